@@ -1,0 +1,181 @@
+//! What is wrong, where in which source, and what to do. Plain values: `report` draws them.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How bad a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The input cannot be used.
+    Error,
+    /// The input is legal, but likely not what was meant.
+    Warning,
+}
+
+/// A text (or the part of one that matters) that diagnostics point into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What people call it: a path, `<stdin>`, `<embedded>/standard`.
+    pub name: String,
+    /// The text that spans point into.
+    pub text: String,
+    /// The number of the text's first line in the whole source, from 1.
+    pub first_line: usize,
+    /// The byte offset of the text in its first line, so that columns stay true; 0 for whole sources.
+    pub first_column: usize,
+}
+
+impl Source {
+    /// A whole source.
+    pub fn whole(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
+        Arc::new(Source { name: name.into(), text: text.into(), first_line: 1, first_column: 0 })
+    }
+
+    /// Line and column (both from 1, the column counts characters) of byte `offset` of the text.
+    pub fn place(&self, offset: usize) -> (usize, usize) {
+        let mut end = offset.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &self.text[..end];
+        let line = before.matches('\n').count();
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let shift = if line == 0 { self.first_column } else { 0 };
+        (self.first_line + line, before[start..].chars().count() + 1 + shift)
+    }
+}
+
+/// A place in a source, underlined, with a word about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Bytes of the source's text.
+    pub span: Range<usize>,
+    /// What is to be said of the place; may be empty.
+    pub text: String,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// A stable id such as `unknown_key`; `playproof help ID` explains the lint ids.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, lowercase, user text in backticks.
+    pub message: String,
+    /// Where; the first label is the place that is named first.
+    pub labels: Vec<Label>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error without a place yet.
+    pub fn error(id: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { id, severity: Severity::Error, message: message.into(), labels: Vec::new(), help: None }
+    }
+
+    /// A warning without a place yet.
+    pub fn warning(id: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(id, message) }
+    }
+
+    /// The same, pointing at `span` too.
+    #[must_use]
+    pub fn at(mut self, span: Range<usize>, text: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// The same, saying what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// All that is wrong with one source, several at once, in the order of their places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What the diagnostics point into.
+    pub source: Arc<Source>,
+    /// Never empty.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// A report of a single diagnostic.
+    pub fn one(source: Arc<Source>, diagnostic: Diagnostic) -> Report {
+        Report { source, diagnostics: vec![diagnostic] }
+    }
+}
+
+/// `FILE:LINE:COLUMN: message`, one line a diagnostic, for logs and tests.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, diagnostic) in self.diagnostics.iter().enumerate() {
+            if n > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{}", self.source.name)?;
+            if let Some(label) = diagnostic.labels.first() {
+                let (line, column) = self.source.place(label.span.start);
+                write!(f, ":{line}:{column}")?;
+            }
+            write!(f, ": {}", diagnostic.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Report {}
+
+/// The candidate nearest to `word`, if one is near enough to be what was meant.
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (edit_distance(word, candidate), candidate))
+        .filter(|&(distance, _)| distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance in characters, blind to case.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
+    let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, &from) in a.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let keep = corner + usize::from(from != to);
+            corner = row[j + 1];
+            row[j + 1] = keep.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_counts_characters_and_keeps_the_window_s_line() {
+        let source = Source { name: "t".into(), text: "é: 1\nb: 2".into(), first_line: 7, first_column: 0 };
+        assert_eq!(source.place(2), (7, 2));
+        assert_eq!(source.place(6), (8, 1));
+        assert_eq!(source.place(999), (8, 5));
+    }
+
+    #[test]
+    fn a_near_name_is_offered_and_a_far_one_is_not() {
+        let known = ["backoff_ms", "max_retries"];
+        assert_eq!(did_you_mean("bakoff_ms", known), Some("backoff_ms"));
+        assert_eq!(did_you_mean("queue", known), None);
+    }
+}

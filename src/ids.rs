@@ -1,0 +1,132 @@
+//! Small numbers that stand for names, so that the machine compares and hashes integers.
+//! What a number means is known to whoever gave it out: a playbook, or one simulation.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub $inner);
+
+        impl $name {
+            /// The number as an index into the table that gave it out.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A verdict, by its place in the playbook.
+    VerdictId(u16);
+    /// A rule, by its place in the playbook.
+    RuleId(u16);
+    /// A declared queue, by its place in the playbook.
+    QueueId(u16);
+    /// The text of a `reason` in the playbook.
+    ReasonId(u16);
+    /// A call, by its place in one simulation.
+    CallId(u32);
+    /// A tool name of one simulation.
+    ToolId(u32);
+    /// An idempotency key of one simulation.
+    KeyId(u32);
+    /// A reversal token of one simulation.
+    TokenId(u32);
+    /// Canonical arguments of one simulation.
+    ArgsId(u32);
+    /// A snapshot of evidence: 0 is what the call came with, each refresh takes the next.
+    EvidenceId(u32);
+    /// An error seen in one simulation.
+    ErrorId(u32);
+}
+
+/// The number of an attempt, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttemptNo(u32);
+
+impl AttemptNo {
+    /// The first attempt of a call.
+    pub const FIRST: AttemptNo = AttemptNo(1);
+
+    /// The attempt numbered `number`; 0 is read as 1.
+    pub const fn new(number: u32) -> AttemptNo {
+        AttemptNo(if number == 0 { 1 } else { number })
+    }
+
+    /// The attempt after this one, saturating.
+    pub const fn next(self) -> AttemptNo {
+        AttemptNo(self.0.saturating_add(1))
+    }
+
+    /// The number, from 1.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The place of this attempt's answer in a list of answers, from 0.
+    pub const fn index(self) -> usize {
+        (self.0 - 1) as usize
+    }
+}
+
+impl fmt::Display for AttemptNo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Gives each distinct name a number, in the order of first sight.
+#[derive(Clone, Debug, Default)]
+pub struct Interner {
+    numbers: HashMap<Arc<str>, u32, foldhash::fast::FixedState>,
+    names: Vec<Arc<str>>,
+}
+
+impl Interner {
+    /// An interner that has seen no name.
+    pub fn new() -> Interner {
+        Interner::default()
+    }
+
+    /// The number of `name`, given out now if it is new.
+    pub fn intern(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let shared: Arc<str> = name.into();
+        self.names.push(Arc::clone(&shared));
+        self.numbers.insert(shared, number);
+        number
+    }
+
+    /// The name that got `number`, if one did.
+    pub fn name(&self, number: u32) -> Option<&str> {
+        self.names.get(number as usize).map(|name| &**name)
+    }
+
+    /// The names in the order of their numbers.
+    pub fn names(&self) -> &[Arc<str>] {
+        &self.names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_keeps_its_number() {
+        let mut interner = Interner::new();
+        assert_eq!(interner.intern("a"), 0);
+        assert_eq!(interner.intern("b"), 1);
+        assert_eq!(interner.intern("a"), 0);
+        assert_eq!(interner.name(1), Some("b"));
+        assert_eq!(interner.name(2), None);
+    }
+}

@@ -1,0 +1,399 @@
+//! A playbook in which nothing is invalid: names resolved to ids, units applied, one compensation a verdict.
+//! Made by `lower` only; holds no places, no regex automata and no unsafe switch that was not written.
+
+use std::sync::Arc;
+
+use crate::event::{EffectClaim, Names};
+use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
+use crate::time::Duration;
+
+/// The reserved verdict of failures that no rule knows.
+pub const UNCLASSIFIED: &str = "unclassified";
+
+/// The timeout of an attempt where neither call nor tool says one (DESIGN.md section 2).
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_millis(30_000);
+
+/// Verdicts, rules, compensations, tool facts and limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Playbook {
+    /// Its own name.
+    pub name: Arc<str>,
+    /// In the order of the file; `unclassified` is appended where the file does not declare it.
+    pub verdicts: Vec<Verdict>,
+    /// In the order of the file: the first that matches decides.
+    pub rules: Vec<Rule>,
+    /// The verdict of failures that no rule matches.
+    pub otherwise: VerdictId,
+    /// Where guards escalate by default; none if nothing can need it.
+    pub default_queue: Option<QueueId>,
+    /// The declared queues.
+    pub queues: Vec<Arc<str>>,
+    /// The texts of every `reason`.
+    pub reasons: Vec<Arc<str>>,
+    /// What is known of tools.
+    pub tools: Tools,
+    /// Bounds of every call.
+    pub limits: Limits,
+    /// The unsafe switches; `None` for a playbook that may be used.
+    pub study: Option<Study>,
+}
+
+impl Playbook {
+    /// The verdict behind an id of this playbook.
+    pub fn verdict(&self, id: VerdictId) -> &Verdict {
+        &self.verdicts[id.index()] // ids are given out by `lower` for this very table
+    }
+
+    /// The rule behind an id of this playbook.
+    pub fn rule(&self, id: RuleId) -> &Rule {
+        &self.rules[id.index()] // as above
+    }
+
+    /// Whether only the first failure of a call decides (a study switch).
+    pub fn obeys_first_failure_only(&self) -> bool {
+        self.study.as_ref().is_some_and(|study| study.first_failure_only)
+    }
+
+    /// How the retry guard answers.
+    pub fn retry_guard(&self) -> Guard {
+        self.study.as_ref().map_or(Guard::Asked, |study| study.retry_guard)
+    }
+
+    /// How the token guard answers.
+    pub fn token_guard(&self) -> Guard {
+        self.study.as_ref().map_or(Guard::Asked, |study| study.token_guard)
+    }
+
+    /// The names behind this playbook's numbers.
+    pub fn names(&self) -> Names {
+        Names {
+            playbook: Arc::clone(&self.name),
+            verdicts: self.verdicts.iter().map(|verdict| Arc::clone(&verdict.name)).collect(),
+            rules: self.rules.iter().map(|rule| Arc::clone(&rule.name)).collect(),
+            queues: self.queues.clone(),
+            reasons: self.reasons.clone(),
+        }
+    }
+}
+
+/// What a failure means and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Its name.
+    pub name: Arc<str>,
+    /// For people.
+    pub means: Arc<str>,
+    /// What a failure of this meaning says about the effect.
+    pub effect: EffectClaim,
+    /// The one compensation.
+    pub then: Compensation,
+}
+
+/// The closed set of next actions (DESIGN.md section 2, *Compensations*).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Compensation {
+    /// Wait, then send again with the same key.
+    RetryWithBackoff(Retry),
+    /// Take a new evidence snapshot first.
+    RefreshEvidence(Refresh),
+    /// Hand the call to people.
+    EscalateToHuman(QueueId),
+    /// Redeem the reversal token.
+    IssueReversal(Reversal),
+    /// Give up the local attempt; the planner reconciles against the upstream.
+    DeprecateToolCall(ReasonId),
+}
+
+impl Compensation {
+    /// The word of the files.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Compensation::RetryWithBackoff(_) => "retry_with_backoff",
+            Compensation::RefreshEvidence(_) => "refresh_evidence",
+            Compensation::EscalateToHuman(_) => "escalate_to_human",
+            Compensation::IssueReversal(_) => "issue_reversal",
+            Compensation::DeprecateToolCall(_) => "deprecate_tool_call",
+        }
+    }
+}
+
+/// The parameters of `retry_with_backoff`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// The waits in order, never empty; the last one holds for retries beyond the list.
+    pub backoff: Vec<Duration>,
+    /// Retries (not attempts) that this verdict may schedule for one call, from 1.
+    pub max_retries: u32,
+    /// Whether the upstream's `retry_after` lengthens the wait.
+    pub after: After,
+    /// The longest wait that the upstream may ask for; none: any.
+    pub max_wait: Option<Duration>,
+    /// What runs where the retry guard stops the retry.
+    pub on_unsafe: OnUnsafe,
+}
+
+/// What sets the wait of a retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// The list alone.
+    Backoff,
+    /// The longer of the list and the upstream's `retry_after`.
+    RetryAfter,
+}
+
+/// The parameters of `refresh_evidence`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refresh {
+    /// What follows a refresh that worked.
+    pub then: AfterRefresh,
+    /// Refreshes that one call may take, from 1.
+    pub max_refreshes: u32,
+    /// What runs where the retry guard stops the retry.
+    pub on_unsafe: OnUnsafe,
+}
+
+/// What follows a refresh that worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterRefresh {
+    /// Send again, with the new evidence.
+    Retry,
+    /// Give the call up.
+    Abort,
+}
+
+/// The parameters of `issue_reversal`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reversal {
+    /// Why the effect is taken back.
+    pub reason: ReasonId,
+    /// What runs where the token guard (or the upstream) refuses.
+    pub on_refused: Final,
+}
+
+/// What ends a call without asking the upstream for anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Final {
+    /// Hand the call to people.
+    Escalate(QueueId),
+    /// Give the call up.
+    Deprecate(ReasonId),
+}
+
+/// What runs in place of a suppressed retry; never another retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnUnsafe {
+    /// End the call.
+    Final(Final),
+    /// Take the effect back.
+    Reverse(Reversal),
+}
+
+/// One named line of the classifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name.
+    pub name: Arc<str>,
+    /// All that must hold.
+    pub when: When,
+    /// The verdict it gives.
+    pub verdict: VerdictId,
+}
+
+/// What a rule asks; every part that is present must hold, an empty list asks nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct When {
+    /// The error kind is one of these, to the letter.
+    pub kind: Vec<String>,
+    /// Each of these tests of the message holds.
+    pub message: Vec<MessageTest>,
+    /// The status lies in one of these inclusive ranges.
+    pub status: Vec<Between<u16>>,
+    /// The upstream's code is one of these, to the letter.
+    pub code: Vec<String>,
+    /// The tool matches one of these globs.
+    pub tool: Vec<String>,
+    /// The tool's access.
+    pub access: Option<Access>,
+    /// Whether the tool is idempotent.
+    pub idempotent: Option<bool>,
+    /// Whether the call has an idempotency key.
+    pub keyed: Option<bool>,
+    /// The attempt's number lies in one of these inclusive ranges.
+    pub attempt: Vec<Between<u32>>,
+    /// Whether the upstream asked to wait.
+    pub retry_after: Option<bool>,
+    /// The failure came without an error object.
+    pub error_absent: bool,
+}
+
+/// An inclusive range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Between<T> {
+    /// The first value inside.
+    pub first: T,
+    /// The last value inside, not below `first`.
+    pub last: T,
+}
+
+/// One test of an error's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageTest {
+    /// Which test.
+    pub op: MessageOp,
+    /// It holds if it holds for any of these; for `Matches`, valid regular expressions.
+    pub any_of: Vec<String>,
+    /// Whether letters must agree in case.
+    pub case_sensitive: bool,
+}
+
+/// The ways to test a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageOp {
+    /// The text is somewhere in the message.
+    Contains,
+    /// The message begins with the text.
+    StartsWith,
+    /// The message is the text.
+    Equals,
+    /// The regular expression matches somewhere in the message.
+    Matches,
+}
+
+/// Whether a tool changes the upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access {
+    /// It only looks.
+    Read,
+    /// It may change something.
+    Write,
+}
+
+/// What is known of one tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ToolFacts {
+    /// Whether it changes the upstream.
+    pub access: Access,
+    /// Whether doing it twice is doing it once.
+    pub idempotent: bool,
+    /// Whether each call is meant anew, even with the same arguments.
+    pub repeatable: bool,
+    /// The timeout of an attempt.
+    pub timeout: Duration,
+    /// People said so; otherwise it is assumed.
+    pub declared: bool,
+}
+
+impl ToolFacts {
+    /// What is assumed of a tool that nobody declared: a write that is not idempotent.
+    pub const ASSUMED: ToolFacts = ToolFacts {
+        access: Access::Write,
+        idempotent: false,
+        repeatable: false,
+        timeout: DEFAULT_TIMEOUT,
+        declared: false,
+    };
+}
+
+/// Tool facts by name or glob.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tools {
+    rows: Vec<ToolRow>,
+}
+
+/// One declared name or glob.
+#[derive(Clone, Debug)]
+pub struct ToolRow {
+    /// As written.
+    pub pattern: String,
+    /// What it says.
+    pub facts: ToolFacts,
+    /// None for a plain name.
+    glob: Option<globset::GlobMatcher>,
+}
+
+impl PartialEq for ToolRow {
+    fn eq(&self, other: &ToolRow) -> bool {
+        self.pattern == other.pattern && self.facts == other.facts
+    }
+}
+
+impl Eq for ToolRow {}
+
+impl ToolRow {
+    /// A row; `pattern` is a plain name unless it holds one of `*?[{`.
+    ///
+    /// # Errors
+    /// A glob that does not parse.
+    pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, globset::Error> {
+        let pattern = pattern.into();
+        let glob = match pattern.contains(['*', '?', '[', '{']) {
+            true => Some(globset::Glob::new(&pattern)?.compile_matcher()),
+            false => None,
+        };
+        Ok(ToolRow { pattern, facts, glob })
+    }
+}
+
+impl Tools {
+    /// The rows in the order of the file.
+    pub fn new(rows: Vec<ToolRow>) -> Tools {
+        Tools { rows }
+    }
+
+    /// The rows in the order of the file.
+    pub fn rows(&self) -> &[ToolRow] {
+        &self.rows
+    }
+
+    /// These facts, and behind them those of `weaker`.
+    #[must_use]
+    pub fn over(&self, weaker: &Tools) -> Tools {
+        Tools { rows: self.rows.iter().chain(&weaker.rows).cloned().collect() }
+    }
+
+    /// What is known of `tool`: its own row, else the first glob that matches, else the assumption.
+    pub fn facts(&self, tool: &str) -> ToolFacts {
+        let named = self.rows.iter().find(|row| row.glob.is_none() && row.pattern == tool);
+        let globbed = || self.rows.iter().find(|row| row.glob.as_ref().is_some_and(|glob| glob.is_match(tool)));
+        named.or_else(globbed).map_or(ToolFacts::ASSUMED, |row| row.facts)
+    }
+}
+
+/// Bounds of every call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Attempts of one call, from 1.
+    pub max_attempts: u32,
+    /// From the call's start to the last moment at which an attempt may start; none: no bound.
+    pub deadline: Option<Duration>,
+}
+
+/// How a guard answers. Only a study playbook, or `explain`'s second run, has another than `Asked`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// By the facts.
+    Asked,
+    /// Always lets pass.
+    Off,
+    /// Always stops.
+    Stops,
+}
+
+/// The unsafe switches of a playbook that is for study, not for use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Study {
+    /// Why the playbook exists.
+    pub why: Arc<str>,
+    /// `reclassify: first_failure`: later failures are classified and shown, but not obeyed.
+    pub first_failure_only: bool,
+    /// `retry_guard: off`.
+    pub retry_guard: Guard,
+    /// `token_guard: off`.
+    pub token_guard: Guard,
+    /// `refused_reversal: exhausted`: a refused reversal ends the call without anyone being told.
+    pub refused_reversal_exhausts: bool,
+    /// `futile_refresh: deprecated`: a call is given up after its last allowed refresh did not help.
+    pub futile_refresh_deprecates: bool,
+    /// `final_error: first`: the outcome carries the first error only.
+    pub final_error_first: bool,
+}

@@ -1,0 +1,103 @@
+//! Time of the simulation: whole microseconds that saturate. Reads no clock and knows no floats.
+
+use std::fmt;
+
+/// A point in virtual time: microseconds since the simulation's (or the trace's) zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(u64);
+
+/// A span of virtual time in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(u64);
+
+impl Instant {
+    /// Virtual time zero.
+    pub const ZERO: Instant = Instant(0);
+
+    /// The instant `micros` microseconds after zero.
+    pub const fn from_micros(micros: u64) -> Instant {
+        Instant(micros)
+    }
+
+    /// The instant `millis` milliseconds after zero, saturating.
+    pub const fn from_millis(millis: u64) -> Instant {
+        Instant(millis.saturating_mul(1_000))
+    }
+
+    /// Microseconds since zero.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// The span from `earlier` to `self`; zero if `earlier` is later.
+    pub const fn since(self, earlier: Instant) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+
+    /// This instant moved later by `span`, saturating at the end of time.
+    pub const fn plus(self, span: Duration) -> Instant {
+        Instant(self.0.saturating_add(span.0))
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Duration = Duration(0);
+
+    /// A span of `micros` microseconds.
+    pub const fn from_micros(micros: u64) -> Duration {
+        Duration(micros)
+    }
+
+    /// A span of `millis` milliseconds, saturating.
+    pub const fn from_millis(millis: u64) -> Duration {
+        Duration(millis.saturating_mul(1_000))
+    }
+
+    /// The span in microseconds.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// The span in whole milliseconds, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// The sum, saturating.
+    pub const fn plus(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_add(other.0))
+    }
+}
+
+/// Milliseconds, with up to three decimals where the span is not whole: `200`, `0.5`.
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.0 / 1_000, self.0 % 1_000);
+        if rest == 0 {
+            return write!(f, "{whole}");
+        }
+        let decimals = format!("{rest:03}");
+        write!(f, "{whole}.{}", decimals.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_saturates_and_never_wraps() {
+        let end = Instant::from_micros(u64::MAX);
+        assert_eq!(end.plus(Duration::from_millis(1)), end);
+        assert_eq!(Instant::ZERO.since(end), Duration::ZERO);
+        assert_eq!(Duration::from_millis(u64::MAX).as_micros(), u64::MAX);
+    }
+
+    #[test]
+    fn a_duration_prints_as_milliseconds_without_trailing_zeros() {
+        assert_eq!(Duration::from_millis(200).to_string(), "200");
+        assert_eq!(Duration::from_micros(500).to_string(), "0.5");
+        assert_eq!(Duration::from_micros(1_025).to_string(), "1.025");
+    }
+}

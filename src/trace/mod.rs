@@ -1,0 +1,3 @@
+//! Traces: recorded calls and answers, however they come.
+
+pub mod model;

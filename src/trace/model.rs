@@ -1,0 +1,183 @@
+//! Recorded calls and answers as the rest of the product sees them. Knows no JSON and reads nothing.
+
+use crate::event::ErrorFacts;
+use crate::time::{Duration, Instant};
+
+/// Where in the inputs something stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Which input, from 0, in the order of the command line.
+    pub input: u32,
+    /// Its line, from 1.
+    pub line: u64,
+}
+
+/// A recorded tool call with every answer that the trace holds for it.
+///
+/// Its texts share one allocation, because a trace has millions of calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    text: Box<str>,
+    ends: [u32; TEXTS],
+    present: u8,
+    /// Where the call stands.
+    pub place: Place,
+    /// The call's number in its input, from 1, in the order of the calls' lines.
+    pub number: u64,
+    /// The call's number in its run, from 1.
+    pub number_in_run: u32,
+    /// When it was made; none where the trace has no times.
+    pub at: Option<Instant>,
+    /// The timeout of its attempts, where the call itself says one.
+    pub timeout: Option<Duration>,
+    /// In the order of the trace.
+    pub answers: Vec<RecordedAnswer>,
+}
+
+/// One recorded answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedAnswer {
+    /// What it answers.
+    pub to: AnswerTo,
+    /// The attempt's number, where the trace says one.
+    pub attempt: Option<u32>,
+    /// When the attempt began, where the trace says so.
+    pub started: Option<Instant>,
+    /// When the answer came.
+    pub at: Option<Instant>,
+    /// What it said.
+    pub reply: Reply,
+    /// Read from an identical later call (`--join-resends`), not recorded as this call's own.
+    pub inferred: bool,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What a recorded answer answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnswerTo {
+    /// An attempt.
+    Attempt,
+    /// A refresh of the evidence.
+    Refresh,
+    /// The redemption of the reversal token.
+    Reversal,
+}
+
+/// What an answer said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Yes.
+    Ok,
+    /// No; the error object is missing where the trace has none.
+    Failed(Option<Box<ErrorFacts>>),
+}
+
+/// The texts of a recorded call, for building one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallTexts<'a> {
+    /// The agent run, where the trace names runs.
+    pub run: Option<&'a str>,
+    /// The call's label; labels repeat in real data.
+    pub id: Option<&'a str>,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The arguments as JSON text.
+    pub args: Option<&'a str>,
+    /// The idempotency key.
+    pub key: Option<&'a str>,
+    /// The evidence references as JSON text.
+    pub evidence: Option<&'a str>,
+    /// The reversal token.
+    pub token: Option<&'a str>,
+}
+
+const TEXTS: usize = 7;
+
+impl RecordedCall {
+    /// A call without times and answers yet.
+    pub fn new(texts: CallTexts<'_>, place: Place) -> RecordedCall {
+        let all = [Some(texts.tool), texts.run, texts.id, texts.args, texts.key, texts.evidence, texts.token];
+        let mut text = String::with_capacity(all.iter().flatten().map(|part| part.len()).sum());
+        let mut ends = [0; TEXTS];
+        let mut present = 0;
+        for (n, part) in all.into_iter().enumerate() {
+            if let Some(part) = part {
+                present |= 1 << n;
+                text.push_str(part);
+            }
+            ends[n] = u32::try_from(text.len()).unwrap_or(u32::MAX); // a line is at most 16 MiB
+        }
+        RecordedCall {
+            text: text.into_boxed_str(),
+            ends,
+            present,
+            place,
+            number: 0,
+            number_in_run: 0,
+            at: None,
+            timeout: None,
+            answers: Vec::new(),
+        }
+    }
+
+    fn part(&self, n: usize) -> Option<&str> {
+        let start = if n == 0 { 0 } else { self.ends[n - 1] };
+        (self.present & (1 << n) != 0).then(|| &self.text[start as usize..self.ends[n] as usize])
+    }
+
+    /// The tool's name.
+    pub fn tool(&self) -> &str {
+        self.part(0).unwrap_or("")
+    }
+
+    /// The agent run, where the trace names runs.
+    pub fn run(&self) -> Option<&str> {
+        self.part(1)
+    }
+
+    /// The call's label.
+    pub fn id(&self) -> Option<&str> {
+        self.part(2)
+    }
+
+    /// The arguments as JSON text.
+    pub fn args(&self) -> Option<&str> {
+        self.part(3)
+    }
+
+    /// The idempotency key.
+    pub fn key(&self) -> Option<&str> {
+        self.part(4)
+    }
+
+    /// The evidence references as JSON text.
+    pub fn evidence(&self) -> Option<&str> {
+        self.part(5)
+    }
+
+    /// The reversal token.
+    pub fn token(&self) -> Option<&str> {
+        self.part(6)
+    }
+
+    /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` where runs have no names.
+    pub fn reference(&self) -> String {
+        format!("{}#{}", self.run().unwrap_or(""), self.number_in_run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_gives_back_the_texts_it_was_built_from() {
+        let texts = CallTexts { run: Some("r1"), tool: "pay", key: Some("k"), ..CallTexts::default() };
+        let mut call = RecordedCall::new(texts, Place::default());
+        call.number_in_run = 3;
+        assert_eq!((call.tool(), call.run(), call.id(), call.key()), ("pay", Some("r1"), None, Some("k")));
+        assert_eq!((call.args(), call.token()), (None, None));
+        assert_eq!(call.reference(), "r1#3");
+    }
+}
