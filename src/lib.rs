@@ -4,9 +4,13 @@
 //! The dispatcher that decides is a state machine without I/O, clock or randomness; replay drives that very
 //! machine against a simulated upstream on a virtual clock. Only `cli` touches disk, environment and terminal.
 
+pub mod classify;
+pub mod clock;
 pub mod diagnostic;
 pub mod event;
+pub mod fixture;
 pub mod ids;
 pub mod playbook;
 pub mod time;
 pub mod trace;
+pub mod upstream;

@@ -394,6 +394,8 @@ pub struct Study {
     pub refused_reversal_exhausts: bool,
     /// `futile_refresh: deprecated`: a call is given up after its last allowed refresh did not help.
     pub futile_refresh_deprecates: bool,
+    /// `stale_evidence: resent`: the retry after a refresh carries the evidence that was refused.
+    pub resends_stale_evidence: bool,
     /// `final_error: first`: the outcome carries the first error only.
     pub final_error_first: bool,
 }
