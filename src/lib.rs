@@ -7,10 +7,12 @@
 pub mod classify;
 pub mod clock;
 pub mod diagnostic;
+pub mod dispatch;
 pub mod event;
 pub mod fixture;
 pub mod ids;
 pub mod playbook;
+pub mod sim;
 pub mod time;
 pub mod trace;
 pub mod upstream;

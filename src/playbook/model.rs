@@ -153,7 +153,7 @@ pub struct Refresh {
 }
 
 /// What follows a refresh that worked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AfterRefresh {
     /// Send again, with the new evidence.
     Retry,
@@ -171,7 +171,7 @@ pub struct Reversal {
 }
 
 /// What ends a call without asking the upstream for anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Final {
     /// Hand the call to people.
     Escalate(QueueId),

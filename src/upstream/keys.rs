@@ -70,6 +70,11 @@ pub(super) struct DialectAnswer {
 }
 
 impl Keys {
+    /// Forgets every key.
+    pub(super) fn clear(&mut self) {
+        self.seen.clear();
+    }
+
     /// Whether a request with this key was made before.
     pub(super) fn knows(&self, tool: ToolId, key: KeyId) -> bool {
         self.seen.contains_key(&(tool, key))

@@ -64,11 +64,6 @@ pub struct World {
 }
 
 impl World {
-    /// An upstream that treats keys as `dialect` says and has done nothing yet.
-    pub fn new(dialect: KeyDialect) -> World {
-        World { dialect, ..World::default() }
-    }
-
     /// Notes an effect that existed before the simulation.
     pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
         let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
@@ -192,11 +187,17 @@ impl World {
         });
     }
 
-    /// Forgets calls, keys and effects, and keeps the allocations.
-    pub fn clear(&mut self) {
+    /// Forgets calls, keys and effects, keeps the allocations, and treats keys as `dialect` says from now on.
+    pub fn clear(&mut self, dialect: KeyDialect) {
+        self.dialect = dialect;
         self.desks.clear();
-        self.keys = Keys::default();
+        self.keys.clear();
         self.ledger.clear();
+    }
+
+    /// Hands the book over in exchange for another one, whose allocation is used next.
+    pub fn swap_ledger(&mut self, other: &mut Ledger) {
+        std::mem::swap(&mut self.ledger, other);
     }
 }
 
