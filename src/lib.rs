@@ -29,6 +29,7 @@ pub mod diagnostic;
 pub mod dispatch;
 pub mod event;
 pub mod fixture;
+pub mod golden;
 pub mod ids;
 pub mod playbook;
 pub mod sim;

@@ -1,5 +1,6 @@
 //! The one loop: upstream, classifier, dispatcher and event queue, on virtual time.
 
+mod expectation;
 mod findings;
 mod plan;
 mod record;
@@ -8,6 +9,7 @@ mod simulator;
 #[cfg(test)]
 mod tests;
 
+pub use expectation::{Contradiction, contradictions};
 pub use plan::Plan;
 pub use record::{OffTape, Record, Tally};
 pub use scenario::{Scenario, ScenarioCall};
