@@ -10,3 +10,4 @@ pub mod ids;
 pub mod playbook;
 pub mod time;
 pub mod trace;
+pub mod yaml;
