@@ -12,11 +12,11 @@
 //! let source = Source::whole("tool.yaml", "name: search\ntimeout_ms: 5000\n");
 //! let tool = yaml::parse(source, |root| {
 //!     let record = root.record("a tool", &["name", "timeout_ms"])?;
-//!     let name = record.required("name").and_then(|name| name.string());
+//!     let name = record.required("name").and_then(|name| name.string()).map(str::to_owned);
 //!     let timeout = record.optional("timeout_ms").and_then(|timeout| timeout.whole(1..=60_000));
 //!     Some((name?, timeout))
 //! });
-//! assert_eq!(tool, Ok(("search", Some(5000))));
+//! assert_eq!(tool, Ok(("search".to_owned(), Some(5000))));
 //! ```
 
 mod cursor;

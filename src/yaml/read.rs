@@ -284,11 +284,11 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
     let start = error.marker().byte_offset().unwrap_or(0).min(text.len());
     let width = text.get(start..).and_then(|rest| rest.chars().next()).filter(|c| *c != '\n' && *c != '\r');
     let span = start..start + width.map_or(0, char::len_utf8);
+    if let Some(tab) = tab_in_indentation(text, start) {
+        return Diagnostic::error("yaml_syntax", "a tab cannot indent").at(tab, "a tab").help("indent with spaces");
+    }
     let (message, help) = match error.kind() {
         ErrorKind::RecursionLimitExceeded => return too_deep(span),
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
-            ("a tab cannot indent".into(), Some("indent with spaces"))
-        }
         ErrorKind::UnclosedQuotedScalar => ("a quote is opened and never closed".into(), Some("close the quote")),
         ErrorKind::UnclosedFlowCollection { open } => (format!("a `{open}` is opened and never closed"), None),
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => (format!("`{close}` does not close `{open}`"), None),
@@ -308,4 +308,13 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
+}
+
+/// The tab among the blanks that begin the line of byte `at`, whatever error it has led to.
+fn tab_in_indentation(text: &str, at: usize) -> Option<Range<usize>> {
+    let line = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let rest = text.get(line..)?;
+    let indentation = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    let tab = line + rest.get(..indentation)?.find('\t')?;
+    Some(tab..tab + 1)
 }

@@ -28,9 +28,9 @@ fn whole(text: &str) -> Option<Scalar> {
 
 fn float(text: &str) -> Option<Scalar> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
     match unsigned {
-        ".inf" | ".Inf" | ".INF" => return Some(Scalar::Float(sign * f64::INFINITY)),
+        ".inf" | ".Inf" | ".INF" if text.starts_with('-') => return Some(Scalar::Float(f64::NEG_INFINITY)),
+        ".inf" | ".Inf" | ".INF" => return Some(Scalar::Float(f64::INFINITY)),
         ".nan" | ".NaN" | ".NAN" => return Some(Scalar::Float(f64::NAN)),
         _ => {}
     }

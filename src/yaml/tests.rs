@@ -84,7 +84,8 @@ fn negative_fractional_huge_and_quoted_numbers_are_refused_by_what_they_are() {
 
 #[test]
 fn a_number_is_no_text_until_it_is_quoted() {
-    let (_, underlined, help) = only("name: 1.10\n", |root| root.record("a", &["name"])?.required("name")?.name());
+    let (_, underlined, help) =
+        only("name: 1.10\n", |root| root.record("a", &["name"])?.required("name")?.name().map(|_| ()));
     assert_eq!((&*underlined, &*help), ("1.10", "write it in quotes: `\"1.10\"`"));
     assert_eq!(parse(Source::whole("t", "'1.10'"), |root| root.string().map(str::to_owned)), Ok("1.10".to_owned()));
 }
@@ -98,8 +99,8 @@ fn a_name_holds_no_blanks_and_no_control_characters() {
 
 #[test]
 fn yes_and_no_are_not_booleans_and_the_help_says_what_is() {
-    assert_eq!(only("yes", Cursor::bool).2, "write `true`");
-    assert_eq!(only("off", Cursor::bool).2, "write `false`");
+    assert_eq!(only("yes", |root| root.bool()).2, "write `true`");
+    assert_eq!(only("off", |root| root.bool()).2, "write `false`");
 }
 
 #[test]
