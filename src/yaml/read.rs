@@ -310,11 +310,15 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
     }
 }
 
-/// The tab among the blanks that begin the line of byte `at`, whatever error it has led to.
+/// The tab among the blanks that begin the line of byte `at` or the next (a text may go on there), whatever error
+/// it has led to.
 fn tab_in_indentation(text: &str, at: usize) -> Option<Range<usize>> {
-    let line = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
-    let rest = text.get(line..)?;
-    let indentation = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-    let tab = line + rest.get(..indentation)?.find('\t')?;
-    Some(tab..tab + 1)
+    let first = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let next = text.get(at..)?.find('\n').map(|newline| at + newline + 1);
+    [Some(first), next].into_iter().flatten().find_map(|line| {
+        let rest = text.get(line..)?;
+        let indentation = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let tab = line + rest.get(..indentation)?.find('\t')?;
+        Some(tab..tab + 1)
+    })
 }
