@@ -1,1 +1,3 @@
+//! The binary. Holds nothing: everything is in the library.
+
 fn main() {}
