@@ -1,7 +1,12 @@
 //! Tests of the wire format: what each line means, what is underlined, and that both lanes agree.
 
-use super::*;
 use proptest::prelude::*;
+
+use super::lower::{NAMES, parse_slowly};
+use super::*;
+use crate::time::{Duration, Instant};
+use crate::trace::canonical;
+use crate::trace::model::{AnswerTo, RecordedAnswer, Reply};
 
 fn line(text: &str) -> Line<'_> {
     parse_line(text).unwrap().line

@@ -1,5 +1,4 @@
-//! One line of a trace (DESIGN.md section 3): which line it is and what its fields say.
-//! Knows nothing of other lines, files and line numbers; [`parse_line`] is all that the reader needs of it.
+//! From the fields of a line to what they mean. Knows nothing of other lines, files and line numbers.
 //!
 //! What `type` does not say, the fields do: a line with `tool` and an answer (`status` or `error`) is a call and its
 //! result in one, `tool` alone is a call, an answer with `call_id` alone is a result. `null` counts as absent.
@@ -13,91 +12,11 @@ use std::ops::Range;
 use crate::diagnostic::did_you_mean;
 use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
-use crate::trace::canonical;
-use crate::trace::fields::{self, Fields};
-use crate::trace::iso;
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
 use crate::trace::number::Decimal;
-use crate::trace::scan;
-
-/// What a line says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line<'a> {
-    /// A call.
-    Call(CallLine<'a>),
-    /// An answer to an earlier call.
-    Answer(AnswerLine<'a>),
-    /// A call and its answer.
-    Both(CallLine<'a>, RecordedAnswer),
-    /// The end of a run.
-    RunEnd(Option<Cow<'a, str>>),
-    /// A line of a type that this version does not know.
-    Other,
-}
-
-/// A line and what was ignored in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed<'a> {
-    /// What it says.
-    pub line: Line<'a>,
-    /// Fields that nobody knows.
-    pub unknown_fields: u32,
-}
-
-/// The call of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallLine<'a> {
-    /// `run_id`.
-    pub run: Option<Cow<'a, str>>,
-    /// `call_id`.
-    pub id: Option<Cow<'a, str>>,
-    /// `tool`.
-    pub tool: Cow<'a, str>,
-    /// `at_ms` or `at`.
-    pub at: Option<Instant>,
-    /// `timeout_ms`.
-    pub timeout: Option<Duration>,
-    /// `args`, as JSON text.
-    pub args: Option<&'a str>,
-    /// The hash of `args` by meaning.
-    pub args_hash: u128,
-    /// `idempotency_key`.
-    pub key: Option<Cow<'a, str>>,
-    /// `evidence_refs`, as JSON text.
-    pub evidence: Option<&'a str>,
-    /// `reversal_token`.
-    pub token: Option<Cow<'a, str>>,
-}
-
-/// The answer of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AnswerLine<'a> {
-    /// `run_id`.
-    pub run: Option<Cow<'a, str>>,
-    /// `call_id`.
-    pub id: Option<Cow<'a, str>>,
-    /// `tool`.
-    pub tool: Option<Cow<'a, str>>,
-    /// What came.
-    pub answer: RecordedAnswer,
-}
-
-/// What is wrong with a line, and where in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineError {
-    /// A stable id.
-    pub id: &'static str,
-    /// What is wrong.
-    pub message: String,
-    /// Bytes of the line.
-    pub span: Range<usize>,
-    /// What is to be said of the place.
-    pub label: &'static str,
-    /// What to do, where there is more to say than "mend or skip the line".
-    pub help: Option<String>,
-    /// The line is no line of a trace at all, but sound JSON of some other kind, or a part of it.
-    pub foreign: bool,
-}
+use crate::trace::wire::fields::{self, Fields};
+use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Parsed};
+use crate::trace::{canonical, iso, scan};
 
 const TYPE: usize = 0;
 const RUN: usize = 1;
@@ -117,7 +36,7 @@ const ERROR: usize = 14;
 const ANSWERS: usize = 15;
 const LINE_FIELDS: usize = 16;
 
-const NAMES: [&str; LINE_FIELDS] = [
+pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "type",
     "run_id",
     "call_id",
@@ -187,7 +106,7 @@ pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
 }
 
 /// The same without the fast lane.
-fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
+pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
     let lowering = Lowering { line };
     if let Some(place) = scan::too_deep(line) {
         let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);
@@ -513,6 +432,3 @@ impl<'a> Lowering<'a> {
         self.wrong("not_json", place..place + width, format!("the line is no JSON: {said}"), "here")
     }
 }
-
-#[cfg(test)]
-mod tests;
