@@ -23,9 +23,19 @@
     clippy::missing_errors_doc
 )]
 
+pub mod classify;
+pub mod cli;
+pub mod clock;
 pub mod diagnostic;
+pub mod dispatch;
 pub mod event;
+pub mod fixture;
+pub mod golden;
 pub mod ids;
 pub mod playbook;
+pub mod report;
+pub mod sim;
 pub mod time;
 pub mod trace;
+pub mod upstream;
+pub mod yaml;
