@@ -1,233 +1,206 @@
-//! Writes the lines of our own trace format. Reads nothing and pairs nothing.
+//! Bytes to pieces of whole lines: decoding, cutting at line breaks, and the limit of a line's length.
+//! Knows nothing of what a line says, and opens no files.
 
-use crate::trace::json;
+use std::io::{self, BufReader, Read};
 
-/// Lines of a trace, one object each.
-#[derive(Debug, Default)]
-pub(crate) struct Lines {
-    bytes: Vec<u8>,
+/// A line may be this long, in bytes.
+pub const MAX_LINE: usize = 16 << 20;
+
+const CHUNK: usize = 1 << 20;
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Part of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Whole lines; only the very last may lack its line break.
+    Lines(Vec<u8>),
+    /// One line that is longer than [`MAX_LINE`]; all but its beginning was dropped.
+    TooLong {
+        /// Its first bytes.
+        start: Vec<u8>,
+        /// Its length.
+        bytes: u64,
+    },
 }
 
-/// When something was, as our format writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum At<'a> {
-    /// ISO 8601 text.
-    Text(&'a str),
-    /// Microseconds since the source's zero.
-    Micros(u64),
+/// The decoded bytes of `source`: gzip and zstd are known by their first bytes, all else is taken as it is.
+///
+/// # Errors
+/// What `source` gives, and a decoder that cannot start.
+pub fn decode<'a>(mut source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    let mut magic = Vec::with_capacity(4);
+    source.by_ref().take(4).read_to_end(&mut magic)?;
+    let kind = (magic.starts_with(b"\x1f\x8b"), magic.starts_with(b"\x28\xb5\x2f\xfd"));
+    let whole = io::Cursor::new(magic).chain(source);
+    Ok(match kind {
+        (true, _) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole))),
+        (_, true) => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        _ => Box::new(whole),
+    })
 }
 
-/// What a line says of a call.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CallLine<'a> {
-    pub(crate) run: Option<&'a str>,
-    pub(crate) id: Option<&'a str>,
-    pub(crate) tool: &'a str,
-    pub(crate) at: Option<At<'a>>,
-    /// JSON text.
-    pub(crate) args: Option<&'a str>,
-    pub(crate) key: Option<&'a str>,
-    /// JSON text.
-    pub(crate) evidence: Option<&'a str>,
-    pub(crate) token: Option<&'a str>,
-    pub(crate) source: &'a str,
+/// Cuts a source into pieces of about 1 MiB. Where it cuts depends on the bytes alone, not on how they arrive.
+#[derive(Debug)]
+pub struct Chunks<R> {
+    source: R,
+    carry: Vec<u8>,
+    begun: bool,
+    ended: bool,
 }
 
-/// What a line says of a result.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ResultLine<'a> {
-    pub(crate) run: Option<&'a str>,
-    pub(crate) id: Option<&'a str>,
-    pub(crate) attempt: Option<u32>,
-    pub(crate) started: Option<At<'a>>,
-    pub(crate) at: Option<At<'a>>,
-    /// None: it went well.
-    pub(crate) failed: Option<ErrorPart<'a>>,
-    pub(crate) source: &'a str,
-}
-
-/// The error object of a failed result.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ErrorPart<'a> {
-    pub(crate) kind: Option<&'a str>,
-    pub(crate) message: Option<&'a str>,
-    pub(crate) status: Option<u16>,
-    pub(crate) code: Option<&'a str>,
-    pub(crate) retry_after_ms: Option<u64>,
-}
-
-impl Lines {
-    /// All lines so far.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+impl<R: Read> Chunks<R> {
+    /// The pieces of `source`, which is decoded already.
+    pub fn new(source: R) -> Chunks<R> {
+        Chunks { source, carry: Vec::new(), begun: false, ended: false }
     }
 
-    /// Takes the lines so far, for a writer that streams.
-    pub(crate) fn take(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.bytes)
-    }
-
-    pub(crate) fn call(&mut self, call: &CallLine<'_>) {
-        let mut object = self.begin("tool_call");
-        object.text("run_id", call.run);
-        object.text("call_id", call.id);
-        object.text("tool", Some(call.tool));
-        object.at("at", "at_ms", call.at);
-        object.json("args", call.args);
-        object.text("idempotency_key", call.key);
-        object.json("evidence_refs", call.evidence);
-        object.text("reversal_token", call.token);
-        object.end(call.source);
-    }
-
-    pub(crate) fn result(&mut self, result: &ResultLine<'_>) {
-        let mut object = self.begin("tool_result");
-        object.text("run_id", result.run);
-        object.text("call_id", result.id);
-        object.number("attempt", result.attempt.map(u64::from));
-        object.at("started", "started_ms", result.started);
-        object.at("at", "at_ms", result.at);
-        object.text("status", Some(if result.failed.is_some() { "error" } else { "ok" }));
-        if let Some(error) = result.failed.filter(ErrorPart::says_something) {
-            object.error(&error);
-        }
-        object.end(result.source);
-    }
-
-    pub(crate) fn run_end(&mut self, run: &str) {
-        let mut object = self.begin("run_end");
-        object.text("run_id", Some(run));
-        object.end("");
-    }
-
-    fn begin(&mut self, kind: &str) -> Object<'_> {
-        self.bytes.push(b'{');
-        let mut object = Object { bytes: &mut self.bytes, first: true };
-        object.text("type", Some(kind));
-        object
-    }
-}
-
-impl ErrorPart<'_> {
-    fn says_something(&self) -> bool {
-        self.kind.is_some()
-            || self.message.is_some()
-            || self.status.is_some()
-            || self.code.is_some()
-            || self.retry_after_ms.is_some()
-    }
-}
-
-struct Object<'l> {
-    bytes: &'l mut Vec<u8>,
-    first: bool,
-}
-
-impl Object<'_> {
-    fn name(&mut self, name: &str) {
-        if !std::mem::take(&mut self.first) {
-            self.bytes.push(b',');
-        }
-        quote(self.bytes, name);
-        self.bytes.push(b':');
-    }
-
-    fn text(&mut self, name: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.name(name);
-            quote(self.bytes, value);
-        }
-    }
-
-    fn number(&mut self, name: &str, value: Option<u64>) {
-        if let Some(value) = value {
-            self.name(name);
-            self.bytes.extend_from_slice(value.to_string().as_bytes());
-        }
-    }
-
-    fn json(&mut self, name: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.name(name);
-            self.bytes.extend_from_slice(json::compact(value).as_bytes());
-        }
-    }
-
-    fn at(&mut self, text_name: &str, millis_name: &str, at: Option<At<'_>>) {
-        match at {
-            None => {}
-            Some(At::Text(text)) => self.text(text_name, Some(text)),
-            Some(At::Micros(micros)) => {
-                self.name(millis_name);
-                let millis = crate::time::Duration::from_micros(micros).to_string();
-                self.bytes.extend_from_slice(millis.as_bytes());
+    /// The next piece; none at the end. `spare` is an old buffer to fill.
+    ///
+    /// # Errors
+    /// What the source gives.
+    pub fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Piece>> {
+        let mut buffer = spare;
+        buffer.clear();
+        buffer.append(&mut self.carry);
+        loop {
+            let searched = buffer.len();
+            self.fill(&mut buffer)?;
+            if let Some(piece) = self.too_long(&buffer)? {
+                return Ok(Some(piece));
+            }
+            if self.ended {
+                return Ok((!buffer.is_empty()).then_some(Piece::Lines(buffer)));
+            }
+            let fresh = buffer.get(searched..).unwrap_or_default();
+            if let Some(last) = memchr::memrchr(b'\n', fresh) {
+                let end = searched + last + 1;
+                self.carry.extend_from_slice(buffer.get(end..).unwrap_or_default());
+                buffer.truncate(end);
+                return Ok(Some(Piece::Lines(buffer)));
             }
         }
     }
 
-    fn error(&mut self, error: &ErrorPart<'_>) {
-        self.name("error");
-        self.bytes.push(b'{');
-        let mut inner = Object { bytes: self.bytes, first: true };
-        inner.text("kind", error.kind);
-        inner.text("message", error.message);
-        inner.number("status", error.status.map(u64::from));
-        inner.text("code", error.code);
-        inner.number("retry_after_ms", error.retry_after_ms);
-        self.bytes.push(b'}');
-    }
-
-    fn end(mut self, source: &str) {
-        self.text("source", (!source.is_empty()).then_some(source));
-        self.bytes.extend_from_slice(b"}\n");
-    }
-}
-
-/// `text` as a JSON string.
-fn quote(bytes: &mut Vec<u8>, text: &str) {
-    bytes.push(b'"');
-    for c in text.chars() {
-        match c {
-            '"' => bytes.extend_from_slice(b"\\\""),
-            '\\' => bytes.extend_from_slice(b"\\\\"),
-            '\n' => bytes.extend_from_slice(b"\\n"),
-            '\r' => bytes.extend_from_slice(b"\\r"),
-            '\t' => bytes.extend_from_slice(b"\\t"),
-            c if c < ' ' => bytes.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes()),
-            c => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+    /// Reads on until a whole chunk has been added or the source ends.
+    fn fill(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
+        if self.ended {
+            return Ok(());
         }
+        let wanted = CHUNK - buffer.len() % CHUNK;
+        buffer.reserve(wanted);
+        let read = self.source.by_ref().take(wanted as u64).read_to_end(buffer)?;
+        self.ended = read < wanted;
+        if !self.begun && buffer.starts_with(BOM) {
+            buffer.drain(..BOM.len());
+        }
+        self.begun = true;
+        Ok(())
     }
-    bytes.push(b'"');
+
+    /// The first line, if it is over the limit; what follows it is carried over.
+    fn too_long(&mut self, buffer: &[u8]) -> io::Result<Option<Piece>> {
+        let Some(head) = buffer.get(..=MAX_LINE) else { return Ok(None) };
+        if memchr::memchr(b'\n', head).is_some() {
+            return Ok(None);
+        }
+        let start = head.get(..200).unwrap_or(head).to_vec();
+        let rest = buffer.get(head.len()..).unwrap_or_default();
+        let mut bytes = buffer.len() as u64;
+        if let Some(end) = memchr::memchr(b'\n', rest) {
+            self.carry.extend_from_slice(rest.get(end + 1..).unwrap_or_default());
+            return Ok(Some(Piece::TooLong { start, bytes: (head.len() + end) as u64 }));
+        }
+        let mut block = Vec::with_capacity(1 << 16);
+        while !self.ended {
+            block.clear();
+            self.ended = self.source.by_ref().take(1 << 16).read_to_end(&mut block)? < 1 << 16;
+            if let Some(end) = memchr::memchr(b'\n', &block) {
+                self.carry.extend_from_slice(block.get(end + 1..).unwrap_or_default());
+                bytes += end as u64;
+                break;
+            }
+            bytes += block.len() as u64;
+        }
+        Ok(Some(Piece::TooLong { start, bytes }))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
-    #[test]
-    fn every_line_is_one_json_object_whatever_the_texts_hold() {
-        let mut lines = Lines::default();
-        let nasty = "a\"b\\c\nd\u{1}é\u{2028}";
-        let call = CallLine { run: Some(nasty), tool: nasty, args: Some("{ \"a\":\n1 }"), ..CallLine::default() };
-        lines.call(&call);
-        let error = ErrorPart { message: Some(nasty), status: Some(409), ..ErrorPart::default() };
-        let at = Some(At::Micros(1_500));
-        lines.result(&ResultLine { failed: Some(error), at, ..ResultLine::default() });
-        lines.run_end(nasty);
-        let text = String::from_utf8(lines.into_bytes()).expect("text");
-        let read: Vec<serde_json::Value> =
-            text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
-        assert_eq!(read.len(), 3);
-        assert_eq!(read[0]["tool"], nasty);
-        assert_eq!(read[0]["args"]["a"], 1);
-        assert_eq!(read[1]["error"]["message"], nasty);
-        assert_eq!(read[1]["at_ms"], 1.5);
+    fn pieces(source: impl Read) -> Vec<Piece> {
+        let mut chunks = Chunks::new(source);
+        std::iter::from_fn(|| chunks.next(Vec::new()).unwrap()).collect()
+    }
+
+    fn joined(pieces: &[Piece]) -> Vec<u8> {
+        let mut all = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Lines(lines) => all.extend_from_slice(lines),
+                Piece::TooLong { .. } => panic!("too long"),
+            }
+        }
+        all
+    }
+
+    /// Gives a few bytes at a time, as a pipe does.
+    struct Trickle<'a>(&'a [u8]);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let few = buffer.len().min(1_009);
+            self.0.read(&mut buffer[..few])
+        }
     }
 
     #[test]
-    fn a_failure_of_which_nothing_is_known_has_no_error_object() {
-        let mut lines = Lines::default();
-        lines.result(&ResultLine { failed: Some(ErrorPart::default()), ..ResultLine::default() });
-        assert_eq!(lines.into_bytes(), b"{\"type\":\"tool_result\",\"status\":\"error\"}\n");
+    fn pieces_end_at_line_breaks_and_do_not_depend_on_how_bytes_arrive() {
+        let text: Vec<u8> = (0..400_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
+        let cut = pieces(&text[..]);
+        assert!(cut.len() > 3);
+        assert!(cut.iter().all(|piece| matches!(piece, Piece::Lines(lines) if lines.ends_with(b"\n"))));
+        assert_eq!(joined(&cut), text);
+        assert_eq!(pieces(Trickle(&text)), cut);
+    }
+
+    #[test]
+    fn a_byte_order_mark_goes_and_a_missing_last_line_break_is_fine() {
+        assert_eq!(pieces(&b"\xef\xbb\xbfa\nb"[..]), [Piece::Lines(b"a\nb".to_vec())]);
+        assert_eq!(pieces(&b""[..]), []);
+    }
+
+    #[test]
+    fn a_line_beyond_the_limit_is_dropped_and_counted_and_what_follows_is_kept() {
+        for length in [MAX_LINE + 1, MAX_LINE + 500_000, 60_000_000] {
+            let mut text = b"before\n".to_vec();
+            text.resize(text.len() + length, b'x');
+            text.extend_from_slice(b"\nafter\n");
+            let cut = pieces(&text[..]);
+            let long = Piece::TooLong { start: vec![b'x'; 200], bytes: length as u64 };
+            assert_eq!(cut, [Piece::Lines(b"before\n".to_vec()), long, Piece::Lines(b"after\n".to_vec())]);
+        }
+        assert_eq!(pieces(&vec![b'x'; MAX_LINE][..]), [Piece::Lines(vec![b'x'; MAX_LINE])]);
+        let endless = pieces(&vec![b'x'; MAX_LINE + 9][..]);
+        assert_eq!(endless, [Piece::TooLong { start: vec![b'x'; 200], bytes: MAX_LINE as u64 + 9 }]);
+    }
+
+    #[test]
+    fn gzip_and_zstd_are_known_by_their_first_bytes() {
+        let text = b"{\"tool\":\"a\"}\n".repeat(1_000);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&text).unwrap();
+        let mut two = gzip.finish().unwrap();
+        two.extend(two.clone());
+        let zstd = zstd::encode_all(&text[..], 1).unwrap();
+        let decoded = |bytes: &[u8]| joined(&pieces(decode(bytes).unwrap()));
+        assert_eq!(decoded(&two), text.repeat(2), "gzip members follow one another");
+        assert_eq!(decoded(&zstd), text);
+        assert_eq!(decoded(&text), text);
+        assert_eq!(decoded(b"{}"), b"{}");
+        let mut chunks = Chunks::new(decode(&two[..two.len() / 3]).unwrap());
+        assert!(chunks.next(Vec::new()).is_err(), "a gzip that was cut off is an error");
     }
 }
