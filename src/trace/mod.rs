@@ -1,5 +1,6 @@
 //! Traces: recorded calls and answers, however they come.
 
+mod arguments;
 pub mod canonical;
 mod emit;
 pub mod foreign;
@@ -8,11 +9,13 @@ pub mod import;
 mod iso;
 mod json;
 pub mod lines;
+pub mod mapping;
 pub mod marks;
 pub mod model;
 mod number;
 pub mod read;
 pub mod redact;
 mod scan;
+mod text;
 pub mod trouble;
 pub mod wire;
