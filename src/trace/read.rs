@@ -68,7 +68,7 @@ pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
             match std::str::from_utf8(bytes) {
                 Ok(text) => split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction)),
                 Err(_) => {
-                    split(bytes, |line, range| match std::str::from_utf8(bytes.get(range.clone()).unwrap_or(&[])) {;
+                    split(bytes, |line, range| match std::str::from_utf8(bytes.get(range.clone()).unwrap_or(&[])) {
                         Ok(text) => digest.text(line, text, redaction),
                         Err(error) => {
                             digest.bad(BadLine::no_text(line, bytes.get(range).unwrap_or(&[]), error), redaction);
