@@ -1,6 +1,7 @@
 //! What a simulation says happened: decision events, outcomes, ledger entries, findings.
 //! The only seam between the engine and every reporter; plain values, no logic of either side.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, RuleId, ToolId, VerdictId};
@@ -89,6 +90,16 @@ pub enum Asked {
     Reversal,
 }
 
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asked::Attempt(attempt) => write!(f, "attempt {attempt}"),
+            Asked::Refresh(evidence) => write!(f, "refresh {}", evidence.0),
+            Asked::Reversal => f.write_str("the reversal"),
+        }
+    }
+}
+
 /// Why a further attempt was suppressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SuppressedWhy {
@@ -96,6 +107,16 @@ pub enum SuppressedWhy {
     MayHaveActed,
     /// The same, and an earlier attempt did act.
     HasActed,
+}
+
+impl SuppressedWhy {
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SuppressedWhy::MayHaveActed => "may_have_acted",
+            SuppressedWhy::HasActed => "has_acted",
+        }
+    }
 }
 
 /// Why a reversal was refused.
@@ -109,6 +130,18 @@ pub enum RefusedWhy {
     UpstreamRefused,
     /// The redemption timed out; it may have been redeemed.
     NoAnswer,
+}
+
+impl RefusedWhy {
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RefusedWhy::NoToken => "no_token",
+            RefusedWhy::TokenRedeemed => "token_redeemed",
+            RefusedWhy::UpstreamRefused => "upstream_refused",
+            RefusedWhy::NoAnswer => "no_answer",
+        }
+    }
 }
 
 /// The limit that ended a call.
@@ -315,6 +348,18 @@ pub enum LedgerKind {
     Reversed,
     /// A recorded write failed; whether it acted is not known.
     Unobserved,
+}
+
+impl LedgerKind {
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            LedgerKind::Existing => "existing",
+            LedgerKind::Applied => "applied",
+            LedgerKind::Reversed => "reversed",
+            LedgerKind::Unobserved => "unobserved",
+        }
+    }
 }
 
 /// What a call wants done once, as the ledger books it.
@@ -538,5 +583,47 @@ impl Names {
             DeprecatedWhy::RefreshAbort => "refresh_evidence requested abort",
             DeprecatedWhy::RefreshFutile => "post-refresh retry still failing",
         }
+    }
+}
+
+/// Everything that a reporter may say of one simulation, with the names behind the numbers.
+#[derive(Clone, Copy)]
+pub struct Transcript<'a> {
+    /// The playbook's names.
+    pub names: &'a Names,
+    /// The calls' names, by `CallId`.
+    pub calls: &'a [String],
+    /// The name of an intent.
+    pub intent_name: &'a dyn Fn(Intent) -> String,
+    /// Ordered by time, then emission.
+    pub events: &'a [DecisionEvent],
+    /// By `CallId`.
+    pub outcomes: &'a [Outcome],
+    /// In the order in which effects landed.
+    pub ledger: &'a [LedgerEntry],
+    /// By `ErrorId`.
+    pub errors: &'a [ErrorFacts],
+    /// Worst first.
+    pub findings: &'a [Finding],
+}
+
+impl<'a> Transcript<'a> {
+    /// The name of a call.
+    pub fn call(&self, id: CallId) -> &'a str {
+        self.calls.get(id.index()).map_or("?", |name| name)
+    }
+
+    /// The kind of an error, or `error` where it has none.
+    pub fn error_kind(&self, id: Option<ErrorId>) -> &'a str {
+        id.and_then(|id| self.errors.get(id.index())).and_then(|error| error.kind.as_deref()).unwrap_or("error")
+    }
+
+    /// The verdicts of a call's failures, in order.
+    pub fn verdicts(&self, call: CallId) -> impl Iterator<Item = &'a str> + use<'a> {
+        let (names, events) = (self.names, self.events);
+        events.iter().filter_map(move |event| match event.what {
+            Decision::FailureClassified { verdict, .. } if event.call == call => Some(names.verdict(verdict)),
+            _ => None,
+        })
     }
 }

@@ -1,6 +1,11 @@
 //! Small numbers that stand for names, so that the machine compares and hashes integers.
 //! What a number means is known to whoever gave it out: a playbook, or one simulation.
 
+#![expect(
+    clippy::disallowed_types,
+    reason = "the interner looks names up; lists of them come from the `Vec` beside it"
+)]
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;

@@ -153,7 +153,7 @@ pub struct Refresh {
 }
 
 /// What follows a refresh that worked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AfterRefresh {
     /// Send again, with the new evidence.
     Retry,
@@ -171,7 +171,7 @@ pub struct Reversal {
 }
 
 /// What ends a call without asking the upstream for anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Final {
     /// Hand the call to people.
     Escalate(QueueId),
@@ -394,6 +394,8 @@ pub struct Study {
     pub refused_reversal_exhausts: bool,
     /// `futile_refresh: deprecated`: a call is given up after its last allowed refresh did not help.
     pub futile_refresh_deprecates: bool,
+    /// `stale_evidence: resent`: the retry after a refresh carries the evidence that was refused.
+    pub resends_stale_evidence: bool,
     /// `final_error: first`: the outcome carries the first error only.
     pub final_error_first: bool,
 }

@@ -1,0 +1,11 @@
+//! From a failure to its verdict.
+
+mod condition;
+mod reading;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use condition::{Condition, Trial};
+pub use reading::{reads_as_denial, reads_as_processed};
+pub use rules::{Classification, Classifier, Signal};

@@ -1,0 +1,49 @@
+//! Two readings of an error that hold under any playbook, so that a playbook cannot acquit itself:
+//! the upstream denied the call, or said that it had processed its key already.
+
+use crate::event::ErrorFacts;
+
+/// Kinds that adapters give to a denial.
+const DENIALS: [&str; 5] = ["403_forbidden", "forbidden", "policy_denied", "permission_denied", "access_denied"];
+
+/// Words of a conflict that is over.
+const PROCESSED: [&str; 4] = ["already processed", "already been processed", "already completed", "already executed"];
+
+/// Whether the error says that somebody decided against the call: status 403, or a kind that says so.
+pub fn reads_as_denial(error: &ErrorFacts) -> bool {
+    error.status == Some(403) || error.kind.as_deref().is_some_and(|kind| DENIALS.contains(&kind))
+}
+
+/// Whether the error says that the upstream has processed this idempotency key: a conflict
+/// (status 409, or a kind that names it) whose message says so and does not say "in flight".
+pub fn reads_as_processed(error: &ErrorFacts) -> bool {
+    let kind = error.kind.as_deref().unwrap_or("");
+    if error.status != Some(409) && !kind.contains("409") && !kind.contains("conflict") {
+        return false;
+    }
+    let message = error.message.as_deref().unwrap_or("").to_lowercase();
+    PROCESSED.iter().any(|words| message.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(kind: &str, message: &str, status: Option<u16>) -> ErrorFacts {
+        ErrorFacts { kind: Some(kind.into()), message: Some(message.into()), status, ..ErrorFacts::default() }
+    }
+
+    #[test]
+    fn a_conflict_in_flight_does_not_read_as_processed() {
+        assert!(reads_as_processed(&error("409_conflict", "Idempotency_key ALREADY processed", None)));
+        assert!(!reads_as_processed(&error("409_conflict", "a request is outstanding for this key", Some(409))));
+        assert!(!reads_as_processed(&error("5xx", "already processed", Some(500))));
+    }
+
+    #[test]
+    fn a_denial_is_read_from_status_or_kind() {
+        assert!(reads_as_denial(&error("whatever", "", Some(403))));
+        assert!(reads_as_denial(&error("403_forbidden", "", None)));
+        assert!(!reads_as_denial(&error("401_unauthorized", "", Some(401))));
+    }
+}

@@ -1,0 +1,98 @@
+//! What the classifier answers, rule by rule.
+
+use super::{Classifier, Signal};
+use crate::event::{EffectClaim, ErrorFacts};
+use crate::ids::{AttemptNo, QueueId, ReasonId, VerdictId};
+use crate::playbook::model::{
+    Between, Compensation, Limits, MessageOp, MessageTest, Playbook, Rule, ToolFacts, Tools, Verdict, When,
+};
+
+fn playbook(whens: Vec<When>) -> Playbook {
+    let verdict = |name: &str| Verdict {
+        name: name.into(),
+        means: "".into(),
+        effect: EffectClaim::Unknown,
+        then: Compensation::DeprecateToolCall(ReasonId(0)),
+    };
+    let rules = whens.into_iter().enumerate();
+    Playbook {
+        name: "test".into(),
+        verdicts: vec![verdict("known"), verdict("unclassified")],
+        rules: rules.map(|(n, when)| Rule { name: format!("rule-{n}").into(), when, verdict: VerdictId(0) }).collect(),
+        otherwise: VerdictId(1),
+        default_queue: Some(QueueId(0)),
+        queues: vec!["q".into()],
+        reasons: vec!["r".into()],
+        tools: Tools::default(),
+        limits: Limits { max_attempts: 6, deadline: None },
+        study: None,
+    }
+}
+
+fn contains(text: &str, case_sensitive: bool) -> When {
+    let test = MessageTest { op: MessageOp::Contains, any_of: vec![text.into()], case_sensitive };
+    When { message: vec![test], ..When::default() }
+}
+
+fn rule_for(playbook: &Playbook, error: Option<&ErrorFacts>, tool: &str) -> Option<u16> {
+    let signal = Signal::new(error, tool, ToolFacts::ASSUMED, false, AttemptNo::FIRST);
+    Classifier::new(playbook).classify(&signal).rule.map(|rule| rule.0)
+}
+
+fn error(kind: &str, message: &str, status: u16) -> ErrorFacts {
+    let (kind, message) = (Some(kind.into()), Some(message.into()));
+    ErrorFacts { kind, message, status: Some(status), ..ErrorFacts::default() }
+}
+
+#[test]
+fn the_first_rule_that_matches_decides() {
+    let any = When::default();
+    let kind = When { kind: vec!["timeout".into()], ..When::default() };
+    let book = playbook(vec![kind, any]);
+    assert_eq!(rule_for(&book, Some(&error("timeout", "", 0)), "t"), Some(0));
+    assert_eq!(rule_for(&book, Some(&error("5xx", "", 0)), "t"), Some(1));
+}
+
+#[test]
+fn what_no_rule_knows_is_unclassified() {
+    let book = playbook(vec![When { kind: vec!["timeout".into()], ..When::default() }]);
+    assert_eq!(rule_for(&book, Some(&error("5xx", "", 0)), "t"), None);
+    assert_eq!(rule_for(&book, None, "t"), None);
+}
+
+#[test]
+fn messages_ignore_case_unless_case_counts() {
+    let message = error("x", "IDEMPOTENCY Key", 0);
+    assert_eq!(rule_for(&playbook(vec![contains("idempotency", false)]), Some(&message), "t"), Some(0));
+    assert_eq!(rule_for(&playbook(vec![contains("idempotency", true)]), Some(&message), "t"), None);
+}
+
+#[test]
+fn status_ranges_are_inclusive_and_a_missing_error_has_its_own_rule() {
+    let ranges = When { status: vec![Between { first: 500, last: 599 }], ..When::default() };
+    let absent = When { error_absent: true, ..When::default() };
+    let book = playbook(vec![ranges, absent]);
+    assert_eq!(rule_for(&book, Some(&error("x", "", 599)), "t"), Some(0));
+    assert_eq!(rule_for(&book, Some(&error("x", "", 600)), "t"), None);
+    assert_eq!(rule_for(&book, None, "t"), Some(1));
+}
+
+#[test]
+fn a_tool_is_matched_by_name_or_glob() {
+    let book = playbook(vec![When { tool: vec!["search.*".into(), "pay".into()], ..When::default() }]);
+    let failure = error("x", "", 0);
+    assert_eq!(rule_for(&book, Some(&failure), "search.web"), Some(0));
+    assert_eq!(rule_for(&book, Some(&failure), "pay"), Some(0));
+    assert_eq!(rule_for(&book, Some(&failure), "payments"), None);
+}
+
+#[test]
+fn an_explanation_says_what_each_condition_asked_and_found() {
+    let book = playbook(vec![contains("evidence", false), When { kind: vec!["5xx".into()], ..When::default() }]);
+    let failure = error("5xx", "boom", 500);
+    let signal = Signal::new(Some(&failure), "t", ToolFacts::ASSUMED, false, AttemptNo::FIRST);
+    let trials = Classifier::new(&book).explain(&signal);
+    assert_eq!(trials.iter().map(|trial| trial.matched).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(trials[0].conditions[0].asked, "message contains `evidence`");
+    assert_eq!(trials[0].conditions[0].found, "message is `boom`");
+}

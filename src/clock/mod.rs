@@ -1,0 +1,5 @@
+//! The virtual clock: time passes only when the next event is taken.
+
+mod queue;
+
+pub use queue::EventQueue;

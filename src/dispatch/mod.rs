@@ -1,0 +1,12 @@
+//! The dispatcher: a state machine without I/O, clock or randomness. It takes inputs and gives outputs;
+//! replay, the checker and a live shell drive this same code.
+
+mod alphabet;
+mod backoff;
+mod call;
+mod machine;
+#[cfg(test)]
+mod tests;
+
+pub use alphabet::{CallFacts, Failure, Input, Output, Reaction, Seen};
+pub use machine::Machine;

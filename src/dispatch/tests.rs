@@ -1,0 +1,312 @@
+//! The machine alone, fed by hand: guards, limits, order of events, and that it is only its state.
+
+use std::hash::{BuildHasher, Hash};
+
+use super::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
+use crate::event::{
+    Asked, Decision, EffectClaim, Outcome, OutcomeKind, Provenance, RefusedWhy, StopReason, SuppressedWhy,
+};
+use crate::ids::{
+    ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, TokenId, ToolId, VerdictId,
+};
+use crate::playbook::model::{
+    Access, After, AfterRefresh, Compensation, Final, Guard, Limits, OnUnsafe, Playbook, Refresh, Retry, Reversal,
+    Study, Tools, Verdict,
+};
+use crate::time::{Duration, Instant};
+
+const CALL: CallId = CallId(0);
+const HUMAN: Final = Final::Escalate(QueueId(0));
+const SEEN: Seen =
+    Seen { latency: Some(Duration::from_millis(10)), provenance: Provenance::Scripted, over_timeout: false };
+
+const TIMEOUT: u16 = 0;
+const STALE: u16 = 1;
+const DENIED: u16 = 2;
+const TAKE_BACK: u16 = 3;
+
+fn playbook() -> Playbook {
+    let verdict = |name: &str, effect, then| Verdict { name: name.into(), means: "".into(), effect, then };
+    let retry = Retry {
+        backoff: vec![Duration::from_millis(200), Duration::from_millis(600)],
+        max_retries: 2,
+        after: After::Backoff,
+        max_wait: None,
+        on_unsafe: OnUnsafe::Final(HUMAN),
+    };
+    let refresh = Refresh { then: AfterRefresh::Retry, max_refreshes: 1, on_unsafe: OnUnsafe::Final(HUMAN) };
+    let reversal = Reversal { reason: ReasonId(0), on_refused: HUMAN };
+    Playbook {
+        name: "test".into(),
+        verdicts: vec![
+            verdict("timeout", EffectClaim::Unknown, Compensation::RetryWithBackoff(retry)),
+            verdict("stale", EffectClaim::NotApplied, Compensation::RefreshEvidence(refresh)),
+            verdict("denied", EffectClaim::NotApplied, Compensation::EscalateToHuman(QueueId(0))),
+            verdict("take_back", EffectClaim::Applied, Compensation::IssueReversal(reversal)),
+        ],
+        rules: Vec::new(),
+        otherwise: VerdictId(DENIED),
+        default_queue: Some(QueueId(0)),
+        queues: vec!["q".into()],
+        reasons: vec!["r".into()],
+        tools: Tools::default(),
+        limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)) },
+        study: None,
+    }
+}
+
+fn study() -> Study {
+    Study {
+        why: "test".into(),
+        first_failure_only: false,
+        retry_guard: Guard::Asked,
+        token_guard: Guard::Asked,
+        refused_reversal_exhausts: false,
+        futile_refresh_deprecates: false,
+        resends_stale_evidence: false,
+        final_error_first: false,
+    }
+}
+
+fn keyed_write() -> CallFacts {
+    CallFacts {
+        tool: ToolId(0),
+        access: Access::Write,
+        idempotent: false,
+        repeatable: false,
+        key: Some(KeyId(0)),
+        args: ArgsId(0),
+        token: None,
+        evidence: EvidenceId(0),
+        at: Instant::ZERO,
+    }
+}
+
+fn unkeyed_write() -> CallFacts {
+    CallFacts { key: None, ..keyed_write() }
+}
+
+fn failed(verdict: u16) -> Reaction {
+    let error = Some(ErrorId(u32::from(verdict)));
+    Reaction::Failed(Failure { verdict: VerdictId(verdict), rule: None, error, retry_after: None })
+}
+
+/// A machine driven by a list of reactions: each answers the next thing that it asks for, 10 ms later.
+fn drive(playbook: &Playbook, facts: CallFacts, reactions: &[Reaction]) -> (Vec<Decision>, Outcome) {
+    let mut machine = Machine::new();
+    let (mut now, mut decisions, mut reactions) = (Instant::ZERO, Vec::new(), reactions.iter());
+    machine.handle_input(playbook, now, Input::Call(CALL, facts));
+    while let Some(output) = machine.poll_output() {
+        match output {
+            Output::Event(event) => decisions.push(event.what),
+            Output::Wake { at, .. } => {
+                now = at;
+                machine.handle_input(playbook, now, Input::Woken(CALL));
+            }
+            Output::Ask { asked, .. } => {
+                now = now.plus(Duration::from_millis(10));
+                let reaction = reactions.next().copied().unwrap_or(Reaction::Unanswered);
+                machine.handle_input(playbook, now, Input::Answered { call: CALL, asked, reaction, seen: SEEN });
+            }
+        }
+    }
+    assert_eq!(reactions.len(), 0, "the machine asked for less than the test answers");
+    (decisions, machine.outcome(CALL).expect("the call ended"))
+}
+
+fn outcome(facts: CallFacts, reactions: &[Reaction]) -> Outcome {
+    drive(&playbook(), facts, reactions).1
+}
+
+#[test]
+fn a_call_that_does_not_fail_succeeds_and_is_not_compensated() {
+    let outcome = outcome(unkeyed_write(), &[Reaction::Ok]);
+    assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Succeeded, EffectClaim::Applied));
+}
+
+#[test]
+fn an_unkeyed_write_that_timed_out_is_not_sent_again() {
+    let (decisions, outcome) = drive(&playbook(), unkeyed_write(), &[failed(TIMEOUT)]);
+    assert!(decisions.contains(&Decision::RetrySuppressed { why: SuppressedWhy::MayHaveActed }));
+    assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::Escalated(QueueId(0)), 1));
+    assert_eq!(outcome.claim, EffectClaim::Unknown);
+}
+
+#[test]
+fn reads_idempotent_tools_and_keyed_calls_pass_the_retry_guard() {
+    let read = CallFacts { access: Access::Read, ..unkeyed_write() };
+    let idempotent = CallFacts { idempotent: true, ..unkeyed_write() };
+    for facts in [read, idempotent, keyed_write()] {
+        let outcome = outcome(facts, &[failed(TIMEOUT), Reaction::Ok]);
+        assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::SucceededAfterCompensation, 2));
+    }
+}
+
+#[test]
+fn what_was_not_applied_may_be_sent_again_even_unkeyed() {
+    let outcome = outcome(unkeyed_write(), &[failed(STALE), Reaction::Ok, Reaction::Ok]);
+    assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::SucceededAfterCompensation, 2));
+}
+
+#[test]
+fn the_guard_remembers_that_an_earlier_attempt_may_have_acted() {
+    let outcome = outcome(unkeyed_write(), &[failed(STALE), Reaction::Ok, failed(TIMEOUT)]);
+    assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Escalated(QueueId(0)), EffectClaim::Unknown));
+}
+
+#[test]
+fn a_retry_that_is_denied_escalates() {
+    let (decisions, outcome) = drive(&playbook(), keyed_write(), &[failed(TIMEOUT), failed(DENIED)]);
+    assert_eq!(outcome.kind, OutcomeKind::Escalated(QueueId(0)));
+    let classified = decisions.iter().filter(|d| matches!(d, Decision::FailureClassified { .. })).count();
+    assert_eq!(classified, 2);
+    assert_eq!(outcome.claim, EffectClaim::Unknown, "the first attempt may have acted");
+    assert_eq!((outcome.last_error, outcome.first_error), (Some(ErrorId(2)), Some(ErrorId(0))));
+}
+
+#[test]
+fn a_failure_is_classified_before_anything_follows_from_it() {
+    let (decisions, _) = drive(&playbook(), keyed_write(), &[failed(TIMEOUT), Reaction::Ok]);
+    let names: Vec<&str> = decisions
+        .iter()
+        .map(|decision| match decision {
+            Decision::AttemptStarted { .. } => "start",
+            Decision::AttemptFinished { .. } => "finish",
+            Decision::FailureClassified { .. } => "classify",
+            Decision::RetryScheduled { .. } => "schedule",
+            Decision::Outcome(_) => "outcome",
+            _ => "other",
+        })
+        .collect();
+    assert_eq!(names, ["start", "finish", "classify", "schedule", "start", "finish", "outcome"]);
+}
+
+#[test]
+fn retries_are_bounded_by_the_verdict_and_attempts_by_the_call() {
+    let exhausted = outcome(keyed_write(), &[failed(TIMEOUT); 3]);
+    assert_eq!(exhausted.kind, OutcomeKind::Exhausted(StopReason::MaxRetries));
+    let mut tight = playbook();
+    tight.limits.max_attempts = 2;
+    let (_, exhausted) = drive(&tight, keyed_write(), &[failed(TIMEOUT); 2]);
+    assert_eq!(exhausted.kind, OutcomeKind::Exhausted(StopReason::MaxAttempts));
+}
+
+#[test]
+fn no_sleep_begins_that_no_attempt_can_follow() {
+    let mut tight = playbook();
+    tight.limits.deadline = Some(Duration::from_millis(209));
+    let (decisions, outcome) = drive(&tight, keyed_write(), &[failed(TIMEOUT)]);
+    assert_eq!(outcome.kind, OutcomeKind::Exhausted(StopReason::Deadline));
+    assert!(!decisions.iter().any(|decision| matches!(decision, Decision::RetryScheduled { .. })));
+}
+
+#[test]
+fn the_retry_after_a_refresh_carries_the_new_evidence() {
+    let (decisions, _) = drive(&playbook(), unkeyed_write(), &[failed(STALE), Reaction::Ok, Reaction::Ok]);
+    let second = AttemptNo::new(2);
+    assert!(decisions.contains(&Decision::AttemptStarted { attempt: second, evidence: EvidenceId(1) }));
+}
+
+#[test]
+fn refreshes_are_bounded_and_their_failure_ends_the_call() {
+    let again = outcome(unkeyed_write(), &[failed(STALE), Reaction::Ok, failed(STALE)]);
+    assert_eq!(again.kind, OutcomeKind::Exhausted(StopReason::MaxRefreshes));
+    let refused = outcome(unkeyed_write(), &[failed(STALE), Reaction::Refused(None)]);
+    assert_eq!(refused.kind, OutcomeKind::Exhausted(StopReason::RefreshFailed));
+    let silent = outcome(unkeyed_write(), &[failed(STALE), Reaction::Unanswered]);
+    assert_eq!(silent.kind, OutcomeKind::Undetermined(Asked::Refresh(EvidenceId(1))));
+}
+
+#[test]
+fn a_reversal_without_a_token_is_refused_and_redeems_nothing() {
+    let (decisions, outcome) = drive(&playbook(), unkeyed_write(), &[failed(TAKE_BACK)]);
+    assert!(decisions.contains(&Decision::ReversalRefused { why: RefusedWhy::NoToken }));
+    assert_eq!(outcome.kind, OutcomeKind::Escalated(QueueId(0)));
+}
+
+#[test]
+fn a_redeemed_reversal_leaves_no_net_effect() {
+    let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
+    let outcome = outcome(facts, &[failed(TAKE_BACK), Reaction::Ok]);
+    assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Reversed(ReasonId(0)), EffectClaim::NotApplied));
+}
+
+#[test]
+fn a_reversal_that_was_not_answered_leaves_the_effect_unknown() {
+    let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
+    let lost = outcome(facts, &[failed(TAKE_BACK), Reaction::TimedOut]);
+    assert_eq!((lost.kind, lost.claim), (OutcomeKind::Escalated(QueueId(0)), EffectClaim::Unknown));
+}
+
+#[test]
+fn a_token_is_redeemed_once_even_by_two_calls() {
+    let (book, mut machine) = (playbook(), Machine::new());
+    let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
+    let mut asked = Vec::new();
+    for call in [CallId(0), CallId(1)] {
+        machine.handle_input(&book, Instant::ZERO, Input::Call(call, facts));
+        let attempt = Asked::Attempt(AttemptNo::FIRST);
+        let answer = Input::Answered { call, asked: attempt, reaction: failed(TAKE_BACK), seen: SEEN };
+        machine.handle_input(&book, Instant::ZERO, answer);
+    }
+    while let Some(output) = machine.poll_output() {
+        if let Output::Ask { asked: Asked::Reversal, call, .. } = output {
+            asked.push(call);
+        }
+    }
+    assert_eq!(asked, [CallId(0)]);
+}
+
+#[test]
+fn first_failure_only_shows_later_verdicts_and_does_not_obey_them() {
+    let mut literal = playbook();
+    literal.study = Some(Study { first_failure_only: true, ..study() });
+    let (decisions, outcome) = drive(&literal, keyed_write(), &[failed(TIMEOUT), failed(DENIED), failed(DENIED)]);
+    assert_eq!(outcome.kind, OutcomeKind::Exhausted(StopReason::MaxRetries));
+    let ignored = Decision::FailureClassified { verdict: VerdictId(DENIED), rule: None, ignored: true };
+    assert_eq!(decisions.iter().filter(|&&decision| decision == ignored).count(), 2);
+}
+
+#[test]
+fn a_guard_that_is_off_lets_the_unsafe_retry_pass() {
+    let mut unguarded = playbook();
+    unguarded.study = Some(Study { retry_guard: Guard::Off, ..study() });
+    let (_, outcome) = drive(&unguarded, unkeyed_write(), &[failed(TIMEOUT), Reaction::Ok]);
+    assert_eq!(outcome.attempts, 2);
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_decides_nothing() {
+    let (book, mut machine) = (playbook(), Machine::new());
+    machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()));
+    while machine.poll_output().is_some() {}
+    let before = machine.clone();
+    let stray = |asked| Input::Answered { call: CALL, asked, reaction: Reaction::Ok, seen: SEEN };
+    for input in [
+        stray(Asked::Attempt(AttemptNo::new(2))),
+        stray(Asked::Reversal),
+        Input::Woken(CALL),
+        Input::Woken(CallId(9)),
+        Input::Call(CallId(9), unkeyed_write()),
+    ] {
+        machine.handle_input(&book, Instant::ZERO, input);
+        assert_eq!(machine, before);
+    }
+}
+
+#[test]
+fn equal_machines_hash_alike_and_a_clone_goes_its_own_way() {
+    let (book, mut machine) = (playbook(), Machine::new());
+    machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, keyed_write()));
+    let twin = machine.clone();
+    let hasher = foldhash::fast::FixedState::default();
+    let hash = |machine: &Machine| hasher.hash_one(machine);
+    assert_eq!(hash(&machine), hash(&twin));
+    let asked = Asked::Attempt(AttemptNo::FIRST);
+    let answer = Input::Answered { call: CALL, asked, reaction: Reaction::Ok, seen: SEEN };
+    machine.handle_input(&book, Instant::ZERO, answer);
+    assert_ne!(machine, twin);
+    assert_ne!(hash(&machine), hash(&twin));
+    fn is_hash<T: Hash + Eq + Clone>(_: &T) {}
+    is_hash(&twin);
+}

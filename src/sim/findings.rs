@@ -1,0 +1,218 @@
+//! What a simulation shows to be unsafe, doubtful or worth knowing. One function a finding; each reads
+//! the record and changes nothing.
+
+use crate::classify::{reads_as_denial, reads_as_processed};
+use crate::event::{
+    Decision, DecisionEvent, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance,
+    Status,
+};
+use crate::ids::{CallId, VerdictId};
+use crate::playbook::model::{Access, UNCLASSIFIED};
+
+use super::plan::Plan;
+use super::record::Record;
+use super::scenario::ScenarioCall;
+
+/// Every finding of a record, worst first, then by call.
+pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if is_calm(record) && calls.len() == 1 {
+        return findings; // the usual call of a trace: one attempt, nothing failed
+    }
+    duplicate_effects(calls, record, &mut findings);
+    for (n, call) in calls.iter().enumerate() {
+        let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
+        let seen = Seen { plan, call, id, record };
+        findings.extend(seen.all());
+    }
+    findings.sort_unstable();
+    findings.dedup();
+    findings
+}
+
+fn is_calm(record: &Record) -> bool {
+    record.events.iter().all(|event| match event.what {
+        Decision::AttemptStarted { .. } => true,
+        Decision::AttemptFinished { status, over_timeout, .. } => status == Status::Ok && !over_timeout,
+        Decision::Outcome(outcome) => outcome.kind == OutcomeKind::Succeeded,
+        _ => false,
+    })
+}
+
+/// One intent with more than one net effect: by the agent where a first attempt made the surplus effect,
+/// by the dispatcher where a later attempt did.
+fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
+    for (intent, net) in record.ledger.net() {
+        if net.effects < 2 {
+            continue;
+        }
+        let last = record
+            .ledger
+            .entries()
+            .iter()
+            .rev()
+            .find(|entry| entry.intent == intent && entry.kind == LedgerKind::Applied && entry.call.is_some());
+        let Some((entry, call)) = last.and_then(|entry| Some((entry, entry.call?))) else { continue };
+        let declared = calls.get(call.index()).is_some_and(|call| call.facts.declared);
+        let by_agent = entry.attempt.is_none_or(|attempt| attempt.get() == 1);
+        findings.push(Finding {
+            id: if declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect },
+            by: if by_agent { FindingBy::Recorded } else { FindingBy::Playbook },
+            call,
+            count: net.effects,
+        });
+    }
+}
+
+/// One call of the record, looked at.
+struct Seen<'a> {
+    plan: &'a Plan,
+    call: &'a ScenarioCall<'a>,
+    id: CallId,
+    record: &'a Record,
+}
+
+impl Seen<'_> {
+    fn all(&self) -> impl Iterator<Item = Finding> {
+        [
+            self.untruthful_outcome(),
+            self.retried_after(FindingId::RetriedAfterDenial),
+            self.retried_after(FindingId::RetriedAfterConflict),
+            self.unsafe_retry(),
+            self.unclassified(),
+            self.undetermined(),
+            self.over_timeout(),
+            self.guard_redundant(),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    fn finding(&self, id: FindingId, count: u32) -> Option<Finding> {
+        let by = if id == FindingId::OverTimeout { FindingBy::Recorded } else { FindingBy::Playbook };
+        (count > 0).then_some(Finding { id, by, call: self.id, count })
+    }
+
+    fn events(&self) -> impl Iterator<Item = &DecisionEvent> {
+        self.record.events_of(self.id)
+    }
+
+    fn count(&self, is: impl Fn(&Decision) -> bool) -> u32 {
+        u32::try_from(self.events().filter(|event| is(&event.what)).count()).unwrap_or(u32::MAX)
+    }
+
+    /// The claim against the ledger, only where the upstream's acts are known.
+    fn untruthful_outcome(&self) -> Option<Finding> {
+        let outcome = self.record.outcomes.get(self.id.index())?;
+        if self.call.facts.access == Access::Read {
+            return None;
+        }
+        let own = self.record.ledger.net_of_call(self.id);
+        if own.unobserved > 0 {
+            return None; // a recorded failure: nobody knows what the upstream did
+        }
+        let all = self.call.intent(self.id).map_or(0, |intent| self.net_of(intent));
+        let lies = match outcome.claim {
+            EffectClaim::NotApplied => own.effects > 0,
+            EffectClaim::Applied => all == 0,
+            EffectClaim::Unknown => self.ignored_proof(),
+        };
+        self.finding(FindingId::UntruthfulOutcome, u32::from(lies))
+    }
+
+    fn net_of(&self, intent: Intent) -> u32 {
+        self.record.ledger.net().get(&intent).map_or(0, |net| net.effects)
+    }
+
+    /// A failure that was not obeyed had proved more than the outcome says.
+    fn ignored_proof(&self) -> bool {
+        self.events().any(|event| match event.what {
+            Decision::FailureClassified { verdict, ignored: true, .. } => {
+                self.plan.playbook.verdict(verdict).effect == EffectClaim::Applied
+            }
+            _ => false,
+        })
+    }
+
+    /// Attempts that were started after a failure that reads as a denial, or as processed already.
+    fn retried_after(&self, id: FindingId) -> Option<Finding> {
+        let denial = id == FindingId::RetriedAfterDenial;
+        let name = if denial { "policy_denied" } else { "idempotency_conflict" };
+        let (mut said, mut last, mut count) = (false, None, 0);
+        for event in self.events() {
+            match event.what {
+                Decision::AttemptStarted { .. } if said => count += 1,
+                Decision::AttemptFinished { status: Status::Failed(error), .. } => last = error,
+                Decision::FailureClassified { verdict, .. } => {
+                    said |= self.is_named(verdict, name) || self.reads_as(last, denial);
+                }
+                _ => {}
+            }
+        }
+        self.finding(id, count)
+    }
+
+    fn is_named(&self, verdict: VerdictId, name: &str) -> bool {
+        &*self.plan.playbook.verdict(verdict).name == name
+    }
+
+    fn reads_as(&self, error: Option<crate::ids::ErrorId>, denial: bool) -> bool {
+        let error = error.and_then(|id| self.record.error(id));
+        error.is_some_and(|error| if denial { reads_as_denial(error) } else { reads_as_processed(error) })
+    }
+
+    /// Attempts that the retry guard would have stopped: an unkeyed write that is not idempotent, after
+    /// attempts that may have acted by what the playbook itself says of their failures.
+    fn unsafe_retry(&self) -> Option<Finding> {
+        let facts = self.call.facts;
+        let is_safe = facts.access == Access::Read || facts.idempotent || self.call.key.is_some();
+        if is_safe {
+            return None;
+        }
+        let (mut may_have_acted, mut count) = (false, 0);
+        for event in self.events() {
+            match event.what {
+                Decision::AttemptStarted { .. } if may_have_acted => count += 1,
+                Decision::FailureClassified { verdict, .. } => {
+                    let effect = self.plan.playbook.verdict(verdict).effect;
+                    may_have_acted |= effect != EffectClaim::NotApplied;
+                }
+                _ => {}
+            }
+        }
+        // On assumed facts the tool may be a read: that is a doubt, not a proof.
+        let id = if facts.declared { FindingId::UnsafeRetry } else { FindingId::PossibleDuplicateEffect };
+        self.finding(id, count)
+    }
+
+    fn unclassified(&self) -> Option<Finding> {
+        let is = |what: &Decision| match *what {
+            Decision::FailureClassified { verdict, rule: None, .. } => self.is_named(verdict, UNCLASSIFIED),
+            _ => false,
+        };
+        self.finding(FindingId::Unclassified, self.count(is))
+    }
+
+    fn undetermined(&self) -> Option<Finding> {
+        let outcome = self.record.outcomes.get(self.id.index())?;
+        let is = matches!(outcome.kind, OutcomeKind::Undetermined(_));
+        self.finding(FindingId::Undetermined, u32::from(is))
+    }
+
+    fn over_timeout(&self) -> Option<Finding> {
+        let is = |what: &Decision| matches!(what, Decision::AttemptFinished { over_timeout: true, .. });
+        self.finding(FindingId::OverTimeout, self.count(is))
+    }
+
+    /// The guard stopped a retry of a call whose scripted upstream had done nothing.
+    fn guard_redundant(&self) -> Option<Finding> {
+        let suppressed = self.count(|what| matches!(what, Decision::RetrySuppressed { .. }));
+        let own = self.record.ledger.net_of_call(self.id);
+        let scripted = self.events().all(|event| match event.what {
+            Decision::AttemptFinished { provenance, .. } => provenance == Provenance::Scripted,
+            _ => true,
+        });
+        let is = suppressed > 0 && scripted && own.effects == 0 && own.unobserved == 0;
+        self.finding(FindingId::GuardRedundant, u32::from(is))
+    }
+}

@@ -1,0 +1,72 @@
+//! What one simulation left behind: facts first; summaries and exit codes are derived from it elsewhere.
+
+use crate::event::{DecisionEvent, ErrorFacts, Finding, Outcome};
+use crate::ids::{CallId, ErrorId};
+use crate::time::Duration;
+use crate::upstream::Ledger;
+
+/// The result of one simulation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Ordered by time, then emission.
+    pub events: Vec<DecisionEvent>,
+    /// One a call, in the order of the calls.
+    pub outcomes: Vec<Outcome>,
+    /// One a call, in the order of the calls.
+    pub tallies: Vec<Tally>,
+    /// The upstream's book.
+    pub ledger: Ledger,
+    /// The errors behind `ErrorId`, each distinct one once.
+    pub errors: Vec<ErrorFacts>,
+    /// Sorted: worst first, then by call.
+    pub findings: Vec<Finding>,
+}
+
+/// What was counted of one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Attempts, refreshes and reversals that the upstream was asked for.
+    pub sends: u32,
+    /// Waiting that the playbook put between attempts.
+    pub added_delay: Duration,
+    /// Recorded answers to attempts that were not used.
+    pub tape_left: u32,
+    /// The first departure from the recording.
+    pub off_tape: Option<OffTape>,
+}
+
+/// How a call departed from its recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OffTape {
+    /// Another number of attempts.
+    Attempts {
+        /// As recorded.
+        recorded: u32,
+        /// Under the playbook.
+        now: u32,
+    },
+    /// The same attempts, another final status.
+    FinalStatus,
+}
+
+impl Record {
+    /// The error behind an id of this record.
+    pub fn error(&self, id: ErrorId) -> Option<&ErrorFacts> {
+        self.errors.get(id.index())
+    }
+
+    /// The events of one call, in order.
+    pub fn events_of(&self, call: CallId) -> impl Iterator<Item = &DecisionEvent> {
+        self.events.iter().filter(move |event| event.call == call)
+    }
+
+    /// The number of an error, given out now if it is a new one.
+    pub(super) fn intern_error(&mut self, error: ErrorFacts) -> ErrorId {
+        let known = self.errors.iter().position(|seen| *seen == error);
+        let number = known.unwrap_or_else(|| {
+            self.errors.push(error);
+            self.errors.len() - 1
+        });
+        ErrorId(u32::try_from(number).unwrap_or(u32::MAX))
+    }
+}

@@ -1,0 +1,257 @@
+//! Drives the dispatcher against the upstream until nothing is left to happen. The only loop there is.
+
+use crate::classify::Signal;
+use crate::clock::EventQueue;
+use crate::dispatch::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
+use crate::event::{Asked, Decision, ErrorFacts, OutcomeKind, Provenance};
+use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, ToolId};
+use crate::playbook::model::ToolFacts;
+use crate::time::{Duration, Instant};
+use crate::trace::model::{AnswerTo, RecordedCall, Reply};
+use crate::upstream::{Answer, BeyondTape, KeyDialect, Request, Says, Source, World};
+
+use super::findings;
+use super::plan::Plan;
+use super::record::{OffTape, Record, Tally};
+use super::scenario::{Scenario, ScenarioCall};
+
+/// What will happen at some later moment.
+#[derive(Clone, Debug)]
+enum Pending {
+    Call(CallId),
+    Wake(CallId),
+    Arrives { call: CallId, asked: Asked, answer: Answer, over_timeout: bool },
+    TimesOut { call: CallId, asked: Asked, timeout: Duration, provenance: Provenance },
+    ArrivesLate { call: CallId, attempt: AttemptNo, says: Says },
+}
+
+/// Runs scenarios one after the other and keeps its allocations between them.
+#[derive(Debug, Default)]
+pub struct Simulator {
+    machine: Machine,
+    world: World,
+    queue: EventQueue<Pending>,
+    record: Record,
+}
+
+impl Simulator {
+    /// A simulator that has run nothing.
+    pub fn new() -> Simulator {
+        Simulator::default()
+    }
+
+    /// Runs one recorded call. `facts` are those of its tool, `declared` or assumed.
+    pub fn replay(&mut self, plan: &Plan, call: &RecordedCall, facts: ToolFacts, beyond: &BeyondTape) -> &Record {
+        let calls = [ScenarioCall::recorded(call, facts, beyond)];
+        self.run(plan, &calls, KeyDialect::None, &[]);
+        self.compare_with_tape(call);
+        &self.record
+    }
+
+    /// Runs a fixture's scenario.
+    pub fn rehearse(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &Record {
+        self.run(plan, &scenario.calls, scenario.keys, &scenario.before);
+        &self.record
+    }
+
+    fn run(
+        &mut self,
+        plan: &Plan,
+        calls: &[ScenarioCall<'_>],
+        keys: KeyDialect,
+        before: &[(ToolId, Option<KeyId>, ArgsId)],
+    ) {
+        self.clear(keys, calls.len());
+        for &(tool, key, args) in before {
+            self.world.add_existing(tool, key, args);
+        }
+        for (n, call) in calls.iter().enumerate() {
+            self.queue.push(call.at, Pending::Call(call_id(n)));
+        }
+        while let Some((now, pending)) = self.queue.pop() {
+            Turn { sim: self, plan, calls, now }.take(pending);
+        }
+        self.close(calls.len());
+        self.record.findings = findings::derive(plan, calls, &self.record);
+    }
+
+    fn clear(&mut self, keys: KeyDialect, calls: usize) {
+        self.machine.clear();
+        self.world.clear(keys);
+        self.queue.clear();
+        self.record.events.clear();
+        self.record.outcomes.clear();
+        self.record.errors.clear();
+        self.record.tallies.clear();
+        self.record.tallies.resize(calls, Tally::default());
+    }
+
+    fn close(&mut self, calls: usize) {
+        let Simulator { machine, record, .. } = self;
+        record.outcomes.extend((0..calls).filter_map(|n| machine.outcome(call_id(n))));
+        self.world.swap_ledger(&mut record.ledger);
+    }
+
+    /// What the recording has that the run did not use, and where the run departed from it.
+    fn compare_with_tape(&mut self, call: &RecordedCall) {
+        let Record { outcomes, tallies, .. } = &mut self.record;
+        let (Some(outcome), Some(tally)) = (outcomes.first(), tallies.first_mut()) else { return };
+        let attempts = || call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt);
+        let recorded = u32::try_from(attempts().count()).unwrap_or(u32::MAX);
+        let Some(last) = attempts().next_back() else { return };
+        let succeeded = matches!(outcome.kind, OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation);
+        tally.tape_left = recorded.saturating_sub(outcome.attempts);
+        tally.off_tape = if recorded != outcome.attempts {
+            Some(OffTape::Attempts { recorded, now: outcome.attempts })
+        } else if succeeded != (last.reply == Reply::Ok) {
+            Some(OffTape::FinalStatus)
+        } else {
+            None
+        };
+    }
+}
+
+/// What is taken from the queue at one moment, and everything that follows from it at once.
+struct Turn<'a, 'c> {
+    sim: &'a mut Simulator,
+    plan: &'a Plan,
+    calls: &'a [ScenarioCall<'c>],
+    now: Instant,
+}
+
+impl<'a, 'c> Turn<'a, 'c> {
+    fn take(&mut self, pending: Pending) {
+        match pending {
+            Pending::Call(call) => {
+                let facts = call_facts(self.call(call));
+                self.tell(Input::Call(call, facts));
+            }
+            Pending::Wake(call) => self.tell(Input::Woken(call)),
+            Pending::Arrives { call, asked, answer, over_timeout } => {
+                let reaction = self.reaction(call, asked, answer.says);
+                let seen = Seen { latency: answer.latency, provenance: answer.provenance, over_timeout };
+                self.tell(Input::Answered { call, asked, reaction, seen });
+            }
+            Pending::TimesOut { call, asked, timeout, provenance } => {
+                let reaction = self.timed_out(call, asked, timeout);
+                let seen = Seen { latency: Some(timeout), provenance, over_timeout: false };
+                self.tell(Input::Answered { call, asked, reaction, seen });
+            }
+            Pending::ArrivesLate { call, attempt, says } => {
+                let failed = match says {
+                    Says::Failed(error) => Some(error.map(|error| self.sim.record.intern_error(error))),
+                    Says::Ok | Says::Lost => None,
+                };
+                self.tell(Input::Late { call, attempt, failed });
+            }
+        }
+    }
+
+    /// Tells the machine, and does what it wants until it wants nothing more.
+    fn tell(&mut self, input: Input) {
+        self.sim.machine.handle_input(&self.plan.playbook, self.now, input);
+        while let Some(output) = self.sim.machine.poll_output() {
+            match output {
+                Output::Event(event) => {
+                    if let Decision::RetryScheduled { delay, .. } = event.what {
+                        let tally = &mut self.sim.record.tallies[event.call.index()]; // one a call
+                        tally.added_delay = tally.added_delay.plus(delay);
+                    }
+                    self.sim.record.events.push(event);
+                }
+                Output::Wake { call, at } => self.sim.queue.push(at, Pending::Wake(call)),
+                Output::Ask { call, asked, .. } => self.ask(call, asked),
+            }
+        }
+    }
+
+    fn ask(&mut self, id: CallId, asked: Asked) {
+        let call = *self.call(id);
+        self.sim.record.tallies[id.index()].sends += 1; // one a call
+        let request =
+            Request { call: id, asked, tool: call.tool, key: call.key, args: call.args, intent: call.intent(id) };
+        let Some(answer) = self.sim.world.ask(self.now, &request, call.source) else {
+            let answer = Answer { says: Says::Lost, latency: Some(Duration::ZERO), provenance: Provenance::Unanswered };
+            return self.sim.queue.push(self.now, Pending::Arrives { call: id, asked, answer, over_timeout: false });
+        };
+        let late = answer.latency.is_some_and(|latency| latency > call.timeout);
+        match call.source {
+            Source::Tape(_) => {
+                let at = self.now.plus(answer.latency.unwrap_or_default());
+                self.sim.queue.push(at, Pending::Arrives { call: id, asked, answer, over_timeout: late });
+            }
+            Source::Script(_) if late || answer.says == Says::Lost => {
+                self.time_out(&request, call.timeout, answer);
+            }
+            Source::Script(_) => {
+                let at = self.now.plus(answer.latency.unwrap_or_default());
+                self.sim.queue.push(at, Pending::Arrives { call: id, asked, answer, over_timeout: false });
+            }
+        }
+    }
+
+    /// A scripted answer that comes too late, or never, ends its request at the timeout.
+    fn time_out(&mut self, request: &Request, timeout: Duration, answer: Answer) {
+        let &Request { call, asked, .. } = request;
+        if matches!(asked, Asked::Attempt(_)) {
+            self.sim.world.lose_answer(request);
+        }
+        let provenance = answer.provenance;
+        let due = self.now.plus(timeout);
+        self.sim.queue.push(due, Pending::TimesOut { call, asked, timeout, provenance });
+        if let (Asked::Attempt(attempt), Some(latency), true) = (asked, answer.latency, answer.says != Says::Lost) {
+            let at = self.now.plus(latency);
+            self.sim.queue.push(at, Pending::ArrivesLate { call, attempt, says: answer.says });
+        }
+    }
+
+    fn reaction(&mut self, call: CallId, asked: Asked, says: Says) -> Reaction {
+        match (says, asked) {
+            (Says::Ok, _) => Reaction::Ok,
+            (Says::Lost, _) => Reaction::Unanswered,
+            (Says::Failed(error), Asked::Attempt(attempt)) => self.failed(call, attempt, error),
+            (Says::Failed(error), _) => Reaction::Refused(error.map(|error| self.sim.record.intern_error(error))),
+        }
+    }
+
+    fn timed_out(&mut self, call: CallId, asked: Asked, timeout: Duration) -> Reaction {
+        let Asked::Attempt(attempt) = asked else { return Reaction::TimedOut };
+        let error = ErrorFacts {
+            kind: Some("timeout".into()),
+            message: Some(format!("no answer within {timeout} ms").into()),
+            ..ErrorFacts::default()
+        };
+        self.failed(call, attempt, Some(error))
+    }
+
+    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<ErrorFacts>) -> Reaction {
+        let call = self.call(id);
+        let signal = Signal::new(error.as_ref(), call.tool_name, call.facts, call.key.is_some(), attempt);
+        let said = self.plan.classifier.classify(&signal);
+        let retry_after = signal.retry_after;
+        let error: Option<ErrorId> = error.map(|error| self.sim.record.intern_error(error));
+        Reaction::Failed(Failure { verdict: said.verdict, rule: said.rule, error, retry_after })
+    }
+
+    fn call(&self, id: CallId) -> &'a ScenarioCall<'c> {
+        &self.calls[id.index()] // every id here was given out for a place in `calls`
+    }
+}
+
+fn call_facts(call: &ScenarioCall<'_>) -> CallFacts {
+    CallFacts {
+        tool: call.tool,
+        access: call.facts.access,
+        idempotent: call.facts.idempotent,
+        repeatable: call.facts.repeatable,
+        key: call.key,
+        args: call.args,
+        token: call.token,
+        evidence: EvidenceId(0),
+        at: call.at,
+    }
+}
+
+fn call_id(n: usize) -> CallId {
+    CallId(u32::try_from(n).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,198 @@
+//! How an upstream treats an idempotency key that it has seen before.
+
+use std::collections::BTreeMap;
+
+use crate::event::ErrorFacts;
+use crate::ids::{ArgsId, KeyId, ToolId};
+use crate::time::{Duration, Instant};
+
+use super::script::Says;
+
+/// The dialects of upstreams (DESIGN.md section 3, *Fixture*, `keys`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KeyDialect {
+    /// Gives the first `ok` again.
+    Replay,
+    /// As `Replay`; 409 while the first request is in flight; 422 for other arguments.
+    Ietf,
+    /// 409: the key was processed.
+    Conflict,
+    /// Forgets a key whose answer was lost, and acts again.
+    Lossy,
+    /// Ignores keys.
+    #[default]
+    None,
+}
+
+impl KeyDialect {
+    /// Every dialect.
+    pub const ALL: [KeyDialect; 5] =
+        [KeyDialect::Replay, KeyDialect::Ietf, KeyDialect::Conflict, KeyDialect::Lossy, KeyDialect::None];
+
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            KeyDialect::Replay => "replay",
+            KeyDialect::Ietf => "ietf",
+            KeyDialect::Conflict => "conflict",
+            KeyDialect::Lossy => "lossy",
+            KeyDialect::None => "none",
+        }
+    }
+}
+
+/// What the upstream remembers of one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Seen {
+    args: ArgsId,
+    /// When the request that acted was done; none: no request with this key has acted.
+    acted: Option<Acted>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Acted {
+    done: Instant,
+    answer_lost: bool,
+}
+
+/// The keys that the upstream has seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keys {
+    seen: BTreeMap<(ToolId, KeyId), Seen>,
+}
+
+/// What the dialect answers to a repeated key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DialectAnswer {
+    pub says: Says,
+    pub latency: Duration,
+    pub acts: bool,
+}
+
+impl Keys {
+    /// Forgets every key.
+    pub(super) fn clear(&mut self) {
+        self.seen.clear();
+    }
+
+    /// Whether a request with this key was made before.
+    pub(super) fn knows(&self, tool: ToolId, key: KeyId) -> bool {
+        self.seen.contains_key(&(tool, key))
+    }
+
+    /// Whether a request with this key has acted, in an upstream that would not act again for it.
+    pub(super) fn is_spent(&self, dialect: KeyDialect, tool: ToolId, key: KeyId) -> bool {
+        let acted = self.seen.get(&(tool, key)).and_then(|seen| seen.acted);
+        match dialect {
+            KeyDialect::None => false,
+            KeyDialect::Lossy => acted.is_some_and(|acted| !acted.answer_lost),
+            KeyDialect::Replay | KeyDialect::Ietf | KeyDialect::Conflict => acted.is_some(),
+        }
+    }
+
+    /// Notes a request; `acted` says when its effect is done, if it has one.
+    pub(super) fn note(&mut self, tool: ToolId, key: KeyId, args: ArgsId, acted: Option<Instant>, answer_lost: bool) {
+        let seen = self.seen.entry((tool, key)).or_insert(Seen { args, acted: None });
+        if let Some(done) = acted {
+            seen.acted = Some(Acted { done, answer_lost });
+        }
+    }
+
+    /// Notes that the answer to the request that acted for this key did not arrive.
+    pub(super) fn lose_answer(&mut self, tool: ToolId, key: KeyId) {
+        if let Some(acted) = self.seen.get_mut(&(tool, key)).and_then(|seen| seen.acted.as_mut()) {
+            acted.answer_lost = true;
+        }
+    }
+
+    /// The dialect's answer at `now` to a key seen before; none for a key that is new.
+    pub(super) fn answer(
+        &self,
+        dialect: KeyDialect,
+        (tool, key, args): (ToolId, KeyId, ArgsId),
+        now: Instant,
+    ) -> Option<DialectAnswer> {
+        let seen = self.seen.get(&(tool, key))?;
+        let again = DialectAnswer { says: Says::Ok, latency: Duration::ZERO, acts: true };
+        if dialect == KeyDialect::Ietf && seen.args != args {
+            return Some(refusal(422, "422_key_reused", "idempotency_key was used with other arguments"));
+        }
+        let Some(acted) = seen.acted else { return Some(again) };
+        let in_flight = acted.done > now;
+        Some(match dialect {
+            KeyDialect::None => again,
+            KeyDialect::Lossy if acted.answer_lost => again,
+            KeyDialect::Ietf if in_flight => {
+                refusal(409, "409_conflict", "a request with this idempotency_key is in flight")
+            }
+            KeyDialect::Conflict => refusal(409, "409_conflict", "idempotency_key already processed"),
+            KeyDialect::Replay | KeyDialect::Ietf | KeyDialect::Lossy => {
+                DialectAnswer { says: Says::Ok, latency: acted.done.since(now), acts: false }
+            }
+        })
+    }
+}
+
+fn refusal(status: u16, kind: &str, message: &str) -> DialectAnswer {
+    let error = ErrorFacts {
+        kind: Some(kind.into()),
+        message: Some(message.into()),
+        status: Some(status),
+        ..ErrorFacts::default()
+    };
+    DialectAnswer { says: Says::Failed(Some(error)), latency: Duration::ZERO, acts: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: (ToolId, KeyId, ArgsId) = (ToolId(0), KeyId(0), ArgsId(0));
+
+    fn answer(dialect: KeyDialect, done_ms: u64, lost: bool, now_ms: u64) -> DialectAnswer {
+        let mut keys = Keys::default();
+        keys.note(KEY.0, KEY.1, KEY.2, Some(Instant::from_millis(done_ms)), lost);
+        keys.answer(dialect, KEY, Instant::from_millis(now_ms)).expect("the key was seen")
+    }
+
+    fn status(answer: &DialectAnswer) -> Option<u16> {
+        match &answer.says {
+            Says::Failed(Some(error)) => error.status,
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_new_is_not_the_dialect_s_business() {
+        assert_eq!(Keys::default().answer(KeyDialect::Replay, KEY, Instant::ZERO), None);
+    }
+
+    #[test]
+    fn replay_gives_the_first_ok_again_and_does_not_act() {
+        let again = answer(KeyDialect::Replay, 5, true, 10);
+        assert_eq!((again.says, again.acts), (Says::Ok, false));
+    }
+
+    #[test]
+    fn ietf_tells_in_flight_from_done_and_other_arguments() {
+        assert_eq!(status(&answer(KeyDialect::Ietf, 20, true, 10)), Some(409));
+        assert_eq!(answer(KeyDialect::Ietf, 5, true, 10).says, Says::Ok);
+        let mut keys = Keys::default();
+        keys.note(KEY.0, KEY.1, KEY.2, None, false);
+        let other = keys.answer(KeyDialect::Ietf, (KEY.0, KEY.1, ArgsId(7)), Instant::ZERO);
+        assert_eq!(other.as_ref().and_then(status), Some(422));
+    }
+
+    #[test]
+    fn lossy_acts_again_only_where_the_answer_was_lost() {
+        assert!(answer(KeyDialect::Lossy, 5, true, 10).acts);
+        assert!(!answer(KeyDialect::Lossy, 5, false, 10).acts);
+    }
+
+    #[test]
+    fn none_always_acts_again_and_conflict_never_does() {
+        assert!(answer(KeyDialect::None, 5, false, 10).acts);
+        let refused = answer(KeyDialect::Conflict, 5, false, 10);
+        assert_eq!((status(&refused), refused.acts), (Some(409), false));
+    }
+}

@@ -1,0 +1,105 @@
+//! The upstream's book of effects: written by the upstream alone, never derived from what anyone claims.
+
+use std::collections::BTreeMap;
+
+use crate::event::{Intent, LedgerEntry, LedgerKind};
+use crate::ids::CallId;
+
+/// The book, in the order in which effects landed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    entries: Vec<LedgerEntry>,
+}
+
+/// What is left of one intent's effects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetEffects {
+    /// Effects that exist: existing and applied, less reversed, never below zero.
+    pub effects: u32,
+    /// Recorded failures of which nothing is known.
+    pub unobserved: u32,
+}
+
+impl Ledger {
+    /// Books an entry behind those that landed no later.
+    pub(super) fn book(&mut self, entry: LedgerEntry) {
+        let place = self.entries.partition_point(|booked| booked.at <= entry.at);
+        self.entries.insert(place, entry);
+    }
+
+    /// The entries in the order in which they landed.
+    pub fn entries(&self) -> &[LedgerEntry] {
+        &self.entries
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// What is left of each intent's effects.
+    pub fn net(&self) -> BTreeMap<Intent, NetEffects> {
+        let mut all: BTreeMap<Intent, NetEffects> = BTreeMap::new();
+        for entry in &self.entries {
+            let net = all.entry(entry.intent).or_default();
+            count(net, entry);
+        }
+        all
+    }
+
+    /// What is left of the effects that `call` itself caused.
+    pub fn net_of_call(&self, call: CallId) -> NetEffects {
+        let mut net = NetEffects::default();
+        for entry in self.entries.iter().filter(|entry| entry.call == Some(call)) {
+            count(&mut net, entry);
+        }
+        net
+    }
+}
+
+fn count(net: &mut NetEffects, entry: &LedgerEntry) {
+    match entry.kind {
+        LedgerKind::Existing | LedgerKind::Applied => net.effects += 1,
+        LedgerKind::Reversed => net.effects = net.effects.saturating_sub(1),
+        LedgerKind::Unobserved => net.unobserved += 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Provenance;
+    use crate::time::Instant;
+
+    fn entry(at: u64, kind: LedgerKind, call: u32) -> LedgerEntry {
+        LedgerEntry {
+            at: Instant::from_millis(at),
+            intent: Intent::Single(CallId(0)),
+            kind,
+            call: Some(CallId(call)),
+            attempt: None,
+            provenance: Provenance::Scripted,
+        }
+    }
+
+    #[test]
+    fn a_reversal_takes_one_effect_back_and_never_owes_one() {
+        let mut ledger = Ledger::default();
+        ledger.book(entry(0, LedgerKind::Reversed, 0));
+        ledger.book(entry(1, LedgerKind::Applied, 0));
+        ledger.book(entry(1, LedgerKind::Applied, 1));
+        assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 2);
+        ledger.book(entry(2, LedgerKind::Reversed, 1));
+        assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 1);
+        assert_eq!(ledger.net_of_call(CallId(1)).effects, 0);
+    }
+
+    #[test]
+    fn entries_stand_in_the_order_in_which_they_landed() {
+        let mut ledger = Ledger::default();
+        ledger.book(entry(5, LedgerKind::Applied, 0));
+        ledger.book(entry(2, LedgerKind::Existing, 1));
+        let times: Vec<u64> = ledger.entries().iter().map(|entry| entry.at.as_micros()).collect();
+        assert_eq!(times, [2_000, 5_000]);
+    }
+}

@@ -1,0 +1,97 @@
+//! A recording as an upstream: recorded answer n answers attempt n, and nothing is invented unless asked for.
+
+use crate::event::{Asked, ErrorFacts, Provenance};
+use crate::time::Duration;
+use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+
+use super::script::Says;
+
+/// What answers a request that the recording has no answer for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BeyondTape {
+    /// Nothing: the outcome is undetermined.
+    #[default]
+    Unanswered,
+    /// Yes.
+    Ok,
+    /// The last recorded answer again.
+    Repeat,
+    /// No, with this error kind.
+    Fail(Box<str>),
+}
+
+/// The recorded answers of one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Tape<'a> {
+    /// The recording.
+    pub call: &'a RecordedCall,
+    /// What answers where it ends.
+    pub beyond: &'a BeyondTape,
+}
+
+/// A tape's answer to one request.
+#[derive(Debug)]
+pub(super) struct TapeAnswer {
+    pub says: Says,
+    pub latency: Option<Duration>,
+    pub provenance: Provenance,
+}
+
+impl<'a> Tape<'a> {
+    /// The recorded answers to attempts, in order.
+    pub fn attempts(&self) -> impl Iterator<Item = &'a RecordedAnswer> + use<'a> {
+        self.to(AnswerTo::Attempt)
+    }
+
+    fn to(&self, to: AnswerTo) -> impl Iterator<Item = &'a RecordedAnswer> + use<'a> {
+        self.call.answers.iter().filter(move |answer| answer.to == to)
+    }
+
+    /// The answer to a request. `off_tape` says that a refresh that was not recorded came before.
+    pub(super) fn answer(&self, asked: Asked, earlier: usize, off_tape: bool) -> Option<TapeAnswer> {
+        let recorded = match asked {
+            Asked::Attempt(_) if off_tape => None,
+            Asked::Attempt(attempt) => self.attempts().nth(attempt.index()),
+            Asked::Refresh(_) => self.to(AnswerTo::Refresh).nth(earlier),
+            Asked::Reversal => self.to(AnswerTo::Reversal).nth(earlier),
+        };
+        match recorded {
+            Some(answer) => Some(TapeAnswer {
+                says: says(&answer.reply),
+                latency: self.latency(asked, answer),
+                provenance: if answer.inferred { Provenance::Inferred } else { Provenance::Recorded },
+            }),
+            None => self.modelled(asked),
+        }
+    }
+
+    /// From the attempt's recorded start to its answer; none where the recording does not tell.
+    fn latency(&self, asked: Asked, answer: &RecordedAnswer) -> Option<Duration> {
+        let first = matches!(asked, Asked::Attempt(attempt) if attempt.get() == 1);
+        let started = answer.started.or(if first { self.call.at } else { None })?;
+        let ended = answer.at?;
+        (ended >= started).then(|| ended.since(started))
+    }
+
+    fn modelled(&self, asked: Asked) -> Option<TapeAnswer> {
+        let says = match self.beyond {
+            BeyondTape::Unanswered => None,
+            BeyondTape::Ok => Some(Says::Ok),
+            BeyondTape::Fail(kind) => {
+                Some(Says::Failed(Some(ErrorFacts { kind: Some(kind.clone()), ..ErrorFacts::default() })))
+            }
+            BeyondTape::Repeat => match asked {
+                Asked::Attempt(_) => self.attempts().last().map(|answer| says(&answer.reply)),
+                Asked::Refresh(_) | Asked::Reversal => None,
+            },
+        };
+        says.map(|says| TapeAnswer { says, latency: Some(Duration::ZERO), provenance: Provenance::Modelled })
+    }
+}
+
+fn says(reply: &Reply) -> Says {
+    match reply {
+        Reply::Ok => Says::Ok,
+        Reply::Failed(error) => Says::Failed(error.as_deref().cloned()),
+    }
+}

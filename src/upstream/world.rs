@@ -1,0 +1,215 @@
+//! The upstream itself: takes requests, answers from script, key dialect or tape, and books its effects.
+
+use crate::event::{Asked, Intent, LedgerEntry, LedgerKind, Provenance};
+use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
+use crate::time::{Duration, Instant};
+
+use super::keys::{KeyDialect, Keys};
+use super::ledger::Ledger;
+use super::script::{Says, Script};
+use super::tape::Tape;
+
+/// Whence a call's answers come.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// A fixture.
+    Script(&'a Script),
+    /// A recording.
+    Tape(Tape<'a>),
+}
+
+/// One request of the dispatcher, as the upstream sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The call it is for.
+    pub call: CallId,
+    /// What is asked.
+    pub asked: Asked,
+    /// The tool.
+    pub tool: ToolId,
+    /// The idempotency key.
+    pub key: Option<KeyId>,
+    /// The canonical arguments.
+    pub args: ArgsId,
+    /// What an effect of it would be booked for; none: it only reads.
+    pub intent: Option<Intent>,
+}
+
+/// What comes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it says; `Lost` never arrives.
+    pub says: Says,
+    /// From the request to the answer; none where the recording does not tell.
+    pub latency: Option<Duration>,
+    /// Whence.
+    pub provenance: Provenance,
+}
+
+/// What a call has asked so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Desk {
+    refreshes: usize,
+    reversals: usize,
+    off_tape: bool,
+}
+
+/// The simulated upstream of one simulation.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    desks: Vec<Desk>,
+    dialect: KeyDialect,
+    keys: Keys,
+    ledger: Ledger,
+}
+
+impl World {
+    /// Notes an effect that existed before the simulation.
+    pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
+        let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
+        if let Some(key) = key {
+            self.keys.note(tool, key, args, Some(Instant::ZERO), false);
+        }
+        self.ledger.book(LedgerEntry {
+            at: Instant::ZERO,
+            intent,
+            kind: LedgerKind::Existing,
+            call: None,
+            attempt: None,
+            provenance: Provenance::Scripted,
+        });
+    }
+
+    /// The book so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Answers a request made at `now` from the call's `source`, or nothing where nothing supplies an answer.
+    pub fn ask(&mut self, now: Instant, request: &Request, source: Source<'_>) -> Option<Answer> {
+        let desk = self.desk(request.call);
+        let earlier = desk.count(request.asked);
+        match source {
+            Source::Script(script) => self.ask_script(now, request, script, earlier),
+            Source::Tape(tape) => {
+                let off_tape = desk.off_tape;
+                let answer = tape.answer(request.asked, earlier, off_tape)?;
+                if matches!(request.asked, Asked::Refresh(_)) && answer.provenance != Provenance::Recorded {
+                    desk.off_tape = true;
+                }
+                let answer = Answer { says: answer.says, latency: answer.latency, provenance: answer.provenance };
+                self.book_from_tape(now, request, &answer);
+                Some(answer)
+            }
+        }
+    }
+
+    fn desk(&mut self, call: CallId) -> &mut Desk {
+        if self.desks.len() <= call.index() {
+            self.desks.resize(call.index() + 1, Desk::default());
+        }
+        &mut self.desks[call.index()] // made above
+    }
+
+    fn ask_script(&mut self, now: Instant, request: &Request, script: &Script, earlier: usize) -> Option<Answer> {
+        let is_attempt = matches!(request.asked, Asked::Attempt(_));
+        let key = request.key.filter(|_| is_attempt);
+        let (answer, acts) = match script.answer(request.asked, earlier) {
+            Some(written) => {
+                let spent = key.is_some_and(|key| self.keys.is_spent(self.dialect, request.tool, key));
+                let acts = written.applied.unwrap_or(written.says == Says::Ok && !spent);
+                let latency = Some(written.latency);
+                (Answer { says: written.says.clone(), latency, provenance: Provenance::Scripted }, acts)
+            }
+            None => {
+                let key = key.filter(|&key| self.keys.knows(request.tool, key))?;
+                let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), now)?;
+                let latency = Some(answer.latency);
+                (Answer { says: answer.says, latency, provenance: Provenance::Modelled }, answer.acts)
+            }
+        };
+        let landed = now.plus(answer.latency.unwrap_or_default());
+        if let Some(key) = key {
+            let acted = (acts && request.intent.is_some()).then_some(landed);
+            self.keys.note(request.tool, key, request.args, acted, answer.says == Says::Lost);
+        }
+        if acts {
+            self.book(landed, request, answer.provenance);
+        }
+        Some(answer)
+    }
+
+    /// The caller did not wait for the answer to `request`: for the upstream's keys it was lost.
+    pub fn lose_answer(&mut self, request: &Request) {
+        if let Some(key) = request.key {
+            self.keys.lose_answer(request.tool, key);
+        }
+    }
+
+    fn book(&mut self, at: Instant, request: &Request, provenance: Provenance) {
+        let Some(intent) = request.intent else { return };
+        let (kind, attempt) = match request.asked {
+            Asked::Attempt(attempt) => (LedgerKind::Applied, Some(attempt)),
+            Asked::Reversal => (LedgerKind::Reversed, None),
+            Asked::Refresh(_) => return,
+        };
+        self.ledger.book(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
+    }
+
+    /// From a recording only an `ok` is proof; of a recorded failure the book says that nothing is known.
+    fn book_from_tape(&mut self, now: Instant, request: &Request, answer: &Answer) {
+        let at = now.plus(answer.latency.unwrap_or_default());
+        match (&answer.says, request.asked) {
+            (Says::Ok, Asked::Attempt(_)) if self.is_answered_again(request, answer) => {}
+            (Says::Ok, _) => self.book(at, request, answer.provenance),
+            (Says::Failed(_), Asked::Attempt(attempt)) if answer.provenance != Provenance::Modelled => {
+                self.book_unobserved(at, request, attempt, answer.provenance);
+            }
+            _ => {}
+        }
+    }
+
+    /// A modelled `ok` to a key that has acted is the first answer again, not another effect.
+    fn is_answered_again(&self, request: &Request, answer: &Answer) -> bool {
+        let acted = |entry: &LedgerEntry| entry.kind == LedgerKind::Applied && Some(entry.intent) == request.intent;
+        answer.provenance == Provenance::Modelled && request.key.is_some() && self.ledger.entries().iter().any(acted)
+    }
+
+    fn book_unobserved(&mut self, at: Instant, request: &Request, attempt: AttemptNo, provenance: Provenance) {
+        let Some(intent) = request.intent else { return };
+        self.ledger.book(LedgerEntry {
+            at,
+            intent,
+            kind: LedgerKind::Unobserved,
+            call: Some(request.call),
+            attempt: Some(attempt),
+            provenance,
+        });
+    }
+
+    /// Forgets calls, keys and effects, keeps the allocations, and treats keys as `dialect` says from now on.
+    pub fn clear(&mut self, dialect: KeyDialect) {
+        self.dialect = dialect;
+        self.desks.clear();
+        self.keys.clear();
+        self.ledger.clear();
+    }
+
+    /// Hands the book over in exchange for another one, whose allocation is used next.
+    pub fn swap_ledger(&mut self, other: &mut Ledger) {
+        std::mem::swap(&mut self.ledger, other);
+    }
+}
+
+impl Desk {
+    /// How many requests of this kind came before; counts this one.
+    fn count(&mut self, asked: Asked) -> usize {
+        let counter = match asked {
+            Asked::Attempt(attempt) => return attempt.index(),
+            Asked::Refresh(_) => &mut self.refreshes,
+            Asked::Reversal => &mut self.reversals,
+        };
+        *counter += 1;
+        *counter - 1
+    }
+}
