@@ -1,4 +1,4 @@
-//! The binary. Holds nothing: everything is in the library, and `playproof::cli` runs it.
+//! The `playproof` program. Everything it does is in the library; see `playproof::cli`.
 
 use std::process::ExitCode;
 
