@@ -36,3 +36,4 @@ pub mod sim;
 pub mod time;
 pub mod trace;
 pub mod upstream;
+pub mod yaml;

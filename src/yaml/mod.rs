@@ -1,0 +1,34 @@
+//! Strict reading of what people write: YAML with places, several errors at once. The one module that knows
+//! which YAML crate there is.
+//!
+//! A format is read in three steps, the first two of which are here: the text becomes a [`Node`] tree (duplicate
+//! keys, limits, syntax), a [`Cursor`] walks the tree and collects what is wrong, and the format's own `lower`
+//! makes its model:
+//!
+//! ```
+//! use playproof::diagnostic::Source;
+//! use playproof::yaml;
+//!
+//! let source = Source::whole("tool.yaml", "name: search\ntimeout_ms: 5000\n");
+//! let tool = yaml::parse(source, |root| {
+//!     let record = root.record("a tool", &["name", "timeout_ms"])?;
+//!     let name = record.required("name").and_then(|name| name.string()).map(str::to_owned);
+//!     let timeout = record.optional("timeout_ms").and_then(|timeout| timeout.whole(1..=60_000));
+//!     Some((name?, timeout))
+//! });
+//! assert_eq!(tool, Ok(("search".to_owned(), Some(5000))));
+//! ```
+
+mod cursor;
+mod node;
+mod problems;
+mod quantity;
+mod read;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+pub use cursor::{Cursor, Key, Record};
+pub use node::{Entry, Kind, Node, Scalar};
+pub use problems::Problems;
+pub use read::{MAX_BYTES, parse};

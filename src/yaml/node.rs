@@ -1,0 +1,85 @@
+//! The tree that a YAML text becomes: every value with its place, scalars typed by the YAML core schema.
+//! Knows no format and reports nothing.
+
+use std::ops::Range;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Bytes of the source's text; an alias has the place of what it stands for.
+    pub span: Range<usize>,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// A single value.
+    Scalar {
+        /// As written, after unescaping; tells `1.10` from `1.1`.
+        text: Box<str>,
+        /// As the core schema reads it; quoted values are texts.
+        value: Scalar,
+    },
+    /// Values in order.
+    List(Vec<Node>),
+    /// Named values in the order of the text; no key is there twice.
+    Map(Vec<Entry>),
+}
+
+/// How the core schema reads a plain scalar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// `null`, `~` or nothing.
+    Null,
+    /// `true` or `false`; `yes` and `off` are texts.
+    Bool(bool),
+    /// A whole number.
+    Whole(i128),
+    /// A whole number that no type holds.
+    Huge,
+    /// Any other number.
+    Float(f64),
+    /// A text.
+    Text,
+}
+
+/// One named value of a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The name; keys are texts, whatever they look like.
+    pub key: Box<str>,
+    /// Where the name stands.
+    pub key_span: Range<usize>,
+    /// The value.
+    pub value: Node,
+}
+
+impl Node {
+    /// What the value is, for messages: ``the number `5` ``, `a list`.
+    pub fn describe(&self) -> String {
+        match &self.kind {
+            Kind::List(_) => "a list".into(),
+            Kind::Map(_) => "a map".into(),
+            Kind::Scalar { text, value } => match value {
+                Scalar::Null => "nothing".into(),
+                Scalar::Bool(_) => format!("`{text}`"),
+                Scalar::Huge => format!("a number of {} digits", text.trim_start_matches(['+', '-']).len()),
+                Scalar::Whole(_) | Scalar::Float(_) => format!("the number `{}`", shorten(text)),
+                Scalar::Text => format!("`{}`", shorten(text)),
+            },
+        }
+    }
+}
+
+/// The beginning of a text from a file, fit for a message: one line, no control characters, not long.
+pub(super) fn shorten(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut short: String =
+        text.chars().take(LONGEST).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        short.push_str("...");
+    }
+    short
+}

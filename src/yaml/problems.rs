@@ -1,0 +1,72 @@
+//! The collector of all that is wrong with one source. Decides nothing about any format.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Report, Source};
+
+/// Reports longer than this help nobody.
+const MOST: usize = 50;
+
+/// All that has been found wrong so far.
+///
+/// It is shared by every [`super::Cursor`] of a source, hence the cells.
+#[derive(Debug)]
+pub struct Problems {
+    source: Arc<Source>,
+    found: RefCell<Vec<Diagnostic>>,
+    left_out: Cell<usize>,
+}
+
+impl Problems {
+    /// A collector for `source` that has found nothing.
+    pub fn new(source: Arc<Source>) -> Problems {
+        Problems { source, found: RefCell::default(), left_out: Cell::new(0) }
+    }
+
+    /// What the places point into.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// Adds one; a place that goes over several lines is cut to its first.
+    pub fn push(&self, mut diagnostic: Diagnostic) {
+        let mut found = self.found.borrow_mut();
+        if found.len() == MOST {
+            return self.left_out.set(self.left_out.get() + 1);
+        }
+        for label in &mut diagnostic.labels {
+            let underlined = self.source.text.get(label.span.clone()).unwrap_or("");
+            let line = underlined.lines().next().unwrap_or("");
+            label.span.end = label.span.start + line.trim_end().len();
+        }
+        found.push(diagnostic);
+    }
+
+    /// Whether nothing has been found.
+    pub fn is_empty(&self) -> bool {
+        self.found.borrow().is_empty()
+    }
+
+    /// The value, if it is there and nothing was found wrong.
+    ///
+    /// # Errors
+    /// All that was found wrong, in the order of the places.
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, Report> {
+        let mut diagnostics = self.found.into_inner();
+        match value {
+            Some(value) if diagnostics.is_empty() => return Ok(value),
+            None if diagnostics.is_empty() => {
+                debug_assert!(false, "a reader gave up without saying why");
+                diagnostics.push(Diagnostic::error("unreadable", "the file cannot be used"));
+            }
+            _ => {}
+        }
+        diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map_or(0, |label| label.span.start));
+        if self.left_out.get() > 0 {
+            let message = format!("{} more errors are not shown", self.left_out.get());
+            diagnostics.push(Diagnostic::error("more_errors", message));
+        }
+        Err(Report { source: self.source, diagnostics })
+    }
+}

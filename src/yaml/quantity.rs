@@ -1,0 +1,96 @@
+//! Help for wrong units: `timeout: 5s` where `timeout_ms: 5000` is meant. Only suggests; nothing is read this way.
+
+use super::node::{Kind, Node};
+
+/// The suffixes of keys that people write where a format wants `_ms`, and the unit they mean.
+const SUFFIXES: [(&str, u64); 9] = [
+    ("_milliseconds", 1),
+    ("_millis", 1),
+    ("_seconds", 1_000),
+    ("_secs", 1_000),
+    ("_sec", 1_000),
+    ("_s", 1_000),
+    ("_minutes", 60_000),
+    ("_min", 60_000),
+    ("_m", 60_000),
+];
+
+/// The known key that `key` was meant to be, and what to write, where only the unit is wrong.
+pub(super) fn in_millis<'k>(
+    key: &str,
+    value: &Node,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> Option<(&'k str, String)> {
+    let named = |stem: &str| {
+        let wanted = format!("{stem}_ms");
+        known.clone().find(|key| *key == wanted)
+    };
+    let by_suffix = SUFFIXES.iter().find_map(|(suffix, unit)| Some((named(key.strip_suffix(suffix)?)?, Some(*unit))));
+    let (known, unit) = by_suffix.or_else(|| Some((named(key)?, None)))?;
+    let help = match converted(value, unit) {
+        Some(value) => format!("write `{known}: {value}`, in milliseconds"),
+        None => format!("write `{known}`, in milliseconds"),
+    };
+    Some((known, help))
+}
+
+/// The value in milliseconds, as it would be written.
+fn converted(value: &Node, unit: Option<u64>) -> Option<String> {
+    match &value.kind {
+        Kind::Scalar { text, .. } => millis(text, unit).or_else(|| text.parse().ok()).map(|ms: u64| ms.to_string()),
+        Kind::List(items) if items.len() <= 10 => {
+            let items: Option<Vec<String>> = items.iter().map(|item| converted(item, unit)).collect();
+            Some(format!("[{}]", items?.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+/// The milliseconds of a text such as `5s`, `1.5 min` or, where `bare` says the unit, `5`.
+pub(super) fn millis(text: &str, bare: Option<u64>) -> Option<u64> {
+    let text = text.trim();
+    let number_ends = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(number_ends);
+    let unit = match unit.trim().to_ascii_lowercase().as_str() {
+        "" => bare?,
+        "ms" | "millis" | "milliseconds" => 1,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1_000,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60_000,
+        "h" | "hour" | "hours" => 3_600_000,
+        _ => return None,
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let whole: u64 = whole.parse().ok()?;
+    let thousandths: u64 = match fraction {
+        "" => 0,
+        digits if digits.len() <= 3 => format!("{digits:0<3}").parse().ok()?,
+        _ => return None,
+    };
+    whole.checked_mul(unit)?.checked_add(thousandths.checked_mul(unit)? / 1_000)
+}
+
+/// `` `a`, `b` or `c` ``.
+pub(super) fn one_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_with_a_unit_become_milliseconds() {
+        assert_eq!(millis("5s", None), Some(5_000));
+        assert_eq!(millis("1.5 min", None), Some(90_000));
+        assert_eq!(millis("250ms", None), Some(250));
+        assert_eq!(millis("5", Some(1_000)), Some(5_000));
+        assert_eq!(millis("5", None), None);
+        assert_eq!(millis("5 parsecs", None), None);
+        assert_eq!(millis("99999999999999999999h", None), None);
+    }
+}

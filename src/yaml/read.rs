@@ -1,0 +1,324 @@
+//! From text to a [`Node`] tree, within limits: size, depth, number of values, aliases, one document.
+//! Knows no format; what a value may be is asked by the cursor.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_yaml::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, ScanError};
+
+use super::cursor::Cursor;
+use super::node::{Entry, Kind, Node, Scalar};
+use super::problems::Problems;
+use super::scalar;
+use crate::diagnostic::{Diagnostic, Report, Source};
+
+/// The largest file that is read, in bytes; what people write is far smaller.
+pub const MAX_BYTES: usize = 4 << 20;
+
+/// The deepest nesting, aliases followed.
+const MAX_DEPTH: usize = 64;
+
+/// The most values of one file, aliases followed: the budget that an alias bomb meets.
+const MAX_VALUES: usize = 200_000;
+
+/// Reads `source` and hands its root to `lower`, which gives up with `None` after having reported why.
+///
+/// # Errors
+/// All that is wrong with the text or that `lower` reported, in the order of the places.
+pub fn parse<T>(source: Arc<Source>, lower: impl FnOnce(Cursor<'_>) -> Option<T>) -> Result<T, Report> {
+    let problems = Problems::new(source);
+    let value = read(&problems).and_then(|node| lower(Cursor::new(&node, &problems)));
+    problems.finish(value)
+}
+
+/// The tree of the problems' source; none if it cannot be read at all. Duplicate keys are reported and left out.
+fn read(problems: &Problems) -> Option<Node> {
+    let source = Arc::clone(problems.source());
+    if source.text.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", source.text.len());
+        problems.push(Diagnostic::error("too_large", message).at(0..0, ""));
+        return None;
+    }
+    let options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
+    let mut reader = Reader::new(&source.text, problems);
+    for event in Parser::new_from_str_with_options(&source.text, options) {
+        let went_on = match event {
+            Ok((event, span)) => reader.on_event(event, &span),
+            Err(error) => Err(syntax_error(&error, &source.text)),
+        };
+        if let Err(diagnostic) = went_on {
+            problems.push(diagnostic);
+            return None;
+        }
+    }
+    if reader.root.is_none() {
+        problems.push(Diagnostic::error("empty_file", "the file is empty").at(0..0, ""));
+    }
+    reader.root.map(|built| built.node)
+}
+
+/// A finished value with what its aliases cost.
+#[derive(Clone)]
+struct Built {
+    node: Node,
+    values: usize,
+    depth: usize,
+}
+
+/// A list or map that is not finished.
+struct Open {
+    start: usize,
+    end: usize,
+    anchor: usize,
+    values: usize,
+    depth: usize,
+    body: Body,
+}
+
+enum Body {
+    List(Vec<Node>),
+    Map { entries: Vec<Entry>, seen: BTreeMap<Box<str>, Range<usize>>, key: Option<MapKey>, merged: Vec<Entry> },
+}
+
+/// A key that waits for its value.
+struct MapKey {
+    text: Box<str>,
+    span: Range<usize>,
+    merge: bool,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    problems: &'a Problems,
+    open: Vec<Open>,
+    anchors: BTreeMap<usize, Built>,
+    values: usize,
+    documents: usize,
+    root: Option<Built>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, problems: &'a Problems) -> Reader<'a> {
+        Reader { text, problems, open: Vec::new(), anchors: BTreeMap::new(), values: 0, documents: 0, root: None }
+    }
+
+    fn on_event(&mut self, event: Event<'_>, at: &granit_parser::Span) -> Result<(), Diagnostic> {
+        let span = at.byte_range().unwrap_or(0..0);
+        match event {
+            Event::DocumentStart(..) => self.on_document(span),
+            Event::Scalar(_, _, _, Some(_))
+            | Event::SequenceStart(_, _, Some(_))
+            | Event::MappingStart(_, _, Some(_)) => {
+                let tag = at.tag_span().and_then(|tag| tag.byte_range()).unwrap_or(span);
+                Err(Diagnostic::error("tag", "tags are not used here").at(tag, "remove this tag"))
+            }
+            Event::Scalar(text, style, anchor, None) => self.on_scalar(&text, style, anchor, span),
+            Event::SequenceStart(_, anchor, None) => self.on_open(span, anchor, Body::List(Vec::new())),
+            Event::MappingStart(_, anchor, None) => {
+                let body = Body::Map { entries: Vec::new(), seen: BTreeMap::new(), key: None, merged: Vec::new() };
+                self.on_open(span, anchor, body)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.on_close(span),
+            Event::Alias(anchor) => self.on_alias(anchor, span),
+            _ => Ok(()),
+        }
+    }
+
+    fn on_document(&mut self, span: Range<usize>) -> Result<(), Diagnostic> {
+        self.documents += 1;
+        if self.documents == 1 {
+            return Ok(());
+        }
+        Err(Diagnostic::error("several_documents", "a second document begins here; a file holds one")
+            .at(span, "remove this document"))
+    }
+
+    fn on_scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        anchor: usize,
+        span: Range<usize>,
+    ) -> Result<(), Diagnostic> {
+        let plain = style == ScalarStyle::Plain;
+        if let Some(Open { body: Body::Map { key: key @ None, .. }, .. }) = self.open.last_mut() {
+            *key = Some(MapKey { text: text.into(), merge: plain && text == "<<", span });
+            return Ok(());
+        }
+        let value = if plain { scalar::resolve(text) } else { Scalar::Text };
+        let node = Node { span, kind: Kind::Scalar { text: text.into(), value } };
+        self.place(Built { node, values: 1, depth: 0 }, anchor)
+    }
+
+    fn on_open(&mut self, span: Range<usize>, anchor: usize, body: Body) -> Result<(), Diagnostic> {
+        self.no_key_may_wait(&span)?;
+        if self.open.len() == MAX_DEPTH {
+            return Err(too_deep(span));
+        }
+        let end = span.end;
+        self.open.push(Open { start: span.start, end, anchor, values: 1, depth: 0, body });
+        Ok(())
+    }
+
+    fn on_close(&mut self, span: Range<usize>) -> Result<(), Diagnostic> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        // A block's end is where the next thing begins; its text ends with its last value.
+        let closed_here = self.text.get(span.clone()).is_some_and(|text| text == "]" || text == "}");
+        let end = if closed_here { span.end } else { open.end };
+        let kind = match open.body {
+            Body::List(items) => Kind::List(items),
+            Body::Map { mut entries, mut seen, merged, .. } => {
+                for entry in merged {
+                    if seen.insert(entry.key.clone(), entry.key_span.clone()).is_none() {
+                        entries.push(entry);
+                    }
+                }
+                Kind::Map(entries)
+            }
+        };
+        let node = Node { span: open.start..end.max(open.start), kind };
+        self.place(Built { node, values: open.values, depth: open.depth + 1 }, open.anchor)
+    }
+
+    fn on_alias(&mut self, anchor: usize, span: Range<usize>) -> Result<(), Diagnostic> {
+        self.no_key_may_wait(&span)?;
+        let Some(built) = self.anchors.get(&anchor) else {
+            return Err(
+                Diagnostic::error("endless_alias", "this alias stands for a value that contains it").at(span, "")
+            );
+        };
+        if self.values + built.values > MAX_VALUES {
+            return Err(too_many(span));
+        }
+        if self.open.len() + built.depth > MAX_DEPTH {
+            return Err(too_deep(span));
+        }
+        let built = built.clone();
+        self.values += built.values - 1; // `place` counts one
+        self.place(built, 0)
+    }
+
+    /// A list, map or alias in the place of a key.
+    fn no_key_may_wait(&self, span: &Range<usize>) -> Result<(), Diagnostic> {
+        match self.open.last() {
+            Some(Open { body: Body::Map { key: None, .. }, .. }) => {
+                Err(Diagnostic::error("odd_key", "a key is a plain text, not a list, map or alias")
+                    .at(span.clone(), ""))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a finished value where it belongs.
+    fn place(&mut self, built: Built, anchor: usize) -> Result<(), Diagnostic> {
+        self.values += 1; // the values inside a list or map were counted as they came
+        if self.values > MAX_VALUES {
+            return Err(too_many(built.node.span));
+        }
+        if anchor != 0 {
+            self.anchors.insert(anchor, built.clone());
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(built);
+            return Ok(());
+        };
+        open.end = open.end.max(built.node.span.end);
+        open.values += built.values;
+        open.depth = open.depth.max(built.depth);
+        match &mut open.body {
+            Body::List(items) => items.push(built.node),
+            Body::Map { entries, seen, key, merged } => {
+                let Some(key) = key.take() else { return Ok(()) };
+                if key.merge {
+                    return merge(built.node, merged);
+                }
+                if let Some(first) = seen.get(&key.text) {
+                    self.problems.push(duplicate(&key, first.clone()));
+                    return Ok(());
+                }
+                seen.insert(key.text.clone(), key.span.clone());
+                entries.push(Entry { key: key.text, key_span: key.span, value: built.node });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `<<: *base` or `<<: [*one, *other]`.
+fn merge(node: Node, merged: &mut Vec<Entry>) -> Result<(), Diagnostic> {
+    let odd = |span| Err(Diagnostic::error("odd_merge", "only maps can be merged with `<<`").at(span, "not a map"));
+    match node.kind {
+        Kind::Map(entries) => merged.extend(entries),
+        Kind::List(items) => {
+            for item in items {
+                match item.kind {
+                    Kind::Map(entries) => merged.extend(entries),
+                    _ => return odd(item.span),
+                }
+            }
+        }
+        Kind::Scalar { .. } => return odd(node.span),
+    }
+    Ok(())
+}
+
+fn duplicate(key: &MapKey, first: Range<usize>) -> Diagnostic {
+    Diagnostic::error("duplicate_key", format!("the key `{}` is there twice", super::node::shorten(&key.text)))
+        .at(key.span.clone(), "again here")
+        .at(first, "first here")
+        .help("remove or rename one of them")
+}
+
+fn too_deep(span: Range<usize>) -> Diagnostic {
+    Diagnostic::error("too_deep", format!("lists and maps nest deeper than {MAX_DEPTH} here")).at(span, "")
+}
+
+fn too_many(span: Range<usize>) -> Diagnostic {
+    Diagnostic::error("too_many_values", format!("the file has more than {MAX_VALUES} values, aliases followed"))
+        .at(span, "the limit is reached here")
+}
+
+/// A text that is not YAML, in words for whoever wrote it.
+fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
+    let start = error.marker().byte_offset().unwrap_or(0).min(text.len());
+    let width = text.get(start..).and_then(|rest| rest.chars().next()).filter(|c| *c != '\n' && *c != '\r');
+    let span = start..start + width.map_or(0, char::len_utf8);
+    if let Some(tab) = tab_in_indentation(text, start) {
+        return Diagnostic::error("yaml_syntax", "a tab cannot indent").at(tab, "a tab").help("indent with spaces");
+    }
+    let (message, help) = match error.kind() {
+        ErrorKind::RecursionLimitExceeded => return too_deep(span),
+        ErrorKind::UnclosedQuotedScalar => ("a quote is opened and never closed".into(), Some("close the quote")),
+        ErrorKind::UnclosedFlowCollection { open } => (format!("a `{open}` is opened and never closed"), None),
+        ErrorKind::MismatchedFlowCollectionEnd { open, close } => (format!("`{close}` does not close `{open}`"), None),
+        ErrorKind::UnknownAnchor => {
+            ("this alias has no anchor before it".into(), Some("name the anchor with `&` first"))
+        }
+        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
+            ("a `:` has no place here".into(), Some("put a text that holds `: ` in quotes, and check the indentation"))
+        }
+        other => match other.to_string() {
+            message if message.is_empty() => ("this is not YAML".into(), None),
+            message => (format!("this is not YAML: {message}"), None),
+        },
+    };
+    let diagnostic = Diagnostic::error("yaml_syntax", message).at(span, "here");
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// The tab among the blanks that begin the line of byte `at` or the next (a text may go on there), whatever error
+/// it has led to.
+fn tab_in_indentation(text: &str, at: usize) -> Option<Range<usize>> {
+    let first = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let next = text.get(at..)?.find('\n').map(|newline| at + newline + 1);
+    [Some(first), next].into_iter().flatten().find_map(|line| {
+        let rest = text.get(line..)?;
+        let indentation = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let tab = line + rest.get(..indentation)?.find('\t')?;
+        Some(tab..tab + 1)
+    })
+}
