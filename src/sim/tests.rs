@@ -1,1 +1,1 @@
-
+//! Recorded calls under a playbook.
