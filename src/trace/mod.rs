@@ -1,5 +1,6 @@
 //! Traces: recorded calls and answers, however they come.
 
+pub mod assemble;
 pub mod canonical;
 pub mod foreign;
 mod hash;
