@@ -5,7 +5,6 @@ mod command;
 mod exit;
 mod files;
 mod output;
-mod project;
 mod run;
 mod terminal;
 mod topics;

@@ -223,6 +223,13 @@ impl<'a> Cursor<'a> {
         Some(self.map(what)?.iter().map(move |entry| (key(entry), Cursor { node: &entry.value, ..self })))
     }
 
+    /// The value of `key`, if this is a map that has it.
+    pub fn entry(self, key: &str) -> Option<Cursor<'a>> {
+        let Kind::Map(entries) = &self.node.kind else { return None };
+        let entry = entries.iter().find(|entry| &*entry.key == key)?;
+        Some(Cursor { node: &entry.value, ..self })
+    }
+
     /// A map with the given keys and no others; `what` names the map in messages, as in `a rule`.
     pub fn record(self, what: &'a str, keys: &'a [&'a str]) -> Option<Record<'a>> {
         let entries = self.map(what)?;
@@ -316,8 +323,7 @@ impl<'a> Record<'a> {
     /// The value of `key`, if it is there.
     pub fn optional(&self, key: &str) -> Option<Cursor<'a>> {
         debug_assert!(self.keys.contains(&key), "`{key}` is not a key of {}", self.what);
-        let entry = self.entries.iter().find(|entry| &*entry.key == key)?;
-        Some(Cursor { node: &entry.value, ..self.at })
+        self.at.entry(key)
     }
 
     /// The value of `key`; that it is missing is reported.
@@ -328,6 +334,11 @@ impl<'a> Record<'a> {
             self.at.report(Diagnostic::error("missing_key", message).at(self.span(), format!("`{key}` is missing")));
         }
         value
+    }
+
+    /// Whether nothing is written in the map.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
     }
 
     /// Where the name of `key` stands, if it is there.

@@ -39,7 +39,8 @@ pub(crate) struct ResultLine<'a> {
     pub(crate) run: Option<&'a str>,
     pub(crate) id: Option<&'a str>,
     pub(crate) attempt: Option<u32>,
-    pub(crate) started: Option<At<'a>>,
+    /// Microseconds.
+    pub(crate) started: Option<u64>,
     pub(crate) at: Option<At<'a>>,
     /// None: it went well.
     pub(crate) failed: Option<ErrorPart<'a>>,
@@ -72,7 +73,7 @@ impl Lines {
         object.text("run_id", call.run);
         object.text("call_id", call.id);
         object.text("tool", Some(call.tool));
-        object.at("at", "at_ms", call.at);
+        object.at(call.at, "at_ms");
         object.json("args", call.args);
         object.text("idempotency_key", call.key);
         object.json("evidence_refs", call.evidence);
@@ -85,8 +86,8 @@ impl Lines {
         object.text("run_id", result.run);
         object.text("call_id", result.id);
         object.number("attempt", result.attempt.map(u64::from));
-        object.at("started", "started_ms", result.started);
-        object.at("at", "at_ms", result.at);
+        object.at(result.started.map(At::Micros), "started_ms");
+        object.at(result.at, "at_ms");
         object.text("status", Some(if result.failed.is_some() { "error" } else { "ok" }));
         if let Some(error) = result.failed.filter(ErrorPart::says_something) {
             object.error(&error);
@@ -153,10 +154,10 @@ impl Object<'_> {
         }
     }
 
-    fn at(&mut self, text_name: &str, millis_name: &str, at: Option<At<'_>>) {
+    fn at(&mut self, at: Option<At<'_>>, millis_name: &str) {
         match at {
             None => {}
-            Some(At::Text(text)) => self.text(text_name, Some(text)),
+            Some(At::Text(text)) => self.text("at", Some(text)),
             Some(At::Micros(micros)) => {
                 self.name(millis_name);
                 let millis = crate::time::Duration::from_micros(micros).to_string();
