@@ -12,7 +12,7 @@ use super::model::{
     Between, Compensation, Final, Guard, MessageOp, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, ToolFacts,
     When,
 };
-use super::overlap;
+use super::{overlap, syntax};
 use crate::ids::{QueueId, ReasonId};
 use crate::time::Duration;
 
@@ -50,7 +50,7 @@ impl fmt::Debug for Fingerprint {
 
 /// The fingerprint of a playbook; its name does not count.
 pub fn fingerprint(playbook: &Playbook) -> Fingerprint {
-    let mut hash = Sha256::new_with_prefix(super::syntax::FORMAT);
+    let mut hash = Sha256::new_with_prefix(syntax::FORMAT);
     for row in rows(playbook) {
         // Neither a name nor compact JSON holds a line break.
         hash.update(format!("\n{}\n{}", row.name, row.text));
@@ -117,6 +117,11 @@ fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
     orders
 }
 
+/// The word of the files.
+fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: T) -> &'static str {
+    table.iter().find(|(_, known)| *known == meaning).map_or("", |(word, _)| word)
+}
+
 fn queue_name(playbook: &Playbook, queue: QueueId) -> &str {
     playbook.queues.get(queue.index()).map_or("", |name| name)
 }
@@ -132,13 +137,13 @@ fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
             json!({
                 "backoff_ms": backoff.iter().map(|wait| wait.as_millis()).collect::<Vec<_>>(),
                 "max_retries": max_retries,
-                "after": format!("{after:?}"),
+                "after": word(&syntax::AFTER, *after),
                 "max_wait_ms": max_wait.map(Duration::as_millis),
                 "on_unsafe": on_unsafe(playbook, *unsafe_),
             })
         }
         Compensation::RefreshEvidence(refresh) => json!({
-            "then": format!("{:?}", refresh.then),
+            "then": word(&syntax::AFTER_REFRESH, refresh.then),
             "max_refreshes": refresh.max_refreshes,
             "on_unsafe": on_unsafe(playbook, refresh.on_unsafe),
         }),
@@ -184,7 +189,7 @@ fn when(when: &When) -> Value {
     }
     let facts = [("idempotent", when.idempotent), ("keyed", when.keyed), ("retry_after", when.retry_after)];
     parts.extend(facts.into_iter().filter_map(|(key, fact)| Some((key.to_owned(), json!(fact?)))));
-    parts.extend(when.access.map(|access| ("access".to_owned(), json!(format!("{access:?}")))));
+    parts.extend(when.access.map(|access| ("access".to_owned(), json!(word(&syntax::ACCESS, access)))));
     if when.error_absent {
         parts.insert("error".into(), json!("absent"));
     }
@@ -220,7 +225,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<Row> {
     for tool in playbook.tools.rows() {
         let ToolFacts { access, idempotent, repeatable, timeout, declared: _ } = tool.facts;
         let mut text = json!({
-            "access": format!("{access:?}"),
+            "access": word(&syntax::ACCESS, access),
             "idempotent": idempotent,
             "repeatable": repeatable,
             "timeout_ms": timeout.as_millis(),

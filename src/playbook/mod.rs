@@ -9,6 +9,8 @@ mod overlap;
 pub mod pattern;
 mod places;
 mod syntax;
+#[cfg(test)]
+mod tests;
 pub mod tools;
 
 pub use embedded::{EMBEDDED, embedded};
