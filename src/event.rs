@@ -444,7 +444,7 @@ pub enum FindingId {
     RetriedAfterConflict,
     /// A further attempt that the retry guard would have stopped.
     UnsafeRetry,
-    /// No rule matched a failure.
+    /// A failure whose meaning the playbook does not know.
     Unclassified,
     /// An answer was needed that nothing supplies.
     Undetermined,

@@ -1,6 +1,7 @@
 //! Traces: recorded calls and answers, however they come.
 
 mod arguments;
+pub mod assemble;
 pub mod canonical;
 mod emit;
 pub mod foreign;

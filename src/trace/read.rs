@@ -67,14 +67,7 @@ pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
             let mut digest = Digest::default();
             match std::str::from_utf8(bytes) {
                 Ok(text) => split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction)),
-                Err(_) => {
-                    split(bytes, |line, range| match std::str::from_utf8(bytes.get(range.clone()).unwrap_or(&[])) {
-                        Ok(text) => digest.text(line, text, redaction),
-                        Err(error) => {
-                            digest.bad(BadLine::no_text(line, bytes.get(range).unwrap_or(&[]), error), redaction);
-                        }
-                    })
-                }
+                Err(_) => split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), redaction)),
             }
             digest
         }
@@ -97,6 +90,13 @@ fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
 }
 
 impl Digest {
+    fn bytes(&mut self, line: u64, bytes: &[u8], redaction: &RedactionRules) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.text(line, text, redaction),
+            Err(error) => self.bad(BadLine::no_text(line, bytes, error), redaction),
+        }
+    }
+
     fn text(&mut self, line: u64, text: &str, redaction: &RedactionRules) {
         self.lines += 1;
         if !text.starts_with('{') && text.trim_ascii().is_empty() {
