@@ -5,5 +5,7 @@ mod case;
 mod otherwise;
 mod run;
 mod story;
+#[cfg(test)]
+mod tests;
 
 pub use run::{Args, run};

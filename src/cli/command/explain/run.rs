@@ -22,7 +22,7 @@ pub fn run(_args: &Args, _terminal: &Terminal, _output: &mut Output) -> Result<E
 }
 
 /// The page: the call at a glance, its story, what would have happened otherwise, and what to do.
-fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style, reference: &str) -> String {
+pub(super) fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style, reference: &str) -> String {
     let ran = case.simulate(plan);
     let facts = ran.facts_in_words();
     let runs = [ran.run(plan)];
