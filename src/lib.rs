@@ -24,6 +24,7 @@
 )]
 
 pub mod classify;
+pub mod cli;
 pub mod clock;
 pub mod diagnostic;
 pub mod dispatch;
@@ -32,6 +33,7 @@ pub mod fixture;
 pub mod golden;
 pub mod ids;
 pub mod playbook;
+pub mod report;
 pub mod sim;
 pub mod time;
 pub mod trace;

@@ -1,3 +1,7 @@
-//! The binary. Holds nothing: everything is in the library.
+//! The `playproof` program. Everything it does is in the library; see `playproof::cli`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    playproof::cli::run(std::env::args_os())
+}

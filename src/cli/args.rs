@@ -1,0 +1,85 @@
+//! The command line as it is typed. Each command's own arguments stand beside the command.
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use super::command::{explain, help, import, lint, replay, schema, tools};
+use super::terminal::ColorChoice;
+
+const LONG_ABOUT: &str = "\
+Rehearses a failure playbook before production does.
+
+Playproof loads the recorded tool calls of LLM agents, puts every failure through a playbook's classifier and
+dispatcher against a simulated upstream on a virtual clock, and shows what was decided, what it did to the
+upstream, and why. Nothing is sent anywhere.";
+
+const AFTER_HELP: &str = "\
+Examples:
+  playproof replay trace.jsonl                    what the standard playbook would have done
+  playproof replay trace.jsonl --playbook my.yaml --playbook standard
+                                                  two playbooks side by side
+  playproof explain trace.jsonl --call r1#3       one call, in sentences
+  playproof lint my.yaml                          what is wrong with a playbook
+  playproof help duplicate_effect                 what a finding means
+  playproof help topics                           everything that `help` explains
+
+Exit codes: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 inconclusive, 70 our bug.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "playproof",
+    version,
+    about = "Rehearses a failure playbook before production does",
+    long_about = LONG_ABOUT,
+    after_help = AFTER_HELP,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    max_term_width = 110
+)]
+pub struct Cli {
+    /// When to colour; over NO_COLOR and CLICOLOR_FORCE
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
+    pub color: ColorChoice,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run recorded calls or a fixture: verdicts, compensations, outcomes, effects, findings
+    Replay(replay::Args),
+    /// Say in sentences what happened to one call, why, and whether it is safe to send again
+    Explain(explain::Args),
+    /// Say what is wrong, or legal but likely not meant, in a playbook
+    Lint(lint::Args),
+    /// Turn a foreign recording into a trace, and say what it cannot tell
+    Import(import::Args),
+    /// Write a tool facts file from a trace, with guesses to confirm
+    Tools(tools::Args),
+    /// Print the JSON Schema of a file format, for editors
+    Schema(schema::Args),
+    /// Explain a command, a finding, a lint or a word
+    Help(help::Args),
+}
+
+impl Cli {
+    /// The definition that `help` prints from, with the full names of the subcommands filled in.
+    pub fn definition() -> clap::Command {
+        let mut definition = Cli::command();
+        definition.build();
+        definition
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        Cli::command().debug_assert();
+    }
+}

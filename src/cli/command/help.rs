@@ -1,0 +1,90 @@
+//! `playproof help [TOPIC]`: a command, a finding, a lint or a word. Holds no texts of its own.
+
+use crate::cli::args::Cli;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::terminal::Terminal;
+use crate::cli::topics::{self, Topic};
+use crate::diagnostic::did_you_mean;
+use crate::report::style::Palette;
+use crate::report::text;
+
+/// What to explain.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof help                    the commands
+  playproof help replay             one command
+  playproof help duplicate_effect   a finding
+  playproof help topics             everything that can be explained")]
+pub struct Args {
+    /// A command, the id of a finding or a lint, an outcome, a compensation, or `topics`
+    pub topic: Option<String>,
+}
+
+/// Explains.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let Some(topic) = args.topic.as_deref() else {
+        return page_of(&mut Cli::definition(), terminal, output);
+    };
+    if let Some(command) = Cli::definition().find_subcommand_mut(topic) {
+        return page_of(command, terminal, output);
+    }
+    let palette = Palette::new(terminal.out.colour);
+    let all = topics::all();
+    if topic == "topics" {
+        output.page(&list(&all, palette))?;
+        return Ok(Exit::Clean);
+    }
+    let wanted = topic.replace(' ', "_");
+    let known: Vec<&Topic> = all.iter().filter(|known| known.id.eq_ignore_ascii_case(&wanted)).collect();
+    if known.is_empty() {
+        return Err(unknown(topic, &all));
+    }
+    let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
+    output.page(&pages.join("\n\n"))?;
+    Ok(Exit::Clean)
+}
+
+fn page_of(command: &mut clap::Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let page = command.render_long_help();
+    let page = if terminal.out.colour { page.ansi().to_string() } else { page.to_string() };
+    output.page(&page)?;
+    Ok(Exit::Clean)
+}
+
+fn explain(topic: &Topic, palette: Palette, width: usize) -> String {
+    let head = format!("{} ({}): {}", palette.strong(topic.id), topic.sort, topic.title);
+    let mut lines = vec![head, String::new()];
+    for line in topic.text.lines() {
+        lines.extend(text::wrapped(line, width.min(100)));
+    }
+    lines.join("\n")
+}
+
+fn list(all: &[Topic], palette: Palette) -> String {
+    let longest = all.iter().map(|topic| topic.id.len()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    let mut sort = "";
+    for topic in all {
+        if topic.sort != sort {
+            if !sort.is_empty() {
+                lines.push(String::new());
+            }
+            sort = topic.sort;
+            lines.push(palette.strong(&format!("{sort}s")));
+        }
+        lines.push(format!("  {:longest$}  {}", topic.id, topic.title));
+    }
+    lines.join("\n")
+}
+
+fn unknown(topic: &str, all: &[Topic]) -> Failure {
+    let commands: Vec<String> = Cli::definition().get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    let names = all.iter().map(|topic| topic.id).chain(commands.iter().map(String::as_str));
+    let failure = Failure::said(format!("nothing is known of `{topic}`"));
+    match did_you_mean(topic, names) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(format!("playproof help {near}")),
+        None => failure.next("playproof help topics"),
+    }
+}

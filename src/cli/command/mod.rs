@@ -1,0 +1,9 @@
+//! One file a command: its arguments, and what it does.
+
+pub mod explain;
+pub mod help;
+pub mod import;
+pub mod lint;
+pub mod replay;
+pub mod schema;
+pub mod tools;

@@ -1,0 +1,195 @@
+//! All disk access: whole small files, streams, atomic writes. Says what is wrong with a path; parses nothing.
+
+#![expect(clippy::disallowed_methods, reason = "this file owns all disk access")]
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::exit::Failure;
+use crate::diagnostic::{Diagnostic, Report, Source};
+
+/// The name of standard input on the command line.
+pub const STDIN: &str = "-";
+
+/// What standard input is called in messages.
+pub const STDIN_NAME: &str = "<stdin>";
+
+/// The most that a file written by people may hold.
+const SMALL_MAX: u64 = 16 << 20;
+
+/// Reads a file that people write (or standard input, `-`) as a whole.
+///
+/// # Errors
+/// A path that cannot be read, more than 16 MiB, text that is not UTF-8.
+pub fn read_small(path: &str) -> Result<Arc<Source>, Failure> {
+    let name = display_name(path);
+    let mut bytes = Vec::new();
+    open(path)?.take(SMALL_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
+    if bytes.len() as u64 > SMALL_MAX {
+        let said = format!("more than {} MiB: this does not look like a file that people write", SMALL_MAX >> 20);
+        return Err(Failure::source(&name, "too_large", said));
+    }
+    as_text(&name, bytes)
+}
+
+/// Opens a file, or standard input for `-`, for streaming.
+///
+/// # Errors
+/// A path that cannot be opened, or names a directory.
+pub fn open(path: &str) -> Result<Box<dyn Read + Send>, Failure> {
+    if path == STDIN {
+        if io::stdin().is_terminal() {
+            super::output::to_stderr("playproof: reading standard input; end it with Ctrl-D\n");
+        }
+        return Ok(Box::new(io::stdin()));
+    }
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    if file.metadata().is_ok_and(|facts| facts.is_dir()) {
+        return Err(a_directory(path));
+    }
+    Ok(Box::new(file))
+}
+
+/// The size of a file in bytes, where it has one.
+pub fn size(path: &str) -> Option<u64> {
+    let facts = fs::metadata(path).ok()?;
+    facts.is_file().then_some(facts.len())
+}
+
+/// Writes a file so that it is there as a whole or not at all: into one beside it, then renamed.
+///
+/// # Errors
+/// A path that cannot be written.
+pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let target = Path::new(path);
+    let unwritable = |error: &io::Error| Failure::said(format!("`{path}` cannot be written: {}", reason(error)));
+    if target.is_dir() {
+        return Err(Failure::said(format!("`{path}` is a directory")).help("name a file to write"));
+    }
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut beside = tempfile::Builder::new()
+        .prefix(".playproof-")
+        .permissions_like(target)
+        .tempfile_in(folder)
+        .map_err(|error| unwritable(&error))?;
+    beside.write_all(bytes).and_then(|()| beside.as_file().sync_all()).map_err(|error| unwritable(&error))?;
+    beside.persist(target).map(drop).map_err(|error| unwritable(&error.error))
+}
+
+/// The nearest file named `name` in the working directory or above it.
+pub fn upwards(name: &str) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// What a path is called in messages.
+pub fn display_name(path: &str) -> String {
+    if path == STDIN { STDIN_NAME.to_owned() } else { path.to_owned() }
+}
+
+/// What the system says, in our words where we have better ones.
+pub fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
+        _ => {
+            let said = error.to_string();
+            said.split(" (os error").next().unwrap_or_default().to_lowercase()
+        }
+    }
+}
+
+/// The failure of reading `name`.
+pub fn unreadable(name: &str, error: &io::Error) -> Failure {
+    let failure = Failure::source(name, "unreadable", reason(error));
+    match error.kind() {
+        ErrorKind::NotFound => failure.help("paths are taken from the working directory"),
+        ErrorKind::PermissionDenied => failure.help("make it readable for this user, or pipe it in and name it `-`"),
+        ErrorKind::IsADirectory => a_directory(name),
+        _ => failure,
+    }
+}
+
+fn a_directory(path: &str) -> Failure {
+    let example = Path::new(path).join("*.jsonl");
+    Failure::source(path, "directory", "it is a directory, not a file")
+        .help(format!("name the files in it, such as `{}`", example.display()))
+}
+
+fn as_text(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Failure> {
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Source::whole(name, text)),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            let said = Diagnostic::error("not_utf8", "this is not UTF-8 text")
+                .at(at..at + '\u{fffd}'.len_utf8(), "the first byte that is not")
+                .help("save the file as UTF-8");
+            Err(Report::one(Source::whole(name, text), said).into())
+        }
+    }
+}
+
+/// Keeps the permissions of a file that is replaced.
+trait PermissionsLike {
+    fn permissions_like(&mut self, target: &Path) -> &mut Self;
+}
+
+impl PermissionsLike for tempfile::Builder<'_, '_> {
+    #[cfg(unix)]
+    fn permissions_like(&mut self, target: &Path) -> &mut Self {
+        use std::os::unix::fs::PermissionsExt;
+        // A new file gets what the umask leaves of 666, as any other program would give it.
+        self.permissions(
+            fs::metadata(target).map_or_else(|_| fs::Permissions::from_mode(0o666), |old| old.permissions()),
+        )
+    }
+
+    #[cfg(not(unix))]
+    fn permissions_like(&mut self, _target: &Path) -> &mut Self {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(failure: Failure) -> String {
+        match failure {
+            Failure::Reports { reports, .. } => reports.iter().map(ToString::to_string).collect(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_missing_file_and_a_directory_are_said_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("x.yaml");
+        assert!(message(read_small(missing.to_str().unwrap()).unwrap_err()).ends_with("x.yaml: no such file"));
+        let directory = folder.path().to_str().unwrap();
+        assert!(message(read_small(directory).unwrap_err()).ends_with("it is a directory, not a file"));
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_refused_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.yaml");
+        fs::write(&path, b"a: 1\nb: \xff\n").unwrap();
+        assert!(message(read_small(path.to_str().unwrap()).unwrap_err()).ends_with(":2:4: this is not UTF-8 text"));
+    }
+
+    #[test]
+    fn a_write_replaces_the_whole_file_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.txt");
+        fs::write(&path, "old and long").unwrap();
+        write_atomically(path.to_str().unwrap(), b"new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

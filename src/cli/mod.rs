@@ -1,0 +1,16 @@
+//! The command line: the only part that touches disk, environment, terminal and exit codes.
+
+mod args;
+mod command;
+mod exit;
+mod files;
+mod inputs;
+mod output;
+mod playbooks;
+mod project;
+mod run;
+mod terminal;
+mod topics;
+mod view;
+
+pub use run::run;

@@ -1,0 +1,44 @@
+//! Writing to stdout and stderr: a reader that went away ends the program quietly. Formats nothing.
+
+#![expect(clippy::disallowed_methods, reason = "this file owns both output streams")]
+
+use std::io::{self, ErrorKind, Write};
+
+use super::exit::Failure;
+
+/// Standard output, in which a closed pipe is not an error.
+#[derive(Debug, Default)]
+pub struct Output;
+
+impl Output {
+    /// Writes all of `bytes`.
+    ///
+    /// # Errors
+    /// A closed pipe, or a disk that is full.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| refused(&error))
+    }
+
+    /// Writes `text` and ends its last line.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub fn page(&mut self, text: &str) -> Result<(), Failure> {
+        self.write(text.as_bytes())?;
+        if text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.write(b"\n") }
+    }
+}
+
+/// What a write that failed means.
+pub fn refused(error: &io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Failure::PipeClosed,
+        _ => Failure::said(format!("standard output cannot be written: {}", super::files::reason(error))),
+    }
+}
+
+/// Says something beside the result; a closed stderr is no reason to stop.
+pub fn to_stderr(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}

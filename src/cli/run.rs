@@ -1,0 +1,108 @@
+//! From arguments to an exit code: parses, dispatches to a command, and says what went wrong.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use super::args::{Cli, Command};
+use super::command::{explain, help, import, lint, replay, schema, tools};
+use super::exit::{Exit, Failure, own_up_to_panics};
+use super::output::{Output, refused, to_stderr};
+use super::terminal::{ColorChoice, Stream, Terminal};
+use crate::report::style::Palette;
+use crate::report::{diagnostic, text};
+
+/// Runs the program with `args` (its own name first) and gives its exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    own_up_to_panics();
+    let args: Vec<OsString> = args.into_iter().collect();
+    let parsed = match Cli::try_parse_from(&args) {
+        Ok(parsed) => parsed,
+        Err(error) => return usage(&error, &args).into(),
+    };
+    let terminal = Terminal::detect(parsed.color);
+    let mut output = Output;
+    match dispatch(parsed.command, &terminal, &mut output) {
+        Ok(exit) => exit.into(),
+        Err(failure) => fail(&failure, terminal.err).into(),
+    }
+}
+
+fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    match command {
+        Command::Replay(args) => replay::run(&args, terminal, output),
+        Command::Explain(args) => explain::run(&args, terminal, output),
+        Command::Lint(args) => lint::run(&args, terminal, output),
+        Command::Import(args) => import::run(&args, terminal, output),
+        Command::Tools(args) => tools::run(&args, output),
+        Command::Schema(args) => schema::run(&args, output),
+        Command::Help(args) => help::run(&args, terminal, output),
+    }
+}
+
+/// Help and version are results; everything else that clap says is wrong usage.
+fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
+    let choice = colour_asked_for(args);
+    let is_result = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let terminal = Terminal::detect(choice);
+    let stream = if is_result { terminal.out } else { terminal.err };
+    let page = error.render();
+    let page = if stream.colour { page.ansi().to_string() } else { page.to_string() };
+    if !is_result {
+        to_stderr(&page);
+        return Exit::Unusable;
+    }
+    match Output.page(&page) {
+        Ok(()) => Exit::Clean,
+        Err(failure) => fail(&failure, terminal.err),
+    }
+}
+
+/// `--color`, read by hand because usage errors come before the arguments are parsed.
+fn colour_asked_for(args: &[OsString]) -> ColorChoice {
+    let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let after_blank = words.windows(2).find(|pair| pair[0] == "--color").map(|pair| pair[1]);
+    let after_equals = words.iter().find_map(|word| word.strip_prefix("--color="));
+    match after_equals.or(after_blank) {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    }
+}
+
+fn fail(failure: &Failure, stream: Stream) -> Exit {
+    let palette = Palette::new(stream.colour);
+    match failure {
+        Failure::PipeClosed => return Exit::PipeClosed,
+        Failure::Said { message, help, next } => {
+            to_stderr(&format!("{} {}\n", palette.bad("error:"), text::visible(message)));
+            if let Some(help) = help {
+                to_stderr(&format!("  {} {}\n", palette.strong("help:"), text::visible(help)));
+            }
+            say_next(next.as_deref(), palette);
+        }
+        Failure::Reports { reports, next } => {
+            for report in reports {
+                to_stderr(&diagnostic::render(report, stream.width, stream.colour));
+            }
+            to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
+            say_next(next.as_deref(), palette);
+        }
+    }
+    Exit::Unusable
+}
+
+fn say_next(next: Option<&str>, palette: Palette) {
+    if let Some(next) = next {
+        to_stderr(&format!("  {} {}\n", palette.strong("next:"), text::visible(next)));
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    /// For writes into memory and to standard output; reads say their path themselves.
+    fn from(error: std::io::Error) -> Failure {
+        refused(&error)
+    }
+}

@@ -1,0 +1,125 @@
+//! What we are talking to: a terminal or a file, how wide, in colour or not, a person or CI. Prints nothing.
+
+#![expect(clippy::disallowed_methods, reason = "this file owns the environment and the terminal")]
+
+use std::io::IsTerminal;
+
+use clap::ValueEnum;
+use console::Term;
+
+/// The width of pages that no terminal fits.
+const DEFAULT_WIDTH: usize = 100;
+
+/// Narrower terminals get this, and wrap.
+const MIN_WIDTH: usize = 40;
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set; elsewhere where `CLICOLOR_FORCE` is.
+    #[default]
+    Auto,
+    /// Also into a file or a pipe.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Both streams, and whether anyone watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// Standard output.
+    pub out: Stream,
+    /// Standard error.
+    pub err: Stream,
+    /// Whether this is a CI job: no progress, no prompts.
+    pub ci: bool,
+}
+
+/// One of the two streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// Whether a person sees it as it is written.
+    pub is_terminal: bool,
+    /// In columns.
+    pub width: usize,
+    /// Whether to colour.
+    pub colour: bool,
+}
+
+impl Terminal {
+    /// Looks at the streams and the environment.
+    pub fn detect(choice: ColorChoice) -> Terminal {
+        let variable = |name: &str| std::env::var(name).ok();
+        let stream = |is_terminal: bool, term: &Term| Stream {
+            is_terminal,
+            width: width(is_terminal.then(|| term.size_checked()).flatten().map(|(_, columns)| columns)),
+            colour: colour(choice, is_terminal, &variable),
+        };
+        Terminal {
+            out: stream(std::io::stdout().is_terminal(), &Term::stdout()),
+            err: stream(std::io::stderr().is_terminal(), &Term::stderr()),
+            ci: in_ci(&variable),
+        }
+    }
+}
+
+fn width(columns: Option<u16>) -> usize {
+    columns.filter(|&columns| columns > 0).map_or(DEFAULT_WIDTH, |columns| usize::from(columns).max(MIN_WIDTH))
+}
+
+/// `--color` over `NO_COLOR` over `CLICOLOR_FORCE` over the terminal.
+fn colour(choice: ColorChoice, is_terminal: bool, variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set("NO_COLOR") => false,
+        ColorChoice::Auto if set("CLICOLOR_FORCE") && variable("CLICOLOR_FORCE").as_deref() != Some("0") => true,
+        ColorChoice::Auto => is_terminal && variable("TERM").as_deref() != Some("dumb"),
+    }
+}
+
+fn in_ci(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    let ci = variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
+    ci || variable("TF_BUILD").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(set: &'static [(&str, &str)]) -> impl Fn(&str) -> Option<String> {
+        move |name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    #[test]
+    fn the_flag_wins_over_no_color_over_force_over_the_terminal() {
+        let both = with(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]);
+        let force = with(&[("CLICOLOR_FORCE", "1")]);
+        let nothing = with(&[]);
+        assert!(colour(ColorChoice::Always, false, &both));
+        assert!(!colour(ColorChoice::Never, true, &force));
+        assert!(!colour(ColorChoice::Auto, true, &both));
+        assert!(colour(ColorChoice::Auto, false, &force));
+        assert!(colour(ColorChoice::Auto, true, &nothing));
+        assert!(!colour(ColorChoice::Auto, false, &nothing));
+        assert!(!colour(ColorChoice::Auto, true, &with(&[("TERM", "dumb")])));
+        assert!(!colour(ColorChoice::Auto, false, &with(&[("CLICOLOR_FORCE", "0")])));
+        assert!(colour(ColorChoice::Auto, true, &with(&[("NO_COLOR", "")])));
+    }
+
+    #[test]
+    fn ci_is_seen_by_its_variables() {
+        assert!(in_ci(&with(&[("CI", "true")])));
+        assert!(in_ci(&with(&[("TF_BUILD", "True")])));
+        assert!(!in_ci(&with(&[("CI", "false")])));
+        assert!(!in_ci(&with(&[("CI", "0")])));
+        assert!(!in_ci(&with(&[])));
+    }
+
+    #[test]
+    fn a_page_without_a_terminal_has_a_fixed_width() {
+        assert_eq!((width(None), width(Some(0)), width(Some(20)), width(Some(160))), (100, 100, 40, 160));
+    }
+}

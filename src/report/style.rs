@@ -1,0 +1,64 @@
+//! What colour means: a handful of roles, plain text where colour is off. Never needed to understand a page.
+
+use console::Style;
+
+/// Whether a page is coloured, and how its roles look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Palette {
+    on: bool,
+}
+
+impl Palette {
+    /// A palette that colours, or one that changes nothing.
+    pub const fn new(on: bool) -> Palette {
+        Palette { on }
+    }
+
+    /// Whether it colours.
+    pub const fn is_on(self) -> bool {
+        self.on
+    }
+
+    /// A heading, or the word that matters most.
+    pub fn strong(self, text: &str) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+
+    /// Harm.
+    pub fn bad(self, text: &str) -> String {
+        self.paint(Style::new().red().bold(), text)
+    }
+
+    /// Doubt.
+    pub fn doubtful(self, text: &str) -> String {
+        self.paint(Style::new().yellow(), text)
+    }
+
+    /// All is well.
+    pub fn good(self, text: &str) -> String {
+        self.paint(Style::new().green(), text)
+    }
+
+    /// What may be skipped in reading.
+    pub fn faint(self, text: &str) -> String {
+        self.paint(Style::new().dim(), text)
+    }
+
+    fn paint(self, style: Style, text: &str) -> String {
+        match self.on && !text.is_empty() {
+            true => style.force_styling(true).apply_to(text).to_string(),
+            false => text.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_colour_nothing_changes() {
+        assert_eq!(Palette::new(false).bad("x"), "x");
+        assert_eq!(Palette::new(true).bad("x"), "\u{1b}[31m\u{1b}[1mx\u{1b}[0m");
+    }
+}

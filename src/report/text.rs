@@ -1,0 +1,211 @@
+//! Foreign text made safe to print: visible escapes, Markdown escapes, cutting by display width.
+//! Knows nothing of what the text means.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Whether printing `c` could do anything but draw a character: controls, direction changes, invisible marks.
+pub fn is_treacherous(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The text with every treacherous character as a visible escape (`\n`, `\u{1b}`).
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_treacherous) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        push_visible(&mut out, c);
+    }
+    Cow::Owned(out)
+}
+
+/// Appends `c` to `out`, as a visible escape where it is treacherous.
+pub fn push_visible(out: &mut String, c: char) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if is_treacherous(c) => {
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(c)); // writing to a String cannot fail
+        }
+        c => out.push(c),
+    }
+}
+
+/// The columns that `text` takes on a terminal, escape sequences of our own styles not counted.
+pub fn width(text: &str) -> usize {
+    console::measure_text_width(text)
+}
+
+/// The text made visible and cut to at most `columns`, with `…` for what was cut.
+pub fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
+    let text = visible(text);
+    if width(&text) <= columns {
+        return text;
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let wide = width(c.encode_utf8(&mut [0; 4]));
+        if used + wide + 1 > columns {
+            break;
+        }
+        used += wide;
+        out.push(c);
+    }
+    if columns > 0 {
+        out.push('…');
+    }
+    Cow::Owned(out)
+}
+
+/// The text as a Markdown code span that nothing in it can leave, also inside a table cell.
+pub fn markdown_code(text: &str) -> String {
+    let text = visible(text).replace('|', "\\|");
+    if text.trim().is_empty() {
+        return String::from("` `");
+    }
+    let fence = "`".repeat(longest_run(&text, '`') + 1);
+    let pad = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// The text as Markdown prose in which nothing is markup, a link or a mention.
+pub fn markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in visible(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            // A mention or a bare link is recognised after entities are decoded; an invisible joint stops it.
+            '@' => out.push_str("@\u{2060}"),
+            ':' => out.push_str(":\u{2060}"),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '!' | '|' | '~' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The text wrapped at spaces into lines of at most `columns`; a longer word keeps its own line.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && width(&line) + 1 + width(word) > columns {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
+/// The text wrapped at spaces, and words that are longer than a line broken into pieces of a line.
+pub fn broken(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in wrapped(text, columns) {
+        if width(&line) <= columns {
+            lines.push(line);
+            continue;
+        }
+        let mut piece = String::new();
+        for c in line.chars() {
+            if !piece.is_empty() && width(&piece) + width(c.encode_utf8(&mut [0; 4])) > columns {
+                lines.push(std::mem::take(&mut piece));
+            }
+            piece.push(c);
+        }
+        lines.push(piece);
+    }
+    lines
+}
+
+/// A count with its thousands separated: `1,234,567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with its noun: `1 call`, `2 calls`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+fn longest_run(text: &str, of: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == of { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_and_direction_changes_become_visible() {
+        assert_eq!(visible("a\u{1b}[31mb\n\t\u{7}"), "a\\u{1b}[31mb\\n\\t\\u{7}");
+        assert_eq!(visible("x\u{202e}y\u{9b}z\u{200b}"), "x\\u{202e}y\\u{9b}z\\u{200b}");
+        assert!(matches!(visible("plain ünïcode 🎉"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn text_is_cut_by_columns_not_by_characters() {
+        assert_eq!(fitted("漢字漢字", 5), "漢字…");
+        assert_eq!(fitted("abcdef", 6), "abcdef");
+        assert_eq!(fitted("abcdefg", 6), "abcde…");
+        assert_eq!(fitted("abc", 0), "");
+    }
+
+    #[test]
+    fn a_code_span_cannot_be_left() {
+        assert_eq!(markdown_code("a`b``c"), "```a`b``c```");
+        assert_eq!(markdown_code("a|b"), "`a\\|b`");
+        assert_eq!(markdown_code("`"), "`` ` ``");
+        assert_eq!(markdown_code("x\n# y"), "`x\\n# y`");
+        assert_eq!(markdown_code(""), "` `");
+    }
+
+    #[test]
+    fn markup_and_mentions_in_prose_are_escaped() {
+        assert_eq!(markdown("<b>*x*</b>"), "&lt;b&gt;\\*x\\*&lt;/b&gt;");
+        assert_eq!(markdown("[a](b) | @me"), "\\[a\\]\\(b\\) \\| @\u{2060}me");
+    }
+
+    #[test]
+    fn lines_wrap_at_spaces() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("incomprehensible", 5), ["incomprehensible"]);
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(counted(1, "call", "calls"), "1 call");
+    }
+}

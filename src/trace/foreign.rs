@@ -1,0 +1,211 @@
+//! What becomes of foreign bytes: lines of our own trace format, and an account of what is lost.
+//! Plain values; the readers of foreign formats fill them, the command line prints them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A foreign source as lines of our own trace format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// One object a line, as `trace::read` reads them.
+    pub lines: Vec<u8>,
+    /// What the source cannot tell, and what was odd in it.
+    pub loss: LossReport,
+}
+
+/// What a foreign source held, what it cannot tell, and what was odd in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LossReport {
+    /// What the source was read as.
+    pub read_as: String,
+    /// Runs in the source.
+    pub runs: u64,
+    /// Calls written.
+    pub calls: u64,
+    /// Results written, orphans included.
+    pub results: u64,
+    /// Results written as failures.
+    pub failures: u64,
+    /// Calls written without a result.
+    pub unanswered: u64,
+    /// What the source cannot tell.
+    pub missing: BTreeSet<Missing>,
+    /// What was odd.
+    pub oddities: BTreeMap<Oddity, Seen>,
+    /// Parts of a mapping that no row had.
+    pub unused: Vec<Unused>,
+}
+
+/// A part of a mapping that no row had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// As in `call.args`.
+    pub field: String,
+    /// Where the mapping looks for it.
+    pub path: String,
+    /// What the rows have that is nearest to it.
+    pub near: Option<String>,
+}
+
+/// What a source may be unable to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Missing {
+    /// When calls were made and answered.
+    Times,
+    /// How long an attempt took.
+    Latencies,
+    /// Which results are failures.
+    FailureFlags,
+    /// Error kinds.
+    Kinds,
+    /// Status numbers and upstream codes.
+    Status,
+    /// Which calls are attempts of one call.
+    Attempts,
+    /// Idempotency keys.
+    Keys,
+    /// Evidence references and reversal tokens.
+    Tokens,
+    /// Whether a failed call acted.
+    Effects,
+}
+
+/// Something in a source that had to be read in one way or another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Oddity {
+    /// Arguments as text that is not JSON.
+    ArgumentsNotJson,
+    /// A call that no tool name goes with.
+    CallWithoutTool,
+    /// A call without an id.
+    CallWithoutId,
+    /// A call whose id an unanswered call of its run has.
+    RepeatedId,
+    /// A result without an id.
+    ResultWithoutId,
+    /// A result that no waiting call goes with.
+    ResultWithoutCall,
+    /// A call of the simulated user, not of the agent.
+    UserSideCall,
+    /// A message whose role says nothing to us.
+    UnknownRole,
+    /// Something in the place of a message, a call or a run that is none.
+    NotReadable,
+    /// A time that is none.
+    UnreadableTime,
+    /// A run without messages.
+    EmptyRun,
+    /// A row that is neither call nor result.
+    UnmatchedRow,
+    /// A status or wait that is no number in range.
+    UnreadableNumber,
+}
+
+/// How often something was seen, and where first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// How often.
+    pub count: u64,
+    /// The place in the source.
+    pub first: String,
+}
+
+impl LossReport {
+    /// Counts an oddity that stands at `place`.
+    pub(crate) fn saw(&mut self, oddity: Oddity, place: &str) {
+        let seen = self.oddities.entry(oddity).or_default();
+        if seen.count == 0 {
+            seen.first = place.to_owned();
+        }
+        seen.count += 1;
+    }
+
+    /// How often an oddity was seen.
+    pub fn count(&self, oddity: Oddity) -> u64 {
+        self.oddities.get(&oddity).map_or(0, |seen| seen.count)
+    }
+}
+
+impl Missing {
+    /// In words, with what follows from it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Missing::Times => "when calls were made and answered: the clock is synthetic",
+            Missing::Latencies => "how long an attempt took",
+            Missing::FailureFlags => "which results are failures: one that starts with `Error:` counts as one",
+            Missing::Kinds => "error kinds: a failure is known by its message alone",
+            Missing::Status => "status numbers and codes of errors",
+            Missing::Attempts => "which calls are attempts of one call",
+            Missing::Keys => "idempotency keys",
+            Missing::Tokens => "evidence references and reversal tokens",
+            Missing::Effects => "whether a failed call acted upstream",
+        }
+    }
+}
+
+impl Oddity {
+    /// In words, for a count before it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Oddity::ArgumentsNotJson => "arguments that are not JSON, kept as text",
+            Oddity::CallWithoutTool => "calls without a tool name, left out",
+            Oddity::CallWithoutId => "calls without an id, told apart by their place",
+            Oddity::RepeatedId => "calls with the id of a call that still waited, renamed",
+            Oddity::ResultWithoutId => "results without an id, paired by their place",
+            Oddity::ResultWithoutCall => "results without a call, kept as orphans",
+            Oddity::UserSideCall => "calls of the simulated user, in runs of their own",
+            Oddity::UnknownRole => "messages with an unknown role, left out",
+            Oddity::NotReadable => "things that are no message, call or run, left out",
+            Oddity::UnreadableTime => "times that could not be read, left out",
+            Oddity::EmptyRun => "runs without messages",
+            Oddity::UnmatchedRow => "rows that are neither call nor result, left out",
+            Oddity::UnreadableNumber => "numbers that could not be read, left out",
+        }
+    }
+}
+
+/// A few lines: what was read, what the source cannot tell, what was odd and where first.
+impl fmt::Display for LossReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LossReport { read_as, runs, calls, results, failures, unanswered, .. } = self;
+        write!(f, "read as {read_as}: {runs} runs, {calls} calls, {results} results, {failures} of them failed")?;
+        if *unanswered > 0 {
+            write!(f, "; {unanswered} calls without a result")?;
+        }
+        if !self.missing.is_empty() {
+            write!(f, "\nthe source cannot tell:")?;
+        }
+        for missing in &self.missing {
+            write!(f, "\n  - {}", missing.as_str())?;
+        }
+        if !self.oddities.is_empty() {
+            write!(f, "\nodd in the source:")?;
+        }
+        for (oddity, seen) in &self.oddities {
+            write!(f, "\n  - {} {} (first at {})", seen.count, oddity.as_str(), seen.first)?;
+        }
+        for Unused { field, path, near } in &self.unused {
+            write!(f, "\nno row has `{path}`, which the mapping names as `{field}`")?;
+            if let Some(near) = near {
+                write!(f, "; did you mean `{near}`?")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_report_says_where_an_oddity_was_seen_first() {
+        let mut loss = LossReport { read_as: "openai".into(), ..LossReport::default() };
+        loss.missing.insert(Missing::Keys);
+        loss.saw(Oddity::UnknownRole, "[3]");
+        loss.saw(Oddity::UnknownRole, "[4]");
+        let expected = "read as openai: 0 runs, 0 calls, 0 results, 0 of them failed\nthe source cannot tell:\n  \
+                        - idempotency keys\nodd in the source:\n  - 2 messages with an unknown role, left out (first at [3])";
+        assert_eq!(loss.to_string(), expected);
+    }
+}

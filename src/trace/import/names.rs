@@ -1,0 +1,85 @@
+//! Names for the runs of a file: readable, and no two alike.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a source says of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RunLabel {
+    /// Its own name, such as `task_5`.
+    pub(super) base: Option<String>,
+    /// Which of several tries it was.
+    pub(super) trial: Option<String>,
+}
+
+/// Names that were given out, so that none is given twice.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    names: BTreeSet<String>,
+    counts: BTreeMap<String, u64>,
+}
+
+impl Given {
+    /// Whether `name` was given out.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Gives out `name` as it is.
+    pub(super) fn give(&mut self, name: &str) {
+        self.names.insert(name.to_owned());
+    }
+
+    /// Gives out `wanted`, or, where it is taken, `wanted` with `mark` and the first count from 2 that is free.
+    pub(super) fn free(&mut self, wanted: &str, mark: char) -> String {
+        let mut name = wanted.to_owned();
+        while self.names.contains(&name) {
+            let count = self.counts.entry(wanted.to_owned()).or_insert(1);
+            *count += 1; // never counts down: each turn rules out one of the names given so far
+            name = format!("{wanted}{mark}{count}");
+        }
+        self.give(&name);
+        name
+    }
+}
+
+/// A name for each run, in the same order: its base; with the trial where the base is not unique;
+/// with a count where that is not enough.
+pub(super) fn unique(labels: &[RunLabel]) -> Vec<String> {
+    let mut bases: BTreeMap<&str, u32> = BTreeMap::new();
+    for base in labels.iter().filter_map(|label| label.base.as_deref()) {
+        *bases.entry(base).or_default() += 1;
+    }
+    let mut given = Given::default();
+    let name = |(n, label): (usize, &RunLabel)| {
+        let wanted = match (&label.base, &label.trial) {
+            (None, _) => format!("run_{}", n + 1),
+            (Some(base), Some(trial)) if bases.get(base.as_str()).is_some_and(|&count| count > 1) => {
+                format!("{base}.trial_{trial}")
+            }
+            (Some(base), _) => base.clone(),
+        };
+        given.free(&wanted, '.')
+    };
+    labels.iter().enumerate().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(base: &str, trial: &str) -> RunLabel {
+        RunLabel { base: Some(base.into()), trial: (!trial.is_empty()).then(|| trial.into()) }
+    }
+
+    #[test]
+    fn a_run_is_named_after_its_task_and_its_trial_only_where_needed() {
+        let labels = [label("task_5", "0"), label("task_7", "0"), label("task_7", "1"), label("task_7", "1")];
+        assert_eq!(unique(&labels), ["task_5", "task_7.trial_0", "task_7.trial_1", "task_7.trial_1.2"]);
+    }
+
+    #[test]
+    fn names_stay_apart_even_where_a_task_is_called_like_a_trial() {
+        let labels = [label("t", "1"), label("t", "2"), label("t.trial_1", ""), RunLabel::default()];
+        assert_eq!(unique(&labels), ["t.trial_1", "t.trial_2", "t.trial_1.2", "run_4"]);
+    }
+}

@@ -1,0 +1,168 @@
+//! A lazy view of foreign JSON: one level at a time, every value kept to the letter. Knows no format.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The fields of one object, in the order of the text.
+#[derive(Debug, Default)]
+pub(crate) struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Fields<'a> {
+    /// The value of `name`, unless it is missing or null. Where a name repeats, the last one counts.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
+        let (_, value) = self.0.iter().rev().find(|(key, _)| key == name)?;
+        (value.get() != "null").then_some(value)
+    }
+
+    /// The text behind `name`: a string's content, or a number's digits.
+    pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).and_then(scalar)
+    }
+
+    /// The names and values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields<'a>, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(field) = map.next_entry()? {
+            fields.push(field);
+        }
+        Ok(Fields(fields))
+    }
+}
+
+struct Items<'a>(Vec<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Items<'a>, D::Error> {
+        deserializer.deserialize_seq(ItemsVisitor)
+    }
+}
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = Items<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Items<'de>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Items(items))
+    }
+}
+
+/// The fields, if `raw` is an object.
+pub(crate) fn object(raw: &RawValue) -> Option<Fields<'_>> {
+    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok())?
+}
+
+/// The items, if `raw` is an array.
+pub(crate) fn array(raw: &RawValue) -> Option<Vec<&RawValue>> {
+    let items: Option<Items<'_>> = raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok())?;
+    items.map(|items| items.0)
+}
+
+/// The content, if `raw` is a string. Escapes that stand for no character are kept as written.
+pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner));
+    }
+    Some(serde_json::from_str(raw.get()).map_or(Cow::Borrowed(inner), Cow::Owned))
+}
+
+/// The content of a string, or the letters of a number or boolean.
+pub(crate) fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
+    match raw.get().as_bytes().first()? {
+        b'"' => string(raw),
+        b'{' | b'[' | b'n' => None,
+        _ => Some(Cow::Borrowed(raw.get())),
+    }
+}
+
+/// `text` if it is one JSON value.
+pub(crate) fn parse(text: &str) -> Result<&RawValue, serde_json::Error> {
+    serde_json::from_str(text)
+}
+
+/// The same JSON value without white space between its parts, so that it fits into one line.
+pub(crate) fn compact(json: &str) -> Cow<'_, str> {
+    if !json.contains([' ', '\n', '\r', '\t']) {
+        return Cow::Borrowed(json);
+    }
+    let mut tight = String::with_capacity(json.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in json.chars() {
+        if quoted {
+            quoted = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+        } else if matches!(c, ' ' | '\n' | '\r' | '\t') {
+            continue;
+        } else {
+            quoted = c == '"';
+        }
+        tight.push(c);
+    }
+    Cow::Owned(tight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_goes_only_where_it_stands_between_parts() {
+        assert_eq!(compact("{ \"a b\" :\n [ 1, \"\\\" ,\\\\\" ] }"), "{\"a b\":[1,\"\\\" ,\\\\\"]}");
+        assert_eq!(compact("{\"a\":1}"), "{\"a\":1}");
+    }
+
+    #[test]
+    fn a_view_keeps_numbers_to_the_letter() {
+        let raw = parse("{\"a\": 1.10, \"b\": [1e400, \"x\\u0041\"], \"c\": null}").expect("valid");
+        let fields = object(raw).expect("an object");
+        assert_eq!(fields.text("a").as_deref(), Some("1.10"));
+        let items = array(fields.get("b").expect("b")).expect("an array");
+        assert_eq!(items[0].get(), "1e400");
+        assert_eq!(scalar(items[1]).as_deref(), Some("xA"));
+        assert!(fields.get("c").is_none() && fields.get("d").is_none());
+    }
+
+    #[test]
+    fn an_escape_that_is_no_character_is_kept_as_written() {
+        let raw = parse("\"a\\ud800\"").expect("skipping does not decode");
+        assert_eq!(string(raw).as_deref(), Some("a\\ud800"));
+    }
+
+    #[test]
+    fn nesting_without_end_is_a_value_like_any_other() {
+        let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+        assert_eq!(array(parse(&deep).expect("valid")).map(|items| items.len()), Some(1));
+    }
+}

@@ -1,0 +1,54 @@
+//! What must hold for any bytes that a reader is given. Shared by the fuzz targets and by the test that replays
+//! their corpora; knows neither.
+
+use playproof::diagnostic::{Report, Source};
+use playproof::trace::import::{self, SourceFormat};
+use playproof::yaml;
+
+/// What people write: any text gives a tree or a report that points into it.
+pub fn yaml(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match yaml::parse(Source::whole("fuzz.yaml", text), |root| root.json()) {
+        Ok(value) => drop(serde_json::to_string(&value).expect("any value is JSON")),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// Foreign recordings: whatever is accepted becomes whole lines of JSON, as many as the report says.
+pub fn import(data: &[u8]) {
+    import::detect(data);
+    for format in [SourceFormat::OpenAi, SourceFormat::Tau, SourceFormat::Tau2] {
+        match import::import(format, data, "fuzz.json") {
+            Ok(imported) => {
+                let text = std::str::from_utf8(&imported.lines).expect("lines are UTF-8");
+                assert!(text.is_empty() || text.ends_with('\n'), "the last line is cut short");
+                for line in text.lines() {
+                    serde_json::from_str::<serde_json::Value>(line).expect("a line is one JSON value");
+                }
+                let loss = imported.loss;
+                assert!(loss.runs > 0, "an import without runs is an error");
+                assert!(loss.failures <= loss.results && loss.unanswered <= loss.calls, "the account balances");
+            }
+            Err(report) => points_into_its_source(&report),
+        }
+    }
+}
+
+/// A report has something to say, and every place that it names is inside its text.
+fn points_into_its_source(report: &Report) {
+    assert!(!report.diagnostics.is_empty(), "a report without a diagnostic");
+    for diagnostic in &report.diagnostics {
+        assert!(!diagnostic.message.is_empty(), "{} says nothing", diagnostic.id);
+        for label in &diagnostic.labels {
+            let place = report.source.text.get(label.span.clone());
+            assert!(
+                place.is_some(),
+                "{} points at {:?} of {} bytes",
+                diagnostic.id,
+                label.span,
+                report.source.text.len()
+            );
+        }
+    }
+    assert!(!report.to_string().is_empty());
+}

@@ -1,0 +1,151 @@
+//! What the documents name must exist: files and folders in backticks, and the targets of relative links.
+
+use crate::tree::{Tree, Violation, is_generated};
+
+/// What a name begins with that is meant as a path of this package.
+const ROOTS: [&str; 12] = [
+    "src/",
+    "tests/",
+    "benches/",
+    "fixtures/",
+    "goldens/",
+    "playbooks/",
+    "tools/",
+    "docs/",
+    "fuzz/",
+    "examples/",
+    ".ci/",
+    ".github/",
+];
+
+/// Endings of files that stand at the root.
+const ROOT_FILES: [&str; 4] = [".md", ".toml", ".lock", "LICENSE"];
+
+/// Written about already, and about to arrive.
+const ARRIVING: [&str; 12] = [
+    "src/yaml.rs",
+    "src/classify",
+    "src/dispatch",
+    "src/upstream",
+    "src/clock",
+    "src/fixture",
+    "src/sim",
+    "src/golden",
+    "src/replay",
+    "src/report",
+    "src/cli",
+    "playbooks/study",
+];
+
+/// Every name in a document to which nothing corresponds.
+pub fn check(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md") && !path.starts_with("tests/")) {
+        for (offset, name) in names_in(text) {
+            if is_path(name) && !exists(tree, name) {
+                violations.push(Violation::at(path, text, offset, format!("`{name}` does not exist")));
+            }
+        }
+        for (offset, target) in links_in(text) {
+            let from_here = path.rsplit_once('/').map_or(target.to_owned(), |(folder, _)| format!("{folder}/{target}"));
+            if !tree.has(&normal(&from_here)) {
+                violations.push(Violation::at(path, text, offset, format!("the link to `{target}` leads nowhere")));
+            }
+        }
+    }
+    violations
+}
+
+/// The words of every line that stand in backticks or in a fenced block, with their offsets.
+fn names_in(text: &str) -> Vec<(usize, &str)> {
+    let mut names = Vec::new();
+    let mut fenced = false;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if fenced {
+            names.extend(words(line));
+        } else {
+            names.extend(line.split('`').skip(1).step_by(2).flat_map(words));
+        }
+    }
+    names.into_iter().map(|name| (name.as_ptr() as usize - text.as_ptr() as usize, name)).collect()
+}
+
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split([' ', '\n', '\t', ',', ';', '(', ')', '"', '\'', '=', '|']).map(|word| word.trim_end_matches(['.', ':']))
+}
+
+fn is_path(word: &str) -> bool {
+    let at_root = !word.contains('/') && ROOT_FILES.iter().any(|end| word.ends_with(end) && word.len() > end.len());
+    at_root && word.starts_with(|c: char| c.is_ascii_uppercase()) || ROOTS.iter().any(|root| word.starts_with(root))
+}
+
+/// Whether something of this name exists; a part with a placeholder or a glob stands for anything.
+fn exists(tree: &Tree, name: &str) -> bool {
+    let certain =
+        name.split('/').take_while(|part| !part.contains(['*', '<', '{', '…', '$'])).collect::<Vec<_>>().join("/");
+    tree.has(&certain) || is_generated(&certain) || ARRIVING.contains(&certain.trim_end_matches('/'))
+}
+
+/// The relative targets of `[text](target)` outside of code, without `#parts`.
+fn links_in(text: &str) -> Vec<(usize, &str)> {
+    let mut links = Vec::new();
+    for (start, _) in text.match_indices("](") {
+        let target = text[start + 2..].split([')', '\n']).next().unwrap_or("");
+        let file = target.split('#').next().unwrap_or("");
+        if !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:") {
+            links.push((start, file));
+        }
+    }
+    links
+}
+
+/// `docs/adr/../x.md` is `docs/x.md`.
+fn normal(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::{assert_none, assert_one};
+
+    #[test]
+    fn what_the_documents_name_exists() {
+        assert_none(&check(&Tree::of_this_package()));
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_caught_in_prose_and_in_a_block() {
+        let bad = Tree::of(&[("README.md", "see\n`src/gone.rs`.")]);
+        assert_one(&check(&bad), "README.md", 2, "`src/gone.rs`");
+        let bad = Tree::of(&[("README.md", "```\nplayproof replay fixtures/gone.yaml --all\n```")]);
+        assert_one(&check(&bad), "README.md", 2, "`fixtures/gone.yaml`");
+        let bad = Tree::of(&[("README.md", "read `GONE.md`")]);
+        assert_one(&check(&bad), "README.md", 1, "`GONE.md`");
+    }
+
+    #[test]
+    fn a_placeholder_stands_for_anything_in_a_folder_that_exists() {
+        let text = "`goldens/<playbook>/<name>.snap`, `src/*/mod.rs`, `https://x/y.md`, `a/b`, `src/`";
+        assert_none(&check(&Tree::of(&[("README.md", text), ("src/a/mod.rs", ""), ("goldens/a/b.snap", "")])));
+        assert_one(&check(&Tree::of(&[("README.md", "`goldens/<playbook>`")])), "README.md", 1, "`goldens/<playbook>`");
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_caught() {
+        let good = "[a](0002-b.md#part) [c](../../README.md) [d](https://e.f)";
+        assert_none(&check(&Tree::of(&[("docs/adr/0001-a.md", good), ("docs/adr/0002-b.md", ""), ("README.md", "")])));
+        let bad = Tree::of(&[("docs/adr/0001-a.md", "\n[a](README.md)")]);
+        assert_one(&check(&bad), "docs/adr/0001-a.md", 2, "leads nowhere");
+    }
+}
