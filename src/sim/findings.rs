@@ -187,7 +187,7 @@ impl Seen<'_> {
 
     fn unclassified(&self) -> Option<Finding> {
         let is = |what: &Decision| match *what {
-            Decision::FailureClassified { verdict, rule: None, .. } => self.is_named(verdict, UNCLASSIFIED),
+            Decision::FailureClassified { verdict, .. } => self.is_named(verdict, UNCLASSIFIED),
             _ => false,
         };
         self.finding(FindingId::Unclassified, self.count(is))

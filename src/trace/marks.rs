@@ -1,7 +1,6 @@
 //! What tells runs, calls and intents apart, as hashes taken before anything is redacted. Keeps no texts.
 
-use crate::trace::model::RecordedCall;
-use crate::trace::{canonical, hash};
+use crate::trace::hash;
 
 /// The hashes of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +53,6 @@ impl Marks {
         }
     }
 
-    /// The marks of a call that did not come as a line.
-    pub fn of(call: &RecordedCall) -> Marks {
-        Marks::new(call.run(), call.id(), call.tool(), call.key(), call.args().map_or(0, canonical::hash_of))
-    }
-
     /// What the call wants done once: tool and key if keyed, else run, tool and arguments.
     pub fn intent(&self) -> u128 {
         self.keyed.unwrap_or(self.same)
@@ -73,6 +67,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::canonical;
 
     fn marks(run: Option<&str>, tool: &str, key: Option<&str>, args: &str) -> Marks {
         Marks::new(run, Some("c"), tool, key, canonical::hash_of(args))

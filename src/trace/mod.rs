@@ -1,6 +1,7 @@
 //! Traces: recorded calls and answers, however they come.
 
 mod arguments;
+pub mod assemble;
 pub mod canonical;
 mod emit;
 pub mod foreign;
@@ -8,11 +9,11 @@ mod hash;
 pub mod import;
 mod iso;
 mod json;
-pub mod lines;
 pub mod mapping;
 pub mod marks;
 pub mod model;
 mod number;
+pub mod pieces;
 pub mod read;
 pub mod redact;
 mod scan;

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::trace::lines::{MAX_LINE, Piece};
 use crate::trace::marks::{self, Marks};
 use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
+use crate::trace::pieces::{MAX_LINE, Piece};
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::BadLine;
 use crate::trace::wire::{self, AnswerLine, CallLine, Line};
@@ -30,7 +30,7 @@ pub struct Digest {
 /// What one line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A call; with its answers where the line (or an importer) had them.
+    /// A call, with its answer where the line has one.
     Call(CallEntry),
     /// An answer to an earlier call.
     Answer(AnswerEntry),
@@ -60,12 +60,6 @@ pub struct AnswerEntry {
     pub answer: RecordedAnswer,
 }
 
-impl From<RecordedCall> for CallEntry {
-    fn from(call: RecordedCall) -> CallEntry {
-        CallEntry { marks: Marks::of(&call), call }
-    }
-}
-
 /// Reads the lines of `piece`, and takes out what `redaction` says.
 pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
     match piece {
@@ -73,14 +67,7 @@ pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
             let mut digest = Digest::default();
             match std::str::from_utf8(bytes) {
                 Ok(text) => split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction)),
-                Err(_) => {
-                    split(bytes, |line, range| match std::str::from_utf8(bytes.get(range.clone()).unwrap_or(&[])) {
-                        Ok(text) => digest.text(line, text, redaction),
-                        Err(error) => {
-                            digest.bad(BadLine::no_text(line, bytes.get(range).unwrap_or(&[]), error), redaction)
-                        }
-                    })
-                }
+                Err(_) => split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), redaction)),
             }
             digest
         }
@@ -103,13 +90,11 @@ fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
 }
 
 impl Digest {
-    /// The digest of calls that an importer read; they have no lines.
-    pub fn of_calls(calls: impl IntoIterator<Item = RecordedCall>, redaction: &RedactionRules) -> Digest {
-        let entry = |call: RecordedCall| {
-            let marks = Marks::of(&call);
-            Entry::Call(CallEntry { call: redaction.call(call), marks })
-        };
-        Digest { entries: calls.into_iter().map(entry).collect(), ..Digest::default() }
+    fn bytes(&mut self, line: u64, bytes: &[u8], redaction: &RedactionRules) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.text(line, text, redaction),
+            Err(error) => self.bad(BadLine::no_text(line, bytes, error), redaction),
+        }
     }
 
     fn text(&mut self, line: u64, text: &str, redaction: &RedactionRules) {
@@ -226,6 +211,5 @@ mod tests {
         );
         let Reply::Failed(Some(error)) = &one.call.answers[0].reply else { panic!() };
         assert_eq!(error.message.as_deref(), Some("a [redacted]"));
-        assert_eq!(Digest::of_calls([one.call.clone()], &rules).entries.len(), 1);
     }
 }

@@ -1,8 +1,6 @@
 //! What `playproof help ID` explains, gathered from everyone who has ids or words to explain.
 
-mod findings;
-mod words;
-
+use super::{findings, words};
 use crate::event::FindingId;
 
 /// One thing that can be explained.

@@ -8,8 +8,8 @@ use miette::{
     SpanContents, ThemeCharacters, ThemeStyles,
 };
 
-use super::text;
 use crate::diagnostic::{Diagnostic, Report, Severity, Source};
+use crate::report::text;
 
 /// Longer lines are shown as a window round the place that is named.
 const LINE_MAX: usize = 400;
@@ -256,6 +256,3 @@ impl Drawn {
         start..end.max(start + 1).min(self.text.len())
     }
 }
-
-#[cfg(test)]
-mod tests;
