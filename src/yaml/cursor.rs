@@ -350,8 +350,8 @@ impl<'a> Record<'a> {
         let message = format!("{} has no key `{}`", self.what, shorten(&entry.key));
         let diagnostic = Diagnostic::error("unknown_key", message).at(entry.key_span.clone(), "unknown key");
         let missing = |key: &&&str| self.entries.iter().all(|entry| &*entry.key != **key);
-        let candidates = self.keys.iter().filter(missing).copied();
-        let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, candidates.clone()) {
+        let candidates: Vec<&'a str> = self.keys.iter().filter(missing).copied().collect();
+        let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, &candidates) {
             self.taken_for.borrow_mut().push(key);
             help
         } else if let Some(near) = did_you_mean(&entry.key, candidates) {
