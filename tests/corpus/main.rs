@@ -28,3 +28,18 @@ fn any_text_is_yaml_or_a_report_that_points_into_it() {
 fn any_bytes_are_imported_whole_or_refused_with_a_place() {
     replay("import", targets::import);
 }
+
+#[test]
+fn any_text_is_a_playbook_in_which_every_name_leads_somewhere_or_a_report() {
+    replay("playbook", targets::playbook);
+}
+
+#[test]
+fn any_bytes_are_a_trace_whose_lines_balance() {
+    replay("trace", targets::trace);
+}
+
+#[test]
+fn any_mapping_of_any_recording_gives_whole_lines_or_a_place() {
+    replay("mapping", targets::mapping);
+}
