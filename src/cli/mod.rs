@@ -4,9 +4,13 @@ mod args;
 mod command;
 mod exit;
 mod files;
+mod inputs;
 mod output;
+mod playbooks;
+mod project;
 mod run;
 mod terminal;
 mod topics;
+mod view;
 
 pub use run::run;
