@@ -3,6 +3,7 @@
 
 mod example;
 mod samples;
+mod tools;
 mod traces;
 
 use std::path::{Path, PathBuf};
