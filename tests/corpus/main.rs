@@ -28,3 +28,8 @@ fn any_text_is_yaml_or_a_report_that_points_into_it() {
 fn any_bytes_are_imported_whole_or_refused_with_a_place() {
     replay("import", targets::import);
 }
+
+#[test]
+fn any_mapping_makes_whole_lines_of_any_rows_or_says_why_not() {
+    replay("mapping", targets::mapping);
+}

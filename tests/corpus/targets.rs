@@ -2,7 +2,8 @@
 //! their corpora; knows neither.
 
 use playproof::diagnostic::{Report, Source};
-use playproof::trace::import::{self, SourceFormat};
+use playproof::trace::import::{self, Imported, SourceFormat};
+use playproof::trace::mapping;
 use playproof::yaml;
 
 /// What people write: any text gives a tree or a report that points into it.
@@ -19,19 +20,36 @@ pub fn import(data: &[u8]) {
     import::detect(data);
     for format in [SourceFormat::OpenAi, SourceFormat::Tau, SourceFormat::Tau2] {
         match import::import(format, data, "fuzz.json") {
-            Ok(imported) => {
-                let text = std::str::from_utf8(&imported.lines).expect("lines are UTF-8");
-                assert!(text.is_empty() || text.ends_with('\n'), "the last line is cut short");
-                for line in text.lines() {
-                    serde_json::from_str::<serde_json::Value>(line).expect("a line is one JSON value");
-                }
-                let loss = imported.loss;
-                assert!(loss.runs > 0, "an import without runs is an error");
-                assert!(loss.failures <= loss.results && loss.unanswered <= loss.calls, "the account balances");
-            }
+            Ok(imported) => balances(&imported),
             Err(report) => points_into_its_source(&report),
         }
     }
+}
+
+/// A mapping and, behind a line of dashes, rows for it: any text is a mapping or a report, and what a mapping makes
+/// of any rows is whole lines.
+pub fn mapping(data: &[u8]) {
+    let cut = data.windows(5).position(|window| window == b"\n---\n").unwrap_or(data.len());
+    let (map, rows) = data.split_at(cut);
+    let Ok(text) = std::str::from_utf8(map) else { return };
+    let applied = mapping::parse(Source::whole("fuzz.yaml", text))
+        .and_then(|mapping| mapping::apply(&mapping, rows.get(5..).unwrap_or_default(), "fuzz.jsonl"));
+    match applied {
+        Ok(imported) => balances(&imported),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// An import is whole lines of JSON, and counts no more of anything than it holds.
+fn balances(imported: &Imported) {
+    let text = std::str::from_utf8(&imported.lines).expect("lines are UTF-8");
+    assert!(text.is_empty() || text.ends_with('\n'), "the last line is cut short");
+    for line in text.lines() {
+        serde_json::from_str::<serde_json::Value>(line).expect("a line is one JSON value");
+    }
+    let loss = &imported.loss;
+    assert!(loss.runs > 0, "an import without runs is an error");
+    assert!(loss.failures <= loss.results && loss.unanswered <= loss.calls, "the account balances");
 }
 
 /// A report has something to say, and every place that it names is inside its text.
