@@ -16,7 +16,7 @@ use super::scenario::ScenarioCall;
 /// Every finding of a record, worst first, then by call.
 pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if is_calm(record) && calls.len() == 1 {
+    if calls.len() == 1 && is_calm(record) {
         return findings; // the usual call of a trace: one attempt, nothing failed
     }
     duplicate_effects(calls, record, &mut findings);
@@ -31,12 +31,13 @@ pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record) -
 }
 
 fn is_calm(record: &Record) -> bool {
-    record.events.iter().all(|event| match event.what {
-        Decision::AttemptStarted { .. } => true,
-        Decision::AttemptFinished { status, over_timeout, .. } => status == Status::Ok && !over_timeout,
-        Decision::Outcome(outcome) => outcome.kind == OutcomeKind::Succeeded,
-        _ => false,
-    })
+    record.ledger.entries().len() < 2
+        && record.events.iter().all(|event| match event.what {
+            Decision::AttemptStarted { .. } => true,
+            Decision::AttemptFinished { status, over_timeout, .. } => status == Status::Ok && !over_timeout,
+            Decision::Outcome(outcome) => outcome.kind == OutcomeKind::Succeeded,
+            _ => false,
+        })
 }
 
 /// One intent with more than one net effect: by the agent where a first attempt made the surplus effect,
@@ -207,12 +208,12 @@ impl Seen<'_> {
     /// The guard stopped a retry of a call whose scripted upstream had done nothing.
     fn guard_redundant(&self) -> Option<Finding> {
         let suppressed = self.count(|what| matches!(what, Decision::RetrySuppressed { .. }));
-        let own = self.record.ledger.net_of_call(self.id);
+        let did_nothing = self.record.ledger.entries().iter().all(|entry| entry.call != Some(self.id));
         let scripted = self.events().all(|event| match event.what {
             Decision::AttemptFinished { provenance, .. } => provenance == Provenance::Scripted,
             _ => true,
         });
-        let is = suppressed > 0 && scripted && own.effects == 0 && own.unobserved == 0;
+        let is = suppressed > 0 && scripted && did_nothing;
         self.finding(FindingId::GuardRedundant, u32::from(is))
     }
 }
