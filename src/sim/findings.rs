@@ -54,10 +54,13 @@ fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut
             .rev()
             .find(|entry| entry.intent == intent && entry.kind == LedgerKind::Applied && entry.call.is_some());
         let Some((entry, call)) = last.and_then(|entry| Some((entry, entry.call?))) else { continue };
-        let declared = calls.get(call.index()).is_some_and(|call| call.facts.declared);
+        let Some(facts) = calls.get(call.index()).map(|call| call.facts) else { continue };
+        if facts.idempotent {
+            continue; // doing it twice is doing it once
+        }
         let by_agent = entry.attempt.is_none_or(|attempt| attempt.get() == 1);
         findings.push(Finding {
-            id: if declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect },
+            id: if facts.declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect },
             by: if by_agent { FindingBy::Recorded } else { FindingBy::Playbook },
             call,
             count: net.effects,
