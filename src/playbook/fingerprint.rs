@@ -61,30 +61,30 @@ pub fn fingerprint(playbook: &Playbook) -> Fingerprint {
 /// The rows of a playbook, sorted by name.
 pub fn rows(playbook: &Playbook) -> Vec<Row> {
     let mut rows = vec![
-        row("otherwise", "", json!(&*playbook.verdict(playbook.otherwise).name)),
-        row("limit", "max_attempts", json!(playbook.limits.max_attempts)),
-        row("limit", "deadline_ms", json!(playbook.limits.deadline.map(Duration::as_millis))),
-        row("default_queue", "", json!(playbook.default_queue.map(|queue| queue_name(playbook, queue)))),
+        row("otherwise", "", &json!(&*playbook.verdict(playbook.otherwise).name)),
+        row("limit", "max_attempts", &json!(playbook.limits.max_attempts)),
+        row("limit", "deadline_ms", &json!(playbook.limits.deadline.map(Duration::as_millis))),
+        row("default_queue", "", &json!(playbook.default_queue.map(|queue| queue_name(playbook, queue)))),
     ];
     for verdict in &playbook.verdicts {
         let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
         let text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
-        rows.push(row("verdict", &verdict.name, text));
+        rows.push(row("verdict", &verdict.name, &text));
     }
     for (rule, after) in playbook.rules.iter().zip(orders(playbook)) {
         let after: Vec<&str> = after.into_iter().map(|earlier| &*playbook.rules[earlier].name).collect();
         let text =
             json!({ "when": when(&rule.when), "verdict": &*playbook.verdict(rule.verdict).name, "after": after });
-        rows.push(row("rule", &rule.name, text));
+        rows.push(row("rule", &rule.name, &text));
     }
-    rows.extend(playbook.queues.iter().map(|queue| row("queue", queue, json!({}))));
+    rows.extend(playbook.queues.iter().map(|queue| row("queue", queue, &json!({}))));
     rows.extend(tool_rows(playbook));
     rows.extend(playbook.study.iter().flat_map(study));
     rows.sort();
     rows
 }
 
-fn row(kind: &str, name: &str, text: Value) -> Row {
+fn row(kind: &str, name: &str, text: &Value) -> Row {
     let name = if name.is_empty() { kind.to_owned() } else { format!("{kind} {name}") };
     Row { name, text: text.to_string() }
 }
@@ -118,8 +118,8 @@ fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
 }
 
 /// The word of the files.
-fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: T) -> &'static str {
-    table.iter().find(|(_, known)| *known == meaning).map_or("", |(word, _)| word)
+fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: &T) -> &'static str {
+    table.iter().find(|(_, known)| known == meaning).map_or("", |(word, _)| word)
 }
 
 fn queue_name(playbook: &Playbook, queue: QueueId) -> &str {
@@ -137,13 +137,13 @@ fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
             json!({
                 "backoff_ms": backoff.iter().map(|wait| wait.as_millis()).collect::<Vec<_>>(),
                 "max_retries": max_retries,
-                "after": word(&syntax::AFTER, *after),
+                "after": word(&syntax::AFTER, after),
                 "max_wait_ms": max_wait.map(Duration::as_millis),
                 "on_unsafe": on_unsafe(playbook, *unsafe_),
             })
         }
         Compensation::RefreshEvidence(refresh) => json!({
-            "then": word(&syntax::AFTER_REFRESH, refresh.then),
+            "then": word(&syntax::AFTER_REFRESH, &refresh.then),
             "max_refreshes": refresh.max_refreshes,
             "on_unsafe": on_unsafe(playbook, refresh.on_unsafe),
         }),
@@ -189,7 +189,7 @@ fn when(when: &When) -> Value {
     }
     let facts = [("idempotent", when.idempotent), ("keyed", when.keyed), ("retry_after", when.retry_after)];
     parts.extend(facts.into_iter().filter_map(|(key, fact)| Some((key.to_owned(), json!(fact?)))));
-    parts.extend(when.access.map(|access| ("access".to_owned(), json!(word(&syntax::ACCESS, access)))));
+    parts.extend(when.access.map(|access| ("access".to_owned(), json!(word(&syntax::ACCESS, &access)))));
     if when.error_absent {
         parts.insert("error".into(), json!("absent"));
     }
@@ -225,7 +225,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<Row> {
     for tool in playbook.tools.rows() {
         let ToolFacts { access, idempotent, repeatable, timeout, declared: _ } = tool.facts;
         let mut text = json!({
-            "access": word(&syntax::ACCESS, access),
+            "access": word(&syntax::ACCESS, &access),
             "idempotent": idempotent,
             "repeatable": repeatable,
             "timeout_ms": timeout.as_millis(),
@@ -236,7 +236,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<Row> {
             }
             last_glob = Some(&tool.pattern);
         }
-        rows.push(row("tool", &tool.pattern, text));
+        rows.push(row("tool", &tool.pattern, &text));
     }
     rows
 }
@@ -251,6 +251,6 @@ fn study(study: &Study) -> Vec<Row> {
         ("stale_evidence", study.resends_stale_evidence),
         ("final_error", study.final_error_first),
     ];
-    let on = switches.into_iter().filter(|(_, on)| *on).map(|(switch, _)| row("study", switch, json!("on")));
-    [row("study", "why", json!(&*study.why))].into_iter().chain(on).collect()
+    let on = switches.into_iter().filter(|(_, on)| *on).map(|(switch, _)| row("study", switch, &json!("on")));
+    [row("study", "why", &json!(&*study.why))].into_iter().chain(on).collect()
 }

@@ -25,7 +25,7 @@ pub(super) fn asks_the_error(when: &When) -> bool {
         || when.retry_after == Some(true)
 }
 
-fn differ<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+fn differ<T: PartialEq + Copy>(a: Option<T>, b: Option<T>) -> bool {
     a.is_some() && b.is_some() && a != b
 }
 
@@ -58,7 +58,7 @@ pub(super) fn covers(wide: &When, narrow: &When) -> Follows {
         && (!wide.error_absent || narrow.error_absent)
         && all_among(&wide.kind, &narrow.kind, |wide, narrow| wide == narrow)
         && all_among(&wide.code, &narrow.code, |wide, narrow| wide == narrow)
-        && all_among(&wide.tool, &narrow.tool, |wide, narrow| tool_covers(wide, narrow))
+        && all_among(&wide.tool, &narrow.tool, tool_covers)
         && within(&wide.status, &narrow.status)
         && within(&wide.attempt, &narrow.attempt);
     if !plain {
@@ -71,7 +71,7 @@ pub(super) fn covers(wide: &When, narrow: &When) -> Follows {
     follows
 }
 
-fn asked_too<T: PartialEq>(wide: Option<T>, narrow: Option<T>) -> bool {
+fn asked_too<T: PartialEq + Copy>(wide: Option<T>, narrow: Option<T>) -> bool {
     wide.is_none() || wide == narrow
 }
 

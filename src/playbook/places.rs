@@ -114,5 +114,5 @@ impl Places {
 /// # Errors
 /// All that is wrong with it, each with its place.
 pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
-    yaml::parse(Arc::clone(&source), |root| super::lower::playbook(root, &source))
+    yaml::parse(Arc::clone(&source), |root| super::lower::playbook(root, source))
 }

@@ -263,6 +263,7 @@ fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
 
 fn stamp(line: &Line) -> String {
     match line.at {
+        Some(at) if line.added => format!("+{}", timeline::millis(at)),
         Some(at) => timeline::millis(at),
         None if line.unknown => "?".to_owned(),
         None => String::new(),

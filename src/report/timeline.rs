@@ -16,6 +16,8 @@ pub struct Line {
     pub at: Option<Duration>,
     /// Whether the moment exists but is not known.
     pub unknown: bool,
+    /// Whether `at` is no time of the run but the delay that the playbook added, because the source has no times.
+    pub added: bool,
     /// What happened.
     pub text: String,
     /// What sort of thing it is.
@@ -41,7 +43,7 @@ pub enum Tone {
 
 impl Line {
     fn new(at: Option<Duration>, tone: Tone, text: impl Into<String>) -> Line {
-        Line { at, unknown: false, text: text.into(), tone, departs: false }
+        Line { at, unknown: false, added: false, text: text.into(), tone, departs: false }
     }
 }
 
@@ -78,6 +80,12 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
                     lines.push(Line::new(since, tone, said));
                 }
             }
+        }
+    }
+    if !view.timed {
+        for line in &mut lines {
+            line.at = line.at.filter(|at| *at > Duration::ZERO);
+            line.added = true;
         }
     }
     blank_repeats(&mut lines);

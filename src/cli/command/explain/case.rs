@@ -76,6 +76,14 @@ impl Case {
         }
     }
 
+    /// The name that `--call` takes.
+    pub fn reference(&self) -> String {
+        match self {
+            Case::Recorded { call, .. } => call.reference(),
+            Case::Rehearsed { name, .. } => name.clone(),
+        }
+    }
+
     /// The tool's name.
     pub fn tool(&self) -> &str {
         match self {

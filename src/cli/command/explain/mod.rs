@@ -2,6 +2,7 @@
 
 mod advice;
 mod case;
+mod find;
 mod otherwise;
 mod run;
 mod story;

@@ -1,32 +1,83 @@
 //! `playproof explain`: finds the call and puts the page together.
 
 use super::case::Case;
+use super::find::{Search, find};
 use super::story::{self, Said};
 use super::{advice, otherwise};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
+use crate::cli::project::Project;
+use crate::cli::reading::Reading;
 use crate::cli::terminal::Terminal;
+use crate::cli::{beyond, playbooks};
 use crate::playbook::model::Tools;
 use crate::report::block::{self, Arguments, Style};
 use crate::report::style::Palette;
 use crate::report::text;
 use crate::sim::Plan;
+use crate::upstream::BeyondTape;
 
 /// What is explained.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Examples:
+  playproof explain trace.jsonl --call r1#3
+  playproof explain trace.jsonl --call call_Zx81 --playbook my.yaml --tools tools.yaml
+  playproof explain fixtures/refund.yaml")]
+pub struct Args {
+    /// A trace, a foreign recording or a fixture; `-` is standard input
+    #[arg(value_name = "INPUT")]
+    pub input: String,
+
+    /// The call: a reference such as `r1#3` (run and number), or its own id
+    #[arg(long, value_name = "REF|ID")]
+    pub call: Option<String>,
+
+    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// Tool facts; they win over the playbook's
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<String>,
+
+    /// What answers where the recording ends: `ok`, `repeat`, `fail:KIND`
+    #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
+    pub beyond_tape: Option<BeyondTape>,
+
+    /// How the trace is read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
 
 /// Explains.
-pub fn run(_args: &Args, _terminal: &Terminal, _output: &mut Output) -> Result<Exit, Failure> {
-    Err(Failure::said("not yet"))
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let asked: Vec<String> = args.playbook.iter().cloned().collect();
+    let name = playbooks::names(&asked, &project).into_iter().next().unwrap_or_default();
+    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
+    let search = Search {
+        input: &args.input,
+        wanted: args.call.as_deref(),
+        reading: &args.reading,
+        beyond: args.beyond_tape.clone().unwrap_or_default(),
+        redaction: &project.redaction,
+    };
+    let case = find(&search, &plan)?;
+    let style =
+        Style { width: terminal.out.width, palette: Palette::new(terminal.out.colour), arguments: Arguments::Values };
+    output.page(&page(&case, &plan, &tools, style))?;
+    Ok(Exit::Clean)
 }
 
 /// The page: the call at a glance, its story, what would have happened otherwise, and what to do.
-pub(super) fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style, reference: &str) -> String {
+pub(super) fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
+    let reference = case.reference();
     let ran = case.simulate(plan);
     let facts = ran.facts_in_words();
     let runs = [ran.run(plan)];
-    let mut sections = vec![block::render(1, &case.view(&facts, reference), &runs, &[], 0, style)];
+    let mut sections = vec![block::render(1, &case.view(&facts, &reference), &runs, &[], 0, style)];
     sections.push(section("What happened", story(case, plan, &ran, style.width), style.palette));
     let others = otherwise::tell(case, plan, tools, &ran);
     if !others.is_empty() {
@@ -72,9 +123,4 @@ fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> 
     let room = width.min(110).saturating_sub(text::width(further)).max(20);
     let lines = text::broken(said, room).into_iter().enumerate();
     lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
-}
-
-/// Used by the tests of the pages until a terminal is asked for.
-pub fn style(terminal: &Terminal) -> Style {
-    Style { width: terminal.out.width, palette: Palette::new(terminal.out.colour), arguments: Arguments::Values }
 }

@@ -40,7 +40,7 @@ struct Story<'a> {
 impl Story<'_> {
     fn next(&mut self, at: Instant, decision: Decision) {
         let from = *self.from.get_or_insert(at);
-        let when = format!("At {} ms", timeline::millis(at.since(from)));
+        let when = self.when(at.since(from));
         match decision {
             Decision::AttemptStarted { attempt, evidence } => {
                 self.attempt = attempt;
@@ -92,6 +92,17 @@ impl Story<'_> {
                 timeline::outcome(&self.ran.transcript(self.plan), outcome.kind),
                 claim_in_words(outcome.claim)
             )),
+        }
+    }
+
+    /// Without times in the source, the only time there is is what the playbook added.
+    fn when(&self, since: Duration) -> String {
+        let timed = matches!(self.case, Case::Rehearsed { .. })
+            || matches!(self.case, Case::Recorded { call, .. } if call.at.is_some());
+        match (timed, since) {
+            (true, since) => format!("At {} ms", timeline::millis(since)),
+            (false, Duration::ZERO) => "First".to_owned(),
+            (false, since) => format!("After {} ms of added delay", timeline::millis(since)),
         }
     }
 

@@ -53,7 +53,7 @@ fn refund(key: Option<&str>, answers: Vec<RecordedAnswer>) -> Case {
 
 fn explain(case: &Case, playbook: &str) -> String {
     let style = Style { width: 100, palette: Palette::new(false), arguments: Arguments::Values };
-    let page = page(case, &plan(playbook), &Tools::default(), style, "r1#3");
+    let page = page(case, &plan(playbook), &Tools::default(), style);
     page.split_whitespace().collect::<Vec<_>>().join(" ") // however its lines are wrapped
 }
 
