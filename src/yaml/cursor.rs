@@ -68,6 +68,22 @@ impl<'a> Cursor<'a> {
         self.report(Diagnostic::error(id, message).at(self.span(), label));
     }
 
+    /// Reports that `name` is no declared `what`, and offers the nearest of `declared`.
+    pub fn dangling<'k>(self, name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) {
+        const SHOWN: usize = 12;
+        let help = match did_you_mean(name.text, declared.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if declared.clone().next().is_none() => format!("no {what} is declared"),
+            None => {
+                let shown: Vec<String> = declared.clone().take(SHOWN).map(|name| format!("`{name}`")).collect();
+                let more = if declared.count() > SHOWN { ", ..." } else { "" };
+                format!("declared: {}{more}", shown.join(", "))
+            }
+        };
+        let message = format!("no {what} is called `{}`", shorten(name.text));
+        self.report(Diagnostic::error("dangling_name", message).at(name.span.clone(), "not declared").help(help));
+    }
+
     fn expected(self, what: &str) -> Diagnostic {
         Diagnostic::error("wrong_type", format!("expected {what}, found {}", self.node.describe()))
             .at(self.span(), format!("expected {what}"))
