@@ -75,6 +75,12 @@ pub fn markdown_code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
+/// A page of our own as a Markdown code block that nothing in it can leave.
+pub fn markdown_block(page: &str) -> String {
+    let fence = "`".repeat(longest_run(page, '`').max(2) + 1);
+    format!("{fence}text\n{page}\n{fence}")
+}
+
 /// The text as Markdown prose in which nothing is markup, a link or a mention.
 pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);

@@ -1,0 +1,8 @@
+//! `playproof replay INPUT...`: recorded calls and fixtures under one or several playbooks.
+
+mod args;
+mod rehearsal;
+mod run;
+
+pub use args::Args;
+pub use run::run;
