@@ -1,7 +1,10 @@
 //! What must hold for any bytes that a reader is given. Shared by the fuzz targets and by the test that replays
 //! their corpora; knows neither.
 
+use playproof::classify::Classifier;
 use playproof::diagnostic::{Report, Source};
+use playproof::fixture;
+use playproof::playbook::{self, lint};
 use playproof::trace::import::{self, Imported, SourceFormat};
 use playproof::trace::mapping;
 use playproof::yaml;
@@ -11,6 +14,41 @@ pub fn yaml(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match yaml::parse(Source::whole("fuzz.yaml", text), |root| root.json()) {
         Ok(value) => drop(serde_json::to_string(&value).expect("any value is JSON")),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// A playbook: what is accepted can be linted, fingerprinted, compiled, and every place lies in the text.
+pub fn playbook(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match playbook::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(loaded) => {
+            let diagnostics = lint::lint(&loaded);
+            if !diagnostics.is_empty() {
+                points_into_its_source(&Report { source: loaded.places.source.clone(), diagnostics });
+            }
+            let names: Vec<_> = playbook::rows(&loaded.playbook).into_iter().map(|row| row.name).collect();
+            assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "rows have names of their own");
+            Classifier::new(&loaded.playbook);
+        }
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// A tool facts file.
+pub fn tools(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match playbook::tools::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(tools) => assert!(tools.rows().iter().all(|row| row.facts.declared)),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// A fixture: what is accepted shows something.
+pub fn fixture(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match fixture::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(fixture) => assert!(!fixture.expect.is_empty() && !fixture.calls.is_empty()),
         Err(report) => points_into_its_source(&report),
     }
 }
