@@ -57,11 +57,16 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
         *calls = calls.saturating_add(count.calls);
         *failed = failed.saturating_add(count.failed);
     }
-    let mut text = header(source);
+    let mut text = header(source); // writing to a String cannot fail
+    // Names that no file can declare; a trace may hold anything.
+    let nameless = tools.keys().filter(|tool| !is_name(tool)).count();
+    tools.retain(|tool, _| is_name(tool));
+    if nameless > 0 {
+        let _ = writeln!(text, "  # {nameless} names are left out: empty, or with control characters");
+    }
     let rows: Vec<(String, (u64, u64))> = tools.iter().map(|(tool, counts)| (row(tool), *counts)).collect();
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
     for (row, (calls, failed)) in rows {
-        // Writing to a String cannot fail.
         let _ = writeln!(text, "  {row:width$} # guessed: confirm ({calls} calls, {failed} failed)");
     }
     if tools.is_empty() {
@@ -82,6 +87,10 @@ fn header(source: &str) -> String {
          format: tools/1\n\
          tools:\n"
     )
+}
+
+fn is_name(tool: &str) -> bool {
+    !tool.trim().is_empty() && !tool.chars().any(char::is_control)
 }
 
 fn row(tool: &str) -> String {
@@ -167,6 +176,8 @@ mod tests {
         );
         assert!(text.contains("\nformat: tools/1\n"));
         assert!(render("a\n", []).ends_with("tools:\n  {}\n"));
+        let odd = render("a", [count("\u{1b}[31m", 1, 0), count(" ", 1, 0), count("pay", 1, 0)]);
+        assert!(odd.contains("tools:\n  # 2 names are left out: empty, or with control characters\n  pay: "), "{odd}");
     }
 
     #[test]

@@ -31,13 +31,18 @@ fn any_bytes_are_imported_whole_or_refused_with_a_place() {
 }
 
 #[test]
-fn any_mapping_makes_whole_lines_of_any_rows_or_says_why_not() {
-    replay("mapping", targets::mapping);
+fn any_text_is_a_playbook_in_which_every_name_leads_somewhere_or_a_report() {
+    replay("playbook", targets::playbook);
 }
 
 #[test]
-fn any_playbook_is_usable_or_a_report_that_points_into_it() {
-    replay("playbook", targets::playbook);
+fn any_bytes_are_a_trace_whose_lines_balance() {
+    replay("trace", targets::trace);
+}
+
+#[test]
+fn any_mapping_of_any_recording_gives_whole_lines_or_a_place() {
+    replay("mapping", targets::mapping);
 }
 
 #[test]

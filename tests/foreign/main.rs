@@ -3,12 +3,17 @@
 
 mod example;
 mod samples;
+mod tools;
 mod traces;
 
 use std::path::{Path, PathBuf};
 
+use playproof::trace::assemble::{AssembleOptions, Assembler, InputLedger};
 use playproof::trace::import::{Imported, detect, import};
-use playproof::trace::wire::{Line, parse_line};
+use playproof::trace::model::{RecordedCall, Reply};
+use playproof::trace::pieces::Chunks;
+use playproof::trace::read::digest;
+use playproof::trace::redact::RedactionRules;
 
 /// A file of the repository.
 fn path(name: &str) -> PathBuf {
@@ -24,19 +29,24 @@ fn imported(path: &Path) -> Imported {
     import(format, &bytes, &path.display().to_string()).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Calls, results and failures as our own reader understands the lines.
-fn read_back(lines: &[u8]) -> (u64, u64, u64) {
-    let (mut calls, mut results, mut failures) = (0, 0, 0);
-    for line in std::str::from_utf8(lines).expect("text").lines() {
-        match parse_line(line).expect("a line of a trace").line {
-            Line::Call(_) => calls += 1,
-            Line::Answer(answer) => {
-                results += 1;
-                failures += u64::from(answer.answer.reply != playproof::trace::model::Reply::Ok);
-            }
-            Line::RunEnd(run) => assert!(run.is_some(), "a run has a name"),
-            other => panic!("an import does not write {other:?}"),
-        }
+/// What our own reader makes of the lines: the calls with their answers, and the account of every line.
+fn assembled(lines: &[u8]) -> (Vec<RecordedCall>, InputLedger) {
+    let mut closed = Vec::new();
+    let mut assembler = Assembler::new(0, "imported", AssembleOptions::default(), &|_| true);
+    let mut chunks = Chunks::new(lines);
+    while let Some(piece) = chunks.next(Vec::new()).expect("bytes in memory") {
+        let digest = digest(&piece, &RedactionRules::default());
+        assembler.take(digest, &mut closed).unwrap_or_else(|report| panic!("{report}"));
     }
-    (calls, results, failures)
+    let (ledger, _) = assembler.finish(&mut closed);
+    assert!(ledger.balances(), "{ledger:?}");
+    (closed.into_iter().map(|closed| closed.call).collect(), ledger)
+}
+
+/// Calls, results and failures as our own reader counts them.
+fn read_back(lines: &[u8]) -> (u64, u64, u64) {
+    let (calls, ledger) = assembled(lines);
+    let orphans = ledger.orphans + ledger.duplicates + ledger.surplus;
+    let failed = calls.iter().flat_map(|call| &call.answers).filter(|answer| answer.reply != Reply::Ok).count();
+    (ledger.calls, ledger.attached + orphans, failed as u64)
 }

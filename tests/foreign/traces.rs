@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{imported, path, read_back};
+use super::{assembled, imported, path, read_back};
 
 /// The result files of tau-bench and tau2-bench; none where the machine has none.
 fn recordings() -> Vec<PathBuf> {
@@ -53,6 +53,28 @@ fn every_tool_of_the_recordings_is_in_the_shipped_facts() {
             if let Some(tool) = line["tool"].as_str() {
                 assert!(facts.contains(&format!("\n  {tool}: ")), "{tool} is not declared");
             }
+        }
+    }
+}
+
+/// In these files every call has exactly one result, and the results of a message stand in the order of its calls.
+#[test]
+fn every_result_of_the_recordings_finds_its_own_call() {
+    for file in recordings() {
+        let lines = imported(&file).lines;
+        let source = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("a line")["source"].clone();
+        let sources: Vec<_> = std::str::from_utf8(&lines).expect("text").lines().map(source).collect();
+        let place = |line: u64| sources[usize::try_from(line).expect("a small file") - 1].as_str().unwrap_or_default();
+        let (calls, ledger) = assembled(&lines);
+        assert_eq!((ledger.orphans, ledger.unanswered, ledger.duplicates), (0, 0, 0), "{}", file.display());
+        for call in calls {
+            let asked = place(call.place.line);
+            let (message, nth) = asked.rsplit_once("].tool_calls[").expect("the place of a call");
+            let (run, message) = message.rsplit_once('[').expect("the place of a message");
+            let number = |text: &str| text.trim_end_matches(']').parse::<usize>().expect("a number");
+            let expected = format!("{run}[{}]", number(message) + number(nth) + 1);
+            let [answer] = call.answers.as_slice() else { panic!("{asked} has {} answers", call.answers.len()) };
+            assert_eq!(place(answer.place.line), expected, "the answer to {asked}");
         }
     }
 }
