@@ -4,7 +4,9 @@
 use playproof::classify::{Classifier, Signal};
 use playproof::diagnostic::{Report, Source};
 use playproof::event::ErrorFacts;
+use playproof::fixture;
 use playproof::ids::AttemptNo;
+use playproof::playbook::lint;
 use playproof::playbook::model::Playbook;
 use playproof::trace::assemble::{AssembleOptions, Assembler};
 use playproof::trace::import::{self, Imported, SourceFormat};
@@ -25,12 +27,18 @@ pub fn yaml(data: &[u8]) {
     }
 }
 
-/// Playbooks and tool facts: a model in which every name leads somewhere, or a report with places.
+/// Playbooks: a model in which every name leads somewhere, or a report with places.
 pub fn playbook(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match playbook::parse(Source::whole("fuzz.yaml", text)) {
         Ok(loaded) => {
+            let diagnostics = lint::lint(&loaded);
+            if !diagnostics.is_empty() {
+                points_into_its_source(&Report { source: loaded.places.source.clone(), diagnostics });
+            }
             let playbook = loaded.playbook;
+            let names: Vec<_> = playbook::rows(&playbook).into_iter().map(|row| row.name).collect();
+            assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "every row has a name of its own");
             assert!(playbook.otherwise.index() < playbook.verdicts.len(), "`otherwise` leads nowhere");
             for rule in &playbook.rules {
                 assert!(rule.verdict.index() < playbook.verdicts.len(), "rule `{}` leads nowhere", rule.name);
@@ -39,8 +47,23 @@ pub fn playbook(data: &[u8]) {
         }
         Err(report) => points_into_its_source(&report),
     }
-    if let Err(report) = playbook::tools::parse(Source::whole("fuzz.yaml", text)) {
-        points_into_its_source(&report);
+}
+
+/// Tool facts.
+pub fn tools(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match playbook::tools::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(tools) => assert!(tools.rows().iter().all(|row| row.facts.declared)),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// A fixture: what is accepted shows something.
+pub fn fixture(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match fixture::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(fixture) => assert!(!fixture.expect.is_empty() && !fixture.calls.is_empty()),
+        Err(report) => points_into_its_source(&report),
     }
 }
 
