@@ -92,7 +92,7 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
         (ledger.orphans, "orphan results"),
         (ledger.duplicates, "duplicate results"),
         (ledger.surplus, "surplus results"),
-        (ledger.backwards, "times going backwards"),
+        (ledger.backwards, "out of order in time"),
         (ledger.skipped, "lines skipped"),
         (ledger.other, "lines of unknown type"),
         (unknown_fields, "unknown fields"),

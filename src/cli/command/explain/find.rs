@@ -51,7 +51,7 @@ fn in_fixture(search: &Search<'_>) -> Result<Case, Failure> {
         (Some(wanted), _) if names.contains(&wanted) => wanted.to_owned(),
         (Some(wanted), _) => return Err(unknown(search, wanted, &names)),
     };
-    Ok(Case::Rehearsed { fixture: Box::new(fixture), name, input: search.input.to_owned() })
+    Ok(Case::Rehearsed { fixture: Box::new(fixture), name })
 }
 
 fn in_trace(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
