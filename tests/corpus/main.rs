@@ -43,3 +43,8 @@ fn any_bytes_are_a_trace_whose_lines_balance() {
 fn any_mapping_of_any_recording_gives_whole_lines_or_a_place() {
     replay("mapping", targets::mapping);
 }
+
+#[test]
+fn any_text_is_a_fixture_that_runs_to_its_end_or_a_report() {
+    replay("fixture", targets::fixture);
+}
