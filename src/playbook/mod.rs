@@ -8,6 +8,7 @@ pub mod model;
 mod overlap;
 pub mod pattern;
 mod places;
+mod schema;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -16,3 +17,4 @@ pub mod tools;
 pub use embedded::{EMBEDDED, embedded};
 pub use fingerprint::{Fingerprint, Row, fingerprint, rows};
 pub use places::{Loaded, Places, parse};
+pub use schema::{schema, tools_schema};

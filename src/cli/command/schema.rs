@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::trace::mapping;
+use crate::{fixture, playbook};
 
 /// The formats that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -46,9 +47,9 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn text(kind: Kind) -> String {
     match kind {
         Kind::Trace => include_str!("../schemas/trace.json").to_owned(),
-        Kind::Playbook => include_str!("../schemas/playbook.json").to_owned(),
-        Kind::Fixture => include_str!("../schemas/fixture.json").to_owned(),
-        Kind::Tools => include_str!("../schemas/tools.json").to_owned(),
+        Kind::Playbook => format!("{:#}", playbook::schema()),
+        Kind::Fixture => format!("{:#}", fixture::schema()),
+        Kind::Tools => format!("{:#}", playbook::tools_schema()),
         Kind::Project => include_str!("../schemas/project.json").to_owned(),
         Kind::Mapping => format!("{:#}", mapping::schema()),
     }
