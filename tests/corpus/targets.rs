@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use playproof::classify::{Classifier, Signal};
 use playproof::diagnostic::{Report, Source};
-use playproof::event::{Decision, ErrorFacts, FindingBy, FindingId};
+use playproof::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId};
 use playproof::fixture::model::Fixture;
 use playproof::ids::AttemptNo;
 use playproof::playbook::model::{Playbook, Tools};
@@ -95,16 +95,15 @@ fn rehearses_twice_the_same(plan: &Plan, fixture: &Fixture) {
     ends_well(plan, &first, scenario.calls.len());
 }
 
-/// One outcome a call, time that does not run back, and no harm from a playbook that is not for study.
+/// One outcome a call, time that does not run back, and no unsafe retry but by a playbook for study.
 fn ends_well(plan: &Plan, record: &Record, calls: usize) {
     assert_eq!(record.outcomes.len(), calls, "one outcome a call");
     let ends = record.events.iter().filter(|event| matches!(event.what, Decision::Outcome(_)));
     assert_eq!(ends.count(), calls, "one outcome event a call");
     assert!(record.events.is_sorted_by_key(|event| event.at), "time runs back");
-    for finding in record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook) {
-        let harm = [FindingId::UnsafeRetry, FindingId::RetriedAfterDenial, FindingId::RetriedAfterConflict];
-        assert!(plan.playbook.study.is_some() || !harm.contains(&finding.id), "{finding:?}");
-    }
+    let unsafe_retry = |finding: &Finding| (finding.id, finding.by) == (FindingId::UnsafeRetry, FindingBy::Playbook);
+    let guarded = plan.playbook.study.is_none();
+    assert!(!guarded || !record.findings.iter().any(unsafe_retry), "{:?}", record.findings);
 }
 
 /// Traces: every line is accounted for once, and nothing is accepted that is no JSON.
