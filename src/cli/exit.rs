@@ -111,6 +111,11 @@ impl From<Report> for Failure {
 }
 
 /// Ends the program with code 70 where it panics, whatever thread panicked, and says that it is our bug.
+#[expect(
+    clippy::exit,
+    clippy::disallowed_methods,
+    reason = "a panicking thread must not let the others print a result"
+)]
 pub fn own_up_to_panics() {
     std::panic::set_hook(Box::new(|panic| {
         crate::cli::output::to_stderr(&confession(panic));

@@ -1,5 +1,7 @@
 //! All disk access: whole small files, streams, atomic writes. Says what is wrong with a path; parses nothing.
 
+#![expect(clippy::disallowed_methods, reason = "this file owns all disk access")]
+
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Writing to stdout and stderr: a reader that went away ends the program quietly. Formats nothing.
 
+#![expect(clippy::disallowed_methods, reason = "this file owns both output streams")]
+
 use std::io::{self, ErrorKind, Write};
 
 use super::exit::Failure;

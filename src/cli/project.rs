@@ -1,1 +1,121 @@
 //! The project's own defaults, `playproof.yaml`, found in the working directory or above it. Flags win over it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::exit::Failure;
+use super::files;
+use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::trace::redact::{BadRule, RedactionRules};
+use crate::yaml::{self, Cursor};
+
+/// The file's name.
+pub const FILE: &str = "playproof.yaml";
+
+const KEYS: [&str; 7] = ["format", "playbook", "tools", "fixtures", "goldens", "proposals", "redaction"];
+
+/// What the file says; paths are as seen from the working directory.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// The playbook to use where none is named: an embedded name or a path.
+    pub playbook: Option<String>,
+    /// The tool facts file.
+    pub tools: Option<String>,
+    /// Where fixtures lie.
+    pub fixtures: Option<String>,
+    /// Where goldens lie.
+    pub goldens: Option<String>,
+    /// Where proposals lie.
+    pub proposals: Option<String>,
+    /// What must not be shown of a trace.
+    pub redaction: RedactionRules,
+}
+
+impl Project {
+    /// The project of the working directory; nothing is set where there is none.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or in which something is wrong.
+    pub fn find() -> Result<Project, Failure> {
+        let Some(path) = files::upwards(FILE) else { return Ok(Project::default()) };
+        let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let source = files::read_small(&path.to_string_lossy())?;
+        let source = Arc::new(Source { name: FILE.to_owned(), ..(*source).clone() });
+        Ok(parse(source, &root)?)
+    }
+}
+
+/// Reads the file; `root` is the folder that it stands in.
+fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
+    yaml::parse(source, |file| {
+        let record = file.record("a project", &KEYS)?;
+        record.required("format")?.word(&[("project/1", ())])?;
+        let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
+        Some(Project {
+            playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
+            tools: place("tools"),
+            fixtures: place("fixtures"),
+            goldens: place("goldens"),
+            proposals: place("proposals"),
+            redaction: record.optional("redaction").map_or_else(|| Some(RedactionRules::default()), redaction)?,
+        })
+    })
+}
+
+fn redaction(cursor: Cursor<'_>) -> Option<RedactionRules> {
+    let record = cursor.record("redaction", &["keys", "patterns"])?;
+    let values = |key: &str| record.optional(key).map(Cursor::one_or_many).unwrap_or_default();
+    let (keys, patterns) = (values("keys"), values("patterns"));
+    let texts = |cursors: &[Cursor<'_>]| cursors.iter().map(|one| one.words().map(str::to_owned)).collect();
+    let rules: (Option<Vec<String>>, Option<Vec<String>>) = (texts(&keys), texts(&patterns));
+    let bad = |cursor: Option<&Cursor<'_>>, what: &str, why: &str| {
+        let at = cursor.map_or_else(|| record.span(), |cursor| cursor.span());
+        let why = why.lines().last().unwrap_or_default();
+        record.cursor().report(Diagnostic::error("bad_redaction", format!("this is no {what}: {why}")).at(at, ""));
+        None
+    };
+    match RedactionRules::new(&rules.0?, &rules.1?) {
+        Ok(rules) => Some(rules),
+        Err(BadRule::Key(n, why)) => bad(keys.get(n), "glob", &why),
+        Err(BadRule::Pattern(n, why)) => bad(patterns.get(n), "regular expression", &why),
+    }
+}
+
+fn playbook(root: &Path, name: &str) -> String {
+    if super::playbooks::is_path(name) { below(root, name) } else { name.to_owned() }
+}
+
+fn below(root: &Path, path: &str) -> String {
+    let full: PathBuf = root.join(path);
+    let here = std::env::current_dir().unwrap_or_default();
+    full.strip_prefix(&here).unwrap_or(&full).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Project, Report> {
+        parse(Source::whole(FILE, text), Path::new("/project"))
+    }
+
+    #[test]
+    fn paths_are_taken_from_the_project_s_root_and_embedded_names_are_not() {
+        let project = read("format: project/1\nplaybook: standard\ntools: facts/t.yaml\n").unwrap();
+        assert_eq!(project.playbook.as_deref(), Some("standard"));
+        assert_eq!(project.tools.as_deref(), Some("/project/facts/t.yaml"));
+        assert_eq!(project.fixtures, None);
+        let project = read("format: project/1\nplaybook: books/mine.yaml\n").unwrap();
+        assert_eq!(project.playbook.as_deref(), Some("/project/books/mine.yaml"));
+    }
+
+    #[test]
+    fn unknown_keys_and_bad_redactions_are_refused_with_their_place() {
+        let report = read("format: project/1\nplaybok: standard\n").unwrap_err();
+        assert!(report.to_string().starts_with("playproof.yaml:2:1:"), "{report}");
+        let report = read("format: project/1\nredaction: { keys: [ok, '[z'] }\n").unwrap_err();
+        assert!(report.to_string().starts_with("playproof.yaml:2:25: this is no glob"), "{report}");
+        let report = read("format: project/1\nredaction: { patterns: '(x' }\n").unwrap_err();
+        assert!(report.to_string().contains("this is no regular expression"), "{report}");
+    }
+}

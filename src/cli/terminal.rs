@@ -1,5 +1,7 @@
 //! What we are talking to: a terminal or a file, how wide, in colour or not, a person or CI. Prints nothing.
 
+#![expect(clippy::disallowed_methods, reason = "this file owns the environment and the terminal")]
+
 use std::io::IsTerminal;
 
 use clap::ValueEnum;

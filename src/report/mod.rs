@@ -1,6 +1,11 @@
 //! Values in, text out: every page that the product prints. Reads nothing and decides nothing.
 
+pub mod block;
 pub mod diagnostic;
+pub mod findings;
+pub mod json;
 pub mod style;
 pub mod table;
 pub mod text;
+pub mod timeline;
+pub mod view;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Whether printing `c` could do anything but draw a character: controls, direction changes, invisible marks.
-fn is_treacherous(c: char) -> bool {
+pub fn is_treacherous(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -113,12 +113,32 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// The text wrapped at spaces, and words that are longer than a line broken into pieces of a line.
+pub fn broken(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in wrapped(text, columns) {
+        if width(&line) <= columns {
+            lines.push(line);
+            continue;
+        }
+        let mut piece = String::new();
+        for c in line.chars() {
+            if !piece.is_empty() && width(&piece) + width(c.encode_utf8(&mut [0; 4])) > columns {
+                lines.push(std::mem::take(&mut piece));
+            }
+            piece.push(c);
+        }
+        lines.push(piece);
+    }
+    lines
+}
+
 /// A count with its thousands separated: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -32,6 +32,19 @@ pub struct LossReport {
     pub missing: BTreeSet<Missing>,
     /// What was odd.
     pub oddities: BTreeMap<Oddity, Seen>,
+    /// Parts of a mapping that no row had.
+    pub unused: Vec<Unused>,
+}
+
+/// A part of a mapping that no row had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// As in `call.args`.
+    pub field: String,
+    /// Where the mapping looks for it.
+    pub path: String,
+    /// What the rows have that is nearest to it.
+    pub near: Option<String>,
 }
 
 /// What a source may be unable to tell.
@@ -118,11 +131,11 @@ impl Missing {
     pub const fn as_str(self) -> &'static str {
         match self {
             Missing::Times => "when calls were made and answered: the clock is synthetic",
-            Missing::Latencies => "how long an attempt took: a time is when a message was written",
+            Missing::Latencies => "how long an attempt took",
             Missing::FailureFlags => "which results are failures: one that starts with `Error:` counts as one",
-            Missing::Kinds => "what kind of error it was: every failure is a `tool_error` with its message",
+            Missing::Kinds => "error kinds: a failure is known by its message alone",
             Missing::Status => "status numbers and codes of errors",
-            Missing::Attempts => "which calls are attempts of one call: each counts as a call of its own",
+            Missing::Attempts => "which calls are attempts of one call",
             Missing::Keys => "idempotency keys",
             Missing::Tokens => "evidence references and reversal tokens",
             Missing::Effects => "whether a failed call acted upstream",
@@ -136,9 +149,9 @@ impl Oddity {
         match self {
             Oddity::ArgumentsNotJson => "arguments that are not JSON, kept as text",
             Oddity::CallWithoutTool => "calls without a tool name, left out",
-            Oddity::CallWithoutId => "calls without an id, named by their place",
+            Oddity::CallWithoutId => "calls without an id, told apart by their place",
             Oddity::RepeatedId => "calls with the id of a call that still waited, renamed",
-            Oddity::ResultWithoutId => "results without an id, given to the call that waited longest",
+            Oddity::ResultWithoutId => "results without an id, paired by their place",
             Oddity::ResultWithoutCall => "results without a call, kept as orphans",
             Oddity::UserSideCall => "calls of the simulated user, in runs of their own",
             Oddity::UnknownRole => "messages with an unknown role, left out",
@@ -170,6 +183,12 @@ impl fmt::Display for LossReport {
         }
         for (oddity, seen) in &self.oddities {
             write!(f, "\n  - {} {} (first at {})", seen.count, oddity.as_str(), seen.first)?;
+        }
+        for Unused { field, path, near } in &self.unused {
+            write!(f, "\nno row has `{path}`, which the mapping names as `{field}`")?;
+            if let Some(near) = near {
+                write!(f, "; did you mean `{near}`?")?;
+            }
         }
         Ok(())
     }

@@ -1,7 +1,23 @@
 //! Traces: recorded calls and answers, however they come.
 
+mod arguments;
+pub mod assemble;
+pub mod canonical;
+mod emit;
 pub mod foreign;
+mod hash;
 pub mod import;
+mod iso;
 mod json;
-mod lines;
+pub mod mapping;
+pub mod marks;
 pub mod model;
+mod number;
+pub mod pieces;
+pub mod read;
+pub mod redact;
+mod scan;
+mod text;
+pub mod toolfacts;
+pub mod trouble;
+pub mod wire;

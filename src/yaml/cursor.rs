@@ -68,6 +68,22 @@ impl<'a> Cursor<'a> {
         self.report(Diagnostic::error(id, message).at(self.span(), label));
     }
 
+    /// Reports that `name` is no declared `what`, and offers the nearest of `declared`.
+    pub fn dangling<'k>(self, name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) {
+        const SHOWN: usize = 12;
+        let help = match did_you_mean(name.text, declared.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if declared.clone().next().is_none() => format!("no {what} is declared"),
+            None => {
+                let shown: Vec<String> = declared.clone().take(SHOWN).map(|name| format!("`{name}`")).collect();
+                let more = if declared.count() > SHOWN { ", ..." } else { "" };
+                format!("declared: {}{more}", shown.join(", "))
+            }
+        };
+        let message = format!("no {what} is called `{}`", shorten(name.text));
+        self.report(Diagnostic::error("dangling_name", message).at(name.span.clone(), "not declared").help(help));
+    }
+
     fn expected(self, what: &str) -> Diagnostic {
         Diagnostic::error("wrong_type", format!("expected {what}, found {}", self.node.describe()))
             .at(self.span(), format!("expected {what}"))
@@ -223,6 +239,13 @@ impl<'a> Cursor<'a> {
         Some(self.map(what)?.iter().map(move |entry| (key(entry), Cursor { node: &entry.value, ..self })))
     }
 
+    /// The value of `key`, if this is a map that has it.
+    pub fn entry(self, key: &str) -> Option<Cursor<'a>> {
+        let Kind::Map(entries) = &self.node.kind else { return None };
+        let entry = entries.iter().find(|entry| &*entry.key == key)?;
+        Some(Cursor { node: &entry.value, ..self })
+    }
+
     /// A map with the given keys and no others; `what` names the map in messages, as in `a rule`.
     pub fn record(self, what: &'a str, keys: &'a [&'a str]) -> Option<Record<'a>> {
         let entries = self.map(what)?;
@@ -316,8 +339,7 @@ impl<'a> Record<'a> {
     /// The value of `key`, if it is there.
     pub fn optional(&self, key: &str) -> Option<Cursor<'a>> {
         debug_assert!(self.keys.contains(&key), "`{key}` is not a key of {}", self.what);
-        let entry = self.entries.iter().find(|entry| &*entry.key == key)?;
-        Some(Cursor { node: &entry.value, ..self.at })
+        self.at.entry(key)
     }
 
     /// The value of `key`; that it is missing is reported.
@@ -330,6 +352,11 @@ impl<'a> Record<'a> {
         value
     }
 
+    /// Whether nothing is written in the map.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Where the name of `key` stands, if it is there.
     pub fn key_span(&self, key: &str) -> Option<Range<usize>> {
         self.entries.iter().find(|entry| &*entry.key == key).map(|entry| entry.key_span.clone())
@@ -339,8 +366,8 @@ impl<'a> Record<'a> {
         let message = format!("{} has no key `{}`", self.what, shorten(&entry.key));
         let diagnostic = Diagnostic::error("unknown_key", message).at(entry.key_span.clone(), "unknown key");
         let missing = |key: &&&str| self.entries.iter().all(|entry| &*entry.key != **key);
-        let candidates = self.keys.iter().filter(missing).copied();
-        let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, candidates.clone()) {
+        let candidates: Vec<&'a str> = self.keys.iter().filter(missing).copied().collect();
+        let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, &candidates) {
             self.taken_for.borrow_mut().push(key);
             help
         } else if let Some(near) = did_you_mean(&entry.key, candidates) {

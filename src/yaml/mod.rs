@@ -29,6 +29,6 @@ mod scalar;
 mod tests;
 
 pub use cursor::{Cursor, Key, Record};
-pub use node::{Entry, Kind, Node, Scalar};
+pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
 pub use read::{MAX_BYTES, parse};

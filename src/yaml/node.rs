@@ -74,7 +74,7 @@ impl Node {
 }
 
 /// The beginning of a text from a file, fit for a message: one line, no control characters, not long.
-pub(super) fn shorten(text: &str) -> String {
+pub fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut short: String =
         text.chars().take(LONGEST).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();

@@ -1,6 +1,6 @@
 //! What the documents name must exist: files and folders in backticks, and the targets of relative links.
 
-use crate::tree::{Tree, Violation};
+use crate::tree::{Tree, Violation, is_generated};
 
 /// What a name begins with that is meant as a path of this package.
 const ROOTS: [&str; 12] = [
@@ -85,7 +85,7 @@ fn is_path(word: &str) -> bool {
 fn exists(tree: &Tree, name: &str) -> bool {
     let certain =
         name.split('/').take_while(|part| !part.contains(['*', '<', '{', '…', '$'])).collect::<Vec<_>>().join("/");
-    tree.has(&certain) || ARRIVING.contains(&certain.trim_end_matches('/'))
+    tree.has(&certain) || is_generated(&certain) || ARRIVING.contains(&certain.trim_end_matches('/'))
 }
 
 /// The relative targets of `[text](target)` outside of code, without `#parts`.

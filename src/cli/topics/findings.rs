@@ -3,6 +3,7 @@
 use crate::event::FindingId;
 
 /// A title and an explanation.
+#[expect(clippy::too_many_lines, reason = "one text a finding")]
 pub const fn explain(id: FindingId) -> (&'static str, &'static str) {
     match id {
         FindingId::DuplicateEffect => (

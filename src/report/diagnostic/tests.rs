@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::*;
+use super::draw::{render, tally};
+use crate::diagnostic::{Diagnostic, Report, Source};
 
 fn drawn(source: Arc<Source>, diagnostic: Diagnostic) -> String {
     render(&Report::one(source, diagnostic), 80, false)

@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::run::{Answer, Call, Run, Sink};
+use crate::trace::arguments::Arguments;
 use crate::trace::foreign::Oddity;
+use crate::trace::iso;
 use crate::trace::json::{self, Fields};
 
 /// Reads a failure out of a result's content where no flag says whether it is one.
@@ -80,7 +82,7 @@ impl Walk<'_> {
         if by_user {
             self.sink.loss.saw(Oddity::UserSideCall, place);
         }
-        let args = function.get("arguments").or_else(|| call.get("arguments")).map(arguments);
+        let args = function.get("arguments").or_else(|| call.get("arguments")).map(Arguments::of);
         if matches!(args, Some(Arguments::Text(_))) {
             self.sink.loss.saw(Oddity::ArgumentsNotJson, place);
         }
@@ -130,23 +132,12 @@ impl Walk<'_> {
     /// When a message was written, where it says so in a way that our format can carry.
     fn time<'a>(&mut self, message: &Fields<'a>, place: &str) -> Option<Cow<'a, str>> {
         let raw = message.get("timestamp")?;
-        let time = json::string(raw).filter(|text| is_iso_8601(text));
+        let time = json::string(raw).filter(|text| iso::parse_micros(text).is_some());
         if time.is_none() {
             self.sink.loss.saw(Oddity::UnreadableTime, place);
         }
         time
     }
-}
-
-/// Whether `text` begins like `2025-11-26T01:13`.
-fn is_iso_8601(text: &str) -> bool {
-    let shape = b"dddd-dd-ddTdd:dd";
-    let fits = |(&byte, &want): (&u8, &u8)| match want {
-        b'd' => byte.is_ascii_digit(),
-        b'T' => matches!(byte, b'T' | b't' | b' '),
-        _ => byte == want,
-    };
-    text.len() >= shape.len() && text.as_bytes().iter().zip(shape).all(fits)
 }
 
 /// Whether a flag says that a result is a failure; none where there is no flag.
@@ -168,40 +159,6 @@ fn content<'a>(message: &Fields<'a>) -> Cow<'a, str> {
     json::scalar(raw)
         .or_else(|| parts().map(|parts| Cow::Owned(parts.join("\n"))))
         .unwrap_or_else(|| Cow::Borrowed(raw.get()))
-}
-
-/// The arguments of a call.
-enum Arguments<'a> {
-    /// JSON text.
-    Json(Cow<'a, str>),
-    /// Text that is no JSON, as a JSON string.
-    Text(&'a str),
-    /// An empty text.
-    Empty,
-}
-
-/// Arguments are an object, or a text that holds one.
-fn arguments(raw: &RawValue) -> Arguments<'_> {
-    let Some(text) = json::string(raw) else {
-        return Arguments::Json(Cow::Borrowed(raw.get()));
-    };
-    if text.trim().is_empty() {
-        return Arguments::Empty;
-    }
-    match json::parse(&text).is_ok() {
-        true => Arguments::Json(Cow::Owned(text.trim().to_owned())),
-        false => Arguments::Text(raw.get()),
-    }
-}
-
-impl Arguments<'_> {
-    fn as_json(&self) -> Option<&str> {
-        match self {
-            Arguments::Json(json) => Some(json),
-            Arguments::Text(json) => Some(json),
-            Arguments::Empty => None,
-        }
-    }
 }
 
 #[cfg(test)]

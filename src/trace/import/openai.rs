@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 use super::messages::{after_error_prefix, walk};
 use super::names::{RunLabel, unique};
 use super::run::Sink;
-use super::source::Foreign;
 use crate::diagnostic::Report;
 use crate::trace::foreign::Oddity;
 use crate::trace::json;
+use crate::trace::text::Foreign;
 
 /// The fields that may name a conversation; the first that is there does.
 const NAMES: [&str; 6] = ["run_id", "conversation_id", "session_id", "thread_id", "trace_id", "id"];

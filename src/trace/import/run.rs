@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::names::Given;
+use crate::trace::emit::{At, CallLine, ErrorPart, Lines, ResultLine};
 use crate::trace::foreign::{Imported, LossReport, Missing, Oddity};
-use crate::trace::lines::{At, CallLine, ErrorPart, Lines, ResultLine};
 
 /// The error kind of every failure of a source that has none.
 pub(super) const TOOL_ERROR: &str = "tool_error";

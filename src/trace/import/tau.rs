@@ -3,10 +3,10 @@
 use super::messages::{after_error_prefix, walk};
 use super::names::{RunLabel, unique};
 use super::run::Sink;
-use super::source::Foreign;
 use crate::diagnostic::Report;
 use crate::trace::foreign::Oddity;
 use crate::trace::json::{self, Fields};
+use crate::trace::text::Foreign;
 
 /// Writes every run of `foreign`.
 pub(super) fn read(foreign: &Foreign<'_>, sink: &mut Sink) -> Result<(), Report> {

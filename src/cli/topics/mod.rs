@@ -1,0 +1,7 @@
+//! What `playproof help ID` explains.
+
+mod catalogue;
+mod findings;
+mod words;
+
+pub use catalogue::{Topic, all};

@@ -1,0 +1,62 @@
+//! The playbooks that the binary carries. Reads no disk.
+
+/// The names of the embedded playbooks; the first is the default.
+pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
+
+/// The text of the embedded playbook `name`.
+pub fn embedded(name: &str) -> Option<&'static str> {
+    match name {
+        "standard" => Some(include_str!("../../playbooks/standard.yaml")),
+        "reversing" => Some(include_str!("../../playbooks/reversing.yaml")),
+        "study/typed-verdicts-literal" => Some(include_str!("../../playbooks/study/typed-verdicts-literal.yaml")),
+        "study/retry-everything" => Some(include_str!("../../playbooks/study/retry-everything.yaml")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::event::EffectClaim;
+    use crate::playbook::model::{Compensation, Playbook};
+    use crate::playbook::parse;
+
+    fn load(name: &str) -> Playbook {
+        let source = Source::whole(format!("<embedded>/{name}"), embedded(name).expect("an embedded playbook"));
+        parse(source).unwrap_or_else(|report| panic!("{report}")).playbook
+    }
+
+    #[test]
+    fn every_embedded_playbook_loads_under_its_own_name() {
+        for name in EMBEDDED {
+            assert_eq!(*load(name).name, **name);
+        }
+    }
+
+    #[test]
+    fn standard_has_the_six_verdicts_and_the_reserved_one() {
+        let playbook = load("standard");
+        let table: Vec<_> =
+            playbook.verdicts.iter().map(|verdict| (&*verdict.name, verdict.effect, verdict.then.as_str())).collect();
+        use EffectClaim::{Applied, NotApplied, Unknown};
+        let expected = [
+            ("transient_timeout", Unknown, "retry_with_backoff"),
+            ("server_error_5xx", Unknown, "retry_with_backoff"),
+            ("idempotency_conflict", Applied, "deprecate_tool_call"),
+            ("evidence_stale", NotApplied, "refresh_evidence"),
+            ("policy_denied", NotApplied, "escalate_to_human"),
+            ("schema_mismatch", Unknown, "deprecate_tool_call"),
+            ("unclassified", Unknown, "escalate_to_human"),
+        ];
+        assert_eq!(table, expected);
+        assert!(playbook.study.is_none());
+    }
+
+    #[test]
+    fn the_first_generation_makes_three_attempts_of_any_failure() {
+        let playbook = load("study/retry-everything");
+        let Compensation::RetryWithBackoff(retry) = &playbook.verdict(playbook.otherwise).then else { panic!() };
+        assert_eq!((retry.max_retries, playbook.limits.max_attempts, playbook.rules.len()), (2, 3, 0));
+    }
+}

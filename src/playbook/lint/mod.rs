@@ -1,0 +1,12 @@
+//! What is legal in a playbook, but likely not what was meant.
+
+mod backoff;
+mod checks;
+mod explain;
+mod reach;
+mod shadow;
+#[cfg(test)]
+mod tests;
+
+pub use checks::lint;
+pub use explain::{IDS, explain};

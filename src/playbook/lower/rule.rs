@@ -1,0 +1,176 @@
+//! Rules: what each `when` asks, and the verdict it gives.
+
+use std::ops::RangeInclusive;
+
+use super::names::Declared;
+use crate::diagnostic::Diagnostic;
+use crate::ids::VerdictId;
+use crate::playbook::model::{Between, MessageOp, MessageTest, Rule, When};
+use crate::playbook::pattern;
+use crate::playbook::places::RulePlaces;
+use crate::playbook::syntax;
+use crate::yaml::{Cursor, Kind, Scalar};
+
+/// The rule written at `at`; its name is declared in `rules`.
+pub(super) fn rule(at: Cursor<'_>, rules: &mut Declared, verdicts: &Declared) -> Option<(Rule, RulePlaces)> {
+    let record = at.record("a rule", syntax::RULE)?;
+    let name = record.required("rule").and_then(Cursor::name);
+    if let Some(name) = &name {
+        if name.text == "otherwise" {
+            at.report(
+                Diagnostic::error("reserved_rule", "`otherwise` names the failures that no rule matches")
+                    .at(name.span.clone(), "reserved"),
+            );
+        }
+        rules.declare(name, at);
+    }
+    let written_when = record.required("when");
+    let when = written_when.and_then(when);
+    let verdict = record.required("verdict").and_then(|verdict| verdicts.find(verdict));
+    let name = name?;
+    let places = RulePlaces {
+        name: name.span,
+        when: written_when?.span(),
+        attempt: written_when?.entry("attempt").map(Cursor::span),
+    };
+    Some((Rule { name: name.text.into(), when: when?, verdict: VerdictId(verdict?) }, places))
+}
+
+fn when(at: Cursor<'_>) -> Option<When> {
+    let record = at.record("`when`", syntax::WHEN)?;
+    if record.is_empty() {
+        at.report(
+            Diagnostic::error("empty_when", "a rule that asks nothing would match every failure")
+                .at(at.span(), "nothing is asked")
+                .help("ask at least one thing; for all that no rule matches there is `otherwise`"),
+        );
+        return None;
+    }
+    // Each part is read before any is unwrapped, so that all errors are found at once.
+    let kind = optional(record.optional("kind"), texts);
+    let message = optional(record.optional("message"), message);
+    let status = optional(record.optional("status"), |at| ranges(at, "status", 0..=syntax::MOST_STATUS));
+    let code = optional(record.optional("code"), texts);
+    let tool = optional(record.optional("tool"), globs);
+    let access = optional(record.optional("access"), |at| at.word(&syntax::ACCESS).map(Some));
+    let idempotent = optional(record.optional("idempotent"), |at| at.bool().map(Some));
+    let keyed = optional(record.optional("keyed"), |at| at.bool().map(Some));
+    let attempt = optional(record.optional("attempt"), |at| ranges(at, "attempt", 1..=syntax::MOST_ATTEMPTS));
+    let retry_after = optional(record.optional("retry_after"), |at| at.word(&syntax::PRESENCE).map(Some));
+    let error_absent = optional(record.optional("error"), |at| at.word(&[("absent", true)]));
+    Some(When {
+        kind: kind?,
+        message: message?,
+        status: status?,
+        code: code?,
+        tool: tool?,
+        access: access?,
+        idempotent: idempotent?,
+        keyed: keyed?,
+        attempt: attempt?,
+        retry_after: retry_after?,
+        error_absent: error_absent?,
+    })
+}
+
+/// What is not written asks nothing; what is wrong is `None`.
+fn optional<'a, T: Default>(at: Option<Cursor<'a>>, read: impl FnOnce(Cursor<'a>) -> Option<T>) -> Option<T> {
+    at.map_or_else(|| Some(T::default()), read)
+}
+
+/// All of `each`, or `None` if one is wrong or there is none; every one is read.
+fn all<'a, T>(at: Cursor<'a>, each: impl FnMut(Cursor<'a>) -> Option<T>) -> Option<Vec<T>> {
+    let read: Vec<Option<T>> = at.one_or_many().into_iter().map(each).collect();
+    let read: Option<Vec<T>> = read.into_iter().collect();
+    read.filter(|all| !all.is_empty())
+}
+
+fn texts(at: Cursor<'_>) -> Option<Vec<String>> {
+    all(at, |text| text.words().map(str::to_owned))
+}
+
+fn globs(at: Cursor<'_>) -> Option<Vec<String>> {
+    all(at, |glob| {
+        let text = glob.words()?;
+        if let Err(why) = pattern::check_glob(text) {
+            glob.wrong("bad_glob", format!("`{}` is no glob: {why}", crate::yaml::shorten(text)), "not a glob");
+            return None;
+        }
+        Some(text.to_owned())
+    })
+}
+
+fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
+    if let Kind::Scalar { text, value: Scalar::Text } = &at.node().kind {
+        at.report(
+            Diagnostic::error("wrong_type", "expected a test of the message, found a text")
+                .at(at.span(), "contains, starts_with, equals or matches?")
+                .help(format!("write `{{ contains: {} }}`", crate::yaml::shorten(text))),
+        );
+        return None;
+    }
+    let record = at.record("`message`", syntax::MESSAGE)?;
+    let case_sensitive = optional(record.optional("case"), |case| case.word(&syntax::CASE_SENSITIVE));
+    let ops = [
+        ("contains", MessageOp::Contains),
+        ("starts_with", MessageOp::StartsWith),
+        ("equals", MessageOp::Equals),
+        ("matches", MessageOp::Matches),
+    ];
+    let written: Vec<_> = ops.into_iter().filter_map(|(key, op)| Some((op, record.optional(key)?))).collect();
+    if written.is_empty() {
+        at.wrong("empty_message", "`message` asks nothing: write `contains`, `starts_with`, `equals` or `matches`", "");
+        return None;
+    }
+    let sensitive = case_sensitive.unwrap_or(false);
+    let tests: Vec<Option<MessageTest>> = written
+        .into_iter()
+        .map(|(op, at)| {
+            let any_of = if op == MessageOp::Matches { regexes(at, sensitive) } else { texts(at) };
+            Some(MessageTest { op, any_of: any_of?, case_sensitive: sensitive })
+        })
+        .collect();
+    case_sensitive?;
+    tests.into_iter().collect()
+}
+
+fn regexes(at: Cursor<'_>, case_sensitive: bool) -> Option<Vec<String>> {
+    all(at, |regex| {
+        let text = regex.words()?;
+        if let Err(why) = pattern::compile(text, case_sensitive) {
+            let message = format!("`{}` is no regular expression: {why}", crate::yaml::shorten(text));
+            regex.wrong("bad_regex", message, "not a regular expression");
+            return None;
+        }
+        Some(text.to_owned())
+    })
+}
+
+/// `429`, `"500-599"` or a list of them.
+fn ranges<T: TryFrom<u64>>(at: Cursor<'_>, what: &str, bounds: RangeInclusive<u64>) -> Option<Vec<Between<T>>> {
+    all(at, |at| {
+        let (first, last) = match &at.node().kind {
+            Kind::Scalar { text, value: Scalar::Text } => range_of(at, text, what, &bounds)?,
+            _ => at.whole(bounds.clone()).map(|number| (number, number))?,
+        };
+        Some(Between { first: T::try_from(first).ok()?, last: T::try_from(last).ok()? })
+    })
+}
+
+fn range_of(at: Cursor<'_>, text: &str, what: &str, bounds: &RangeInclusive<u64>) -> Option<(u64, u64)> {
+    let number = |part: &str| part.trim().parse::<u64>().ok().filter(|number| bounds.contains(number));
+    let parsed = text.split_once('-').map(|(first, last)| (number(first), number(last)));
+    if let Some((Some(first), Some(last))) = parsed
+        && first <= last
+    {
+        return Some((first, last));
+    }
+    let message = format!("`{}` is no {what} and no range of them", crate::yaml::shorten(text));
+    let class = text.strip_suffix("xx").filter(|digit| digit.len() == 1 && digit.parse::<u8>().is_ok());
+    let help = match class {
+        Some(digit) if what == "status" => format!("write `\"{digit}00-{digit}99\"`"),
+        _ => format!("write a number or `\"FIRST-LAST\"`, from {} to {}", bounds.start(), bounds.end()),
+    };
+    at.report(Diagnostic::error("bad_range", message).at(at.span(), "not a range").help(help));
+    None
+}

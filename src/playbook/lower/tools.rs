@@ -1,0 +1,57 @@
+//! Tool facts: the `tools` of a playbook, and the file that holds nothing else.
+
+use std::ops::Range;
+
+use crate::diagnostic::Diagnostic;
+use crate::playbook::model::{DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use crate::playbook::syntax;
+use crate::yaml::{Cursor, Key, shorten};
+
+/// A tool facts file.
+pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<Tools> {
+    let record = root.record("a tool facts file", syntax::TOOLS_FILE)?;
+    let format = record.required("format").and_then(|format| format.word(&[(syntax::TOOLS_FORMAT, ())]));
+    let tools = record.required("tools").and_then(tools);
+    format?;
+    tools.map(|(tools, _)| tools)
+}
+
+/// Tool facts by name or glob, with the places of the names.
+pub(super) fn tools(at: Cursor<'_>) -> Option<(Tools, Vec<Range<usize>>)> {
+    let entries = at.entries("`tools`")?;
+    if entries.clone().count() > syntax::MOST_TOOLS {
+        at.wrong("too_many", format!("there are more than {} tools", syntax::MOST_TOOLS), "");
+        return None;
+    }
+    let places = entries.clone().map(|(name, _)| name.span).collect();
+    let rows: Vec<Option<ToolRow>> = entries.map(|(name, facts)| row(&name, facts)).collect();
+    Some((Tools::new(rows.into_iter().collect::<Option<_>>()?), places))
+}
+
+fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<ToolRow> {
+    let record = at.record("a tool", syntax::TOOL)?;
+    let access = record.required("access").and_then(|access| access.word(&syntax::ACCESS));
+    let fact = |key| record.optional(key).map_or(Some(false), Cursor::bool);
+    let (idempotent, repeatable) = (fact("idempotent"), fact("repeatable"));
+    let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
+    if name.text.trim().is_empty() || name.text.chars().any(char::is_control) {
+        let message = format!("`{}` cannot be a tool", shorten(name.text));
+        at.report(Diagnostic::error("bad_name", message).at(name.span.clone(), "not a name"));
+        return None;
+    }
+    let facts = ToolFacts {
+        access: access?,
+        idempotent: idempotent?,
+        repeatable: repeatable?,
+        timeout: timeout?,
+        declared: true,
+    };
+    match ToolRow::new(name.text, facts) {
+        Ok(row) => Some(row),
+        Err(error) => {
+            let message = format!("`{}` is no glob: {}", shorten(name.text), error.kind());
+            at.report(Diagnostic::error("bad_glob", message).at(name.span.clone(), "not a glob"));
+            None
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Regular expressions and globs of rules: how they are compiled, and in which words they are refused.
+
+use regex::{Regex, RegexBuilder};
+
+/// A compiled `matches` larger than this would make every failure slow.
+const LARGEST: usize = 1 << 20;
+
+/// Compiles a `matches` of a rule.
+///
+/// # Errors
+/// Why it is none, in one line.
+pub fn compile(pattern: &str, case_sensitive: bool) -> Result<Regex, String> {
+    RegexBuilder::new(pattern).case_insensitive(!case_sensitive).size_limit(LARGEST).build().map_err(|error| {
+        match error {
+            regex::Error::CompiledTooBig(_) => "it becomes too large".to_owned(),
+            // The last line says why; those before it draw the place.
+            error => {
+                let text = error.to_string();
+                let last = text.lines().last().unwrap_or("it does not parse");
+                last.trim().trim_start_matches("error: ").to_owned()
+            }
+        }
+    })
+}
+
+/// Whether a tool pattern that holds wildcards is a glob.
+///
+/// # Errors
+/// Why it is none, in one line.
+pub fn check_glob(pattern: &str) -> Result<(), String> {
+    globset::Glob::new(pattern).map(drop).map_err(|error| error.kind().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_pattern_is_refused_in_one_line() {
+        assert_eq!(compile("(a", false).expect_err("no regex"), "unclosed group");
+        assert_eq!(compile("(?:a{1000}){1000}", false).expect_err("too big"), "it becomes too large");
+        assert!(check_glob("a[").is_err_and(|why| !why.contains('\n')));
+    }
+}

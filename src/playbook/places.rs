@@ -1,0 +1,118 @@
+//! Where the parts of a playbook stand in its source, for reports that underline them. Decides nothing.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostic::{Report, Source};
+use crate::ids::{QueueId, RuleId, VerdictId};
+use crate::playbook::model::Playbook;
+use crate::yaml;
+
+/// A playbook with the places of its parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The playbook.
+    pub playbook: Playbook,
+    /// Where its parts stand.
+    pub places: Places,
+}
+
+/// Where the parts of a playbook stand: bytes of `source.text`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// What the places point into.
+    pub source: Arc<Source>,
+    /// By `VerdictId`; none for the verdict that was not written.
+    pub(super) verdicts: Vec<Option<VerdictPlaces>>,
+    /// By `RuleId`.
+    pub(super) rules: Vec<RulePlaces>,
+    /// By `QueueId`.
+    pub(super) queues: Vec<Range<usize>>,
+    /// By row.
+    pub(super) tools: Vec<Range<usize>>,
+    pub(super) otherwise: Option<Range<usize>>,
+    pub(super) max_attempts: Option<Range<usize>>,
+    pub(super) deadline: Option<Range<usize>>,
+    pub(super) study: Option<Range<usize>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct VerdictPlaces {
+    pub name: Range<usize>,
+    pub then: CompensationPlaces,
+}
+
+/// Only what is written has a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CompensationPlaces {
+    pub kind: Range<usize>,
+    pub backoff: Option<Range<usize>>,
+    pub max_retries: Option<Range<usize>>,
+    pub max_wait: Option<Range<usize>>,
+    pub max_refreshes: Option<Range<usize>>,
+    pub on_unsafe: Option<Range<usize>>,
+    /// Of the compensation itself or of its `on_unsafe`.
+    pub on_refused: Option<Range<usize>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RulePlaces {
+    pub name: Range<usize>,
+    pub when: Range<usize>,
+    pub attempt: Option<Range<usize>>,
+}
+
+impl Places {
+    /// The name of a verdict; none if it was not written (`unclassified`).
+    pub fn verdict(&self, id: VerdictId) -> Option<Range<usize>> {
+        Some(self.verdicts.get(id.index())?.as_ref()?.name.clone())
+    }
+
+    /// The kind of a verdict's compensation.
+    pub fn compensation(&self, id: VerdictId) -> Option<Range<usize>> {
+        Some(self.verdicts.get(id.index())?.as_ref()?.then.kind.clone())
+    }
+
+    /// The name of a rule.
+    pub fn rule(&self, id: RuleId) -> Option<Range<usize>> {
+        Some(self.rules.get(id.index())?.name.clone())
+    }
+
+    /// The `when` of a rule.
+    pub fn when(&self, id: RuleId) -> Option<Range<usize>> {
+        Some(self.rules.get(id.index())?.when.clone())
+    }
+
+    /// The verdict that `otherwise` names, if it is written.
+    pub fn otherwise(&self) -> Option<Range<usize>> {
+        self.otherwise.clone()
+    }
+
+    /// A queue in the list of queues.
+    pub fn queue(&self, id: QueueId) -> Option<Range<usize>> {
+        self.queues.get(id.index()).cloned()
+    }
+
+    /// The name or glob of the tool row at `row`, from 0.
+    pub fn tool(&self, row: usize) -> Option<Range<usize>> {
+        self.tools.get(row).cloned()
+    }
+
+    /// The value of `limits.max_attempts`, if it is written.
+    pub fn max_attempts(&self) -> Option<Range<usize>> {
+        self.max_attempts.clone()
+    }
+
+    /// The value of `limits.deadline_ms`, if it is written.
+    pub fn deadline(&self) -> Option<Range<usize>> {
+        self.deadline.clone()
+    }
+}
+
+/// Reads a playbook.
+///
+/// # Errors
+/// All that is wrong with it, each with its place.
+pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
+    yaml::parse(Arc::clone(&source), |root| super::lower::playbook(root, source))
+}

@@ -1,0 +1,296 @@
+//! One call on a page: what was found, the recording and each playbook beside it, and how each ends.
+
+use super::findings;
+use super::style::Palette;
+use super::text;
+use super::timeline::{self, Line, Tone};
+use super::view::{CallView, RunView, Truth};
+use crate::event::{EffectClaim, Finding, FindingBy};
+use crate::time::Duration;
+
+/// The least width of a column; narrower ones are stacked.
+const COLUMN_MIN: usize = 34;
+
+/// The blanks between columns.
+const GAP: usize = 3;
+
+/// The blanks before everything but the title.
+const INDENT: usize = 3;
+
+/// How much of the arguments is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// All, as far as a line goes.
+    Values,
+    /// Keys and types.
+    Shape,
+}
+
+/// How the block is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// In columns.
+    pub width: usize,
+    /// The colours.
+    pub palette: Palette,
+    /// How much of the arguments is shown.
+    pub arguments: Arguments,
+}
+
+/// The block of one call, or of several that went the same way.
+///
+/// `number` stands in front; `others` are the references of calls that went the same way, `more` how many beyond.
+pub fn render(
+    number: usize,
+    view: &CallView<'_>,
+    runs: &[RunView<'_>],
+    others: &[String],
+    more: u64,
+    style: Style,
+) -> String {
+    let mut lines = vec![title(number, view, others.len() as u64 + more, style)];
+    lines.extend(found(runs, style));
+    lines.extend(facts(view, style).into_iter().map(|line| indented(&line)));
+    if !others.is_empty() {
+        lines.push(indented(&style.palette.faint(&alike(others, more, style.width - INDENT))));
+    }
+    lines.push(String::new());
+    let departure = runs.first().and_then(|run| run.tally.off_tape);
+    let mut columns = Vec::new();
+    if view.recorded.is_some() {
+        let lines = timeline::of_recording(view, departure);
+        columns.push(Column { head: "recorded".to_owned(), lines, foot: Vec::new() });
+    }
+    columns.extend(runs.iter().map(|run| Column {
+        head: text::visible(&run.transcript.names.playbook).into_owned(),
+        lines: timeline::of_run(view, run),
+        foot: foot(run, style.palette),
+    }));
+    lines.extend(beside(&columns, style).into_iter().map(|line| indented(&line)));
+    lines.join("\n")
+}
+
+struct Column {
+    head: String,
+    lines: Vec<Line>,
+    foot: Vec<(&'static str, String)>,
+}
+
+fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String {
+    let name = match view.id.filter(|id| !id.is_empty() && *id != view.reference) {
+        Some(id) => format!("{} ({})", text::fitted(view.reference, 40), text::fitted(id, 30)),
+        None => text::fitted(view.reference, 60).into_owned(),
+    };
+    let times = if alike == 0 { String::new() } else { format!(" ×{}", text::count(alike + 1)) };
+    let tool = text::fitted(view.tool, 60);
+    let said = format!("{number}. {tool}  {name}{times} ");
+    let rest = style.width.saturating_sub(text::width(&said));
+    format!("{}{}", style.palette.strong(&said), style.palette.faint(&"─".repeat(rest)))
+}
+
+/// One line a finding; a finding of the recording is said once, not once a playbook.
+fn found(runs: &[RunView<'_>], style: Style) -> Vec<String> {
+    let mut said: Vec<(Finding, String)> = Vec::new();
+    for run in runs {
+        for finding in &run.findings {
+            let known = said.iter_mut().find(|(known, _)| (known.id, known.by, known.count) == key(finding));
+            let names = text::visible(&run.transcript.names.playbook);
+            match known {
+                Some(_) if finding.by == FindingBy::Recorded => {}
+                Some((_, by)) => *by += &format!(" and {names}"),
+                None => said.push((*finding, findings::by(finding, &names))),
+            }
+        }
+    }
+    said.sort_by_key(|(finding, _)| (finding.id.severity(), finding.id));
+    let line = |(finding, by): (Finding, String)| {
+        let severity = findings::severity(finding.id.severity(), style.palette);
+        let sentence = findings::sentence(finding.id, finding.count);
+        let said = format!("{}: {sentence}, {by}", finding.id.as_str());
+        hanging(&format!("{severity}  "), &said, style.width - INDENT)
+    };
+    said.into_iter().flat_map(line).map(|line| indented(&line)).collect()
+}
+
+fn key(finding: &Finding) -> (crate::event::FindingId, FindingBy, u32) {
+    (finding.id, finding.by, finding.count)
+}
+
+fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
+    let mut parts = vec![view.facts.to_owned()];
+    parts.push(match view.key {
+        Some(key) => format!("key {}", text::fitted(key, 40)),
+        None => "no idempotency key".to_owned(),
+    });
+    if let Some(token) = view.token {
+        parts.push(format!("reversal token {}", text::fitted(token, 30)));
+    }
+    if let (Some(input), Some(line)) = (view.input, view.line) {
+        parts.push(format!("{}:{line}", text::fitted(input, 60)));
+    }
+    let mut lines = text::wrapped(&parts.join(" · "), style.width - INDENT);
+    if let Some(args) = view.args.filter(|args| !args.is_empty() && *args != "{}") {
+        let shown = match style.arguments {
+            Arguments::Values => args.to_owned(),
+            Arguments::Shape => shape(args),
+        };
+        lines.push(format!("args {}", text::fitted(&shown, style.width - INDENT - 5)));
+    }
+    lines.into_iter().map(|line| style.palette.faint(&line)).collect()
+}
+
+/// The keys and types of arguments: `{amount: number, order: string}`.
+pub fn shape(args: &str) -> String {
+    use serde_json::Value;
+    let word = |value: &Value| match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "list",
+        Value::Object(_) => "object",
+    };
+    match serde_json::from_str::<Value>(args) {
+        Ok(Value::Object(fields)) => {
+            let parts: Vec<String> = fields.iter().map(|(key, value)| format!("{key}: {}", word(value))).collect();
+            format!("{{{}}}", parts.join(", "))
+        }
+        Ok(value) => word(&value).to_owned(),
+        Err(_) => "not JSON".to_owned(),
+    }
+}
+
+fn alike(others: &[String], more: u64, width: usize) -> String {
+    let shown: Vec<_> = others.iter().map(|other| text::fitted(other, 40)).collect();
+    let rest = if more == 0 { String::new() } else { format!(" and {} more", text::count(more)) };
+    text::fitted(&format!("the same way: {}{rest}", shown.join(", ")), width).into_owned()
+}
+
+/// How a playbook's run ends: outcome, claim against ledger, cost.
+fn foot(run: &RunView<'_>, palette: Palette) -> Vec<(&'static str, String)> {
+    let Some(outcome) = run.outcome() else { return Vec::new() };
+    let mut rows = vec![
+        ("outcome", palette.strong(&timeline::outcome(&run.transcript, outcome.kind))),
+        ("effect", effect(outcome.claim, run)),
+    ];
+    if run.added_delay() > Duration::ZERO {
+        rows.push(("delay", format!("{} ms added by the playbook", timeline::millis(run.added_delay()))));
+    }
+    if run.tally.tape_left > 0 {
+        let left = text::counted(run.tally.tape_left.into(), "recorded answer", "recorded answers");
+        rows.push(("unused", left));
+    }
+    rows
+}
+
+/// What the outcome claims, and what the ledger holds.
+fn effect(claim: EffectClaim, run: &RunView<'_>) -> String {
+    let claims = format!("claims {}", claim.as_str());
+    if run.intent.is_none() {
+        return format!("{claims} (a read)");
+    }
+    format!("{claims}; {}", truth(run.truth()))
+}
+
+/// What the ledger holds, in words.
+pub fn truth(truth: Truth) -> String {
+    let mut said = match (truth.effects, truth.unobserved) {
+        (0, 0) => "no effect upstream".to_owned(),
+        (0, _) => "upstream not observed".to_owned(),
+        (effects, 0) => format!("{} upstream", text::counted(effects.into(), "effect", "effects")),
+        (effects, _) => format!("{} upstream at least", text::counted(effects.into(), "effect", "effects")),
+    };
+    if truth.existing > 0 {
+        said += &format!(", {} of them before", truth.existing);
+    }
+    if truth.reversed > 0 {
+        said += &format!(", {} taken back", truth.reversed);
+    }
+    said
+}
+
+/// The columns side by side, or one below the other where they do not fit.
+fn beside(columns: &[Column], style: Style) -> Vec<String> {
+    let room = style.width.saturating_sub(INDENT);
+    let count = columns.len().max(1);
+    let width = room.saturating_sub(GAP * (count - 1)) / count;
+    if width >= COLUMN_MIN || count == 1 {
+        let width = width.min(72);
+        let tops: Vec<Vec<String>> = columns.iter().map(|column| top(column, width, style.palette)).collect();
+        let feet: Vec<Vec<String>> = columns.iter().map(|column| bottom(column, width)).collect();
+        let mut lines = zipped(&tops, width);
+        lines.extend(zipped(&feet, width));
+        return lines;
+    }
+    let mut lines = Vec::new();
+    for (n, column) in columns.iter().enumerate() {
+        if n > 0 {
+            lines.push(String::new());
+        }
+        lines.extend(top(column, room, style.palette));
+        lines.extend(bottom(column, room));
+    }
+    lines
+}
+
+fn zipped(columns: &[Vec<String>], width: usize) -> Vec<String> {
+    let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |n: usize| {
+        let cells = columns.iter().map(|column| {
+            let cell = column.get(n).map_or("", String::as_str);
+            format!("{cell}{}", " ".repeat((width + GAP).saturating_sub(text::width(cell))))
+        });
+        cells.collect::<String>().trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
+}
+
+fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
+    let mut lines = vec![palette.strong(&text::fitted(&column.head, width))];
+    let stamps: Vec<String> = column.lines.iter().map(stamp).collect();
+    let widest = stamps.iter().map(|stamp| text::width(stamp)).max().unwrap_or(0);
+    for (line, stamp) in column.lines.iter().zip(&stamps) {
+        let mark = if line.departs { palette.doubtful("≠ ") } else { "  ".to_owned() };
+        let gutter = match widest {
+            0 => mark,
+            _ => format!("{mark}{stamp:>widest$}  "),
+        };
+        let hanging = hanging(&gutter, &line.text, width);
+        lines.extend(hanging.into_iter().map(|said| toned(line.tone, &said, palette)));
+    }
+    lines
+}
+
+fn stamp(line: &Line) -> String {
+    match line.at {
+        Some(at) if line.added => format!("+{}", timeline::millis(at)),
+        Some(at) => timeline::millis(at),
+        None if line.unknown => "?".to_owned(),
+        None => String::new(),
+    }
+}
+
+fn toned(tone: Tone, line: &str, palette: Palette) -> String {
+    match tone {
+        Tone::Failed => palette.bad(line),
+        Tone::Stopped => palette.doubtful(line),
+        Tone::Good => palette.good(line),
+        Tone::Sent | Tone::Decided => line.to_owned(),
+    }
+}
+
+fn bottom(column: &Column, width: usize) -> Vec<String> {
+    column.foot.iter().flat_map(|(name, said)| hanging(&format!("  {name:<8} "), said, width)).collect()
+}
+
+/// `text` wrapped behind `gutter`, its further lines standing below its first.
+fn hanging(gutter: &str, said: &str, width: usize) -> Vec<String> {
+    let inset = text::width(gutter);
+    let wrapped = text::broken(said, width.saturating_sub(inset).max(8));
+    let blank = " ".repeat(inset);
+    wrapped.iter().enumerate().map(|(n, line)| format!("{}{line}", if n == 0 { gutter } else { &blank })).collect()
+}
+
+fn indented(line: &str) -> String {
+    if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(INDENT)) }
+}

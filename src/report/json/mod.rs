@@ -1,0 +1,9 @@
+//! JSON for programs: one object a line, in a stable order, written by hand because a trace has millions of calls.
+
+mod calls;
+mod events;
+mod write;
+
+pub use calls::write_call;
+pub use events::write_events;
+pub use write::Object;

@@ -1,0 +1,274 @@
+//! Writes JSON objects into a buffer, key by key. Knows no values of ours but durations.
+
+use crate::time::{Duration, Instant};
+
+/// A JSON object that is being written; it is closed by [`Object::end`].
+#[derive(Debug)]
+pub struct Object<'a> {
+    out: &'a mut Vec<u8>,
+    first: bool,
+}
+
+impl<'a> Object<'a> {
+    /// Opens an object at the end of `out`.
+    pub fn open(out: &'a mut Vec<u8>) -> Object<'a> {
+        out.push(b'{');
+        Object { out, first: true }
+    }
+
+    /// A text.
+    pub fn text(&mut self, key: &str, value: &str) -> &mut Self {
+        self.key(key);
+        quote(self.out, value);
+        self
+    }
+
+    /// A text or null.
+    pub fn text_or_null(&mut self, key: &str, value: Option<&str>) -> &mut Self {
+        match value {
+            Some(value) => self.text(key, value),
+            None => self.null(key),
+        }
+    }
+
+    /// A text, left out where there is none.
+    pub fn text_if(&mut self, key: &str, value: Option<&str>) -> &mut Self {
+        match value {
+            Some(value) => self.text(key, value),
+            None => self,
+        }
+    }
+
+    /// A whole number.
+    pub fn number(&mut self, key: &str, value: u64) -> &mut Self {
+        self.key(key);
+        digits(self.out, value);
+        self
+    }
+
+    /// A whole number, left out where there is none.
+    pub fn number_if(&mut self, key: &str, value: Option<u64>) -> &mut Self {
+        match value {
+            Some(value) => self.number(key, value),
+            None => self,
+        }
+    }
+
+    /// A span in milliseconds, with decimals only where it is not whole.
+    pub fn millis(&mut self, key: &str, span: Duration) -> &mut Self {
+        self.key(key);
+        millis(self.out, span.as_micros());
+        self
+    }
+
+    /// A span in milliseconds or null.
+    pub fn millis_or_null(&mut self, key: &str, span: Option<Duration>) -> &mut Self {
+        match span {
+            Some(span) => self.millis(key, span),
+            None => self.null(key),
+        }
+    }
+
+    /// A moment in milliseconds of virtual time.
+    pub fn moment(&mut self, key: &str, at: Instant) -> &mut Self {
+        self.key(key);
+        millis(self.out, at.as_micros());
+        self
+    }
+
+    /// True, left out where it is not.
+    pub fn flag(&mut self, key: &str, value: bool) -> &mut Self {
+        if value {
+            self.key(key);
+            self.out.extend_from_slice(b"true");
+        }
+        self
+    }
+
+    /// Null.
+    pub fn null(&mut self, key: &str) -> &mut Self {
+        self.key(key);
+        self.out.extend_from_slice(b"null");
+        self
+    }
+
+    /// An object.
+    pub fn object(&mut self, key: &str, fill: impl FnOnce(&mut Object<'_>)) -> &mut Self {
+        self.key(key);
+        let mut inner = Object::open(self.out);
+        fill(&mut inner);
+        inner.end();
+        self
+    }
+
+    /// A list of texts.
+    pub fn texts<'t>(&mut self, key: &str, values: impl IntoIterator<Item = &'t str>) -> &mut Self {
+        self.list(key, values, |out, value| quote(out, value))
+    }
+
+    /// A list of objects.
+    pub fn objects<T>(
+        &mut self,
+        key: &str,
+        values: impl IntoIterator<Item = T>,
+        fill: impl Fn(&mut Object<'_>, T),
+    ) -> &mut Self {
+        self.list(key, values, |out, value| {
+            let mut inner = Object::open(out);
+            fill(&mut inner, value);
+            inner.end();
+        })
+    }
+
+    /// JSON that is already written.
+    pub fn raw(&mut self, key: &str, json: &[u8]) -> &mut Self {
+        self.key(key);
+        self.out.extend_from_slice(json);
+        self
+    }
+
+    /// Closes the object.
+    pub fn end(&mut self) {
+        self.out.push(b'}');
+    }
+
+    fn list<T>(
+        &mut self,
+        key: &str,
+        values: impl IntoIterator<Item = T>,
+        write: impl Fn(&mut Vec<u8>, T),
+    ) -> &mut Self {
+        self.key(key);
+        self.out.push(b'[');
+        for (n, value) in values.into_iter().enumerate() {
+            if n > 0 {
+                self.out.push(b',');
+            }
+            write(self.out, value);
+        }
+        self.out.push(b']');
+        self
+    }
+
+    fn key(&mut self, key: &str) {
+        if !self.first {
+            self.out.push(b',');
+        }
+        self.first = false;
+        self.out.push(b'"');
+        self.out.extend_from_slice(key.as_bytes());
+        self.out.extend_from_slice(b"\":");
+    }
+}
+
+/// A JSON string that no terminal obeys: also what JSON would let through is escaped where it is treacherous.
+fn quote(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        quote_carefully(out, text);
+    }
+    out.push(b'"');
+}
+
+#[cold]
+fn quote_carefully(out: &mut Vec<u8>, text: &str) {
+    for c in text.chars() {
+        match c {
+            '"' => out.extend_from_slice(b"\\\""),
+            '\\' => out.extend_from_slice(b"\\\\"),
+            '\n' => out.extend_from_slice(b"\\n"),
+            '\r' => out.extend_from_slice(b"\\r"),
+            '\t' => out.extend_from_slice(b"\\t"),
+            c if crate::report::text::is_treacherous(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+                }
+            }
+            c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+fn millis(out: &mut Vec<u8>, micros: u64) {
+    digits(out, micros / 1_000);
+    let rest = micros % 1_000;
+    if rest > 0 {
+        let decimals = format!(".{rest:03}");
+        out.extend_from_slice(decimals.trim_end_matches('0').as_bytes());
+    }
+}
+
+fn digits(out: &mut Vec<u8>, mut value: u64) {
+    const LONGEST: usize = 20;
+    let mut buffer = [b'0'; LONGEST];
+    let mut at = LONGEST;
+    loop {
+        at -= 1;
+        buffer[at] = b"0123456789"[(value % 10) as usize];
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&buffer[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(fill: impl FnOnce(&mut Object<'_>)) -> String {
+        let mut out = Vec::new();
+        let mut object = Object::open(&mut out);
+        fill(&mut object);
+        object.end();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn keys_keep_their_order_and_absent_ones_are_left_out() {
+        let text = object(|o| {
+            o.text("b", "x").number("a", 10).flag("f", false).flag("t", true).text_if("n", None).null("z");
+        });
+        assert_eq!(text, r#"{"b":"x","a":10,"t":true,"z":null}"#);
+    }
+
+    #[test]
+    fn texts_are_valid_json_and_no_terminal_obeys_them() {
+        let hostile = "q\"\\\n\u{1b}[2J\u{7f}\u{9b}\u{202e}é\u{e0001}";
+        let text = object(|o| {
+            o.text("t", hostile);
+        });
+        assert!(!text.chars().any(|c| c.is_control()), "{text:?}");
+        let back: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(back["t"], hostile);
+    }
+
+    #[test]
+    fn spans_are_milliseconds_with_decimals_only_where_needed() {
+        let text = object(|o| {
+            o.millis("a", Duration::from_millis(200))
+                .millis("b", Duration::from_micros(1_500))
+                .millis("c", Duration::ZERO);
+        });
+        assert_eq!(text, r#"{"a":200,"b":1.5,"c":0}"#);
+        assert_eq!(
+            object(|o| {
+                o.number("n", u64::MAX);
+            }),
+            r#"{"n":18446744073709551615}"#
+        );
+    }
+
+    #[test]
+    fn lists_and_objects_nest() {
+        let text = object(|o| {
+            o.texts("l", ["a", "b"]).objects("o", [1, 2], |o, n| {
+                o.number("n", n);
+            });
+        });
+        assert_eq!(text, r#"{"l":["a","b"],"o":[{"n":1},{"n":2}]}"#);
+    }
+}

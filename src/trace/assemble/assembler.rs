@@ -1,0 +1,387 @@
+//! Pairs answers with their calls, in the order of the lines, and gives calls out as they close.
+//! Memory is bounded by the calls that are open. Reads no lines and judges nothing.
+//!
+//! A result finds its call by run and label; without a label it goes to the newest open call of its run and tool that
+//! has not succeeded. A call closes at its run's end, at the end of input, when its label is used again in its run,
+//! or `reorder_window` calls later; a result after that is an orphan.
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::diagnostic::Report;
+use crate::time::Instant;
+use crate::trace::assemble::account::InputLedger;
+use crate::trace::assemble::runs::{RunSlot, Runs};
+use crate::trace::hash::AsIsState;
+use crate::trace::marks::Marks;
+use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::read::{AnswerEntry, CallEntry, Digest, Entry};
+
+/// Answers that one call may have.
+const MAX_ANSWERS: usize = 1_000;
+
+/// Open calls that a result without a label is offered to, the newest first.
+const MAX_OFFERS: usize = 1_000;
+
+/// Reports of skipped lines that are kept for display.
+const MAX_REPORTS: usize = 5;
+
+/// How calls are put together.
+#[derive(Clone, Debug)]
+pub struct AssembleOptions {
+    /// A call closes this many calls later, from 1.
+    pub reorder_window: u64,
+    /// An identical call after a failed one, with no successful write between, is read as its next attempt.
+    pub join_resends: bool,
+    /// Lines that cannot be used are counted and skipped.
+    pub skip_invalid: bool,
+}
+
+impl Default for AssembleOptions {
+    fn default() -> AssembleOptions {
+        AssembleOptions { reorder_window: 10_000, join_resends: false, skip_invalid: false }
+    }
+}
+
+/// A call that no later line can change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosedCall {
+    /// The call with its answers.
+    pub call: RecordedCall,
+    /// Its hashes.
+    pub marks: Marks,
+}
+
+/// Says whether a tool changes the upstream; unknown tools do.
+pub type Writes<'a> = dyn Fn(&str) -> bool + Sync + 'a;
+
+/// Puts together the calls of one input.
+pub struct Assembler<'a> {
+    options: AssembleOptions,
+    writes: &'a Writes<'a>,
+    input: u32,
+    name: String,
+    /// By number; the first one's number is `first`. Closed calls leave a gap until all before them closed.
+    open: VecDeque<Option<Open>>,
+    first: u64,
+    by_id: HashMap<u128, u64, AsIsState>,
+    /// Where resends are joined: the newest open call of each kind.
+    by_resend: HashMap<u128, u64, AsIsState>,
+    runs: Runs,
+    ledger: InputLedger,
+    reports: Vec<Report>,
+}
+
+/// A call that may still get answers.
+struct Open {
+    call: RecordedCall,
+    marks: Marks,
+    run: RunSlot,
+    /// Its neighbours among the open calls of its run; 0: none.
+    before: u64,
+    after: u64,
+    succeeded: bool,
+    highest_attempt: u32,
+    /// The line of its last answer, if that was a failure of an attempt.
+    failed_on: Option<u64>,
+    /// Labels of calls that were read as its further attempts.
+    joined_ids: Vec<u128>,
+}
+
+impl<'a> Assembler<'a> {
+    /// For the input numbered `input`, which people call `name`.
+    pub fn new(input: u32, name: &str, options: AssembleOptions, writes: &'a Writes<'a>) -> Assembler<'a> {
+        Assembler {
+            options,
+            writes,
+            input,
+            name: name.to_owned(),
+            open: VecDeque::new(),
+            first: 1,
+            by_id: HashMap::default(),
+            by_resend: HashMap::default(),
+            runs: Runs::default(),
+            ledger: InputLedger::default(),
+            reports: Vec::new(),
+        }
+    }
+
+    /// Takes the next piece of the input, in order, and gives out the calls that it closes.
+    ///
+    /// # Errors
+    /// The first line that cannot be used, unless such lines are to be skipped.
+    pub fn take(&mut self, digest: Digest, closed: &mut Vec<ClosedCall>) -> Result<(), Report> {
+        let before = self.ledger.lines;
+        for mut bad in digest.bad {
+            bad.line += before;
+            let report = bad.report(&self.name, self.ledger.lines == self.ledger.blank + self.ledger.skipped);
+            if !self.options.skip_invalid {
+                return Err(report);
+            }
+            self.ledger.skipped += 1;
+            if self.reports.len() < MAX_REPORTS {
+                self.reports.push(report);
+            }
+        }
+        self.ledger.lines += digest.lines;
+        self.ledger.blank += digest.blank;
+        self.ledger.other += digest.other;
+        self.ledger.unknown_fields += digest.unknown_fields;
+        for entry in digest.entries {
+            match entry {
+                Entry::Call(entry) => self.call(entry, before, closed),
+                Entry::Answer(entry) => self.answer(entry, before),
+                Entry::RunEnd(run) => self.run_end(run, closed),
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes what is open at the end of input, and gives the account.
+    pub fn finish(mut self, closed: &mut Vec<ClosedCall>) -> (InputLedger, Vec<Report>) {
+        while !self.open.is_empty() {
+            self.close(self.first, closed);
+        }
+        (self.ledger, self.reports)
+    }
+
+    fn call(&mut self, entry: CallEntry, lines_before: u64, closed: &mut Vec<ClosedCall>) {
+        let CallEntry { mut call, marks } = entry;
+        call.place.input = self.input;
+        call.place.line += lines_before;
+        let mut answers = std::mem::take(&mut call.answers);
+        match answers.is_empty() {
+            true => self.ledger.calls += 1,
+            false => self.ledger.combined += 1,
+        }
+        let number = self.first + self.open.len() as u64;
+        let (run, new) = self.runs.find_or_add(marks.run, number);
+        self.ledger.runs += u64::from(new);
+        let late = self.see_time(run, call.at);
+        let (target, inferred) = match self.joins(&call, &marks, run) {
+            Some(earlier) => (earlier, true),
+            None => (number, false),
+        };
+        if let Some(id) = marks.id {
+            let holder = self.by_id.insert(id, target);
+            if let Some(holder) = holder.filter(|&holder| holder != target) {
+                self.close(holder, closed);
+            }
+        }
+        let (line, at) = (call.place.line, call.at);
+        match inferred {
+            true => self.join(target, &marks),
+            false => self.open(call, marks, run, closed),
+        }
+        for answer in &mut answers {
+            answer.place = Place { input: self.input, line };
+            if inferred {
+                answer.started = answer.started.or(at);
+            }
+        }
+        for answer in answers {
+            self.attach(target, answer, inferred, late);
+        }
+    }
+
+    /// Adds a call behind the open ones, and closes the one that has been open for a whole window.
+    fn open(&mut self, mut call: RecordedCall, marks: Marks, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
+        let number = self.first + self.open.len() as u64;
+        let run = self.runs.run_mut(slot);
+        run.calls = run.calls.saturating_add(1);
+        call.number = number;
+        call.number_in_run = run.calls;
+        let before = std::mem::replace(&mut run.last_open, number);
+        if before == 0 {
+            run.first_open = number;
+        }
+        if self.options.join_resends {
+            self.by_resend.insert(marks.resend(), number);
+        }
+        self.open.push_back(Some(Open {
+            call,
+            marks,
+            run: slot,
+            before,
+            after: 0,
+            succeeded: false,
+            highest_attempt: 0,
+            failed_on: None,
+            joined_ids: Vec::new(),
+        }));
+        if let Some(neighbour) = self.at_mut(before) {
+            neighbour.after = number;
+        }
+        if number - self.first >= self.options.reorder_window.max(1) {
+            self.close(self.first, closed);
+        }
+    }
+
+    /// The open call that this one is read as a further attempt of.
+    fn joins(&self, call: &RecordedCall, marks: &Marks, run: RunSlot) -> Option<u64> {
+        if !self.options.join_resends {
+            return None;
+        }
+        let number = *self.by_resend.get(&marks.resend())?;
+        let earlier = self.at(number)?;
+        let failed_on = earlier.failed_on.filter(|_| !earlier.succeeded)?;
+        let unchanged = earlier.call.token() == call.token();
+        (unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
+    }
+
+    fn join(&mut self, earlier: u64, marks: &Marks) {
+        self.ledger.joined += 1;
+        let Some(earlier) = self.at_mut(earlier) else { return };
+        earlier.failed_on = None; // the next resend waits for this one's answer
+        if marks.id != earlier.marks.id {
+            earlier.joined_ids.extend(marks.id);
+        }
+    }
+
+    fn answer(&mut self, entry: AnswerEntry, lines_before: u64) {
+        let AnswerEntry { run, id, tool, mut answer } = entry;
+        self.ledger.results += 1;
+        answer.place.input = self.input;
+        answer.place.line += lines_before;
+        let target = match (id, tool) {
+            (Some(id), _) => self.by_id.get(&id).copied(),
+            (None, Some(tool)) => self.newest(run, tool),
+            (None, None) => None,
+        };
+        let Some(open) = target.and_then(|number| self.at(number)) else {
+            self.ledger.orphans += 1;
+            return;
+        };
+        let (number, inferred) = (open.call.number, id.is_some_and(|id| open.joined_ids.contains(&id)));
+        let late = self.see_time(open.run, answer.at);
+        self.attach(number, answer, inferred, late);
+    }
+
+    /// The newest open call of a run and tool that has not succeeded.
+    fn newest(&self, run: u128, tool: u128) -> Option<u64> {
+        let mut number = self.runs.run(self.runs.find(run)?).last_open;
+        for _ in 0..MAX_OFFERS {
+            let open = self.at(number)?;
+            if open.marks.tool == tool && !open.succeeded {
+                return Some(number);
+            }
+            number = open.before;
+        }
+        None
+    }
+
+    /// Adds an answer to an open call. `late` says that its line has been counted as one with a time before others.
+    fn attach(&mut self, number: u64, mut answer: RecordedAnswer, inferred: bool, late: bool) {
+        let joins = self.options.join_resends;
+        let writes = self.writes;
+        let Some(open) = self.at_mut(number) else {
+            self.ledger.orphans += 1;
+            return;
+        };
+        if open.call.answers.len() >= MAX_ANSWERS {
+            self.ledger.surplus += 1;
+            return;
+        }
+        if inferred {
+            answer.inferred = true;
+            answer.attempt = None; // it counts the resend's attempts, not this call's
+        }
+        if open.answered_before(&answer) {
+            self.ledger.duplicates += 1;
+            return;
+        }
+        let backwards = answer.at.zip(answer.started.or(open.call.at)).is_some_and(|(at, start)| at < start);
+        if backwards {
+            answer.at = None;
+        }
+        open.highest_attempt = open.highest_attempt.max(answer.attempt.unwrap_or(0));
+        let ok = answer.reply == Reply::Ok;
+        if answer.to == AnswerTo::Attempt {
+            open.succeeded |= ok;
+            open.failed_on = (!ok).then_some(answer.place.line);
+        }
+        let write = (ok && joins && writes(open.call.tool())).then_some((open.run, answer.place.line));
+        open.call.answers.push(answer);
+        self.ledger.attached += 1;
+        self.ledger.backwards += u64::from(backwards && !late);
+        if let Some((run, line)) = write {
+            self.runs.run_mut(run).last_write = line;
+        }
+    }
+
+    /// Counts a line whose time is before an earlier one of its run, and says whether it is.
+    fn see_time(&mut self, run: RunSlot, at: Option<Instant>) -> bool {
+        let run = self.runs.run_mut(run);
+        let late = at.zip(run.latest).is_some_and(|(at, latest)| at < latest);
+        self.ledger.backwards += u64::from(late);
+        run.latest = run.latest.max(at);
+        late
+    }
+
+    fn run_end(&mut self, run: u128, closed: &mut Vec<ClosedCall>) {
+        self.ledger.run_ends += 1;
+        let Some(slot) = self.runs.find(run) else { return };
+        while let first @ 1.. = self.runs.run(slot).first_open {
+            self.close(first, closed);
+        }
+    }
+
+    fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
+        let taken = self.index(number).and_then(|index| self.open.get_mut(index)).and_then(Option::take);
+        while let Some(None) = self.open.front() {
+            self.open.pop_front();
+            self.first += 1;
+        }
+        let Some(open) = taken else { return };
+        self.unlink(&open);
+        for id in open.marks.id.iter().chain(&open.joined_ids) {
+            if self.by_id.get(id) == Some(&number) {
+                self.by_id.remove(id);
+            }
+        }
+        if self.options.join_resends && self.by_resend.get(&open.marks.resend()) == Some(&number) {
+            self.by_resend.remove(&open.marks.resend());
+        }
+        self.ledger.closed += 1;
+        self.ledger.unanswered += u64::from(open.call.answers.is_empty());
+        closed.push(ClosedCall { call: open.call, marks: open.marks });
+    }
+
+    fn unlink(&mut self, open: &Open) {
+        if let Some(before) = self.at_mut(open.before) {
+            before.after = open.after;
+        }
+        if let Some(after) = self.at_mut(open.after) {
+            after.before = open.before;
+        }
+        let run = self.runs.run_mut(open.run);
+        if open.before == 0 {
+            run.first_open = open.after;
+        }
+        if open.after == 0 {
+            run.last_open = open.before;
+        }
+    }
+
+    fn index(&self, number: u64) -> Option<usize> {
+        number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok())
+    }
+
+    fn at(&self, number: u64) -> Option<&Open> {
+        self.open.get(self.index(number)?)?.as_ref()
+    }
+
+    fn at_mut(&mut self, number: u64) -> Option<&mut Open> {
+        let index = self.index(number)?;
+        self.open.get_mut(index)?.as_mut()
+    }
+}
+
+impl Open {
+    /// Whether the same attempt has an answer already. Refreshes and reversals have no numbers.
+    fn answered_before(&self, answer: &RecordedAnswer) -> bool {
+        let Some(attempt) = answer.attempt else { return false };
+        attempt <= self.highest_attempt
+            && self.call.answers.iter().any(|seen| seen.to == answer.to && seen.attempt == Some(attempt))
+    }
+}

@@ -1,0 +1,10 @@
+//! From lines to calls with their answers, and the account of what became of each line.
+
+mod account;
+mod assembler;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+pub use account::InputLedger;
+pub use assembler::{AssembleOptions, Assembler, ClosedCall, Writes};

@@ -1,0 +1,298 @@
+//! Tests of pairing: who gets which answer, when calls close, and that the books balance.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::diagnostic::Report;
+use crate::trace::model::{RecordedCall, Reply};
+use crate::trace::pieces::{Chunks, Piece};
+use crate::trace::read::digest;
+use crate::trace::redact::RedactionRules;
+
+struct Read {
+    calls: Vec<RecordedCall>,
+    ledger: InputLedger,
+    reports: Vec<Report>,
+}
+
+fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
+    let writes = |tool: &str| !tool.starts_with("read");
+    let mut assembler = Assembler::new(3, "t.jsonl", options, &writes);
+    let mut closed = Vec::new();
+    let mut chunks = Chunks::new(text);
+    while let Some(piece) = chunks.next(Vec::new()).unwrap() {
+        assembler.take(digest(&piece, &RedactionRules::default()), &mut closed)?;
+    }
+    let (ledger, reports) = assembler.finish(&mut closed);
+    assert!(ledger.balances(), "{ledger:?}");
+    Ok(Read { calls: closed.into_iter().map(|closed| closed.call).collect(), ledger, reports })
+}
+
+fn assemble_with(lines: &[&str], options: AssembleOptions) -> Read {
+    try_assemble(lines.join("\n").as_bytes(), options).unwrap()
+}
+
+fn assemble(lines: &[&str]) -> Read {
+    assemble_with(lines, AssembleOptions::default())
+}
+
+fn joining(lines: &[&str]) -> Read {
+    assemble_with(lines, AssembleOptions { join_resends: true, ..AssembleOptions::default() })
+}
+
+/// `tool` and one letter an answer: `+` ok, `-` failed, lower case `i` after it: inferred.
+fn shape(read: &Read) -> Vec<String> {
+    let answer =
+        |ok: bool, inferred: bool| format!("{}{}", if ok { "+" } else { "-" }, if inferred { "i" } else { "" });
+    let calls = read.calls.iter();
+    calls
+        .map(|call| {
+            let answers = call.answers.iter().map(|seen| answer(seen.reply == Reply::Ok, seen.inferred));
+            format!("{} {}{}", call.reference(), call.tool(), answers.collect::<String>())
+        })
+        .collect()
+}
+
+#[test]
+fn results_find_their_calls_by_run_and_label() {
+    let read = assemble(&[
+        r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
+        r#"{"tool":"b","run_id":"s","call_id":"1"}"#,
+        r#"{"tool":"c","run_id":"r","call_id":"2"}"#,
+        r#"{"call_id":"1","run_id":"r","status":"error"}"#,
+        r#"{"call_id":"1","run_id":"s","status":"ok"}"#,
+        r#"{"call_id":"1","run_id":"r","status":"ok","attempt":2}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+    ]);
+    assert_eq!(shape(&read), ["r#1 a-+", "s#1 b+", "r#2 c"]);
+    let InputLedger { runs, orphans, unanswered, attached, .. } = read.ledger;
+    assert_eq!((runs, orphans, unanswered, attached), (2, 1, 1, 3));
+    assert_eq!((read.calls[1].place.input, read.calls[1].place.line, read.calls[1].number), (3, 2, 2));
+    assert_eq!(read.calls[0].answers[1].place.line, 6);
+}
+
+#[test]
+fn a_result_without_a_label_goes_to_the_newest_open_call_of_its_tool_that_has_not_succeeded() {
+    let result = |tool, status| format!(r#"{{"type":"tool_result","tool":"{tool}","status":"{status}"}}"#);
+    let lines = [
+        r#"{"tool":"a"}"#.to_owned(),
+        r#"{"tool":"a"}"#.to_owned(),
+        r#"{"tool":"b"}"#.to_owned(),
+        result("a", "error"),
+        result("a", "ok"),
+        result("a", "ok"),
+        result("a", "ok"),
+        r#"{"type":"tool_result","status":"ok"}"#.to_owned(),
+    ];
+    let read = assemble(&lines.each_ref().map(String::as_str));
+    assert_eq!(shape(&read), ["#1 a+", "#2 a-+", "#3 b"]);
+    assert_eq!(read.ledger.orphans, 2);
+}
+
+#[test]
+fn a_label_that_is_used_again_closes_the_call_that_had_it() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1"}"#,
+        r#"{"tool":"b"}"#,
+        r#"{"tool":"c","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 a", "#2 b", "#3 c+"]);
+    assert_eq!(read.calls[0].number, 1);
+}
+
+#[test]
+fn a_run_s_end_closes_its_calls_alone_and_the_run_goes_on_counting() {
+    let read = assemble(&[
+        r#"{"tool":"a","run_id":"s","call_id":"1"}"#,
+        r#"{"tool":"b","run_id":"r","call_id":"1"}"#,
+        r#"{"tool":"c","run_id":"r"}"#,
+        r#"{"type":"run_end","run_id":"r"}"#,
+        r#"{"type":"run_end","run_id":"never seen"}"#,
+        r#"{"run_id":"r","call_id":"1","status":"ok"}"#,
+        r#"{"run_id":"s","call_id":"1","status":"ok"}"#,
+        r#"{"tool":"d","run_id":"r"}"#,
+    ]);
+    assert_eq!(shape(&read), ["r#1 b", "r#2 c", "s#1 a+", "r#3 d"]);
+    assert_eq!((read.ledger.run_ends, read.ledger.orphans, read.ledger.runs), (2, 1, 2));
+}
+
+#[test]
+fn a_call_closes_a_window_later_and_a_result_after_that_is_an_orphan() {
+    let lines = [
+        r#"{"tool":"a","call_id":"1"}"#,
+        r#"{"tool":"b","call_id":"2"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"tool":"c","call_id":"3"}"#,
+        r#"{"call_id":"1","status":"ok","attempt":2}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+    ];
+    let read = assemble_with(&lines, AssembleOptions { reorder_window: 2, ..AssembleOptions::default() });
+    assert_eq!(shape(&read), ["#1 a+", "#2 b+", "#3 c"]);
+    assert_eq!(read.ledger.orphans, 1);
+}
+
+#[test]
+fn an_attempt_that_is_answered_twice_keeps_its_first_answer() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error","attempt":1}"#,
+        r#"{"call_id":"1","status":"ok","attempt":1}"#,
+        r#"{"call_id":"1","status":"ok","attempt":1,"answers":"refresh"}"#,
+        r#"{"call_id":"1","status":"ok","attempt":2}"#,
+    ]);
+    assert_eq!((shape(&read), read.ledger.duplicates), (vec!["#1 a-++".to_owned()], 1));
+}
+
+#[test]
+fn answers_beyond_a_thousand_are_counted_and_dropped() {
+    let mut lines = vec![r#"{"tool":"a","call_id":"1"}"#];
+    lines.resize(1_301, r#"{"call_id":"1","status":"error"}"#);
+    let read = assemble(&lines);
+    assert_eq!((read.calls[0].answers.len(), read.ledger.surplus), (1_000, 300));
+}
+
+#[test]
+fn times_that_go_backwards_are_counted_and_give_no_latency() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1","at_ms":100}"#,
+        r#"{"call_id":"1","status":"error","at_ms":50}"#,
+        r#"{"call_id":"1","status":"ok","at_ms":300,"started_ms":400}"#,
+        r#"{"tool":"b","run_id":"other","at_ms":0}"#,
+        r#"{"tool":"c","at_ms":200}"#,
+    ]);
+    assert_eq!(read.ledger.backwards, 3);
+    assert_eq!(read.calls[0].answers.iter().map(|answer| answer.at).collect::<Vec<_>>(), [None, None]);
+}
+
+#[test]
+fn an_identical_call_after_a_failed_one_is_its_next_attempt_where_resends_are_joined() {
+    let read = joining(&[
+        r#"{"tool":"pay","call_id":"1","args":{"a":1,"b":2},"at_ms":0}"#,
+        r#"{"call_id":"1","status":"error","at_ms":5}"#,
+        r#"{"tool":"read","args":{},"status":"ok","at_ms":6}"#,
+        r#"{"tool":"pay","call_id":"2","args":{"b":2,"a":1.0},"at_ms":7}"#,
+        r#"{"call_id":"2","status":"error","attempt":1,"at_ms":9}"#,
+        r#"{"tool":"pay","args":{"a":1,"b":2},"status":"ok","at_ms":11}"#,
+        r#"{"tool":"pay","args":{"a":1,"b":2},"status":"error","at_ms":12}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 pay--i+i", "#2 read+", "#3 pay-"]);
+    assert_eq!((read.ledger.joined, read.ledger.closed), (2, 3));
+    let millis = crate::time::Instant::from_millis;
+    assert_eq!((read.calls[0].answers[2].started, read.calls[0].answers[1].attempt), (Some(millis(11)), None));
+}
+
+#[test]
+fn resends_are_not_joined_after_a_write_with_another_key_or_before_an_answer() {
+    let fail = |extra: &str| format!(r#"{{"tool":"pay","args":1{extra},"status":"error"}}"#);
+    let apart = |second: &str, between: &str| shape(&joining(&[&fail(""), between, second])).len();
+    assert_eq!(apart(&fail(""), ""), 1);
+    assert_eq!(apart(&fail(""), r#"{"tool":"write","status":"ok"}"#), 3);
+    assert_eq!(apart(&fail(""), r#"{"tool":"write","status":"error"}"#), 2);
+    assert_eq!(apart(&fail(r#","idempotency_key":"k""#), ""), 2);
+    assert_eq!(apart(&fail(r#","run_id":"r""#), ""), 2);
+    assert_eq!(shape(&joining(&[r#"{"tool":"pay"}"#, r#"{"tool":"pay"}"#])).len(), 2);
+    assert_eq!(shape(&assemble(&[&fail(""), &fail("")])).len(), 2);
+}
+
+#[test]
+fn a_resend_may_use_the_label_again() {
+    let read = joining(&[
+        r#"{"tool":"pay","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error","attempt":1}"#,
+        r#"{"tool":"pay","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"ok","attempt":2}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 pay-+"]);
+}
+
+#[test]
+fn the_first_bad_line_ends_the_reading_unless_bad_lines_are_skipped() {
+    let text = b"{\"tool\":\"a\"}\n\n{\"tool\":\"b\",\"at_ms\":-1}\n{\"tool\":\n{\"tool\":\"c\"}\n";
+    let report = try_assemble(text, AssembleOptions::default()).err().unwrap();
+    assert_eq!(report.to_string(), "t.jsonl:3:21: `at_ms` is negative");
+    let read = try_assemble(text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
+    assert_eq!((read.ledger.skipped, read.ledger.calls, read.ledger.lines, read.reports.len()), (2, 2, 5, 2));
+    assert_eq!(read.reports[1].to_string(), "t.jsonl:4:8: the line ends in the middle of its JSON: it was cut off");
+}
+
+#[test]
+fn bad_lines_of_every_kind_are_placed_and_do_not_stop_a_reading_that_skips() {
+    let mut text = b"{\"tool\":\"a\"}\n".to_vec();
+    text.extend(b"{\"tool\":\"\xff\"}\n");
+    text.extend(format!("{{\"tool\":\"a\",\"args\":{}\n", "[".repeat(100_000)).into_bytes());
+    text.extend(vec![b'x'; 60_000_000]);
+    text.extend(b"\n{\"tool\":\"a\",\"at_ms\":");
+    text.extend(vec![b'9'; 5_000]);
+    text.extend(b"}\n{\"tool\":\"z\"}");
+    let read = try_assemble(&text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
+    assert_eq!((read.ledger.lines, read.ledger.skipped, read.ledger.calls), (6, 4, 2));
+    let ids: Vec<String> = read.reports.iter().map(|report| report.to_string()).collect();
+    assert_eq!(ids[0], "t.jsonl:2:10: the line is no UTF-8 text: its byte 10 is 0xff");
+    assert_eq!(ids[1], "t.jsonl:3:147: the line nests deeper than 128 levels");
+    assert_eq!(ids[2], "t.jsonl:4:1: the line is 58 MiB long; a line may have 16 MiB");
+    assert!(ids[3].starts_with("t.jsonl:5:21: `at_ms` is beyond"), "{}", ids[3]);
+}
+
+#[test]
+fn an_empty_input_has_an_empty_account() {
+    assert_eq!(assemble(&[]).ledger, InputLedger::default());
+    let read = assemble(&["", "  "]);
+    assert_eq!((read.ledger.lines, read.ledger.blank), (2, 2), "a last line without a break counts too");
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let name = |field: &'static str, names: &'static [&'static str]| {
+        proptest::option::of(proptest::sample::select(names))
+            .prop_map(move |name| name.map(|name| format!(",\"{field}\":\"{name}\"")).unwrap_or_default())
+    };
+    let head = proptest::sample::select(&[
+        r#"{"type":"tool_call","tool":"a""#,
+        r#"{"type":"tool_call","tool":"read""#,
+        r#"{"tool":"a""#,
+        r#"{"type":"tool_result","tool":"a""#,
+        r#"{"type":"tool_result""#,
+        r#"{"type":"run_end""#,
+        r#"{"type":"other""#,
+        r#"{"broken"#,
+    ]);
+    const REST: [&str; 8] =
+        ["", "", ",\"attempt\":1", ",\"attempt\":2", ",\"x\":1", ",\"at_ms\":7", ",\"at_ms\":3", ",\"at_ms\":-1"];
+    let parts = (
+        head,
+        name("run_id", &["r", "s"]),
+        name("call_id", &["1", "2", "3"]),
+        name("status", &["ok", "error"]),
+        proptest::sample::select(&REST),
+    );
+    let full = parts.prop_map(|(head, run, id, status, rest)| format!("{head}{run}{id}{status}{rest}}}"));
+    prop_oneof![9 => full, 1 => Just(String::new())]
+}
+
+proptest! {
+    #[test]
+    fn the_books_always_balance_and_every_call_is_given_out_once(
+        lines in proptest::collection::vec(line(), 0..60),
+        window in 1..20_u64,
+        join_resends: bool,
+    ) {
+        let options = AssembleOptions { reorder_window: window, join_resends, skip_invalid: true };
+        let read = try_assemble(lines.join("\n").as_bytes(), options).unwrap();
+        let mut numbers: Vec<u64> = read.calls.iter().map(|call| call.number).collect();
+        numbers.sort_unstable();
+        prop_assert_eq!(numbers, (1..=read.calls.len() as u64).collect::<Vec<_>>());
+        let mut references: Vec<String> = read.calls.iter().map(RecordedCall::reference).collect();
+        references.sort();
+        references.dedup();
+        prop_assert_eq!(references.len(), read.calls.len());
+        let attached: usize = read.calls.iter().map(|call| call.answers.len()).sum();
+        prop_assert_eq!(attached as u64, read.ledger.attached);
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let piece = Piece::Lines(bytes);
+        let read = digest(&piece, &RedactionRules::default());
+        prop_assert!(read.entries.len() + read.bad.len() <= 301);
+    }
+}

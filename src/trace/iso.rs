@@ -1,0 +1,121 @@
+//! Times as people write them (ISO 8601, RFC 3339) to microseconds since 1970. Reads no clock and no time zone files.
+
+/// Microseconds since 1970 of `2026-11-21T10:00:00.250Z`, `2026-11-21 10:00:00+02:00`; without an offset: UTC.
+/// None if it is no such time; negative before 1970.
+pub fn parse_micros(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    let separators = [(4, b'-'), (7, b'-'), (13, b':'), (16, b':')];
+    if !separators.iter().all(|&(at, byte)| bytes.get(at) == Some(&byte))
+        || !matches!(bytes.get(10)?, b'T' | b't' | b' ')
+    {
+        return None;
+    }
+    let (year, month, day) = (digits(text, 0..4)?, digits(text, 5..7)?, digits(text, 8..10)?);
+    let (hour, minute, second) = (digits(text, 11..13)?, digits(text, 14..16)?, digits(text, 17..19)?);
+    let valid = (1..=12).contains(&month)
+        && (1..=days_in(year, month)).contains(&day)
+        && hour <= 23
+        && minute <= 59
+        && second <= 60; // a leap second is read as the second after it
+    if !valid {
+        return None;
+    }
+    let (micros, rest) = fraction(text.get(19..)?)?;
+    let offset_minutes = offset(rest)?;
+    let minutes = (days_since_1970(year, month, day) * 24 + hour) * 60 + minute - offset_minutes;
+    Some((minutes * 60 + second) * 1_000_000 + micros)
+}
+
+fn digits(text: &str, range: std::ops::Range<usize>) -> Option<i64> {
+    let digits = text.get(range)?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
+/// `.25…` as microseconds (later digits are cut), and what follows.
+fn fraction(text: &str) -> Option<(i64, &str)> {
+    let Some(rest) = text.strip_prefix(['.', ',']) else { return Some((0, text)) };
+    let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, rest) = rest.split_at(length);
+    let six: String = digits.chars().chain("000000".chars()).take(6).collect();
+    (length > 0).then_some((six.parse().ok()?, rest))
+}
+
+/// `Z`, `+02:00`, `-0530`, `+02` or nothing, in minutes.
+fn offset(text: &str) -> Option<i64> {
+    if matches!(text, "" | "Z" | "z") {
+        return Some(0);
+    }
+    let sign = match text.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let hours = digits(text, 1..3)?;
+    let minutes = match text.get(3..)? {
+        "" => 0,
+        rest => {
+            let rest = rest.strip_prefix(':').unwrap_or(rest);
+            if rest.len() != 2 {
+                return None;
+            }
+            digits(rest, 0..2)?
+        }
+    };
+    (hours <= 23 && minutes <= 59).then_some(sign * (hours * 60 + minutes))
+}
+
+fn leap(year: i64) -> bool {
+    (year % 4 == 0 && year % 100 != 0) || year % 400 == 0
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Howard Hinnant's `days_from_civil`.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_times_are_read() {
+        assert_eq!(parse_micros("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(parse_micros("2000-02-29T12:00:00Z"), Some(951_825_600_000_000));
+        assert_eq!(parse_micros("2026-11-21T10:00:00.25+02:00"), Some(1_795_248_000_250_000));
+        assert_eq!(parse_micros("2026-11-21 08:00:00"), Some(1_795_248_000_000_000));
+        assert_eq!(parse_micros("2026-11-21T08:00:00.123456789Z"), Some(1_795_248_000_123_456));
+        assert_eq!(parse_micros("1969-12-31T23:59:59-00:00"), Some(-1_000_000));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for bad in [
+            "",
+            "2026",
+            "2026-11-21",
+            "2026-13-01T00:00:00Z",
+            "2026-02-29T00:00:00Z",
+            "2026-11-21T24:00:00Z",
+            "2026-11-21T10:00:00.Z",
+            "2026-11-21T10:00:00+2",
+            "2026-11-21T10:00:00 UTC",
+            "2026-11-21T10:0é:00Z",
+            "20a6-11-21T10:00:00Z",
+        ] {
+            assert_eq!(parse_micros(bad), None, "{bad}");
+        }
+    }
+}

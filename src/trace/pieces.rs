@@ -1,0 +1,206 @@
+//! Bytes to pieces of whole lines: decoding, cutting at line breaks, and the limit of a line's length.
+//! Knows nothing of what a line says, and opens no files.
+
+use std::io::{self, BufReader, Read};
+
+/// A line may be this long, in bytes.
+pub const MAX_LINE: usize = 16 << 20;
+
+const CHUNK: usize = 1 << 20;
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Part of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Whole lines; only the very last may lack its line break.
+    Lines(Vec<u8>),
+    /// One line that is longer than [`MAX_LINE`]; all but its beginning was dropped.
+    TooLong {
+        /// Its first bytes.
+        start: Vec<u8>,
+        /// Its length.
+        bytes: u64,
+    },
+}
+
+/// The decoded bytes of `source`: gzip and zstd are known by their first bytes, all else is taken as it is.
+///
+/// # Errors
+/// What `source` gives, and a decoder that cannot start.
+pub fn decode<'a>(mut source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    let mut magic = Vec::with_capacity(4);
+    source.by_ref().take(4).read_to_end(&mut magic)?;
+    let kind = (magic.starts_with(b"\x1f\x8b"), magic.starts_with(b"\x28\xb5\x2f\xfd"));
+    let whole = io::Cursor::new(magic).chain(source);
+    Ok(match kind {
+        (true, _) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole))),
+        (_, true) => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        _ => Box::new(whole),
+    })
+}
+
+/// Cuts a source into pieces of about 1 MiB. Where it cuts depends on the bytes alone, not on how they arrive.
+#[derive(Debug)]
+pub struct Chunks<R> {
+    source: R,
+    carry: Vec<u8>,
+    begun: bool,
+    ended: bool,
+}
+
+impl<R: Read> Chunks<R> {
+    /// The pieces of `source`, which is decoded already.
+    pub fn new(source: R) -> Chunks<R> {
+        Chunks { source, carry: Vec::new(), begun: false, ended: false }
+    }
+
+    /// The next piece; none at the end. `spare` is an old buffer to fill.
+    ///
+    /// # Errors
+    /// What the source gives.
+    pub fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Piece>> {
+        let mut buffer = spare;
+        buffer.clear();
+        buffer.append(&mut self.carry);
+        loop {
+            let searched = buffer.len();
+            self.fill(&mut buffer)?;
+            if let Some(piece) = self.too_long(&buffer)? {
+                return Ok(Some(piece));
+            }
+            if self.ended {
+                return Ok((!buffer.is_empty()).then_some(Piece::Lines(buffer)));
+            }
+            let fresh = buffer.get(searched..).unwrap_or_default();
+            if let Some(last) = memchr::memrchr(b'\n', fresh) {
+                let end = searched + last + 1;
+                self.carry.extend_from_slice(buffer.get(end..).unwrap_or_default());
+                buffer.truncate(end);
+                return Ok(Some(Piece::Lines(buffer)));
+            }
+        }
+    }
+
+    /// Reads on until a whole chunk has been added or the source ends.
+    fn fill(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
+        if self.ended {
+            return Ok(());
+        }
+        let wanted = CHUNK - buffer.len() % CHUNK;
+        buffer.reserve(wanted);
+        let read = self.source.by_ref().take(wanted as u64).read_to_end(buffer)?;
+        self.ended = read < wanted;
+        if !self.begun && buffer.starts_with(BOM) {
+            buffer.drain(..BOM.len());
+        }
+        self.begun = true;
+        Ok(())
+    }
+
+    /// The first line, if it is over the limit; what follows it is carried over.
+    fn too_long(&mut self, buffer: &[u8]) -> io::Result<Option<Piece>> {
+        let Some(head) = buffer.get(..=MAX_LINE) else { return Ok(None) };
+        if memchr::memchr(b'\n', head).is_some() {
+            return Ok(None);
+        }
+        let start = head.get(..200).unwrap_or(head).to_vec();
+        let rest = buffer.get(head.len()..).unwrap_or_default();
+        let mut bytes = buffer.len() as u64;
+        if let Some(end) = memchr::memchr(b'\n', rest) {
+            self.carry.extend_from_slice(rest.get(end + 1..).unwrap_or_default());
+            return Ok(Some(Piece::TooLong { start, bytes: (head.len() + end) as u64 }));
+        }
+        let mut block = Vec::with_capacity(1 << 16);
+        while !self.ended {
+            block.clear();
+            self.ended = self.source.by_ref().take(1 << 16).read_to_end(&mut block)? < 1 << 16;
+            if let Some(end) = memchr::memchr(b'\n', &block) {
+                self.carry.extend_from_slice(block.get(end + 1..).unwrap_or_default());
+                bytes += end as u64;
+                break;
+            }
+            bytes += block.len() as u64;
+        }
+        Ok(Some(Piece::TooLong { start, bytes }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn pieces(source: impl Read) -> Vec<Piece> {
+        let mut chunks = Chunks::new(source);
+        std::iter::from_fn(|| chunks.next(Vec::new()).unwrap()).collect()
+    }
+
+    fn joined(pieces: &[Piece]) -> Vec<u8> {
+        let mut all = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Lines(lines) => all.extend_from_slice(lines),
+                Piece::TooLong { .. } => panic!("too long"),
+            }
+        }
+        all
+    }
+
+    /// Gives a few bytes at a time, as a pipe does.
+    struct Trickle<'a>(&'a [u8]);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let few = buffer.len().min(1_009);
+            self.0.read(&mut buffer[..few])
+        }
+    }
+
+    #[test]
+    fn pieces_end_at_line_breaks_and_do_not_depend_on_how_bytes_arrive() {
+        let text: Vec<u8> = (0..400_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
+        let cut = pieces(&text[..]);
+        assert!(cut.len() > 3);
+        assert!(cut.iter().all(|piece| matches!(piece, Piece::Lines(lines) if lines.ends_with(b"\n"))));
+        assert_eq!(joined(&cut), text);
+        assert_eq!(pieces(Trickle(&text)), cut);
+    }
+
+    #[test]
+    fn a_byte_order_mark_goes_and_a_missing_last_line_break_is_fine() {
+        assert_eq!(pieces(&b"\xef\xbb\xbfa\nb"[..]), [Piece::Lines(b"a\nb".to_vec())]);
+        assert_eq!(pieces(&b""[..]), []);
+    }
+
+    #[test]
+    fn a_line_beyond_the_limit_is_dropped_and_counted_and_what_follows_is_kept() {
+        for length in [MAX_LINE + 1, MAX_LINE + 500_000, 60_000_000] {
+            let mut text = b"before\n".to_vec();
+            text.resize(text.len() + length, b'x');
+            text.extend_from_slice(b"\nafter\n");
+            let cut = pieces(&text[..]);
+            let long = Piece::TooLong { start: vec![b'x'; 200], bytes: length as u64 };
+            assert_eq!(cut, [Piece::Lines(b"before\n".to_vec()), long, Piece::Lines(b"after\n".to_vec())]);
+        }
+        assert_eq!(pieces(&vec![b'x'; MAX_LINE][..]), [Piece::Lines(vec![b'x'; MAX_LINE])]);
+        let endless = pieces(&vec![b'x'; MAX_LINE + 9][..]);
+        assert_eq!(endless, [Piece::TooLong { start: vec![b'x'; 200], bytes: MAX_LINE as u64 + 9 }]);
+    }
+
+    #[test]
+    fn gzip_and_zstd_are_known_by_their_first_bytes() {
+        let text = b"{\"tool\":\"a\"}\n".repeat(1_000);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&text).unwrap();
+        let mut two = gzip.finish().unwrap();
+        two.extend(two.clone());
+        let zstd = zstd::encode_all(&text[..], 1).unwrap();
+        let decoded = |bytes: &[u8]| joined(&pieces(decode(bytes).unwrap()));
+        assert_eq!(decoded(&two), text.repeat(2), "gzip members follow one another");
+        assert_eq!(decoded(&zstd), text);
+        assert_eq!(decoded(&text), text);
+        assert_eq!(decoded(b"{}"), b"{}");
+        let mut chunks = Chunks::new(decode(&two[..two.len() / 3]).unwrap());
+        assert!(chunks.next(Vec::new()).is_err(), "a gzip that was cut off is an error");
+    }
+}

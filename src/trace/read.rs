@@ -1,0 +1,215 @@
+//! From a piece of an input to what its lines say, ready to be paired. Pieces can be read in any order and on any
+//! thread: line numbers are still relative to the piece. Opens no files, pairs nothing.
+
+use std::borrow::Cow;
+
+use crate::trace::marks::{self, Marks};
+use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
+use crate::trace::pieces::{MAX_LINE, Piece};
+use crate::trace::redact::RedactionRules;
+use crate::trace::trouble::BadLine;
+use crate::trace::wire::{self, AnswerLine, CallLine, Line};
+
+/// What the lines of one piece say, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// Lines of the piece, blank ones too.
+    pub lines: u64,
+    /// Lines with nothing but white space.
+    pub blank: u64,
+    /// Lines of types that this version does not know.
+    pub other: u64,
+    /// Fields that nobody knows.
+    pub unknown_fields: u64,
+    /// What the other lines say; their places count from the piece's first line, which is 1.
+    pub entries: Vec<Entry>,
+    /// The lines that cannot be used.
+    pub bad: Vec<BadLine>,
+}
+
+/// What one line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A call, with its answer where the line has one.
+    Call(CallEntry),
+    /// An answer to an earlier call.
+    Answer(AnswerEntry),
+    /// The end of the run with this mark.
+    RunEnd(u128),
+}
+
+/// A call on its way to being paired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallEntry {
+    /// The call, not numbered yet.
+    pub call: RecordedCall,
+    /// Taken before redaction.
+    pub marks: Marks,
+}
+
+/// An answer on its way to its call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerEntry {
+    /// The mark of its run.
+    pub run: u128,
+    /// The mark of its label.
+    pub id: Option<u128>,
+    /// The mark of its tool.
+    pub tool: Option<u128>,
+    /// What came.
+    pub answer: RecordedAnswer,
+}
+
+/// Reads the lines of `piece`, and takes out what `redaction` says.
+pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
+    match piece {
+        Piece::Lines(bytes) => {
+            let mut digest = Digest::default();
+            match std::str::from_utf8(bytes) {
+                Ok(text) => split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction)),
+                Err(_) => split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), redaction)),
+            }
+            digest
+        }
+        Piece::TooLong { start, bytes } => {
+            let mut digest = Digest::default();
+            digest.bad(BadLine::too_long(1, start, *bytes, MAX_LINE), redaction);
+            digest
+        }
+    }
+}
+
+/// Calls `each` with every line's number, from 1, and its bytes without the line break.
+fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
+    let (mut start, mut line) = (0, 0);
+    for end in memchr::memchr_iter(b'\n', bytes).chain((!bytes.ends_with(b"\n")).then_some(bytes.len())) {
+        line += 1;
+        each(line, start..end);
+        start = end + 1;
+    }
+}
+
+impl Digest {
+    fn bytes(&mut self, line: u64, bytes: &[u8], redaction: &RedactionRules) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.text(line, text, redaction),
+            Err(error) => self.bad(BadLine::no_text(line, bytes, error), redaction),
+        }
+    }
+
+    fn text(&mut self, line: u64, text: &str, redaction: &RedactionRules) {
+        self.lines += 1;
+        if !text.starts_with('{') && text.trim_ascii().is_empty() {
+            self.blank += 1;
+            return;
+        }
+        match wire::parse_line(text) {
+            Ok(parsed) => {
+                self.unknown_fields += u64::from(parsed.unknown_fields);
+                self.line(line, parsed.line, redaction);
+            }
+            Err(error) => self.bad.push(BadLine::new(line, text, *error).redacted(redaction)),
+        }
+    }
+
+    fn bad(&mut self, bad: BadLine, redaction: &RedactionRules) {
+        self.lines += 1;
+        self.bad.push(bad.redacted(redaction));
+    }
+
+    fn line(&mut self, line: u64, parsed: Line<'_>, redaction: &RedactionRules) {
+        let place = Place { input: 0, line };
+        let entry = match parsed {
+            Line::Call(call) => Entry::Call(call_entry(&call, place, None, redaction)),
+            Line::Both(call, answer) => Entry::Call(call_entry(&call, place, Some(answer), redaction)),
+            Line::Answer(answer) => Entry::Answer(answer_entry(answer, place, redaction)),
+            Line::RunEnd(run) => Entry::RunEnd(marks::of_run(run.as_deref())),
+            Line::Other => {
+                self.other += 1;
+                return;
+            }
+        };
+        self.entries.push(entry);
+    }
+}
+
+fn call_entry(
+    line: &CallLine<'_>,
+    place: Place,
+    answer: Option<RecordedAnswer>,
+    redaction: &RedactionRules,
+) -> CallEntry {
+    let texts = CallTexts {
+        run: line.run.as_deref(),
+        id: line.id.as_deref(),
+        tool: &line.tool,
+        args: line.args,
+        key: line.key.as_deref(),
+        evidence: line.evidence,
+        token: line.token.as_deref(),
+    };
+    let marks = Marks::new(texts.run, texts.id, texts.tool, texts.key, line.args_hash);
+    let mut call = RecordedCall::new(texts, place);
+    call.at = line.at;
+    call.timeout = line.timeout;
+    if let Some(mut answer) = answer {
+        answer.place = place;
+        call.answers = vec![answer];
+    }
+    CallEntry { call: redaction.call(call), marks }
+}
+
+fn answer_entry(line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) -> AnswerEntry {
+    let run = marks::of_run(line.run.as_deref());
+    let text = |text: Cow<'_, str>| marks::of_id(run, &text);
+    let mut answer = line.answer;
+    answer.place = place;
+    redaction.reply(&mut answer.reply);
+    AnswerEntry { run, id: line.id.map(text), tool: line.tool.map(|tool| marks::of_tool(&tool)), answer }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::model::Reply;
+
+    fn read(text: &[u8]) -> Digest {
+        digest(&Piece::Lines(text.to_vec()), &RedactionRules::default())
+    }
+
+    #[test]
+    fn lines_are_counted_and_placed_whatever_their_breaks() {
+        let read =
+            read(b"\r\n{\"tool\":\"a\"}\r\n  \n{\"type\":\"crash\"}\n{\"call_id\":\"c\",\"status\":\"ok\",\"x\":1}");
+        assert_eq!((read.lines, read.blank, read.other, read.unknown_fields, read.bad.len()), (5, 2, 1, 1, 0));
+        let [Entry::Call(call), Entry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
+        assert_eq!((call.call.place.line, answer.answer.place.line), (2, 5));
+        assert_eq!(answer.id, Some(marks::of_id(marks::of_run(None), "c")));
+    }
+
+    #[test]
+    fn a_line_that_is_no_text_does_not_spoil_its_neighbours() {
+        let read = read(b"{\"tool\":\"a\"}\n{\"tool\":\"\xff\"}\n{\"tool\":\"b\"}\n");
+        assert_eq!((read.lines, read.entries.len(), read.bad.len()), (3, 2, 1));
+        assert_eq!((read.bad[0].line, read.bad[0].error.id), (2, "not_utf8"));
+    }
+
+    #[test]
+    fn marks_are_taken_before_redaction_and_texts_after() {
+        let rules = RedactionRules::new(&["ssn"], &["secret"]).unwrap();
+        let lines = concat!(
+            r#"{"tool":"a","args":{"ssn":1},"status":"error","error":{"message":"a secret"}}"#,
+            "\n",
+            r#"{"tool":"a","args":{"ssn":2},"status":"ok"}"#
+        );
+        let read = digest(&Piece::Lines(lines.into()), &rules);
+        let [Entry::Call(one), Entry::Call(two)] = &read.entries[..] else { panic!("{read:?}") };
+        assert_ne!(one.marks.same, two.marks.same);
+        assert_eq!(
+            (one.call.args(), two.call.args()),
+            (Some(r#"{"ssn":"[redacted]"}"#), Some(r#"{"ssn":"[redacted]"}"#))
+        );
+        let Reply::Failed(Some(error)) = &one.call.answers[0].reply else { panic!() };
+        assert_eq!(error.message.as_deref(), Some("a [redacted]"));
+    }
+}

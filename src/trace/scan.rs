@@ -1,0 +1,316 @@
+//! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
+//! Knows no field names; allocates nothing.
+
+/// Nesting that a line may have, its outermost object counted.
+pub const MAX_DEPTH: u32 = 128;
+
+/// A position in JSON text.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+/// A string as it stands in the text, without its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawString<'a> {
+    /// What stands between the quotes.
+    pub inner: &'a str,
+    /// Whether it holds a backslash.
+    pub escaped: bool,
+}
+
+impl<'a> Cursor<'a> {
+    /// At the start of `text`.
+    pub fn new(text: &'a str) -> Cursor<'a> {
+        Cursor { text, at: 0 }
+    }
+
+    /// The byte offset in the text.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The text from byte `start` to here; empty if `start` is no place in it.
+    pub fn since(&self, start: usize) -> &'a str {
+        self.text.get(start..self.at).unwrap_or("")
+    }
+
+    /// The byte here.
+    pub fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Past white space.
+    pub fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Past white space, then past `byte` if it is next.
+    pub fn eat(&mut self, byte: u8) -> bool {
+        if self.peek().is_some_and(|here| here <= b' ') {
+            self.skip_space();
+        }
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Past white space; whether nothing follows.
+    pub fn at_end(&mut self) -> bool {
+        self.skip_space();
+        self.at == self.text.len()
+    }
+
+    /// Past a string whose opening quote is here.
+    pub fn string(&mut self) -> Option<RawString<'a>> {
+        if self.peek() != Some(b'"') {
+            return None;
+        }
+        let start = self.at + 1;
+        let mut at = start;
+        let mut escaped = false;
+        loop {
+            at = next_special(self.text.as_bytes(), at);
+            match self.text.as_bytes().get(at)? {
+                b'"' => break,
+                b'\\' => at = past_escape(self.text.as_bytes(), at)?,
+                _ => return None, // a raw control character is not JSON
+            }
+            escaped = true;
+        }
+        self.at = at + 1;
+        Some(RawString { inner: self.text.get(start..at)?, escaped })
+    }
+
+    /// Past a number.
+    pub fn number(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        self.at += usize::from(self.peek() == Some(b'-'));
+        match self.peek()? {
+            b'0' => self.at += 1,
+            b'1'..=b'9' => self.digits()?,
+            _ => return None,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        Some(self.since(start))
+    }
+
+    fn digits(&mut self) -> Option<()> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        (self.at > start).then_some(())
+    }
+
+    /// Past `word`, which must be here.
+    pub fn word(&mut self, word: &str) -> Option<()> {
+        let here = self.text.get(self.at..)?.starts_with(word);
+        self.at += if here { word.len() } else { 0 };
+        here.then_some(())
+    }
+
+    /// Past any value, which may nest `depth` deep; returns its text.
+    pub fn value(&mut self, depth: u32) -> Option<&'a str> {
+        if self.peek().is_some_and(|here| here <= b' ') {
+            self.skip_space();
+        }
+        let start = self.at;
+        match self.peek()? {
+            b'"' => self.string().map(drop)?,
+            b'{' => self.object(depth)?,
+            b'[' => self.array(depth)?,
+            b't' => self.word("true")?,
+            b'f' => self.word("false")?,
+            b'n' => self.word("null")?,
+            _ => self.number().map(drop)?,
+        }
+        Some(self.since(start))
+    }
+
+    fn object(&mut self, depth: u32) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        self.at += 1;
+        if self.eat(b'}') {
+            return Some(());
+        }
+        loop {
+            self.key()?;
+            self.value(depth)?;
+            if !self.eat(b',') {
+                return self.eat(b'}').then_some(());
+            }
+        }
+    }
+
+    fn array(&mut self, depth: u32) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        self.at += 1;
+        if self.eat(b']') {
+            return Some(());
+        }
+        loop {
+            self.value(depth)?;
+            if !self.eat(b',') {
+                return self.eat(b']').then_some(());
+            }
+        }
+    }
+
+    /// Past the key of an object's entry, its colon and the white space after it.
+    pub fn key(&mut self) -> Option<RawString<'a>> {
+        if self.peek().is_some_and(|here| here <= b' ') {
+            self.skip_space();
+        }
+        let key = self.string()?;
+        if !self.eat(b':') {
+            return None;
+        }
+        if self.peek().is_some_and(|here| here <= b' ') {
+            self.skip_space();
+        }
+        Some(key)
+    }
+}
+
+/// The place of the first quote, backslash or control character at or after `at`; the end if there is none.
+fn next_special(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let word = u64::from_le_bytes(*block);
+        let quote = zeros(word ^ (ONES * b'"' as u64));
+        let backslash = zeros(word ^ (ONES * b'\\' as u64));
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let special = quote | backslash | control; // a borrow can only mark bytes above a true hit
+        if special != 0 {
+            return at + (special.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while bytes.get(at).is_some_and(|&byte| byte != b'"' && byte != b'\\' && byte >= 0x20) {
+        at += 1;
+    }
+    at
+}
+
+/// The place after the escape whose backslash is at `at`.
+fn past_escape(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at + 1)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 2),
+        b'u' => bytes.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit).then_some(at + 6),
+        _ => None,
+    }
+}
+
+/// The place of the bracket that nests deeper than [`MAX_DEPTH`], if there is one; `text` need not be JSON.
+pub fn too_deep(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (0, 0_u32);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = string_end(bytes, at + 1),
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Some(at);
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at = next_special(bytes, at);
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            Some(b'"') | None => return at,
+            Some(_) => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn accepts(text: &str) -> bool {
+        let mut cursor = Cursor::new(text);
+        cursor.value(MAX_DEPTH).is_some() && cursor.at_end()
+    }
+
+    #[test]
+    fn json_is_accepted_and_what_only_looks_like_it_is_not() {
+        for good in [
+            "{}",
+            " [ ] ",
+            r#"{"a" : [1, -0.5e+3, true,null , "x\"\u00e9"]}"#,
+            "0",
+            "\"é\"",
+            r#""long enough \\ text""#,
+        ] {
+            assert!(accepts(good), "{good}");
+        }
+        for bad in [
+            "",
+            "{",
+            "[1,]",
+            "{\"a\":}",
+            "01",
+            "1.",
+            "-",
+            "1e",
+            "\"\t\"",
+            "\"\\x\"",
+            "\"\\u12g4\"",
+            "nul",
+            "{}x",
+            "{a:1}",
+        ] {
+            assert!(!accepts(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn nesting_beyond_the_limit_is_given_up_and_found() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(accepts(&nested(128)));
+        assert!(!accepts(&nested(129)));
+        assert_eq!(too_deep(&nested(128)), None);
+        assert_eq!(too_deep(&nested(100_000)), Some(128));
+        assert_eq!(too_deep(&format!("\"\\\"{}\"", "[".repeat(500))), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_special_byte_is_found_where_a_plain_search_finds_it(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let plain = bytes.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20);
+            prop_assert_eq!(next_special(&bytes, 0), plain.unwrap_or(bytes.len()));
+        }
+
+        #[test]
+        fn what_is_accepted_is_json(text in r#"[\[\]{}",:0-9a-e\\.tru\- ]{0,24}"#) {
+            if accepts(&text) {
+                prop_assert!(serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
+            }
+        }
+    }
+}

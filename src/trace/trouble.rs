@@ -1,0 +1,168 @@
+//! A line that cannot be used: the part of it that matters, and the report that people read. Decides nothing.
+
+use std::ops::Range;
+use std::str::Utf8Error;
+use std::sync::Arc;
+
+use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::trace::redact::{REDACTED, RedactionRules};
+use crate::trace::wire::LineError;
+
+/// Bytes that are shown on either side of what is wrong, and at most of it.
+const AROUND: usize = 60;
+
+/// A line that cannot be used, with the window of it that is worth showing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Its number, from 1; in a digest it counts from the piece's first line.
+    pub line: u64,
+    /// What is wrong; the span points into the window.
+    pub error: LineError,
+    window: String,
+    /// What precedes the window in its line, in columns.
+    before: usize,
+}
+
+impl BadLine {
+    /// Line number `line`, whose text is `text`.
+    pub fn new(line: u64, text: &str, mut error: LineError) -> BadLine {
+        let start = text.floor_char_boundary(error.span.start.saturating_sub(AROUND));
+        let shown_end = error.span.end.min(error.span.start + AROUND);
+        let end = text.ceil_char_boundary(shown_end + AROUND);
+        let before = text.get(..start).map_or(0, |before| before.chars().count());
+        error.span = shift(&error.span, start, text.ceil_char_boundary(shown_end));
+        BadLine { line, error, window: text.get(start..end).unwrap_or("").to_owned(), before }
+    }
+
+    /// A line whose bytes are no UTF-8; its columns count bytes.
+    pub fn no_text(line: u64, bytes: &[u8], error: Utf8Error) -> BadLine {
+        let good = std::str::from_utf8(bytes.get(..error.valid_up_to()).unwrap_or(&[])).unwrap_or("");
+        let start = good.floor_char_boundary(good.len().saturating_sub(AROUND));
+        let width = error.error_len().unwrap_or(1);
+        let rest = bytes.get(good.len() + width..).unwrap_or(&[]);
+        let rest = String::from_utf8_lossy(rest.get(..AROUND).unwrap_or(rest));
+        let shown = good.get(start..).unwrap_or("");
+        let byte = bytes.get(good.len()).copied().unwrap_or(0);
+        let error = LineError {
+            id: "not_utf8",
+            message: format!("the line is no UTF-8 text: its byte {} is 0x{byte:02x}", good.len() + 1),
+            span: shown.len()..shown.len() + char::REPLACEMENT_CHARACTER.len_utf8(),
+            label: "this byte begins no character",
+            help: None,
+            foreign: false,
+        };
+        let window = format!("{shown}{}{rest}", char::REPLACEMENT_CHARACTER);
+        let before = good.len() - shown.chars().count();
+        BadLine { line, error, window, before }
+    }
+
+    /// A line of `bytes` bytes that begins with `start` and goes beyond `limit`.
+    pub fn too_long(line: u64, start: &[u8], bytes: u64, limit: usize) -> BadLine {
+        let text = String::from_utf8_lossy(start);
+        let window = text.get(..text.floor_char_boundary(AROUND)).unwrap_or("").to_owned();
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        let error = LineError {
+            id: "line_too_long",
+            message: format!("the line is {} MiB long; a line may have {} MiB", mib(bytes), mib(limit as u64)),
+            span: 0..window.chars().next().map_or(0, char::len_utf8),
+            label: "it begins here",
+            help: None,
+            foreign: false,
+        };
+        BadLine { line, error, window, before: 0 }
+    }
+
+    /// The same showing nothing of the line, if anything must not be shown: keys cannot be found in broken JSON.
+    #[must_use]
+    pub fn redacted(mut self, rules: &RedactionRules) -> BadLine {
+        if !rules.is_empty() {
+            self.before += self.window.get(..self.error.span.start).map_or(0, |before| before.chars().count());
+            self.window = REDACTED.to_owned();
+            self.error.span = 0..REDACTED.len();
+        }
+        self
+    }
+
+    /// The report for people. `first` says that no line before it could be used.
+    pub fn report(&self, source: &str, first: bool) -> Report {
+        let source = Source {
+            name: source.to_owned(),
+            text: self.window.clone(),
+            first_line: usize::try_from(self.line).unwrap_or(usize::MAX),
+            first_column: self.before,
+        };
+        let diagnostic = Diagnostic::error(self.error.id, self.error.message.clone())
+            .at(self.error.span.clone(), self.error.label)
+            .help(self.help(first));
+        Report::one(Arc::new(source), diagnostic)
+    }
+
+    fn help(&self, first: bool) -> String {
+        if self.error.foreign && first {
+            return "a trace has one JSON object a line, with `tool` and `status`; \
+                    `playproof import --map MAPPING` makes one of any other JSON or JSONL"
+                .to_owned();
+        }
+        let skip = "mend the line, or pass `--skip-invalid` to count such lines and go on";
+        self.error.help.as_ref().map_or_else(|| skip.to_owned(), |help| format!("{help} Else {skip}"))
+    }
+}
+
+/// `span`, cut at `end`, in a window that begins at `start`.
+fn shift(span: &Range<usize>, start: usize, end: usize) -> Range<usize> {
+    let from = span.start.saturating_sub(start);
+    from..end.saturating_sub(start).max(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::wire::parse_line;
+
+    fn bad(text: &str) -> BadLine {
+        BadLine::new(7, text, *parse_line(text).unwrap_err())
+    }
+
+    fn underlined(report: &Report) -> &str {
+        &report.source.text[report.diagnostics[0].labels[0].span.clone()]
+    }
+
+    #[test]
+    fn the_window_is_small_and_the_column_is_that_of_the_whole_line() {
+        let text = format!(r#"{{"tool":"é{}","at_ms":-5,"args":"{}"}}"#, "x".repeat(5_000), "y".repeat(5_000));
+        let report = bad(&text).report("t.jsonl", false);
+        assert_eq!(underlined(&report), "-5");
+        assert!(report.source.text.len() < 200);
+        assert_eq!(report.to_string(), "t.jsonl:7:5021: `at_ms` is negative");
+        assert!(report.diagnostics[0].help.as_deref().unwrap().contains("--skip-invalid"));
+    }
+
+    #[test]
+    fn a_long_thing_that_is_wrong_is_underlined_in_part() {
+        let report = bad(&format!(r#"{{"tool":["{}"]}}"#, "é".repeat(5_000))).report("t", false);
+        assert!(underlined(&report).starts_with("[\"é") && report.source.text.len() < 200);
+    }
+
+    #[test]
+    fn a_byte_that_is_no_text_has_its_byte_column() {
+        let line = [b"\xc3\xa9".repeat(100), b"\xff tail".to_vec()].concat();
+        let report = BadLine::no_text(3, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true);
+        assert_eq!(underlined(&report), "\u{fffd}");
+        assert_eq!(report.to_string(), "t:3:201: the line is no UTF-8 text: its byte 201 is 0xff");
+    }
+
+    #[test]
+    fn foreign_json_at_the_start_is_sent_to_the_importer() {
+        let help = |first| bad(r#"{"event":1}"#).report("t", first).diagnostics[0].help.clone().unwrap();
+        assert!(help(true).contains("playproof import --map"));
+        assert!(help(false).contains("--skip-invalid"));
+    }
+
+    #[test]
+    fn nothing_of_a_bad_line_is_shown_where_anything_is_redacted() {
+        let rules = RedactionRules::new(&["ssn"], &[]).unwrap();
+        let report = bad(r#"{"ssn":"123","at_ms":-5,"tool":"a"}"#).redacted(&rules).report("t", false);
+        assert_eq!(report.source.text, "[redacted]");
+        assert_eq!(report.to_string(), "t:7:22: `at_ms` is negative");
+    }
+}

@@ -1,0 +1,86 @@
+//! What one line of a trace can say, and what can be wrong with it. Reads nothing.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::time::{Duration, Instant};
+use crate::trace::model::RecordedAnswer;
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A call.
+    Call(CallLine<'a>),
+    /// An answer to an earlier call.
+    Answer(AnswerLine<'a>),
+    /// A call and its answer.
+    Both(CallLine<'a>, RecordedAnswer),
+    /// The end of a run.
+    RunEnd(Option<Cow<'a, str>>),
+    /// A line of a type that this version does not know.
+    Other,
+}
+
+/// A line and what was ignored in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed<'a> {
+    /// What it says.
+    pub line: Line<'a>,
+    /// Fields that nobody knows.
+    pub unknown_fields: u32,
+}
+
+/// The call of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallLine<'a> {
+    /// `run_id`.
+    pub run: Option<Cow<'a, str>>,
+    /// `call_id`.
+    pub id: Option<Cow<'a, str>>,
+    /// `tool`.
+    pub tool: Cow<'a, str>,
+    /// `at_ms` or `at`.
+    pub at: Option<Instant>,
+    /// `timeout_ms`.
+    pub timeout: Option<Duration>,
+    /// `args`, as JSON text.
+    pub args: Option<&'a str>,
+    /// The hash of `args` by meaning.
+    pub args_hash: u128,
+    /// `idempotency_key`.
+    pub key: Option<Cow<'a, str>>,
+    /// `evidence_refs`, as JSON text.
+    pub evidence: Option<&'a str>,
+    /// `reversal_token`.
+    pub token: Option<Cow<'a, str>>,
+}
+
+/// The answer of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswerLine<'a> {
+    /// `run_id`.
+    pub run: Option<Cow<'a, str>>,
+    /// `call_id`.
+    pub id: Option<Cow<'a, str>>,
+    /// `tool`.
+    pub tool: Option<Cow<'a, str>>,
+    /// What came.
+    pub answer: RecordedAnswer,
+}
+
+/// What is wrong with a line, and where in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineError {
+    /// A stable id.
+    pub id: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Bytes of the line.
+    pub span: Range<usize>,
+    /// What is to be said of the place.
+    pub label: &'static str,
+    /// What to do, where there is more to say than "mend or skip the line".
+    pub help: Option<String>,
+    /// The line is no line of a trace at all, but sound JSON of some other kind, or a part of it.
+    pub foreign: bool,
+}

@@ -1,0 +1,437 @@
+//! From the fields of a line to what they mean. Knows nothing of other lines, files and line numbers.
+//!
+//! What `type` does not say, the fields do: a line with `tool` and an answer (`status` or `error`) is a call and its
+//! result in one, `tool` alone is a call, an answer with `call_id` alone is a result. `null` counts as absent.
+//! A result without `status` failed if it has an `error`; with neither it is an error. An `error` may be a plain
+//! string, its message. On a combined line `at_ms` is when the call was made, unless `started_ms` says that: then
+//! `at_ms` is when the answer came.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::diagnostic::did_you_mean;
+use crate::event::ErrorFacts;
+use crate::time::{Duration, Instant};
+use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
+use crate::trace::number::Decimal;
+use crate::trace::wire::fields::{self, Fields};
+use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Parsed};
+use crate::trace::{canonical, iso, scan};
+
+const TYPE: usize = 0;
+const RUN: usize = 1;
+const ID: usize = 2;
+const TOOL: usize = 3;
+const AT_MS: usize = 4;
+const AT: usize = 5;
+const TIMEOUT: usize = 6;
+const ARGS: usize = 7;
+const KEY: usize = 8;
+const EVIDENCE: usize = 9;
+const TOKEN: usize = 10;
+const ATTEMPT: usize = 11;
+const STARTED: usize = 12;
+const STATUS: usize = 13;
+const ERROR: usize = 14;
+const ANSWERS: usize = 15;
+const LINE_FIELDS: usize = 16;
+
+pub(super) const NAMES: [&str; LINE_FIELDS] = [
+    "type",
+    "run_id",
+    "call_id",
+    "tool",
+    "at_ms",
+    "at",
+    "timeout_ms",
+    "args",
+    "idempotency_key",
+    "evidence_refs",
+    "reversal_token",
+    "attempt",
+    "started_ms",
+    "status",
+    "error",
+    "answers",
+];
+
+fn find_line_field(name: &[u8]) -> Option<usize> {
+    Some(match name {
+        b"type" => TYPE,
+        b"run_id" => RUN,
+        b"call_id" => ID,
+        b"tool" => TOOL,
+        b"at_ms" => AT_MS,
+        b"at" => AT,
+        b"timeout_ms" => TIMEOUT,
+        b"args" => ARGS,
+        b"idempotency_key" => KEY,
+        b"evidence_refs" => EVIDENCE,
+        b"reversal_token" => TOKEN,
+        b"attempt" => ATTEMPT,
+        b"started_ms" => STARTED,
+        b"status" => STATUS,
+        b"error" => ERROR,
+        b"answers" => ANSWERS,
+        _ => return None,
+    })
+}
+
+const ERROR_FIELDS: usize = 5;
+const ERROR_NAMES: [&str; ERROR_FIELDS] = ["kind", "message", "status", "code", "retry_after_ms"];
+
+fn find_error_field(name: &[u8]) -> Option<usize> {
+    Some(match name {
+        b"kind" => 0,
+        b"message" => 1,
+        b"status" => 2,
+        b"code" => 3,
+        b"retry_after_ms" => 4,
+        _ => return None,
+    })
+}
+
+type Outcome<T> = Result<T, Box<LineError>>;
+
+/// What one line says: the whole interface between the reader and whatever scans JSON.
+/// `line` has no line break and is not blank.
+///
+/// # Errors
+/// Anything but one JSON object whose known fields have their types.
+pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
+    match fields::accept(line, find_line_field) {
+        Some(fields) => Lowering { line }.line(&fields),
+        None => parse_slowly(line),
+    }
+}
+
+/// The same without the fast lane.
+pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
+    let lowering = Lowering { line };
+    if let Some(place) = scan::too_deep(line) {
+        let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);
+        return Err(lowering.wrong("too_deep", place..place + 1, message, "one level too many"));
+    }
+    let fields = fields::read(line, find_line_field).map_err(|error| lowering.no_object(&error))?;
+    if let Some((number, value)) = fields.twice {
+        return Err(lowering.twice(NAMES.get(number).copied().unwrap_or_default(), value));
+    }
+    lowering.line(&fields)
+}
+
+/// Turns the fields of `line` into what they mean.
+#[derive(Clone, Copy)]
+struct Lowering<'a> {
+    line: &'a str,
+}
+
+impl<'a> Lowering<'a> {
+    fn line(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Parsed<'a>> {
+        let mut unknown_fields = fields.unknown;
+        let answered = fields.field(STATUS).or(fields.field(ERROR)).is_some();
+        let line = match fields.field(TYPE) {
+            Some("\"tool_call\"") if answered => self.both(fields, &mut unknown_fields)?,
+            Some("\"tool_call\"") => Line::Call(self.call(fields)?),
+            Some("\"tool_result\"") => Line::Answer(self.answer_line(fields, &mut unknown_fields)?),
+            Some("\"run_end\"") => Line::RunEnd(self.label(fields, RUN)?),
+            Some(other) => {
+                self.text(other, "type")?;
+                return Ok(Parsed { line: Line::Other, unknown_fields: 0 });
+            }
+            None if fields.field(TOOL).is_some() && answered => self.both(fields, &mut unknown_fields)?,
+            None if fields.field(TOOL).is_some() => Line::Call(self.call(fields)?),
+            None if answered && fields.field(ID).is_some() => {
+                Line::Answer(self.answer_line(fields, &mut unknown_fields)?)
+            }
+            None => return Err(self.nothing_known(fields)),
+        };
+        Ok(Parsed { line, unknown_fields })
+    }
+
+    fn both(self, fields: &Fields<'a, LINE_FIELDS>, unknown: &mut u32) -> Outcome<Line<'a>> {
+        let mut call = self.call(fields)?;
+        let mut answer = self.answer(fields, unknown)?;
+        match answer.started.take() {
+            Some(started) => call.at = Some(started),
+            None => answer.at = None,
+        }
+        Ok(Line::Both(call, answer))
+    }
+
+    fn call(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<CallLine<'a>> {
+        let Some(tool) = fields.field(TOOL) else {
+            let message = "a tool_call needs a `tool`: the name of what was called";
+            return Err(self.wrong("missing_field", self.whole(), message, "no `tool` in this line"));
+        };
+        let args = fields.field(ARGS);
+        Ok(CallLine {
+            run: self.label(fields, RUN)?,
+            id: self.label(fields, ID)?,
+            tool: self.text(tool, "tool")?,
+            at: self.time(fields)?,
+            timeout: fields
+                .field(TIMEOUT)
+                .map(|raw| self.millis(raw, "timeout_ms"))
+                .transpose()?
+                .map(Duration::from_micros),
+            args,
+            args_hash: args.map_or(0, canonical::hash_of),
+            key: self.label(fields, KEY)?,
+            evidence: fields.field(EVIDENCE),
+            token: self.label(fields, TOKEN)?,
+        })
+    }
+
+    fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, unknown: &mut u32) -> Outcome<AnswerLine<'a>> {
+        let answer = self.answer(fields, unknown)?;
+        let tool = fields.field(TOOL).map(|raw| self.text(raw, "tool")).transpose()?;
+        Ok(AnswerLine { run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
+    }
+
+    fn answer(self, fields: &Fields<'a, LINE_FIELDS>, unknown: &mut u32) -> Outcome<RecordedAnswer> {
+        Ok(RecordedAnswer {
+            to: fields.field(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
+            attempt: fields.field(ATTEMPT).map(|raw| self.attempt(raw)).transpose()?,
+            started: fields.field(STARTED).map(|raw| self.instant(raw, "started_ms")).transpose()?,
+            at: self.time(fields)?,
+            reply: self.reply(fields, unknown)?,
+            inferred: false,
+            place: Place::default(),
+        })
+    }
+
+    fn reply(self, fields: &Fields<'a, LINE_FIELDS>, unknown: &mut u32) -> Outcome<Reply> {
+        let error = fields.field(ERROR);
+        match fields.field(STATUS) {
+            Some("\"ok\"") => match error {
+                None => Ok(Reply::Ok),
+                Some(raw) => {
+                    let message = "the status is `ok`, but there is an error";
+                    Err(self.wrong("contradiction", self.span(raw), message, "only one of the two can be"))
+                }
+            },
+            Some("\"error\"") | None if error.is_some() => error
+                .map_or(Ok(Reply::Failed(None)), |raw| Ok(Reply::Failed(Some(Box::new(self.error(raw, unknown)?))))),
+            Some("\"error\"") => Ok(Reply::Failed(None)),
+            Some(other) => {
+                let mut error =
+                    self.wrong("unknown_value", self.span(other), "a status is `ok` or `error`", "neither of the two");
+                error.help = did_you_mean(other.trim_matches('"'), ["ok", "error"])
+                    .map(|near| format!("did you mean `{near}`?"));
+                Err(error)
+            }
+            None => {
+                let message = "a tool_result needs a `status` (`ok` or `error`) or an `error`";
+                Err(self.wrong("missing_field", self.whole(), message, "neither is here"))
+            }
+        }
+    }
+
+    fn error(self, raw: &'a str, unknown: &mut u32) -> Outcome<ErrorFacts> {
+        match raw.as_bytes().first() {
+            Some(b'"') => {
+                let message = self.text(raw, "error")?;
+                return Ok(ErrorFacts { message: Some(message.into()), ..ErrorFacts::default() });
+            }
+            Some(b'{') => {}
+            _ => return Err(self.wrong_type(raw, "error", "an object or a message")),
+        }
+        let fields: Fields<'a, ERROR_FIELDS> = match fields::accept(raw, find_error_field) {
+            Some(fields) => fields,
+            None => fields::read(raw, find_error_field).map_err(|error| self.no_object(&error))?,
+        };
+        if let Some((number, value)) = fields.twice {
+            return Err(self.twice(ERROR_NAMES.get(number).copied().unwrap_or_default(), value));
+        }
+        *unknown = unknown.saturating_add(fields.unknown);
+        let name = |raw, name| self.name(raw, name).map(Into::into);
+        Ok(ErrorFacts {
+            kind: fields.field(0).map(|raw| name(raw, "kind")).transpose()?,
+            message: fields.field(1).map(|raw| self.message(raw)).transpose()?,
+            status: fields.field(2).map(|raw| self.status_number(raw)).transpose()?,
+            code: fields.field(3).map(|raw| name(raw, "code")).transpose()?,
+            retry_after: fields
+                .field(4)
+                .map(|raw| self.millis(raw, "retry_after_ms"))
+                .transpose()?
+                .map(Duration::from_micros),
+        })
+    }
+
+    /// A message may be any JSON; what is no string is taken as its text.
+    fn message(self, raw: &'a str) -> Outcome<Box<str>> {
+        match raw.starts_with('"') {
+            true => self.text(raw, "message").map(Into::into),
+            false => Ok(raw.into()),
+        }
+    }
+
+    fn status_number(self, raw: &'a str) -> Outcome<u16> {
+        let text = raw.trim_matches('"');
+        let value =
+            Decimal::parse(text).and_then(|number| number.scaled(0)).and_then(|number| u16::try_from(number).ok());
+        value.ok_or_else(|| self.wrong_type(raw, "status", "a status number such as 503"))
+    }
+
+    fn answer_to(self, raw: &'a str) -> Outcome<AnswerTo> {
+        match raw {
+            "\"attempt\"" => Ok(AnswerTo::Attempt),
+            "\"refresh\"" => Ok(AnswerTo::Refresh),
+            "\"reversal\"" => Ok(AnswerTo::Reversal),
+            _ => {
+                let message = "a result answers an `attempt`, a `refresh` or a `reversal`";
+                let mut error = self.wrong("unknown_value", self.span(raw), message, "none of the three");
+                error.help = did_you_mean(raw.trim_matches('"'), ["attempt", "refresh", "reversal"])
+                    .map(|near| format!("did you mean `{near}`?"));
+                Err(error)
+            }
+        }
+    }
+
+    fn attempt(self, raw: &'a str) -> Outcome<u32> {
+        let number =
+            Decimal::parse(raw).and_then(|number| number.small()).and_then(|number| u32::try_from(number).ok());
+        number.filter(|&number| number > 0).ok_or_else(|| self.wrong_type(raw, "attempt", "a number from 1"))
+    }
+
+    /// `at_ms`, else `at`.
+    fn time(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Option<Instant>> {
+        if let Some(raw) = fields.field(AT_MS) {
+            return self.instant(raw, "at_ms").map(Some);
+        }
+        let Some(raw) = fields.field(AT) else { return Ok(None) };
+        let text = self.text(raw, "at")?;
+        let Some(micros) = iso::parse_micros(&text) else {
+            return Err(self.wrong_type(raw, "at", "an ISO 8601 time such as `2026-11-21T10:00:00.250Z`"));
+        };
+        let micros = u64::try_from(micros).map_err(|_| {
+            self.wrong("negative_time", self.span(raw), "`at` is before 1970", "times count from there")
+        })?;
+        Ok(Some(Instant::from_micros(micros)))
+    }
+
+    fn instant(self, raw: &'a str, name: &str) -> Outcome<Instant> {
+        self.millis(raw, name).map(Instant::from_micros)
+    }
+
+    /// A number of milliseconds, in microseconds.
+    fn millis(self, raw: &'a str, name: &str) -> Outcome<u64> {
+        if raw.len() <= 15 && raw.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(raw.parse::<u64>().unwrap_or_default().saturating_mul(1_000)); // 15 digits always parse and fit
+        }
+        let Some(number) = Decimal::parse(raw) else {
+            return Err(self.wrong_type(raw, name, "a number of milliseconds"));
+        };
+        if number.negative {
+            let message = format!("`{name}` is negative");
+            return Err(self.wrong("negative_time", self.span(raw), message, "times count up from 0"));
+        }
+        number.scaled(3).ok_or_else(|| {
+            let message = format!("`{name}` is beyond {} milliseconds", u64::MAX / 1_000);
+            self.wrong("out_of_range", self.span(raw), message, "too large")
+        })
+    }
+
+    /// A name in a field, which machines also write as a number.
+    fn label(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
+        let name = NAMES.get(number).copied().unwrap_or_default();
+        fields.field(number).map(|raw| self.name(raw, name)).transpose()
+    }
+
+    fn name(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
+        match raw.as_bytes().first() {
+            Some(b'"') => self.text(raw, name),
+            Some(b'-' | b'0'..=b'9') => Ok(Cow::Borrowed(raw)),
+            _ => Err(self.wrong_type(raw, name, "a string")),
+        }
+    }
+
+    fn text(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
+        let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+        match inner {
+            Some(inner) if memchr::memchr(b'\\', inner.as_bytes()).is_none() => Ok(Cow::Borrowed(inner)),
+            _ => serde_json::from_str::<fields::Text<'a>>(raw)
+                .map(|text| text.0)
+                .map_err(|_| self.wrong_type(raw, name, "a string of valid text")),
+        }
+    }
+
+    fn whole(self) -> Range<usize> {
+        let start = self.line.len() - self.line.trim_start().len();
+        start..self.line.trim_end().len().max(start)
+    }
+
+    /// Where `part`, a slice of the line, stands.
+    fn span(self, part: &str) -> Range<usize> {
+        let start = (part.as_ptr() as usize).saturating_sub(self.line.as_ptr() as usize);
+        start..start + part.len()
+    }
+
+    fn wrong(
+        self,
+        id: &'static str,
+        span: Range<usize>,
+        message: impl Into<String>,
+        label: &'static str,
+    ) -> Box<LineError> {
+        Box::new(LineError { id, message: message.into(), span, label, help: None, foreign: false })
+    }
+
+    fn wrong_type(self, raw: &str, name: &str, expected: &str) -> Box<LineError> {
+        self.wrong("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), "not that")
+    }
+
+    fn twice(self, name: &str, value: &str) -> Box<LineError> {
+        self.wrong(
+            "duplicate_field",
+            self.span(value),
+            format!("`{name}` stands twice in one line"),
+            "the second value",
+        )
+    }
+
+    fn nothing_known(self, fields: &Fields<'a, LINE_FIELDS>) -> Box<LineError> {
+        if fields.none_known() {
+            let message = "the line has none of the fields of a trace";
+            let mut error =
+                self.wrong("foreign_line", self.whole(), message, "expected `tool`, `call_id`, `status`, …");
+            error.foreign = true;
+            return error;
+        }
+        let message =
+            "the line is neither a call (it has no `tool`) nor a result (it has no `call_id` with a `status`)";
+        self.wrong("missing_field", self.whole(), message, "cannot be told what this is")
+    }
+
+    /// Why the line is no JSON object.
+    fn no_object(self, error: &serde_json::Error) -> Box<LineError> {
+        let whole = self.whole();
+        let first = self.line.as_bytes().get(whole.start).copied();
+        if first == Some(b'[') || self.line.trim() == "{" {
+            let message = "this is JSON, but not one object a line";
+            let mut error = self.wrong("foreign_line", self.character(whole.start), message, "a document begins here");
+            error.foreign = true;
+            return error;
+        }
+        if first != Some(b'{') {
+            let message = "a line of a trace is a JSON object";
+            return self.wrong("not_json", self.character(whole.start), message, "expected `{`");
+        }
+        if error.is_eof() {
+            let message = "the line ends in the middle of its JSON: it was cut off";
+            let last = self.character(whole.end.saturating_sub(1));
+            return self.wrong("truncated_line", last, message, "the last character");
+        }
+        let said = error.to_string();
+        let said = said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said);
+        let place = error.column().saturating_sub(1).min(self.line.len().saturating_sub(1));
+        self.wrong("not_json", self.character(place), format!("the line is no JSON: {said}"), "here")
+    }
+
+    /// The character that byte `place` of the line belongs to.
+    fn character(&self, place: usize) -> Range<usize> {
+        let start = self.line.floor_char_boundary(place);
+        let width = self.line.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        start..start + width
+    }
+}
