@@ -129,7 +129,7 @@ fn a_guard_that_stops_what_was_sent_is_not_weaker() {
     let undo = SENT_ON.map(|(old, new)| (new, old));
     let found = changed(&text, &undo);
     assert!(!found.has(Class::GuardWeakened), "{:?}", shown(&found));
-    assert_eq!(found.worst(), Some(Class::AttemptsChanged));
+    assert_eq!(found.worst(), Some(Class::OutcomeChanged));
 }
 
 #[test]
