@@ -1,6 +1,6 @@
 //! The project's own defaults, `playproof.yaml`, found in the working directory or above it. Flags win over it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::exit::Failure;
@@ -86,9 +86,7 @@ fn playbook(root: &Path, name: &str) -> String {
 }
 
 fn below(root: &Path, path: &str) -> String {
-    let full: PathBuf = root.join(path);
-    let here = std::env::current_dir().unwrap_or_default();
-    full.strip_prefix(&here).unwrap_or(&full).to_string_lossy().into_owned()
+    files::from_here(&root.join(path))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub mod block;
 pub mod diagnostic;
 pub mod findings;
 pub mod json;
+pub mod listing;
 pub mod style;
 pub mod table;
 pub mod text;

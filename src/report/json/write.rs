@@ -103,7 +103,7 @@ impl<'a> Object<'a> {
 
     /// A list of texts.
     pub fn texts<'t>(&mut self, key: &str, values: impl IntoIterator<Item = &'t str>) -> &mut Self {
-        self.list(key, values, |out, value| quote(out, value))
+        self.list(key, values, quote)
     }
 
     /// A list of objects.

@@ -1,0 +1,176 @@
+//! The first page of a replay: what was read, what was counted, what no rule knows. Draws no calls.
+
+use super::style::Palette;
+use super::summary::{Section, Totals};
+use super::table::{self, Align};
+use super::text;
+use crate::replay::{InputAccount, Replayed};
+use crate::trace::model::Place;
+
+/// Forms of unclassified messages that are shown.
+const FORMS: usize = 5;
+
+/// Inputs that are shown one by one.
+const INPUTS: usize = 8;
+
+/// What an input was, beside what its lines were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputNote {
+    /// What people call it.
+    pub name: String,
+    /// What a foreign one was read as.
+    pub read_as: Option<String>,
+}
+
+/// The page, ending without a line break.
+pub fn render(totals: &Totals<'_>, notes: &[InputNote], width: usize, palette: Palette) -> String {
+    let mut parts = vec![inputs(totals.replayed, notes, width, palette), counts(totals, width, palette)];
+    parts.extend(unclassified(totals, width, palette));
+    parts.extend(possible_duplicates(totals.replayed, width, palette));
+    parts.join("\n\n")
+}
+
+/// The account of the inputs: a line each, and what is odd below it.
+fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
+    let mut lines = Vec::new();
+    for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
+        let note = notes.get(n).and_then(|note| note.read_as.as_deref());
+        lines.extend(input(account, note, width, palette));
+    }
+    if replayed.inputs.len() > INPUTS {
+        lines.push(format!("and {} inputs more", replayed.inputs.len() - INPUTS));
+    }
+    if replayed.inputs.len() > 1 {
+        let all = InputAccount { name: "all inputs".to_owned(), ledger: replayed.ledger(), skipped: Vec::new() };
+        lines.extend(input(&all, None, width, palette));
+    }
+    lines.join("\n")
+}
+
+fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: Palette) -> Vec<String> {
+    let ledger = &account.ledger;
+    let calls = ledger.calls + ledger.combined;
+    let results = ledger.results + ledger.combined;
+    let mut said = vec![
+        text::counted(ledger.lines, "line", "lines"),
+        text::counted(ledger.runs, "run", "runs"),
+        text::counted(calls, "call", "calls"),
+        text::counted(results, "result", "results"),
+    ];
+    if let Some(read_as) = read_as {
+        said.insert(0, format!("read as {}", text::visible(read_as)));
+    }
+    let odd = [
+        (ledger.unanswered, "without a result"),
+        (ledger.joined, "read as resends"),
+        (ledger.orphans, "orphan results"),
+        (ledger.duplicates, "duplicate results"),
+        (ledger.surplus, "surplus results"),
+        (ledger.backwards, "times going backwards"),
+        (ledger.skipped, "lines skipped"),
+        (ledger.other, "lines of unknown type"),
+        (ledger.unknown_fields, "unknown fields"),
+        (ledger.blank, "blank lines"),
+    ];
+    let odd: Vec<String> =
+        odd.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", text::count(*count))).collect();
+    let name = text::fitted(&account.name, width / 2);
+    let mut lines = hang(&format!("{}: ", palette.strong(&name)), &said.join(", "), width);
+    let balance = if ledger.balances() { "every line accounted for" } else { "the account does not balance" };
+    let mut rest = vec![balance.to_owned()];
+    rest.extend(odd);
+    lines.extend(hang("  ", &rest.join(", "), width).into_iter().map(|line| palette.faint(&line)));
+    lines
+}
+
+fn counts(totals: &Totals<'_>, width: usize, palette: Palette) -> String {
+    let mut header = vec![String::new(), "recorded".to_owned()];
+    header.extend(totals.names.iter().map(|names| text::visible(&names.playbook).into_owned()));
+    let mut rows = Vec::new();
+    for (n, section) in totals.sections().iter().enumerate() {
+        if n > 0 {
+            rows.push(vec![String::new(); header.len()]);
+        }
+        rows.extend(section_rows(section, header.len()));
+    }
+    let mut aligns = vec![Align::Right; header.len()];
+    aligns[0] = Align::Left;
+    coloured(&table::render(&header, &rows, &aligns, width), palette)
+}
+
+fn section_rows(section: &Section, columns: usize) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    if !section.title.is_empty() {
+        let mut title = vec![String::new(); columns];
+        title[0] = section.title.to_owned();
+        rows.push(title);
+    }
+    for row in &section.rows {
+        let indent = if section.title.is_empty() { "" } else { "  " };
+        let mut cells = vec![format!("{indent}{}", row.label), row.recorded.clone()];
+        cells.extend(row.values.iter().cloned());
+        rows.push(cells);
+    }
+    rows
+}
+
+/// Severities in their colours, titles strong: whole lines, so that no column moves.
+fn coloured(table: &str, palette: Palette) -> String {
+    let line = |(n, line): (usize, &str)| match line.trim_start() {
+        _ if n == 0 => palette.strong(line),
+        rest if rest.starts_with("unsafe ") => palette.bad(line),
+        rest if rest.starts_with("doubt ") => palette.doubtful(line),
+        rest if !line.starts_with(' ') && !rest.contains("  ") => palette.strong(line),
+        _ => line.to_owned(),
+    };
+    table.lines().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What no rule knows, by the form of its message; of the first playbook that has such failures.
+fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
+    let (summary, names) =
+        totals.replayed.summaries.iter().zip(totals.names).find(|(summary, _)| summary.unclassified.total() > 0)?;
+    let rows = summary.unclassified.rows();
+    let failures = text::counted(summary.unclassified.total(), "failure", "failures");
+    let title = format!("{failures} that no rule of {} matches, by the form of their message", names.playbook);
+    let mut lines = vec![palette.strong(&title)];
+    let widest = rows.first().map_or(0, |(_, count)| text::count(*count).len());
+    for (form, count) in rows.iter().take(FORMS) {
+        let form = if form.is_empty() { "(no message)" } else { form };
+        let count = format!("  {:>widest$}  ", text::count(*count));
+        lines.push(format!("{count}{}", text::fitted(form, width.saturating_sub(count.len()))));
+    }
+    let more = rows.len().saturating_sub(FORMS);
+    if more > 0 {
+        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "form", "forms"))));
+    }
+    Some(lines.join("\n"))
+}
+
+fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
+    let rows = replayed.possible_duplicates.rows();
+    if rows.is_empty() {
+        return None;
+    }
+    let title = "Tools that nobody declared, and that may have made an effect again (calls)";
+    let mut lines = vec![palette.doubtful(title)];
+    for (tool, count) in rows.iter().take(FORMS) {
+        lines.push(format!("  {}  {}", text::count(*count), text::fitted(tool, width.saturating_sub(16))));
+    }
+    if rows.len() > FORMS {
+        lines.push(palette.faint(&format!("  and {} more tools", rows.len() - FORMS)));
+    }
+    Some(lines.join("\n"))
+}
+
+fn hang(first: &str, said: &str, width: usize) -> Vec<String> {
+    let inset = text::width(first).min(width / 2);
+    let lines = text::wrapped(said, width.saturating_sub(text::width(first)).max(20)).into_iter().enumerate();
+    lines.map(|(n, line)| if n == 0 { format!("{first}{line}") } else { format!("{}{line}", " ".repeat(inset)) }).collect()
+}
+
+/// Where a call stands, as people write it.
+pub fn place(place: Place, names: &[String]) -> String {
+    let name = usize::try_from(place.input).ok().and_then(|input| names.get(input));
+    format!("{}:{}", name.map_or("?", String::as_str), place.line)
+}
