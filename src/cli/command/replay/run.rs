@@ -2,6 +2,7 @@
 
 use super::args::{Args, Format};
 use super::rehearsal::{Rehearsal, no_such_call};
+use super::traces;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::project::Project;
@@ -24,7 +25,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         (false, false) => Err(Failure::said("fixtures and traces are replayed apart")
             .help(format!("fixtures end in `.yaml`: here {}", fixtures.join(", ")))
             .next(format!("playproof replay {}", fixtures.join(" ")))),
-        (true, _) => Err(Failure::said("not yet")),
+        (true, _) => traces::run(args, &project, &tools, terminal, output),
     }
 }
 
