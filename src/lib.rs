@@ -23,6 +23,7 @@
     clippy::missing_errors_doc
 )]
 
+pub mod check;
 pub mod classify;
 pub mod cli;
 pub mod clock;

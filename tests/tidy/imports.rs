@@ -25,7 +25,8 @@ const TABLE: &[(&str, &[&str])] = &[
     ("sim", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "trace", "upstream", "yaml"]),
     ("golden", &["event", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
-    ("report", &["event", "fixture", "golden", "replay", "sim", "trace::model"]),
+    ("check", &["event", "fixture", "golden", "playbook", "sim"]),
+    ("report", &["check", "event", "fixture", "golden", "replay", "sim", "trace::model"]),
     // Decided, not built yet.
     ("impact", CAPABILITY),
     ("coverage", CAPABILITY),
