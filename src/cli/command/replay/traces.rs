@@ -117,12 +117,13 @@ fn failed(error: ReplayError, args: &Args) -> Failure {
 /// What to run after an input that cannot be used.
 fn next_after(report: &Report, args: &Args) -> Option<String> {
     let first = report.diagnostics.first()?;
-    let inputs = args.inputs.join(" ");
     match first.id {
         "foreign_line" => Some("playproof schema mapping".to_owned()),
-        "directory" => Some(format!("playproof replay {}/*.jsonl", report.source.name.trim_end_matches('/'))),
+        "directory" => {
+            Some(format!("playproof replay {}/*.jsonl", text::shell_word(report.source.name.trim_end_matches('/'))))
+        }
         _ if first.labels.is_empty() || args.reading.skip_invalid => None,
-        _ => Some(format!("playproof replay {inputs} --skip-invalid")),
+        _ => Some(format!("playproof replay {} --skip-invalid", text::shell_words(&args.inputs))),
     }
 }
 
@@ -158,7 +159,7 @@ fn refuse_empty(args: &Args, replayed: &Replayed, selected: u64) -> Result<(), F
     }
     Err(Failure::said(format!("there is no {what} `{wanted}`"))
         .help("`--allow-empty` makes an empty selection no error")
-        .next(format!("playproof replay {}", args.inputs.join(" "))))
+        .next(format!("playproof replay {}", text::shell_words(&args.inputs))))
 }
 
 fn empty(account: &InputAccount, args: &Args) -> Failure {
@@ -170,7 +171,7 @@ fn empty(account: &InputAccount, args: &Args) -> Failure {
     };
     Failure::source(&account.name, "empty_input", said)
         .help("`--allow-empty` makes an input without calls no error")
-        .next(format!("playproof import {}", args.inputs.join(" ")))
+        .next(format!("playproof import {}", text::shell_words(&args.inputs)))
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt counts only where it is asked to.
@@ -239,7 +240,7 @@ impl Page<'_> {
             parts.extend(self.drawing().blocks(shown, style).iter().map(|block| text::markdown_block(block)));
         }
         if let Some(next) = self.next(shown) {
-            parts.push(format!("Next: {}", text::markdown_code(&next)));
+            parts.push(text::markdown_block(&format!("next: {next}")));
         }
         parts.join("\n\n")
     }
@@ -290,16 +291,18 @@ impl Page<'_> {
     fn next(&self, shown: &[Group]) -> Option<String> {
         let call = &shown.first()?.detail.call;
         let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
-        let mut command = format!("playproof explain {input} --call '{}'", call.reference());
-        for (flag, value) in [("tools", &self.args.tools), ("map", &self.args.reading.map)] {
+        let mut words = vec!["playproof", "explain", input, "--call"];
+        let reference = call.reference();
+        words.push(&reference);
+        for (flag, value) in [("--tools", &self.args.tools), ("--map", &self.args.reading.map)] {
             if let Some(value) = value {
-                command += &format!(" --{flag} {value}");
+                words.extend([flag, value]);
             }
         }
         let worst = self.worst_under(&shown.first()?.detail);
         if let Some(playbook) = self.args.playbooks.get(worst) {
-            command += &format!(" --playbook {playbook}");
+            words.extend(["--playbook", playbook]);
         }
-        Some(text::visible(&command).into_owned())
+        Some(text::shell_words(&words))
     }
 }
