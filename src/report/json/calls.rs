@@ -2,11 +2,10 @@
 
 use super::events;
 use super::write::Object;
-use crate::event::{Decision, Finding, Transcript};
+use crate::event::{Finding, Transcript};
 use crate::ids::CallId;
 use crate::report::view::CallView;
 use crate::sim::{OffTape, Tally};
-use crate::time::Duration;
 
 /// Appends the call's object to `out`, without a line end.
 ///
@@ -28,7 +27,7 @@ pub fn write_call(
         events::ended(&mut line, transcript, outcome);
     }
     line.texts("verdicts", transcript.verdicts(call));
-    line.number("upstream_calls", tally.sends.into()).millis("added_delay_ms", added_delay(transcript, call));
+    line.number("upstream_calls", tally.sends.into()).millis("added_delay_ms", tally.added_delay);
     line.number("tape_left", tally.tape_left.into());
     off_tape(&mut line, tally.off_tape);
     line.objects("findings", findings, |object, finding| {
@@ -52,12 +51,4 @@ fn off_tape(line: &mut Object<'_>, departure: Option<OffTape>) {
             object.text("by", "attempts").number("recorded", recorded.into()).number("now", now.into());
         }),
     };
-}
-
-fn added_delay(transcript: &Transcript<'_>, call: CallId) -> Duration {
-    let delays = transcript.events.iter().filter(|event| event.call == call).filter_map(|event| match event.what {
-        Decision::RetryScheduled { delay, .. } => Some(delay),
-        _ => None,
-    });
-    delays.fold(Duration::ZERO, Duration::plus)
 }
