@@ -24,7 +24,7 @@ pub fn write_call(
     line.text_if("id", view.id).text_if("run", view.run).text_if("input", view.input).number_if("line", view.line);
     line.text("tool", view.tool).text_if("idempotency_key", view.key);
     if let Some(outcome) = transcript.outcomes.get(call.index()) {
-        events::ended(&mut line, transcript, outcome);
+        line.more(|out| events::ended(out, transcript, outcome));
     }
     line.texts("verdicts", transcript.verdicts(call));
     line.number("upstream_calls", tally.sends.into()).millis("added_delay_ms", tally.added_delay);
@@ -36,7 +36,7 @@ pub fn write_call(
     });
     if with_events {
         let own = transcript.events.iter().filter(|event| event.call == call);
-        line.objects("events", own, |object, event| events::fill(object, transcript, event));
+        line.raws("events", own, |event, out| events::write_event(out, transcript, event));
     }
     line.end();
 }
