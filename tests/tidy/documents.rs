@@ -73,7 +73,10 @@ fn names_in(text: &str) -> Vec<(usize, &str)> {
 }
 
 fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split([' ', '\n', '\t', ',', ';', '(', ')', '"', '\'', '=', '|']).map(|word| word.trim_end_matches(['.', ':']))
+    code.split([' ', '\n', '\t', ',', ';', '(', ')', '"', '\'', '=', '|']).map(|word| {
+        let place = word.trim_end_matches(|c: char| c.is_ascii_digit()); // `a.rs:12` names `a.rs`
+        if place.ends_with(':') { place } else { word }.trim_end_matches(['.', ':'])
+    })
 }
 
 fn is_path(word: &str) -> bool {
