@@ -34,6 +34,7 @@ pub mod fixture;
 pub mod golden;
 pub mod ids;
 pub mod playbook;
+pub mod replay;
 pub mod report;
 pub mod sim;
 pub mod time;

@@ -75,6 +75,27 @@ pub fn markdown_code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
+/// A path made visible and cut at its beginning to at most `columns`, because its end says more.
+pub fn fitted_path(path: &str, columns: usize) -> String {
+    let path = visible(path);
+    let mut used = 0;
+    let mut start = path.len();
+    for (at, c) in path.char_indices().rev() {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        if used + usize::from(at > 0) > columns {
+            return format!("…{}", &path[start..]);
+        }
+        start = at;
+    }
+    path.into_owned()
+}
+
+/// A page of our own as a Markdown code block that nothing in it can leave.
+pub fn markdown_block(page: &str) -> String {
+    let fence = "`".repeat(longest_run(page, '`').max(2) + 1);
+    format!("{fence}text\n{page}\n{fence}")
+}
+
 /// The text as Markdown prose in which nothing is markup, a link or a mention.
 pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
@@ -178,6 +199,13 @@ mod tests {
         assert_eq!(fitted("abcdef", 6), "abcdef");
         assert_eq!(fitted("abcdefg", 6), "abcde…");
         assert_eq!(fitted("abc", 0), "");
+    }
+
+    #[test]
+    fn a_path_is_cut_at_its_beginning() {
+        assert_eq!(fitted_path("traces/airline.json", 13), "…airline.json");
+        assert_eq!(fitted_path("airline.json", 12), "airline.json");
+        assert_eq!(fitted_path("airline.json", 11), "…rline.json");
     }
 
     #[test]

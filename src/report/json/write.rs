@@ -120,6 +120,16 @@ impl<'a> Object<'a> {
         })
     }
 
+    /// A list of values that write themselves.
+    pub fn raws<T>(
+        &mut self,
+        key: &str,
+        values: impl IntoIterator<Item = T>,
+        write: impl Fn(T, &mut Vec<u8>),
+    ) -> &mut Self {
+        self.list(key, values, |out, value| write(value, out))
+    }
+
     /// JSON that is already written.
     pub fn raw(&mut self, key: &str, json: &[u8]) -> &mut Self {
         self.key(key);

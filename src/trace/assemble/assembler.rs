@@ -50,6 +50,8 @@ pub struct ClosedCall {
     pub call: RecordedCall,
     /// Its hashes.
     pub marks: Marks,
+    /// The line of the last successful write of its run before it; 0: none.
+    pub last_write: u64,
 }
 
 /// Says whether a tool changes the upstream; unknown tools do.
@@ -59,6 +61,8 @@ pub type Writes<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 pub struct Assembler<'a> {
     options: AssembleOptions,
     writes: &'a Writes<'a>,
+    /// What `writes` said, by the tool's mark.
+    known_writes: HashMap<u128, bool, AsIsState>,
     input: u32,
     name: String,
     /// By number; the first one's number is `first`. Closed calls leave a gap until all before them closed.
@@ -76,6 +80,7 @@ pub struct Assembler<'a> {
 struct Open {
     call: RecordedCall,
     marks: Marks,
+    last_write: u64,
     run: RunSlot,
     /// Its neighbours among the open calls of its run; 0: none.
     before: u64,
@@ -94,6 +99,7 @@ impl<'a> Assembler<'a> {
         Assembler {
             options,
             writes,
+            known_writes: HashMap::default(),
             input,
             name: name.to_owned(),
             open: VecDeque::new(),
@@ -191,6 +197,7 @@ impl<'a> Assembler<'a> {
         run.calls = run.calls.saturating_add(1);
         call.number = number;
         call.number_in_run = run.calls;
+        let last_write = run.last_write;
         let before = std::mem::replace(&mut run.last_open, number);
         if before == 0 {
             run.first_open = number;
@@ -201,6 +208,7 @@ impl<'a> Assembler<'a> {
         self.open.push_back(Some(Open {
             call,
             marks,
+            last_write,
             run: slot,
             before,
             after: 0,
@@ -272,9 +280,8 @@ impl<'a> Assembler<'a> {
 
     /// Adds an answer to an open call. `late` says that its line has been counted as one with a time before others.
     fn attach(&mut self, number: u64, mut answer: RecordedAnswer, inferred: bool, late: bool) {
-        let joins = self.options.join_resends;
-        let writes = self.writes;
-        let Some(open) = self.at_mut(number) else {
+        let index = self.index(number);
+        let Some(open) = index.and_then(|index| self.open.get_mut(index)).and_then(Option::as_mut) else {
             self.ledger.orphans += 1;
             return;
         };
@@ -300,13 +307,15 @@ impl<'a> Assembler<'a> {
             open.succeeded |= ok;
             open.failed_on = (!ok).then_some(answer.place.line);
         }
-        let write = (ok && joins && writes(open.call.tool())).then_some((open.run, answer.place.line));
+        let (run, tool, line) = (open.run, open.marks.tool, answer.place.line);
+        let writes = self.writes;
+        let name = open.call.tool();
+        if ok && *self.known_writes.entry(tool).or_insert_with(|| writes(name)) {
+            self.runs.run_mut(run).last_write = line;
+        }
         open.call.answers.push(answer);
         self.ledger.attached += 1;
         self.ledger.backwards += u64::from(backwards && !late);
-        if let Some((run, line)) = write {
-            self.runs.run_mut(run).last_write = line;
-        }
     }
 
     /// Counts a line whose time is before an earlier one of its run, and says whether it is.
@@ -344,7 +353,7 @@ impl<'a> Assembler<'a> {
         }
         self.ledger.closed += 1;
         self.ledger.unanswered += u64::from(open.call.answers.is_empty());
-        closed.push(ClosedCall { call: open.call, marks: open.marks });
+        closed.push(ClosedCall { call: open.call, marks: open.marks, last_write: open.last_write });
     }
 
     fn unlink(&mut self, open: &Open) {
