@@ -1,6 +1,7 @@
 //! Values in, text out: every page that the product prints. Reads nothing and decides nothing.
 
 pub mod block;
+pub mod check;
 pub mod diagnostic;
 pub mod findings;
 pub mod json;
