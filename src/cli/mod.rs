@@ -15,6 +15,7 @@ mod pending;
 mod playbooks;
 mod project;
 mod reading;
+mod reports;
 mod run;
 mod terminal;
 mod topics;
