@@ -26,6 +26,7 @@
 pub mod classify;
 pub mod cli;
 pub mod clock;
+pub mod coverage;
 pub mod diagnostic;
 pub mod dispatch;
 pub mod event;
