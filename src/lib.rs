@@ -27,6 +27,7 @@ pub mod check;
 pub mod classify;
 pub mod cli;
 pub mod clock;
+pub mod coverage;
 pub mod diagnostic;
 pub mod dispatch;
 pub mod event;

@@ -26,11 +26,17 @@ const TABLE: &[(&str, &[&str])] = &[
     ("golden", &["event", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("check", &["event", "fixture", "golden", "playbook", "sim"]),
-    ("report", &["check", "event", "fixture", "golden", "replay", "sim", "trace::model"]),
+    ("coverage", CAPABILITY),
+    (
+        "mutation",
+        &[
+            "classify", "clock", "coverage", "dispatch", "event", "fixture", "golden", "playbook", "replay", "sim",
+            "trace", "upstream", "yaml",
+        ],
+    ),
+    ("report", &["check", "coverage", "event", "fixture", "golden", "mutation", "replay", "sim", "trace::model"]),
     // Decided, not built yet.
     ("impact", CAPABILITY),
-    ("coverage", CAPABILITY),
-    ("mutation", CAPABILITY),
     ("mining", CAPABILITY),
     ("proposal", CAPABILITY),
     ("verify", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
