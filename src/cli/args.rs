@@ -2,7 +2,7 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::command::{explain, help, import, lint, replay, schema, tools};
+use super::command::{explain, help, impact, import, lint, replay, schema, tools};
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -55,6 +55,8 @@ pub enum Command {
     Explain(explain::Args),
     /// Say what is wrong, or legal but likely not meant, in a playbook
     Lint(lint::Args),
+    /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
+    Impact(impact::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm

@@ -12,6 +12,7 @@ mod playbooks;
 mod project;
 mod reading;
 mod run;
+mod stream;
 mod terminal;
 mod topics;
 mod view;

@@ -26,7 +26,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("golden", &["event", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("check", &["event", "fixture", "golden", "playbook", "sim"]),
-    ("report", &["check", "event", "fixture", "golden", "replay", "sim", "trace::model"]),
+    ("report", &["check", "event", "fixture", "golden", "impact", "mining", "replay", "sim", "trace::model"]),
     // Decided, not built yet.
     ("impact", CAPABILITY),
     ("coverage", CAPABILITY),

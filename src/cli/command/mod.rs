@@ -2,6 +2,7 @@
 
 pub mod explain;
 pub mod help;
+pub mod impact;
 pub mod import;
 pub mod lint;
 pub mod replay;
