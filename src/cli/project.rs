@@ -21,12 +21,6 @@ pub struct Project {
     pub playbook: Option<String>,
     /// The tool facts file.
     pub tools: Option<String>,
-    /// Where fixtures lie.
-    pub fixtures: Option<String>,
-    /// Where goldens lie.
-    pub goldens: Option<String>,
-    /// Where proposals lie.
-    pub proposals: Option<String>,
     /// What must not be shown of a trace.
     pub redaction: RedactionRules,
 }
@@ -51,12 +45,11 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
         let record = file.record("a project", &KEYS)?;
         record.required("format")?.word(&[("project/1", ())])?;
         let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
+        // Read here so that a mistake in them is found; the commands that use these folders come later.
+        let _folders = ["fixtures", "goldens", "proposals"].map(place);
         Some(Project {
             playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
             tools: place("tools"),
-            fixtures: place("fixtures"),
-            goldens: place("goldens"),
-            proposals: place("proposals"),
             redaction: record.optional("redaction").map_or_else(|| Some(RedactionRules::default()), redaction)?,
         })
     })
@@ -102,7 +95,6 @@ mod tests {
         let project = read("format: project/1\nplaybook: standard\ntools: facts/t.yaml\n").unwrap();
         assert_eq!(project.playbook.as_deref(), Some("standard"));
         assert_eq!(project.tools.as_deref(), Some("/project/facts/t.yaml"));
-        assert_eq!(project.fixtures, None);
         let project = read("format: project/1\nplaybook: books/mine.yaml\n").unwrap();
         assert_eq!(project.playbook.as_deref(), Some("/project/books/mine.yaml"));
     }

@@ -1,9 +1,5 @@
 //! Which calls a page shows: those that were asked for, the most serious first, alike ones folded with a count.
 //! Keeps one call a group, so that memory does not grow with the trace. Draws nothing.
-#![expect(
-    clippy::disallowed_types,
-    reason = "groups are looked up by their signature and sorted before they are shown"
-)]
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};

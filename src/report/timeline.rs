@@ -257,8 +257,13 @@ fn mark(lines: &mut [Line], departure: Option<OffTape>, is_run: bool) {
     let at = match extra {
         Some(at) if is_run => lines[..at].iter().rposition(|line| line.tone == Tone::Decided).unwrap_or(at),
         Some(at) => at,
-        None => lines.len().saturating_sub(1),
+        // What follows from the last verdict; without one, how it ends.
+        None if is_run => {
+            lines.iter().rposition(|line| line.text.starts_with("verdict ")).map_or(usize::MAX, |at| at + 1)
+        }
+        None => usize::MAX,
     };
+    let at = at.min(lines.len().saturating_sub(1));
     let relevant = is_run || extra.is_some() || departure == OffTape::FinalStatus;
     if let Some(line) = lines.get_mut(at).filter(|_| relevant) {
         line.departs = true;
