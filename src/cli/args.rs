@@ -74,6 +74,7 @@ impl Command {
             Command::Replay(_) => "replay",
             Command::Explain(_) => "explain",
             Command::Lint(_) => "lint",
+            Command::Impact(_) => "impact",
             Command::Import(_) => "import",
             Command::Tools(_) => "tools",
             Command::Schema(_) => "schema",
