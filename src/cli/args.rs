@@ -2,7 +2,9 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::command::{accept, approve, check, diff, explain, help, import, lint, reject, replay, schema, tools};
+use super::command::{
+    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, schema, tools,
+};
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -66,6 +68,8 @@ pub enum Command {
     Diff(diff::Args),
     /// Approve the rows of a playbook that was edited by hand
     Approve(approve::Args),
+    /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
+    Impact(impact::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
@@ -88,6 +92,7 @@ impl Command {
             Command::Reject(_) => "reject",
             Command::Diff(_) => "diff",
             Command::Approve(_) => "approve",
+            Command::Impact(_) => "impact",
             Command::Import(_) => "import",
             Command::Tools(_) => "tools",
             Command::Schema(_) => "schema",

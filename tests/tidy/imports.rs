@@ -34,7 +34,22 @@ const TABLE: &[(&str, &[&str])] = &[
             "trace", "upstream", "yaml",
         ],
     ),
-    ("report", &["check", "coverage", "event", "fixture", "golden", "mutation", "replay", "sim", "trace::model"]),
+    (
+        "report",
+        &[
+            "check",
+            "coverage",
+            "event",
+            "fixture",
+            "golden",
+            "impact",
+            "mining",
+            "mutation",
+            "replay",
+            "sim",
+            "trace::model",
+        ],
+    ),
     // Decided, not built yet.
     ("impact", CAPABILITY),
     ("mining", CAPABILITY),
