@@ -2,7 +2,9 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::command::{accept, approve, check, diff, explain, help, import, lint, reject, replay, schema, tools};
+use super::command::{
+    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, schema, tools,
+};
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -66,6 +68,8 @@ pub enum Command {
     Diff(diff::Args),
     /// Approve the rows of a playbook that was edited by hand
     Approve(approve::Args),
+    /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
+    Impact(impact::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm

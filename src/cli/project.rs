@@ -49,7 +49,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
         let record = file.record("a project", &KEYS)?;
         record.required("format")?.word(&[("project/1", ())])?;
         let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
-        let _proposals = place("proposals"); // so that a mistake in it is found; nothing reads that folder yet
+        let _ = place("proposals"); // read so that a mistake in it is found; no command uses the folder yet
         Some(Project {
             playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
             tools: place("tools"),

@@ -7,7 +7,9 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
-use super::command::{accept, approve, check, diff, explain, help, import, lint, reject, replay, schema, tools};
+use super::command::{
+    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, schema, tools,
+};
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
 use super::terminal::{ColorChoice, Stream, Terminal};
@@ -40,6 +42,7 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Reject(args) => reject::run(&args, output),
         Command::Diff(args) => diff::run(&args, terminal, output),
         Command::Approve(args) => approve::run(&args, terminal, output),
+        Command::Impact(args) => impact::run(&args, terminal, output),
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),

@@ -4,4 +4,5 @@ mod accepting;
 mod edits;
 mod git;
 mod project;
+mod reports;
 mod wrong;

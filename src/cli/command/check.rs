@@ -9,6 +9,7 @@ use crate::check::{CaseResult, CheckReport, GoldenState, Verdict};
 use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::{Output, to_stderr};
+use crate::cli::reports::{self, ReportTo};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{git, pending};
@@ -69,6 +70,14 @@ pub struct Args {
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
+
+    /// Write a report too: junit, sarif, github, markdown or json; may be given several times
+    #[arg(long = "report", value_name = "KIND=FILE")]
+    pub reports: Vec<ReportTo>,
+
+    /// Show arguments in Markdown and on GitHub, not only their keys and types
+    #[arg(long)]
+    pub show_args: bool,
 
     /// A selection without runs is no error
     #[arg(long)]
@@ -154,8 +163,13 @@ fn show(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let palette = Palette::new(terminal.out.colour);
-    let shown = Shown { report: &checked.report, causes: &checked.causes, width: terminal.out.width, palette };
+    let shown =
+        Shown { report: &checked.report, causes: &checked.causes, width: terminal.out.width, palette, show_args: true };
     let next = next(terminal, workspace, &checked.report);
+    let directions = reports::directions(workspace, checked);
+    let public = Shown { show_args: args.show_args, ..shown };
+    reports::write(&args.reports, &public, &directions, next.as_deref())?;
+    reports::tell_github(&public, &directions, next.as_deref())?;
     match args.format {
         Format::Table => {
             output.page(&page(&shown))?;

@@ -6,7 +6,9 @@ use crate::report::style::Palette;
 use crate::report::table::{self, Align};
 use crate::report::text;
 
-use super::page::class_word;
+use serde_json::Value;
+
+use super::page::{Shown, class_word};
 
 /// What stands where one side has nothing.
 const NOTHING: &str = "-";
@@ -53,6 +55,27 @@ pub fn first_change(comparison: &Comparison, cause: Option<&Cause>, palette: Pal
     lines
 }
 
+/// The first decision that differs, in a line.
+pub(super) fn first_words(comparison: &Comparison) -> Option<String> {
+    let pair = comparison.pairs.get(comparison.first.as_ref()?.pair)?;
+    let words = |side: &Option<EventLine>| {
+        side.as_ref().map_or_else(|| "nothing".to_owned(), |event| format!("`{}`", event.words()))
+    };
+    let call = pair.expected.as_ref().or(pair.actual.as_ref()).map_or("", |event| &event.call);
+    Some(format!("{call}: {} in the golden, {} in the run", words(&pair.expected), words(&pair.actual)))
+}
+
+/// What changed in a row, in a line.
+pub(super) fn row_words(change: &RowChange) -> String {
+    let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing".to_owned());
+    let part = |part: PartChange| {
+        let path = if part.path.is_empty() { String::new() } else { format!("{} ", part.path) };
+        format!("{path}was {}, is {}", side(&part.before), side(&part.after))
+    };
+    let parts: Vec<String> = change.parts().into_iter().map(part).collect();
+    format!("{}: {}", change.name, parts.join("; "))
+}
+
 fn because(because: &Because, compensation: Option<&str>) -> String {
     let rule = match because.rule.as_str() {
         "otherwise" => "no rule matched".to_owned(),
@@ -63,15 +86,15 @@ fn because(because: &Because, compensation: Option<&str>) -> String {
 }
 
 /// Everything that differs: fields in columns, worst first, then the events that one side alone has.
-pub fn divergences(comparison: &Comparison, width: usize, palette: Palette) -> String {
+pub fn divergences(comparison: &Comparison, shown: &Shown<'_>) -> String {
     let is_event = |divergence: &&Divergence| divergence.field == "event";
     let fields: Vec<&Divergence> = comparison.divergences.iter().filter(|one| !is_event(one)).collect();
     let mut parts = Vec::new();
     if !fields.is_empty() {
-        parts.push(columns(&fields, width, palette));
+        parts.push(columns(&fields, shown));
     }
     if comparison.divergences.iter().any(|one| is_event(&one)) {
-        parts.push(one_sided(comparison, width, palette));
+        parts.push(one_sided(comparison, shown.width, shown.palette));
     }
     parts.join("\n")
 }
@@ -93,9 +116,10 @@ fn one_sided(comparison: &Comparison, width: usize, palette: Palette) -> String 
     lines.join("\n")
 }
 
-fn columns(divergences: &[&Divergence], width: usize, palette: Palette) -> String {
+fn columns(divergences: &[&Divergence], shown: &Shown<'_>) -> String {
+    let Shown { width, palette, show_args, .. } = *shown;
     let header = ["", "where", "field", "golden", "run"].map(str::to_owned);
-    let rows: Vec<Vec<String>> = divergences.iter().map(|one| divergence(one)).collect();
+    let rows: Vec<Vec<String>> = divergences.iter().map(|one| divergence(one, show_args)).collect();
     let drawn = table::render(&header, &rows, &[Align::Left; 5], width.saturating_sub(4));
     let colour = |line: &str| {
         Class::ALL.iter().find(|class| line.starts_with(class.words())).map_or_else(
@@ -109,8 +133,8 @@ fn columns(divergences: &[&Divergence], width: usize, palette: Palette) -> Strin
     out.join("\n")
 }
 
-fn divergence(divergence: &Divergence) -> Vec<String> {
-    let (place, field) = place(divergence);
+fn divergence(divergence: &Divergence, show_args: bool) -> Vec<String> {
+    let (place, field) = place(divergence, show_args);
     let side = |side: &Option<String>| {
         side.as_deref().map_or_else(|| NOTHING.to_owned(), |side| text::visible(side).into_owned())
     };
@@ -141,15 +165,32 @@ pub fn events(comparison: &Comparison, width: usize, palette: Palette) -> String
 }
 
 /// Where a divergence is, and in what, in two columns.
-pub(super) fn place(divergence: &Divergence) -> (String, String) {
+fn place(divergence: &Divergence, show_args: bool) -> (String, String) {
     let field = text::visible(&divergence.field).into_owned();
     let seen = |text: &str| text::visible(text).into_owned();
     match &divergence.place {
         Place::Call(call) | Place::Event(call, _) => (seen(call), field),
-        Place::Ledger(intent) => ("ledger".to_owned(), seen(intent)),
+        Place::Ledger(intent) if show_args => ("ledger".to_owned(), seen(intent)),
+        Place::Ledger(intent) => ("ledger".to_owned(), seen(&without_values(intent))),
         Place::Finding(call) => (seen(call), format!("finding {field}")),
         Place::Whole => ("golden".to_owned(), field),
     }
+}
+
+/// An intent named by its arguments, with their keys and types alone: `pay{amount: number}`.
+fn without_values(intent: &str) -> String {
+    let Some((tool, args)) = intent.find('{').map(|at| intent.split_at(at)) else { return intent.to_owned() };
+    let Ok(Value::Object(args)) = serde_json::from_str(args) else { return format!("{tool}{{...}}") };
+    let kind = |value: &Value| match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "text",
+        Value::Array(_) => "list",
+        Value::Object(_) => "map",
+    };
+    let parts: Vec<String> = args.iter().map(|(key, value)| format!("{key}: {}", kind(value))).collect();
+    format!("{tool}{{{}}}", parts.join(", "))
 }
 
 /// The rows of a playbook that are not the approved ones, before and after.
@@ -182,4 +223,17 @@ fn row(change: &RowChange) -> Vec<Vec<String>> {
     let side = |side: &Option<String>| side.as_deref().map_or_else(|| NOTHING.to_owned(), seen);
     let line = |part: PartChange| vec![seen(&change.name), seen(&part.path), side(&part.before), side(&part.after)];
     change.parts().into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_shown_by_key_and_type_alone() {
+        let intent = r#"pay{"amount":4200,"card":"4111","tags":["x"],"to":{"iban":"DE"}}"#;
+        assert_eq!(without_values(intent), "pay{amount: number, card: text, tags: list, to: map}");
+        assert_eq!(without_values("pay/ik_91"), "pay/ik_91");
+        assert_eq!(without_values("pay{broken"), "pay{...}");
+    }
 }

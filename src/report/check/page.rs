@@ -20,6 +20,8 @@ pub struct Shown<'a> {
     pub width: usize,
     /// Whether to colour.
     pub palette: Palette,
+    /// Whether calls without a key are named with their arguments, or with the arguments' keys and types alone.
+    pub show_args: bool,
 }
 
 /// The whole page, without the command to run next.
@@ -86,7 +88,7 @@ pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<Strin
             let cause = shown.causes.get(&result.id);
             lines.extend(changes::first_change(&diverged.comparison, cause, palette));
             lines.extend(cause.and_then(|cause| drawing(shown, cause, drawn)));
-            lines.push(changes::divergences(&diverged.comparison, shown.width, palette));
+            lines.push(changes::divergences(&diverged.comparison, shown));
         }
         GoldenState::Same => {}
     }
