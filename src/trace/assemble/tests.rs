@@ -21,7 +21,7 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     let mut closed = Vec::new();
     let mut chunks = Chunks::new(text);
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-        assembler.take(digest(&piece, &RedactionRules::default()), &mut closed)?;
+        assembler.take(digest(&piece, &RedactionRules::default(), &mut Vec::new()), &mut closed)?;
     }
     let (ledger, reports) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
@@ -292,7 +292,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let piece = Piece::Lines(bytes);
-        let read = digest(&piece, &RedactionRules::default());
+        let read = digest(&piece, &RedactionRules::default(), &mut Vec::new());
         prop_assert!(read.entries.len() + read.bad.len() <= 301);
     }
 }
