@@ -14,7 +14,7 @@ use playproof::playbook::model::Tools;
 use playproof::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
 use playproof::sim::Plan;
 use playproof::trace::pieces::{Chunks, Piece};
-use playproof::trace::read::{Entry, Spares, digest, recycle};
+use playproof::trace::read::{CallEntry, Entry, Spares, digest_into, recycle};
 use playproof::trace::redact::RedactionRules;
 use playproof::upstream::BeyondTape;
 
@@ -72,14 +72,21 @@ fn read_all(path: &Path) -> u64 {
     let (rules, mut entries, mut spare) = (RedactionRules::default(), 0, Vec::new());
     let mut calls = Spares::new();
     while let Some(piece) = chunks.next(std::mem::take(&mut spare)).expect("the trace is read") {
-        let read = digest(&piece, &rules, &mut calls).entries;
+        let read = digest_into(&piece, &rules, &mut calls).entries;
         entries += read.len() as u64;
-        recycle(read.into_iter().filter_map(Entry::into_call), &mut calls, 4_096);
+        recycle(read.into_iter().filter_map(call), &mut calls, 4_096);
         if let Piece::Lines(lines) = piece {
             spare = lines;
         }
     }
     entries
+}
+
+fn call(entry: Entry) -> Option<Box<CallEntry>> {
+    match entry {
+        Entry::Call(call) => Some(call),
+        Entry::Answer(_) | Entry::RunEnd(_) => None,
+    }
 }
 
 fn run<W: Watch>(path: &Path, jobs: usize, watch: &W, bytes: fn(&W::Part) -> &[u8]) -> u64 {

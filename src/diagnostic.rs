@@ -143,19 +143,23 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance in characters, blind to case.
+/// How many characters must be changed, added, removed or swapped with their neighbour, blind to case.
 fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
     let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, &from) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let keep = corner + usize::from(from != to);
-            corner = row[j + 1];
-            row[j + 1] = keep.min(corner + 1).min(row[j] + 1);
+    for i in 1..=a.len() {
+        let mut next = vec![i];
+        for j in 1..=b.len() {
+            let keep = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = keep.min(next[j - 1] + 1).min(row[j] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            next.push(best);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }
@@ -177,5 +181,6 @@ mod tests {
         let known = ["backoff_ms", "max_retries"];
         assert_eq!(did_you_mean("bakoff_ms", known), Some("backoff_ms"));
         assert_eq!(did_you_mean("queue", known), None);
+        assert_eq!(did_you_mean("titel", ["title"]), Some("title"));
     }
 }

@@ -23,15 +23,18 @@
     clippy::missing_errors_doc
 )]
 
+pub mod check;
 pub mod classify;
 pub mod cli;
 pub mod clock;
+pub mod coverage;
 pub mod diagnostic;
 pub mod dispatch;
 pub mod event;
 pub mod fixture;
 pub mod golden;
 pub mod ids;
+pub mod impact;
 pub mod playbook;
 pub mod replay;
 pub mod report;

@@ -84,6 +84,12 @@ pub fn upwards(name: &str) -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
+/// A path as seen from the working directory, where it lies below it.
+pub fn from_here(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here).unwrap_or(path).to_string_lossy().into_owned()
+}
+
 /// What a path is called in messages.
 pub fn display_name(path: &str) -> String {
     if path == STDIN { STDIN_NAME.to_owned() } else { path.to_owned() }

@@ -1,12 +1,13 @@
 //! The playbooks that the binary carries. Reads no disk.
 
 /// The names of the embedded playbooks; the first is the default.
-pub const EMBEDDED: &[&str] = &["standard", "study/typed-verdicts-literal", "study/retry-everything"];
+pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
 
 /// The text of the embedded playbook `name`.
 pub fn embedded(name: &str) -> Option<&'static str> {
     match name {
         "standard" => Some(include_str!("../../playbooks/standard.yaml")),
+        "reversing" => Some(include_str!("../../playbooks/reversing.yaml")),
         "study/typed-verdicts-literal" => Some(include_str!("../../playbooks/study/typed-verdicts-literal.yaml")),
         "study/retry-everything" => Some(include_str!("../../playbooks/study/retry-everything.yaml")),
         _ => None,

@@ -1,12 +1,20 @@
 //! Playbooks: from text to a model in which nothing is invalid.
 
 mod embedded;
+mod fingerprint;
+pub mod lint;
 mod lower;
 pub mod model;
+mod overlap;
 pub mod pattern;
 mod places;
+mod schema;
 mod syntax;
+#[cfg(test)]
+mod tests;
 pub mod tools;
 
 pub use embedded::{EMBEDDED, embedded};
+pub use fingerprint::{Fingerprint, Row, fingerprint, rows};
 pub use places::{Loaded, Places, parse};
+pub use schema::{schema, tools_schema};

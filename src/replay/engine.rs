@@ -322,7 +322,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
                 let mut calls = self.spare.calls();
-                let digest = read::digest(&piece, &self.options.redaction, &mut calls);
+                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls);
                 self.spare.keep_calls(calls);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);

@@ -18,3 +18,4 @@ pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replay
 pub use highlights::{Highlight, Highlights};
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
+pub use template::write_template;

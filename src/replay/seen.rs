@@ -20,7 +20,7 @@ pub struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     /// The records, in the order of the playbooks.
-    pub fn records(&self) -> impl Iterator<Item = &'a Record> + use<'a> {
+    pub fn records(&self) -> impl Iterator<Item = &'a Record> + Clone + use<'a> {
         self.sims.iter().map(Simulator::record)
     }
 

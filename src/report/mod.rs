@@ -1,10 +1,15 @@
 //! Values in, text out: every page that the product prints. Reads nothing and decides nothing.
 
 pub mod block;
+pub mod check;
 pub mod diagnostic;
 pub mod findings;
+pub mod impact;
 pub mod json;
+pub mod listing;
+pub mod overview;
 pub mod style;
+pub mod summary;
 pub mod table;
 pub mod text;
 pub mod timeline;

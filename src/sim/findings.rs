@@ -16,7 +16,7 @@ use super::scenario::ScenarioCall;
 /// Every finding of a record, worst first, then by call.
 pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if is_calm(record) && calls.len() == 1 {
+    if calls.len() == 1 && is_calm(record) {
         return findings; // the usual call of a trace: one attempt, nothing failed
     }
     duplicate_effects(calls, record, &mut findings);
@@ -31,12 +31,13 @@ pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record) -
 }
 
 fn is_calm(record: &Record) -> bool {
-    record.events.iter().all(|event| match event.what {
-        Decision::AttemptStarted { .. } => true,
-        Decision::AttemptFinished { status, over_timeout, .. } => status == Status::Ok && !over_timeout,
-        Decision::Outcome(outcome) => outcome.kind == OutcomeKind::Succeeded,
-        _ => false,
-    })
+    record.ledger.entries().len() < 2
+        && record.events.iter().all(|event| match event.what {
+            Decision::AttemptStarted { .. } => true,
+            Decision::AttemptFinished { status, over_timeout, .. } => status == Status::Ok && !over_timeout,
+            Decision::Outcome(outcome) => outcome.kind == OutcomeKind::Succeeded,
+            _ => false,
+        })
 }
 
 /// One intent with more than one net effect: by the agent where a first attempt made the surplus effect,
@@ -53,10 +54,13 @@ fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut
             .rev()
             .find(|entry| entry.intent == intent && entry.kind == LedgerKind::Applied && entry.call.is_some());
         let Some((entry, call)) = last.and_then(|entry| Some((entry, entry.call?))) else { continue };
-        let declared = calls.get(call.index()).is_some_and(|call| call.facts.declared);
+        let Some(facts) = calls.get(call.index()).map(|call| call.facts) else { continue };
+        if facts.idempotent {
+            continue; // doing it twice is doing it once
+        }
         let by_agent = entry.attempt.is_none_or(|attempt| attempt.get() == 1);
         findings.push(Finding {
-            id: if declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect },
+            id: if facts.declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect },
             by: if by_agent { FindingBy::Recorded } else { FindingBy::Playbook },
             call,
             count: net.effects,
@@ -187,7 +191,7 @@ impl Seen<'_> {
 
     fn unclassified(&self) -> Option<Finding> {
         let is = |what: &Decision| match *what {
-            Decision::FailureClassified { verdict, rule: None, .. } => self.is_named(verdict, UNCLASSIFIED),
+            Decision::FailureClassified { verdict, .. } => self.is_named(verdict, UNCLASSIFIED),
             _ => false,
         };
         self.finding(FindingId::Unclassified, self.count(is))
@@ -207,12 +211,12 @@ impl Seen<'_> {
     /// The guard stopped a retry of a call whose scripted upstream had done nothing.
     fn guard_redundant(&self) -> Option<Finding> {
         let suppressed = self.count(|what| matches!(what, Decision::RetrySuppressed { .. }));
-        let own = self.record.ledger.net_of_call(self.id);
+        let did_nothing = self.record.ledger.entries().iter().all(|entry| entry.call != Some(self.id));
         let scripted = self.events().all(|event| match event.what {
             Decision::AttemptFinished { provenance, .. } => provenance == Provenance::Scripted,
             _ => true,
         });
-        let is = suppressed > 0 && scripted && own.effects == 0 && own.unobserved == 0;
+        let is = suppressed > 0 && scripted && did_nothing;
         self.finding(FindingId::GuardRedundant, u32::from(is))
     }
 }

@@ -19,5 +19,6 @@ pub mod read;
 pub mod redact;
 mod scan;
 mod text;
+pub mod toolfacts;
 pub mod trouble;
 pub mod wire;

@@ -38,16 +38,6 @@ pub enum Entry {
     RunEnd(u128),
 }
 
-impl Entry {
-    /// The call, if it is one.
-    pub fn into_call(self) -> Option<Box<CallEntry>> {
-        match self {
-            Entry::Call(call) => Some(call),
-            Entry::Answer(_) | Entry::RunEnd(_) => None,
-        }
-    }
-}
-
 /// A call: on its way to being paired, and closed. It stays where it was read to, for there are millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallEntry {
@@ -57,6 +47,13 @@ pub struct CallEntry {
     pub marks: Marks,
     /// The line of the last successful write of its run before it; 0: none. Set where it is paired.
     pub last_write: u64,
+}
+
+impl CallEntry {
+    /// The call alone.
+    pub fn into_call(self: Box<CallEntry>) -> RecordedCall {
+        self.call
+    }
 }
 
 /// An answer on its way to its call.
@@ -80,13 +77,17 @@ const MAX_SPARE_TEXT: usize = 16 << 10;
 
 /// Puts calls that are done with among the spares, unless they are large or there are enough.
 pub fn recycle(done: impl IntoIterator<Item = Box<CallEntry>>, spares: &mut Spares, enough: usize) {
-    let small = |entry: &Box<CallEntry>| entry.call.allocated() <= MAX_SPARE_TEXT;
     let room = enough.saturating_sub(spares.len());
-    spares.extend(done.into_iter().filter(small).take(room));
+    spares.extend(done.into_iter().filter(|entry| entry.call.allocated() <= MAX_SPARE_TEXT).take(room));
 }
 
-/// Reads the lines of `piece`, and takes out what `redaction` says. Uses `spares` before it allocates.
-pub fn digest(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares) -> Digest {
+/// Reads the lines of `piece`, and takes out what `redaction` says.
+pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
+    digest_into(piece, redaction, &mut Spares::new())
+}
+
+/// The same; uses `spares` before it allocates.
+pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares) -> Digest {
     match piece {
         Piece::Lines(bytes) => {
             let mut digest = Digest { entries: Vec::with_capacity(bytes.len() / 160), ..Digest::default() };
@@ -213,7 +214,7 @@ mod tests {
     use crate::trace::model::Reply;
 
     fn read(text: &[u8]) -> Digest {
-        digest(&Piece::Lines(text.to_vec()), &RedactionRules::default(), &mut Spares::new())
+        digest(&Piece::Lines(text.to_vec()), &RedactionRules::default())
     }
 
     #[test]
@@ -241,7 +242,7 @@ mod tests {
             "\n",
             r#"{"tool":"a","args":{"ssn":2},"status":"ok"}"#
         );
-        let read = digest(&Piece::Lines(lines.into()), &rules, &mut Spares::new());
+        let read = digest(&Piece::Lines(lines.into()), &rules);
         let [Entry::Call(one), Entry::Call(two)] = &read.entries[..] else { panic!("{read:?}") };
         assert_ne!(one.marks.same, two.marks.same);
         assert_eq!(

@@ -76,7 +76,8 @@ impl<'a> Foreign<'a> {
             first_column: self.text[line_start..start].chars().count(),
         };
         let here = offset - start;
-        let underlined = here..(here + 1).min(end - start).max(here);
+        let width = self.text[offset..end].chars().next().map_or(0, char::len_utf8);
+        let underlined = here..here + width;
         Report::one(Arc::new(source), diagnostic.at(underlined, "here"))
     }
 }

@@ -68,6 +68,22 @@ impl<'a> Cursor<'a> {
         self.report(Diagnostic::error(id, message).at(self.span(), label));
     }
 
+    /// Reports that `name` is no declared `what`, and offers the nearest of `declared`.
+    pub fn dangling<'k>(self, name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) {
+        const SHOWN: usize = 12;
+        let help = match did_you_mean(name.text, declared.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if declared.clone().next().is_none() => format!("no {what} is declared"),
+            None => {
+                let shown: Vec<String> = declared.clone().take(SHOWN).map(|name| format!("`{name}`")).collect();
+                let more = if declared.count() > SHOWN { ", ..." } else { "" };
+                format!("declared: {}{more}", shown.join(", "))
+            }
+        };
+        let message = format!("no {what} is called `{}`", shorten(name.text));
+        self.report(Diagnostic::error("dangling_name", message).at(name.span.clone(), "not declared").help(help));
+    }
+
     fn expected(self, what: &str) -> Diagnostic {
         Diagnostic::error("wrong_type", format!("expected {what}, found {}", self.node.describe()))
             .at(self.span(), format!("expected {what}"))
@@ -350,8 +366,8 @@ impl<'a> Record<'a> {
         let message = format!("{} has no key `{}`", self.what, shorten(&entry.key));
         let diagnostic = Diagnostic::error("unknown_key", message).at(entry.key_span.clone(), "unknown key");
         let missing = |key: &&&str| self.entries.iter().all(|entry| &*entry.key != **key);
-        let candidates = self.keys.iter().filter(missing).copied();
-        let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, candidates.clone()) {
+        let candidates: Vec<&'a str> = self.keys.iter().filter(missing).copied().collect();
+        let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, &candidates) {
             self.taken_for.borrow_mut().push(key);
             help
         } else if let Some(near) = did_you_mean(&entry.key, candidates) {

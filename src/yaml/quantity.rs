@@ -16,14 +16,10 @@ const SUFFIXES: [(&str, u64); 9] = [
 ];
 
 /// The known key that `key` was meant to be, and what to write, where only the unit is wrong.
-pub(super) fn in_millis<'k>(
-    key: &str,
-    value: &Node,
-    known: impl Iterator<Item = &'k str> + Clone,
-) -> Option<(&'k str, String)> {
+pub(super) fn in_millis<'k>(key: &str, value: &Node, known: &[&'k str]) -> Option<(&'k str, String)> {
     let named = |stem: &str| {
         let wanted = format!("{stem}_ms");
-        known.clone().find(|key| *key == wanted)
+        known.iter().copied().find(|key| *key == wanted)
     };
     let by_suffix = SUFFIXES.iter().find_map(|(suffix, unit)| Some((named(key.strip_suffix(suffix)?)?, Some(*unit))));
     let (known, unit) = by_suffix.or_else(|| Some((named(key)?, None)))?;

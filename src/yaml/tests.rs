@@ -97,10 +97,14 @@ fn a_name_holds_no_blanks_and_no_control_characters() {
     }
 }
 
+fn truth(root: Cursor<'_>) -> Option<bool> {
+    root.bool()
+}
+
 #[test]
 fn yes_and_no_are_not_booleans_and_the_help_says_what_is() {
-    assert_eq!(only("yes", |root| root.bool()).2, "write `true`");
-    assert_eq!(only("off", |root| root.bool()).2, "write `false`");
+    assert_eq!(only("yes", truth).2, "write `true`");
+    assert_eq!(only("off", truth).2, "write `false`");
 }
 
 #[test]

@@ -6,7 +6,12 @@ use std::fs;
 use std::path::Path;
 
 /// What is made, not written (in a worktree `.git` is a file).
-const GENERATED: [&str; 5] = ["target", ".git", "artifacts", "coverage", "node_modules"];
+const GENERATED: [&str; 6] = ["target", ".git", "fuzz/target", "fuzz/corpus", "fuzz/artifacts", "fuzz/coverage"];
+
+/// Whether a path is made by a tool, or lies in a folder that is.
+pub fn is_generated(path: &str) -> bool {
+    GENERATED.iter().any(|made| path.strip_prefix(made).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
 
 /// Every file of a package that is text, by its path from the root with `/` between names.
 #[derive(Debug, Default)]
@@ -45,7 +50,7 @@ impl Tree {
             let entry = entry.expect("an entry of a folder");
             let name = entry.file_name().into_string().expect("a name in UTF-8");
             let path = format!("{prefix}{name}");
-            if GENERATED.contains(&name.as_str()) {
+            if is_generated(&path) {
                 continue;
             }
             if entry.file_type().expect("the type of an entry").is_dir() {

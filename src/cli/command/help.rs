@@ -9,6 +9,9 @@ use crate::diagnostic::did_you_mean;
 use crate::report::style::Palette;
 use crate::report::text;
 
+/// Longer lines of prose are hard to read.
+const PAGE_MAX: usize = 100;
+
 /// What to explain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -33,7 +36,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let palette = Palette::new(terminal.out.colour);
     let all = topics::all();
     if topic == "topics" {
-        output.page(&list(&all, palette))?;
+        output.page(&list(&all, palette, terminal.out.width))?;
         return Ok(Exit::Clean);
     }
     let wanted = topic.replace(' ', "_");
@@ -54,15 +57,23 @@ fn page_of(command: &mut clap::Command, terminal: &Terminal, output: &mut Output
 }
 
 fn explain(topic: &Topic, palette: Palette, width: usize) -> String {
-    let head = format!("{} ({}): {}", palette.strong(topic.id), topic.sort, topic.title);
-    let mut lines = vec![head, String::new()];
-    for line in topic.text.lines() {
-        lines.extend(text::wrapped(line, width.min(100)));
+    let head = match topic.sort {
+        "lint" => format!("{} (lint)", palette.strong(topic.id)), // its title is the first sentence of its text
+        sort => format!("{} ({sort}): {}", palette.strong(topic.id), topic.title),
+    };
+    let mut lines = text::wrapped(&head, width.min(PAGE_MAX));
+    for paragraph in topic.text.split("\n\n") {
+        lines.push(String::new());
+        if paragraph.starts_with("    ") {
+            lines.extend(paragraph.lines().map(str::to_owned));
+        } else {
+            lines.extend(text::wrapped(&paragraph.replace('\n', " "), width.min(PAGE_MAX)));
+        }
     }
     lines.join("\n")
 }
 
-fn list(all: &[Topic], palette: Palette) -> String {
+fn list(all: &[Topic], palette: Palette, width: usize) -> String {
     let longest = all.iter().map(|topic| topic.id.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     let mut sort = "";
@@ -74,7 +85,8 @@ fn list(all: &[Topic], palette: Palette) -> String {
             sort = topic.sort;
             lines.push(palette.strong(&format!("{sort}s")));
         }
-        lines.push(format!("  {:longest$}  {}", topic.id, topic.title));
+        let title = text::fitted(&topic.title, width.saturating_sub(longest + 4)).into_owned();
+        lines.push(format!("  {:longest$}  {title}", topic.id));
     }
     lines.join("\n")
 }

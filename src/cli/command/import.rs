@@ -1,14 +1,57 @@
-//! `playproof import`.
+//! `playproof import FILE`: a foreign recording as lines of our own trace format, with an account of what is lost.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::Output;
+use crate::cli::files;
+use crate::cli::inputs::{self, Foreign};
+use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
+use crate::report::style::Palette;
+use crate::report::text;
 
-/// Arguments.
+/// What is imported.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Built in and recognised: OpenAI chat messages, tau-bench results, tau2-bench results. For anything else that is JSON
+or JSON Lines, write a mapping file: `playproof schema mapping` prints its schema.
 
-/// Runs.
-pub fn run(_args: &Args, _terminal: &Terminal, _output: &mut Output) -> Result<Exit, Failure> {
-    Err(Failure::said("not yet"))
+Examples:
+  playproof import results.json -o trace.jsonl
+  playproof import our.log --map our.mapping.yaml | playproof replay -")]
+pub struct Args {
+    /// The recording, also gzip or zstd; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub input: String,
+
+    /// How to read it, where it is not recognised
+    #[arg(short, long, value_name = "FILE")]
+    pub map: Option<String>,
+
+    /// Where to write the trace [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<String>,
+}
+
+/// Imports.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
+    let name = files::display_name(&args.input);
+    let imported = match inputs::foreign(&args.input, mapping.as_ref())? {
+        Foreign::Imported(imported) => imported,
+        Foreign::Unknown => {
+            return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
+                .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
+                .next("playproof schema mapping"));
+        }
+    };
+    match args.output.as_deref() {
+        Some(path) => files::write_atomically(path, &imported.lines)?,
+        None => output.write(&imported.lines)?,
+    }
+    let palette = Palette::new(terminal.err.colour);
+    let report: Vec<String> = imported.loss.to_string().lines().map(|line| text::visible(line).into_owned()).collect();
+    to_stderr(&format!("{}\n", report.join("\n")));
+    if let Some(path) = args.output.as_deref() {
+        to_stderr(&format!("{} playproof replay {}\n", palette.strong("next:"), text::shell_word(path)));
+    }
+    Ok(Exit::Clean)
 }

@@ -1,14 +1,154 @@
-//! `playproof lint`.
+//! `playproof lint PLAYBOOK...`: what is wrong in a playbook, and what is legal but likely not meant.
+
+use clap::ValueEnum;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
+use crate::cli::playbooks;
+use crate::cli::project::Project;
 use crate::cli::terminal::Terminal;
+use crate::diagnostic::{Diagnostic, Report, Severity, Source};
+use crate::playbook::lint::lint;
+use crate::playbook::{self, Loaded, fingerprint};
+use crate::report::diagnostic::{render, tally};
+use crate::report::json::Object;
+use crate::report::style::Palette;
+use crate::report::text;
 
-/// Arguments.
+/// The one lint that says what a playbook is, not that something is wrong with it.
+const STUDY: &str = "study_playbook";
+
+/// What is linted.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Examples:
+  playproof lint                     the project's playbook, or the embedded standard
+  playproof lint my.yaml
+  playproof help shadowed_rule       what a lint means, and what to do
 
-/// Runs.
-pub fn run(_args: &Args, _terminal: &Terminal, _output: &mut Output) -> Result<Exit, Failure> {
-    Err(Failure::said("not yet"))
+Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors.")]
+pub struct Args {
+    /// Playbooks: embedded names or paths [default: the project's, or standard]
+    #[arg(value_name = "PLAYBOOK")]
+    pub playbooks: Vec<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, each place underlined
+    Table,
+    /// One JSON document
+    Json,
+}
+
+/// One playbook and what is to be said of it.
+struct Linted {
+    name: String,
+    source: std::sync::Arc<Source>,
+    loaded: Option<Loaded>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Lints.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
+    let mut linted = Vec::new();
+    for name in playbooks::names(&args.playbooks, &project) {
+        linted.push(one(&name)?);
+    }
+    match args.format {
+        Format::Table => output.page(&page(&linted, terminal))?,
+        Format::Json => output.page(&json(&linted))?,
+    }
+    Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
+}
+
+fn one(name: &str) -> Result<Linted, Failure> {
+    let source = playbooks::source(name)?;
+    Ok(match playbook::parse(std::sync::Arc::clone(&source)) {
+        Ok(loaded) => {
+            let diagnostics = lint(&loaded);
+            Linted { name: name.to_owned(), source, loaded: Some(loaded), diagnostics }
+        }
+        Err(report) => {
+            Linted { name: name.to_owned(), source: report.source, loaded: None, diagnostics: report.diagnostics }
+        }
+    })
+}
+
+fn exit(diagnostic: &Diagnostic) -> Exit {
+    match diagnostic.severity {
+        Severity::Error => Exit::Unusable,
+        Severity::Warning if diagnostic.id == STUDY => Exit::Clean,
+        Severity::Warning => Exit::Found,
+    }
+}
+
+fn page(linted: &[Linted], terminal: &Terminal) -> String {
+    let palette = Palette::new(terminal.out.colour);
+    let mut sections = Vec::new();
+    for one in linted {
+        let mut lines = Vec::new();
+        if !one.diagnostics.is_empty() {
+            let report = Report { source: one.source.clone(), diagnostics: one.diagnostics.clone() };
+            lines.push(render(&report, terminal.out.width, terminal.out.colour));
+            lines.push(format!("{}: {}", text::visible(&one.source.name), palette.doubtful(&tally([&report]))));
+            lines.push(format!("{} {}", palette.strong("next:"), next(one)));
+        } else {
+            lines.push(format!("{}: {}", text::visible(&one.source.name), palette.good("clean")));
+        }
+        if let Some(loaded) = &one.loaded {
+            lines.push(palette.faint(&facts(loaded)));
+        }
+        sections.push(lines.join("\n"));
+    }
+    sections.join("\n\n")
+}
+
+fn next(one: &Linted) -> String {
+    match one.diagnostics.iter().find(|diagnostic| exit(diagnostic) == Exit::Unusable) {
+        Some(_) => format!("mend it, then playproof lint {}", text::shell_word(&one.name)),
+        None => format!("playproof help {}", one.diagnostics.first().map_or("topics", |first| first.id)),
+    }
+}
+
+fn facts(loaded: &Loaded) -> String {
+    let playbook = &loaded.playbook;
+    format!(
+        "{}: {}, {}, {}, fingerprint {}",
+        playbook.name,
+        text::counted(playbook.verdicts.len() as u64, "verdict", "verdicts"),
+        text::counted(playbook.rules.len() as u64, "rule", "rules"),
+        text::counted(playbook.tools.rows().len() as u64, "row of tool facts", "rows of tool facts"),
+        fingerprint(playbook).short()
+    )
+}
+
+fn json(linted: &[Linted]) -> String {
+    let mut out = Vec::new();
+    let mut document = Object::open(&mut out);
+    document.text("format", "lint/1");
+    document.objects("playbooks", linted, |object, one| {
+        object.text("source", &one.source.name);
+        if let Some(loaded) = &one.loaded {
+            object.text("name", &loaded.playbook.name);
+            object.text("fingerprint", &fingerprint(&loaded.playbook).to_string());
+        }
+        object.objects("diagnostics", &one.diagnostics, |object, diagnostic| {
+            let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
+            object.text("id", diagnostic.id).text("severity", severity).text("message", &diagnostic.message);
+            if let Some(label) = diagnostic.labels.first() {
+                let (line, column) = one.source.place(label.span.start);
+                object.number("line", line as u64).number("column", column as u64);
+            }
+            object.text_if("help", diagnostic.help.as_deref());
+        });
+    });
+    document.end();
+    String::from_utf8_lossy(&out).into_owned()
 }

@@ -1,13 +1,70 @@
-//! `playproof tools`.
+//! `playproof tools TRACE...`: a draft of a tool facts file for people to confirm.
+
+use std::collections::BTreeMap;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::Output;
+use crate::cli::output::{Output, to_stderr};
+use crate::cli::project::Project;
+use crate::cli::reading::{Reading, each_call};
+use crate::cli::{files, inputs};
+use crate::report::text;
+use crate::trace::model::Reply;
+use crate::trace::toolfacts::{ToolCount, render};
 
-/// Arguments.
+/// Whose tools.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Each access is a guess from the tool's name, marked `# guessed: confirm`.
 
-/// Runs.
-pub fn run(_args: &Args, _output: &mut Output) -> Result<Exit, Failure> {
-    Err(Failure::said("not yet"))
+Example:
+  playproof tools trace.jsonl -o tools.yaml
+  playproof replay trace.jsonl --tools tools.yaml")]
+pub struct Args {
+    /// Traces or foreign recordings; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub inputs: Vec<String>,
+
+    /// Where to write the file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// How the traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Drafts.
+pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let mapping = args.reading.map.as_deref().map(inputs::mapping).transpose()?;
+    let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for (number, path) in args.inputs.iter().enumerate() {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let input = inputs::trace(path, mapping.as_ref())?;
+        each_call(number, input, args.reading.options(), &project.redaction, &|_| true, |closed| {
+            let failed = closed.call.answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
+            let count = counts.entry(closed.call.tool().to_owned()).or_default();
+            count.0 += 1;
+            count.1 += u64::from(failed);
+        })?;
+    }
+    let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
+    if counts.is_empty() {
+        return Err(Failure::said(format!("no calls in {}", names.join(", ")))
+            .next(format!("playproof import {}", text::shell_words(&args.inputs))));
+    }
+    let rows = counts.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
+    let text = render(&names.join(", "), rows);
+    match args.output.as_deref() {
+        None => output.write(text.as_bytes())?,
+        Some(path) => {
+            files::write_atomically(path, text.as_bytes())?;
+            to_stderr(&format!(
+                "next: confirm the guesses, then playproof replay {} --tools {}\n",
+                text::shell_words(&args.inputs),
+                text::shell_word(path)
+            ));
+        }
+    }
+    Ok(Exit::Clean)
 }

@@ -1,7 +1,8 @@
-//! What `playproof help ID` explains, gathered from everyone who has ids or words to explain.
+//! Every topic of `playproof help ID`, gathered from everyone who has ids or words to explain.
 
 use super::{findings, words};
 use crate::event::FindingId;
+use crate::playbook::lint;
 
 /// One thing that can be explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +12,8 @@ pub struct Topic {
     /// What sort of thing it is: `finding`, `lint`, `outcome`, ...
     pub sort: &'static str,
     /// In one line.
-    pub title: &'static str,
-    /// In paragraphs.
+    pub title: String,
+    /// In paragraphs; lines that begin with four blanks are kept as they are.
     pub text: &'static str,
 }
 
@@ -20,10 +21,22 @@ pub struct Topic {
 pub fn all() -> Vec<Topic> {
     let findings = FindingId::ALL.into_iter().map(|id| {
         let (title, text) = findings::explain(id);
-        Topic { id: id.as_str(), sort: "finding", title, text }
+        Topic { id: id.as_str(), sort: "finding", title: title.to_owned(), text }
     });
-    let words = words::WORDS.iter().map(|&(sort, id, title, text)| Topic { id, sort, title, text });
-    findings.chain(words).collect()
+    let lints = lint::IDS.iter().filter_map(|id| {
+        let text = lint::explain(id)?;
+        Some(Topic { id, sort: "lint", title: first_sentence(text), text })
+    });
+    let words = words::WORDS.iter().map(|&(sort, id, title, text)| Topic { id, sort, title: title.to_owned(), text });
+    findings.chain(lints).chain(words).collect()
+}
+
+fn first_sentence(text: &str) -> String {
+    let line = text.split("\n\n").next().unwrap_or(text).replace('\n', " ");
+    let end = line.find(". ").unwrap_or_else(|| line.trim_end_matches('.').len());
+    let sentence = &line[..end];
+    let mut chars = sentence.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 #[cfg(test)]
@@ -41,10 +54,15 @@ mod tests {
     }
 
     #[test]
-    fn every_finding_has_a_topic() {
+    fn every_finding_and_every_lint_has_a_topic() {
         let all = all();
-        for id in FindingId::ALL {
-            assert!(all.iter().any(|topic| topic.id == id.as_str()), "{}", id.as_str());
+        for id in FindingId::ALL.iter().map(|id| id.as_str()).chain(lint::IDS.iter().copied()) {
+            assert!(all.iter().any(|topic| topic.id == id), "{id}");
         }
+    }
+
+    #[test]
+    fn a_title_is_the_first_sentence() {
+        assert_eq!(first_sentence("A later wait is\nshorter. And so on.\n\nMore"), "a later wait is shorter");
     }
 }

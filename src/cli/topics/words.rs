@@ -150,13 +150,13 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "exit-codes",
         "what the exit code says",
         "\
-0    clean
-1    an `unsafe` finding (replay), or a warning (lint)
-2    wrong usage, input that cannot be read or is empty, a gate that cannot do its job
-3    inconclusive: under `--strict`, a `doubt` finding; otherwise a bound that was hit
-70   our bug: please report it with the input
-130  interrupted (Ctrl-C)
-141  whoever read the output went away, as in `playproof replay TRACE --all | head`
+\x20   0    clean
+    1    an `unsafe` finding (replay), or a warning (lint)
+    2    wrong usage, input that cannot be read or is empty, a gate that cannot do its job
+    3    inconclusive: under `--strict`, a `doubt` finding; otherwise a bound that was hit
+    70   our bug: please report it with the input
+    130  interrupted (Ctrl-C)
+    141  whoever read the output went away, as in `playproof replay TRACE --all | head`
 
 The worst wins: 2 over 1 over 3 over 0. It is never 0 after an error was printed.",
     ),

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::diagnostic::Diagnostic;
 use crate::playbook::syntax::MOST_NAMES;
 use crate::yaml::{Cursor, Key};
 
@@ -55,13 +55,7 @@ impl Declared {
         let name = at.string()?;
         let found = self.number(name);
         if found.is_none() {
-            let message = format!("no {} is called `{}`", self.what, crate::yaml::shorten(name));
-            let help = match did_you_mean(name, self.names.iter().map(|name| &**name)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if self.names.is_empty() => format!("the playbook declares no {}", self.what),
-                None => format!("declared: {}", self.list()),
-            };
-            at.report(Diagnostic::error("dangling_name", message).at(at.span(), "not declared").help(help));
+            at.dangling(&Key { text: name, span: at.span() }, self.what, self.names.iter().map(|name| &**name));
         }
         found
     }
@@ -70,12 +64,6 @@ impl Declared {
     pub fn number(&self, name: &str) -> Option<u16> {
         // At most `MOST_NAMES` names are declared.
         u16::try_from(self.names.iter().position(|known| **known == *name)?).ok()
-    }
-
-    fn list(&self) -> String {
-        let shown: Vec<String> = self.names.iter().take(12).map(|name| format!("`{name}`")).collect();
-        let more = if self.names.len() > shown.len() { ", ..." } else { "" };
-        format!("{}{more}", shown.join(", "))
     }
 
     /// The names and their places, both by number.

@@ -15,7 +15,7 @@ use crate::playbook::syntax;
 use crate::yaml::{Cursor, Record};
 
 /// The playbook of `source`. Every part is read before any is unwrapped, so that all errors are found at once.
-pub(in crate::playbook) fn playbook(root: Cursor<'_>, source: &Arc<Source>) -> Option<Loaded> {
+pub(in crate::playbook) fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let record = root.record("a playbook", syntax::PLAYBOOK)?;
     let format = record.required("format").and_then(|format| format.word(&[(syntax::FORMAT, ())]));
     let name = name(&record);
@@ -54,7 +54,7 @@ pub(in crate::playbook) fn playbook(root: Cursor<'_>, source: &Arc<Source>) -> O
         study: study?,
     };
     let places = Places {
-        source: Arc::clone(source),
+        source,
         verdicts: verdict_places,
         rules: rule_places,
         queues: queue_places,

@@ -14,7 +14,7 @@ use crate::yaml::{Cursor, Kind, Scalar};
 /// The rule written at `at`; its name is declared in `rules`.
 pub(super) fn rule(at: Cursor<'_>, rules: &mut Declared, verdicts: &Declared) -> Option<(Rule, RulePlaces)> {
     let record = at.record("a rule", syntax::RULE)?;
-    let name = record.required("rule").and_then(|name| name.name());
+    let name = record.required("rule").and_then(Cursor::name);
     if let Some(name) = &name {
         if name.text == "otherwise" {
             at.report(
@@ -31,7 +31,7 @@ pub(super) fn rule(at: Cursor<'_>, rules: &mut Declared, verdicts: &Declared) ->
     let places = RulePlaces {
         name: name.span,
         when: written_when?.span(),
-        attempt: written_when?.entry("attempt").map(|attempt| attempt.span()),
+        attempt: written_when?.entry("attempt").map(Cursor::span),
     };
     Some((Rule { name: name.text.into(), when: when?, verdict: VerdictId(verdict?) }, places))
 }

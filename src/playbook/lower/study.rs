@@ -7,7 +7,7 @@ use crate::yaml::{Cursor, Record};
 /// The study block written at `at`.
 pub(super) fn study(at: Cursor<'_>) -> Option<Study> {
     let record = at.record("`study`", syntax::STUDY)?;
-    let why = record.required("why").and_then(|why| why.words());
+    let why = record.required("why").and_then(Cursor::words);
     let first_failure_only = switch(&record, "reclassify", "first_failure");
     let retry_guard = guard(&record, "retry_guard");
     let token_guard = guard(&record, "token_guard");

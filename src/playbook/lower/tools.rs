@@ -31,7 +31,7 @@ pub(super) fn tools(at: Cursor<'_>) -> Option<(Tools, Vec<Range<usize>>)> {
 fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<ToolRow> {
     let record = at.record("a tool", syntax::TOOL)?;
     let access = record.required("access").and_then(|access| access.word(&syntax::ACCESS));
-    let fact = |key| record.optional(key).map_or(Some(false), |fact| fact.bool());
+    let fact = |key| record.optional(key).map_or(Some(false), Cursor::bool);
     let (idempotent, repeatable) = (fact("idempotent"), fact("repeatable"));
     let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
     if name.text.trim().is_empty() || name.text.chars().any(char::is_control) {

@@ -14,7 +14,7 @@ use crate::yaml::{Cursor, Key};
 /// The verdict `name`, written at `at`.
 pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> Option<(Verdict, VerdictPlaces)> {
     let record = at.record("a verdict", syntax::VERDICT)?;
-    let means = record.required("means").and_then(|means| means.words());
+    let means = record.required("means").and_then(Cursor::words);
     let written_effect = record.required("effect");
     let effect = written_effect.and_then(|effect| effect.word(&syntax::EFFECTS));
     let written_then = record.required("then");

@@ -6,7 +6,7 @@ use super::*;
 use crate::diagnostic::Report;
 use crate::trace::model::{RecordedCall, Reply};
 use crate::trace::pieces::{Chunks, Piece};
-use crate::trace::read::digest;
+use crate::trace::read::{CallEntry, digest};
 use crate::trace::redact::RedactionRules;
 
 struct Read {
@@ -21,11 +21,11 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     let mut closed = Vec::new();
     let mut chunks = Chunks::new(text);
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-        assembler.take(digest(&piece, &RedactionRules::default(), &mut Vec::new()), &mut closed)?;
+        assembler.take(digest(&piece, &RedactionRules::default()), &mut closed)?;
     }
     let (ledger, reports) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
-    Ok(Read { calls: closed.into_iter().map(|closed| closed.call).collect(), ledger, reports })
+    Ok(Read { calls: closed.into_iter().map(CallEntry::into_call).collect(), ledger, reports })
 }
 
 fn assemble_with(lines: &[&str], options: AssembleOptions) -> Read {
@@ -292,7 +292,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let piece = Piece::Lines(bytes);
-        let read = digest(&piece, &RedactionRules::default(), &mut Vec::new());
+        let read = digest(&piece, &RedactionRules::default());
         prop_assert!(read.entries.len() + read.bad.len() <= 301);
     }
 }

@@ -28,19 +28,20 @@ pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str) -> Result<Imported, Re
     let mut applier = Applier::new(mapping, name);
     let mut line = 1;
     let mut seen = 0;
+    let length = foreign.text.trim().len();
     let mut stream = serde_json::Deserializer::from_str(foreign.text).into_iter::<&RawValue>();
     while let Some(document) = stream.next() {
         let document = document.map_err(|error| foreign.not_json(&error))?;
         let end = stream.byte_offset();
         let start = end.saturating_sub(document.get().len());
         line += newlines(foreign.text, seen, start);
-        let whole = foreign.text.trim().len() == document.get().len();
+        let whole = document.get().len() == length;
         applier.document(document, &if whole { String::new() } else { format!("line {line}") });
         line += newlines(foreign.text, start, end);
         seen = end;
     }
-    let rest = applier.take_lines();
-    applier.finish().map(|loss| Imported { lines: rest, loss })
+    let lines = applier.take_lines();
+    applier.finish().map(|loss| Imported { lines, loss })
 }
 
 fn newlines(text: &str, from: usize, to: usize) -> usize {

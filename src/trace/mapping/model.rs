@@ -102,7 +102,7 @@ impl Mapping {
 
     /// The paths that a row must have to be a call.
     pub(super) fn asked_of_calls(&self) -> Vec<String> {
-        let asked = self.call.when.iter().flatten().flat_map(|condition| condition.paths());
+        let asked = self.call.when.iter().flatten().flat_map(Condition::paths);
         asked.chain([self.call.tool.path.to_string()]).collect()
     }
 }

@@ -426,27 +426,30 @@ impl<'a> Lowering<'a> {
         let first = self.line.as_bytes().get(whole.start).copied();
         if first == Some(b'[') || self.line.trim() == "{" {
             let message = "this is JSON, but not one object a line";
-            let mut error = self.wrong("foreign_line", whole.start..whole.start + 1, message, "a document begins here");
+            let mut error = self.wrong("foreign_line", self.character(whole.start), message, "a document begins here");
             error.foreign = true;
             return error;
         }
         if first != Some(b'{') {
             let message = "a line of a trace is a JSON object";
-            return self.wrong("not_json", whole.start..whole.start + 1, message, "expected `{`");
+            return self.wrong("not_json", self.character(whole.start), message, "expected `{`");
         }
         if error.is_eof() {
-            let end = whole.end;
             let message = "the line ends in the middle of its JSON: it was cut off";
-            return self.wrong("truncated_line", end.saturating_sub(1)..end, message, "the last byte");
+            let last = self.character(whole.end.saturating_sub(1));
+            return self.wrong("truncated_line", last, message, "the last character");
         }
         let said = error.to_string();
         let said = said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said);
-        let mut place = error.column().saturating_sub(1).min(self.line.len().saturating_sub(1));
-        while !self.line.is_char_boundary(place) {
-            place -= 1;
-        }
-        let width = self.line.get(place..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-        self.wrong("not_json", place..place + width, format!("the line is no JSON: {said}"), "here")
+        let place = error.column().saturating_sub(1).min(self.line.len().saturating_sub(1));
+        self.wrong("not_json", self.character(place), format!("the line is no JSON: {said}"), "here")
+    }
+
+    /// The character that byte `place` of the line belongs to.
+    fn character(&self, place: usize) -> Range<usize> {
+        let start = self.line.floor_char_boundary(place);
+        let width = self.line.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        start..start + width
     }
 }
 

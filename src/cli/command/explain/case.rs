@@ -1,0 +1,191 @@
+//! The one call that is explained, and the means to simulate it again under another playbook.
+
+use crate::cli::view::facts_in_words;
+use crate::event::{Intent, Transcript};
+use crate::fixture::model::Fixture;
+use crate::ids::CallId;
+use crate::playbook::model::ToolFacts;
+use crate::report::view::{CallView, RunView};
+use crate::sim::{Plan, Record, Scenario, Simulator};
+use crate::time::Instant;
+use crate::trace::model::RecordedCall;
+use crate::upstream::BeyondTape;
+
+/// A call and whence its answers come.
+pub enum Case {
+    /// A call of a trace.
+    Recorded {
+        /// The call, redacted.
+        call: Box<RecordedCall>,
+        /// What answers where the recording ends.
+        beyond: BeyondTape,
+        /// The input it stands in.
+        input: String,
+    },
+    /// A call of a fixture.
+    Rehearsed {
+        /// The fixture.
+        fixture: Box<Fixture>,
+        /// The call's name.
+        name: String,
+    },
+}
+
+/// One simulation of the case.
+pub struct Ran {
+    /// What it left behind.
+    pub record: Record,
+    /// The call's number in it.
+    pub call: CallId,
+    /// The names of its calls.
+    pub calls: Vec<String>,
+    /// What is known of the tool.
+    pub facts: ToolFacts,
+    /// What an effect of the call is booked for.
+    pub intent: Option<Intent>,
+}
+
+impl Case {
+    /// Simulates the case under a plan.
+    pub fn simulate(&self, plan: &Plan) -> Ran {
+        let mut simulator = Simulator::new();
+        match self {
+            Case::Recorded { call, beyond, .. } => {
+                let facts = plan.facts(call.tool());
+                let record = simulator.replay(plan, call, facts, beyond).clone();
+                let scenario = crate::sim::ScenarioCall::recorded(call, facts, beyond);
+                let intent = scenario.intent(CallId(0));
+                Ran { record, call: CallId(0), calls: vec![call.reference()], facts, intent }
+            }
+            Case::Rehearsed { fixture, name, .. } => {
+                let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+                let record = simulator.rehearse(plan, &scenario).clone();
+                let place = scenario.calls.iter().position(|call| call.name == name).unwrap_or(0);
+                let call = CallId(u32::try_from(place).unwrap_or(u32::MAX));
+                let known = scenario.calls.get(place);
+                Ran {
+                    record,
+                    call,
+                    calls: scenario.calls.iter().map(|call| call.name.to_owned()).collect(),
+                    facts: known.map_or(ToolFacts::ASSUMED, |call| call.facts),
+                    intent: known.and_then(|known| known.intent(call)),
+                }
+            }
+        }
+    }
+
+    /// The name that `--call` takes.
+    pub fn reference(&self) -> String {
+        match self {
+            Case::Recorded { call, .. } => call.reference(),
+            Case::Rehearsed { name, .. } => name.clone(),
+        }
+    }
+
+    /// The tool's name.
+    pub fn tool(&self) -> &str {
+        match self {
+            Case::Recorded { call, .. } => call.tool(),
+            Case::Rehearsed { .. } => self.written().map_or("", |call| &call.tool),
+        }
+    }
+
+    /// The idempotency key.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Case::Recorded { call, .. } => call.key(),
+            Case::Rehearsed { .. } => self.written()?.key.as_deref(),
+        }
+    }
+
+    /// The reversal token.
+    pub fn token(&self) -> Option<&str> {
+        match self {
+            Case::Recorded { call, .. } => call.token(),
+            Case::Rehearsed { .. } => self.written()?.token.as_deref(),
+        }
+    }
+
+    /// Whether effects are known to the upstream's ledger, or only what a recording proves.
+    pub fn is_rehearsed(&self) -> bool {
+        matches!(self, Case::Rehearsed { .. })
+    }
+
+    /// The case as a page shows it; `facts` and `reference` are texts that the view borrows.
+    pub fn view<'a>(&'a self, facts: &'a str, reference: &'a str) -> CallView<'a> {
+        match self {
+            Case::Recorded { call, input, .. } => CallView {
+                reference,
+                id: call.id(),
+                run: call.run(),
+                input: Some(input),
+                line: Some(call.place.line),
+                tool: call.tool(),
+                args: call.args(),
+                key: call.key(),
+                token: call.token(),
+                facts,
+                at: call.at.unwrap_or(Instant::ZERO),
+                timed: call.at.is_some(),
+                recorded: Some(call),
+            },
+            Case::Rehearsed { .. } => {
+                let written = self.written();
+                CallView {
+                    reference,
+                    id: None,
+                    run: None,
+                    input: None,
+                    line: None,
+                    tool: self.tool(),
+                    args: written.map(|call| call.args.as_str()),
+                    key: self.key(),
+                    token: self.token(),
+                    facts,
+                    at: written.map_or(Instant::ZERO, |call| call.at),
+                    timed: true,
+                    recorded: None,
+                }
+            }
+        }
+    }
+
+    fn written(&self) -> Option<&crate::fixture::model::FixtureCall> {
+        match self {
+            Case::Rehearsed { fixture, name, .. } => fixture.calls.iter().find(|call| call.name == *name),
+            Case::Recorded { .. } => None,
+        }
+    }
+}
+
+impl Ran {
+    /// Everything a reporter may say of the simulation. Intents have no names here: nobody asks for them.
+    pub fn transcript<'a>(&'a self, plan: &'a Plan) -> Transcript<'a> {
+        Transcript {
+            names: &plan.names,
+            calls: &self.calls,
+            intent_name: &|_| String::new(),
+            events: &self.record.events,
+            outcomes: &self.record.outcomes,
+            ledger: self.record.ledger.entries(),
+            errors: &self.record.errors,
+            findings: &self.record.findings,
+        }
+    }
+
+    /// The call's part of the simulation.
+    pub fn run<'a>(&'a self, plan: &'a Plan) -> RunView<'a> {
+        RunView {
+            transcript: self.transcript(plan),
+            call: self.call,
+            tally: self.record.tallies.get(self.call.index()).copied().unwrap_or_default(),
+            findings: self.record.findings.iter().filter(|finding| finding.call == self.call).copied().collect(),
+            intent: self.intent,
+        }
+    }
+
+    /// What is known of the tool, in words.
+    pub fn facts_in_words(&self) -> String {
+        facts_in_words(self.facts)
+    }
+}

@@ -1,0 +1,98 @@
+//! What `playproof replay` can be told.
+
+use clap::ValueEnum;
+
+use crate::cli::beyond;
+use crate::cli::reading::Reading;
+use crate::upstream::BeyondTape;
+
+const EXAMPLES: &str = "\
+Examples:
+  playproof replay trace.jsonl
+      what the standard playbook would have done with every recorded failure
+  playproof replay trace.jsonl --tools tools.yaml --only findings
+      with declared tool facts, and only what was found
+  playproof replay fixtures/refund.yaml --playbook study/retry-everything --playbook standard
+      two playbooks side by side
+  zcat trace.gz | playproof replay - --format json
+      from a pipe, for a program
+
+Inputs are traces (JSON Lines, also gzip or zstd), foreign recordings that are recognised (OpenAI chat messages,
+tau-bench, tau2-bench) or mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
+
+Exit codes: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Pages for people
+    #[default]
+    Table,
+    /// One JSON document: the summary, and the calls that the table would show
+    Json,
+    /// One JSON object a line: every decision event and every call, at the end the summary
+    Jsonl,
+    /// For a pull request or a wiki
+    Markdown,
+}
+
+/// What `replay` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Traces, foreign recordings or fixtures; `-` is standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+
+    /// A playbook: an embedded name or a path; several are shown side by side [default: the project's, or standard]
+    #[arg(short, long = "playbook", value_name = "P")]
+    pub playbooks: Vec<String>,
+
+    /// Tool facts; they win over the playbook's
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<String>,
+
+    /// What answers where a recording ends: `ok`, `repeat` (the last answer), `fail:KIND`
+    #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
+    pub beyond_tape: Option<BeyondTape>,
+
+    /// Only these calls: `failed`, `findings`, or the name of a verdict
+    #[arg(long, value_name = "failed|findings|VERDICT", help_heading = "Showing")]
+    pub only: Option<String>,
+
+    /// Only this call: a reference such as `r1#3`, or the call's own id
+    #[arg(long, value_name = "REF|ID", help_heading = "Showing")]
+    pub call: Option<String>,
+
+    /// Only the calls of this run
+    #[arg(long, value_name = "RUN", help_heading = "Showing")]
+    pub run: Option<String>,
+
+    /// Show every call by itself, not the 20 most serious with alike ones folded
+    #[arg(long, help_heading = "Showing")]
+    pub all: bool,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
+    pub format: Format,
+
+    /// Show arguments in Markdown, not only their keys and types
+    #[arg(long, help_heading = "Showing")]
+    pub show_args: bool,
+
+    /// Exit with 3 where there is a doubt
+    #[arg(long)]
+    pub strict: bool,
+
+    /// An input without calls is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<std::num::NonZeroUsize>,
+
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}

@@ -1,0 +1,117 @@
+//! What the inputs of a command are: traces, foreign recordings or fixtures. Finds out and opens; replays nothing.
+
+use std::io::{Cursor, Read};
+
+use super::exit::Failure;
+use super::files;
+use crate::trace::foreign::{Imported, LossReport};
+use crate::trace::import::{self, SourceFormat};
+use crate::trace::mapping::{self, Mapping};
+use crate::trace::pieces::decode;
+
+/// What is looked at to find out what an input is.
+const SNIFFED: u64 = 64 << 10;
+
+/// The most that a foreign recording, which is read as a whole, may hold.
+const FOREIGN_MAX: u64 = 1 << 30;
+
+/// An input that is to be replayed as a trace.
+pub struct TraceInput {
+    /// What it is called in messages.
+    pub name: String,
+    /// Its lines, decoded.
+    pub lines: Box<dyn Read + Send>,
+    /// What its source could not tell, where it is a foreign one.
+    pub loss: Option<LossReport>,
+}
+
+/// What a foreign recording turned out to be.
+pub enum Foreign {
+    /// One that can be read.
+    Imported(Imported),
+    /// None that is known.
+    Unknown,
+}
+
+/// Whether the path is that of a fixture: people write those in YAML, and nothing else that is replayed.
+pub fn is_fixture(path: &str) -> bool {
+    [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending))
+}
+
+/// Reads a mapping file.
+///
+/// # Errors
+/// A file that cannot be read, or in which something is wrong.
+pub fn mapping(path: &str) -> Result<Mapping, Failure> {
+    Ok(mapping::parse(files::read_small(path)?)?)
+}
+
+/// Opens an input as a trace, importing it where it is foreign.
+///
+/// # Errors
+/// A path that cannot be read; a foreign recording in which something is wrong.
+pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failure> {
+    let name = files::display_name(path);
+    let (start, rest) = opened(path, &name)?;
+    let whole = Cursor::new(start.clone()).chain(rest);
+    match format(&start, mapping) {
+        None => Ok(TraceInput { name, lines: Box::new(whole), loss: None }),
+        Some(format) => {
+            let imported = imported(format, &whole_of(&name, whole)?, &name)?;
+            Ok(TraceInput { name, lines: Box::new(Cursor::new(imported.lines)), loss: Some(imported.loss) })
+        }
+    }
+}
+
+/// Reads a foreign recording.
+///
+/// # Errors
+/// A path that cannot be read; a recording in which something is wrong.
+pub fn foreign(path: &str, mapping: Option<&Mapping>) -> Result<Foreign, Failure> {
+    let name = files::display_name(path);
+    let (start, rest) = opened(path, &name)?;
+    match format(&start, mapping) {
+        None => Ok(Foreign::Unknown),
+        Some(format) => {
+            let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
+            Ok(Foreign::Imported(imported(format, &bytes, &name)?))
+        }
+    }
+}
+
+/// How a foreign recording is read.
+enum How<'a> {
+    Mapped(&'a Mapping),
+    Known(SourceFormat),
+}
+
+fn format<'a>(start: &[u8], mapping: Option<&'a Mapping>) -> Option<How<'a>> {
+    mapping.map(How::Mapped).or_else(|| import::detect(start).map(How::Known))
+}
+
+fn imported(how: How<'_>, bytes: &[u8], name: &str) -> Result<Imported, Failure> {
+    Ok(match how {
+        How::Mapped(mapping) => mapping::apply(mapping, bytes, name)?,
+        How::Known(format) => import::import(format, bytes, name)?,
+    })
+}
+
+fn opened(path: &str, name: &str) -> Result<(Vec<u8>, Box<dyn Read + Send>), Failure> {
+    let unreadable = |error: std::io::Error| files::unreadable(name, &error);
+    let mut source = decode(files::open(path)?).map_err(unreadable)?;
+    let mut start = Vec::new();
+    source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
+    Ok((start, source))
+}
+
+fn whole_of(name: &str, source: impl Read) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    source.take(FOREIGN_MAX + 1).read_to_end(&mut bytes).map_err(|error| files::unreadable(name, &error))?;
+    if bytes.len() as u64 > FOREIGN_MAX {
+        let said = format!("more than {} MiB: a foreign recording is read as a whole", FOREIGN_MAX >> 20);
+        return Err(
+            Failure::source(name, "too_large", said).help("split it, or write it as JSON Lines of our own format")
+        );
+    }
+    Ok(bytes)
+}

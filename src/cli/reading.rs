@@ -1,0 +1,66 @@
+//! Flags that say how traces are read, and reading one from its beginning to its end, call by call.
+//! `replay` reads on many threads instead, through the engine.
+
+use super::exit::Failure;
+use super::files;
+use super::inputs::TraceInput;
+use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger};
+use crate::trace::pieces::Chunks;
+use crate::trace::read::digest;
+use crate::trace::redact::RedactionRules;
+
+/// How traces are read.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Reading")]
+pub struct Reading {
+    /// How to read a foreign recording that is not recognised
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<String>,
+
+    /// Read an identical call after a failed one as its next attempt
+    #[arg(long)]
+    pub join_resends: bool,
+
+    /// Count malformed lines instead of stopping at the first
+    #[arg(long)]
+    pub skip_invalid: bool,
+
+    /// For how many later calls a call waits for its results
+    #[arg(long, value_name = "CALLS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub reorder_window: u64,
+}
+
+impl Reading {
+    /// The same for the reader.
+    pub fn options(&self) -> AssembleOptions {
+        AssembleOptions {
+            reorder_window: self.reorder_window,
+            join_resends: self.join_resends,
+            skip_invalid: self.skip_invalid,
+        }
+    }
+}
+
+/// Gives every call of `input` to `each`, in the order in which they close.
+///
+/// # Errors
+/// A source that cannot be read, or a line that cannot be used.
+pub fn each_call(
+    number: u32,
+    input: TraceInput,
+    options: AssembleOptions,
+    redaction: &RedactionRules,
+    writes: &(dyn Fn(&str) -> bool + Sync),
+    mut each: impl FnMut(ClosedCall),
+) -> Result<InputLedger, Failure> {
+    let mut assembler = Assembler::new(number, &input.name, options, writes);
+    let mut chunks = Chunks::new(input.lines);
+    let mut closed = Vec::new();
+    while let Some(piece) = chunks.next(Vec::new()).map_err(|error| files::unreadable(&input.name, &error))? {
+        assembler.take(digest(&piece, redaction), &mut closed)?;
+        closed.drain(..).for_each(&mut each);
+    }
+    let (ledger, _) = assembler.finish(&mut closed);
+    closed.drain(..).for_each(&mut each);
+    Ok(ledger)
+}

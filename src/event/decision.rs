@@ -1,0 +1,167 @@
+//! What the dispatcher decided or saw, one event at a time.
+
+use std::fmt;
+
+use super::outcome::Outcome;
+use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy};
+use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
+use crate::time::{Duration, Instant};
+
+/// Where an answer came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Provenance {
+    /// The trace holds it.
+    Recorded,
+    /// An identical later call of the trace, read as this call's next attempt.
+    Inferred,
+    /// A fixture's script says it.
+    Scripted,
+    /// The key dialect, `--beyond-tape` or the attempt's timeout made it.
+    Modelled,
+    /// There is none.
+    Unanswered,
+}
+
+impl Provenance {
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Provenance::Recorded => "recorded",
+            Provenance::Inferred => "inferred",
+            Provenance::Scripted => "scripted",
+            Provenance::Modelled => "modelled",
+            Provenance::Unanswered => "unanswered",
+        }
+    }
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// The upstream said yes.
+    Ok,
+    /// It failed; the error is in the record's table, unless none came with the failure.
+    Failed(Option<ErrorId>),
+    /// Nothing came back and no later answer is known.
+    Unanswered,
+}
+
+/// What the dispatcher asks of the upstream for a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Asked {
+    /// The call itself, for the numbered time.
+    Attempt(AttemptNo),
+    /// A new snapshot of the call's evidence.
+    Refresh(EvidenceId),
+    /// The redemption of the call's reversal token.
+    Reversal,
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asked::Attempt(attempt) => write!(f, "attempt {attempt}"),
+            Asked::Refresh(evidence) => write!(f, "refresh {}", evidence.0),
+            Asked::Reversal => f.write_str("the reversal"),
+        }
+    }
+}
+
+/// One thing that the dispatcher decided or saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DecisionEvent {
+    /// When, in virtual time.
+    pub at: Instant,
+    /// For which call.
+    pub call: CallId,
+    /// What.
+    pub what: Decision,
+}
+
+/// The kinds of decision events (DESIGN.md section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Decision {
+    /// An attempt was sent.
+    AttemptStarted {
+        /// Its number.
+        attempt: AttemptNo,
+        /// The evidence it carries.
+        evidence: EvidenceId,
+    },
+    /// An attempt ended.
+    AttemptFinished {
+        /// Its number.
+        attempt: AttemptNo,
+        /// How.
+        status: Status,
+        /// Start to end; none where the recording does not tell.
+        latency: Option<Duration>,
+        /// Whence the answer.
+        provenance: Provenance,
+        /// A recorded answer that took longer than the attempt's timeout allows.
+        over_timeout: bool,
+    },
+    /// An answer came after its attempt had timed out; no decision changes.
+    LateAnswer {
+        /// The attempt it answers.
+        attempt: AttemptNo,
+        /// What it said.
+        status: Status,
+    },
+    /// A failure got its verdict.
+    FailureClassified {
+        /// What it means.
+        verdict: VerdictId,
+        /// The rule that said so; none: no rule matched.
+        rule: Option<RuleId>,
+        /// A study playbook that obeys the first failure only did not act on this one.
+        ignored: bool,
+    },
+    /// A further attempt will be sent.
+    RetryScheduled {
+        /// Its number.
+        attempt: AttemptNo,
+        /// The wait before it.
+        delay: Duration,
+        /// When it starts.
+        due: Instant,
+    },
+    /// The retry guard stopped a further attempt.
+    RetrySuppressed {
+        /// Why.
+        why: SuppressedWhy,
+    },
+    /// The upstream was asked for a new evidence snapshot, and this came of it.
+    EvidenceRefreshed {
+        /// The snapshot asked for.
+        evidence: EvidenceId,
+        /// Whether it was taken.
+        status: Status,
+        /// Whence the answer.
+        provenance: Provenance,
+    },
+    /// The call was handed to a human.
+    Escalated {
+        /// Where it waits.
+        queue: QueueId,
+    },
+    /// The reversal was refused.
+    ReversalRefused {
+        /// Why.
+        why: RefusedWhy,
+    },
+    /// The reversal token was redeemed.
+    ReversalRedeemed {
+        /// The playbook's reason.
+        reason: ReasonId,
+        /// Whence the answer.
+        provenance: Provenance,
+    },
+    /// The local attempt was given up.
+    Deprecated {
+        /// Why.
+        why: DeprecatedWhy,
+    },
+    /// The call ended.
+    Outcome(Outcome),
+}

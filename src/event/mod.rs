@@ -1,0 +1,18 @@
+//! What a simulation says happened: decision events, outcomes, ledger entries, findings.
+//! The only seam between the engine and every reporter; plain values, no logic of either side.
+
+mod decision;
+mod error;
+mod finding;
+mod ledger;
+mod outcome;
+mod reason;
+mod transcript;
+
+pub use decision::{Asked, Decision, DecisionEvent, Provenance, Status};
+pub use error::ErrorFacts;
+pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
+pub use ledger::{Intent, LedgerEntry, LedgerKind};
+pub use outcome::{EffectClaim, Outcome, OutcomeKind};
+pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy};
+pub use transcript::{Names, Transcript};

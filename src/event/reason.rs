@@ -1,0 +1,92 @@
+//! Why something was stopped, refused or given up.
+
+use crate::ids::ReasonId;
+
+/// Why a further attempt was suppressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SuppressedWhy {
+    /// The tool is a write that is not idempotent, the call has no key, and an earlier attempt may have acted.
+    MayHaveActed,
+    /// The same, and an earlier attempt did act.
+    HasActed,
+}
+
+impl SuppressedWhy {
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SuppressedWhy::MayHaveActed => "may_have_acted",
+            SuppressedWhy::HasActed => "has_acted",
+        }
+    }
+}
+
+/// Why a reversal was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RefusedWhy {
+    /// The call carries no reversal token.
+    NoToken,
+    /// The token has been redeemed before.
+    TokenRedeemed,
+    /// The upstream refused the redemption.
+    UpstreamRefused,
+    /// The redemption timed out; it may have been redeemed.
+    NoAnswer,
+}
+
+impl RefusedWhy {
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RefusedWhy::NoToken => "no_token",
+            RefusedWhy::TokenRedeemed => "token_redeemed",
+            RefusedWhy::UpstreamRefused => "upstream_refused",
+            RefusedWhy::NoAnswer => "no_answer",
+        }
+    }
+}
+
+/// The limit that ended a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StopReason {
+    /// The verdict's own number of retries.
+    MaxRetries,
+    /// `limits.max_attempts`.
+    MaxAttempts,
+    /// `limits.deadline_ms`.
+    Deadline,
+    /// The upstream asked to wait longer than `max_wait_ms`.
+    MaxWait,
+    /// `max_refreshes`.
+    MaxRefreshes,
+    /// The refresh itself failed.
+    RefreshFailed,
+    /// A refused reversal, where a study playbook gives up on it.
+    ReversalRefused,
+}
+
+impl StopReason {
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            StopReason::MaxRetries => "max_retries",
+            StopReason::MaxAttempts => "max_attempts",
+            StopReason::Deadline => "deadline",
+            StopReason::MaxWait => "max_wait",
+            StopReason::MaxRefreshes => "max_refreshes",
+            StopReason::RefreshFailed => "refresh_failed",
+            StopReason::ReversalRefused => "reversal_refused",
+        }
+    }
+}
+
+/// Why a call was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeprecatedWhy {
+    /// The playbook's own `reason`.
+    Stated(ReasonId),
+    /// `refresh_evidence: { then: abort }`.
+    RefreshAbort,
+    /// A study playbook gives up after the first refresh that did not help.
+    RefreshFutile,
+}

@@ -1,0 +1,99 @@
+//! One simulation with the names behind its numbers, for reporters.
+
+use std::sync::Arc;
+
+use super::decision::{Decision, DecisionEvent};
+use super::error::ErrorFacts;
+use super::finding::Finding;
+use super::ledger::{Intent, LedgerEntry};
+use super::outcome::Outcome;
+use super::reason::DeprecatedWhy;
+use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
+
+/// The names behind the numbers of a playbook, for reporters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The playbook's own name.
+    pub playbook: Arc<str>,
+    /// By `VerdictId`.
+    pub verdicts: Vec<Arc<str>>,
+    /// By `RuleId`.
+    pub rules: Vec<Arc<str>>,
+    /// By `QueueId`.
+    pub queues: Vec<Arc<str>>,
+    /// By `ReasonId`.
+    pub reasons: Vec<Arc<str>>,
+}
+
+impl Names {
+    /// The verdict's name.
+    pub fn verdict(&self, id: VerdictId) -> &str {
+        self.verdicts.get(id.index()).map_or("?", |name| name)
+    }
+
+    /// The rule's name, or `otherwise` where no rule matched.
+    pub fn rule(&self, id: Option<RuleId>) -> &str {
+        id.and_then(|id| self.rules.get(id.index())).map_or("otherwise", |name| name)
+    }
+
+    /// The queue's name.
+    pub fn queue(&self, id: QueueId) -> &str {
+        self.queues.get(id.index()).map_or("?", |name| name)
+    }
+
+    /// The reason's text.
+    pub fn reason(&self, id: ReasonId) -> &str {
+        self.reasons.get(id.index()).map_or("?", |text| text)
+    }
+
+    /// Why a call was given up, in the playbook's words or the engine's.
+    pub fn deprecated_why(&self, why: DeprecatedWhy) -> &str {
+        match why {
+            DeprecatedWhy::Stated(reason) => self.reason(reason),
+            DeprecatedWhy::RefreshAbort => "refresh_evidence requested abort",
+            DeprecatedWhy::RefreshFutile => "post-refresh retry still failing",
+        }
+    }
+}
+
+/// Everything that a reporter may say of one simulation, with the names behind the numbers.
+#[derive(Clone, Copy)]
+pub struct Transcript<'a> {
+    /// The playbook's names.
+    pub names: &'a Names,
+    /// The calls' names, by `CallId`.
+    pub calls: &'a [String],
+    /// The name of an intent.
+    pub intent_name: &'a dyn Fn(Intent) -> String,
+    /// Ordered by time, then emission.
+    pub events: &'a [DecisionEvent],
+    /// By `CallId`.
+    pub outcomes: &'a [Outcome],
+    /// In the order in which effects landed.
+    pub ledger: &'a [LedgerEntry],
+    /// By `ErrorId`.
+    pub errors: &'a [ErrorFacts],
+    /// Worst first.
+    pub findings: &'a [Finding],
+}
+
+impl<'a> Transcript<'a> {
+    /// The name of a call.
+    pub fn call(&self, id: CallId) -> &'a str {
+        self.calls.get(id.index()).map_or("?", |name| name)
+    }
+
+    /// The kind of an error, or `error` where it has none.
+    pub fn error_kind(&self, id: Option<ErrorId>) -> &'a str {
+        id.and_then(|id| self.errors.get(id.index())).and_then(|error| error.kind.as_deref()).unwrap_or("error")
+    }
+
+    /// The verdicts of a call's failures, in order.
+    pub fn verdicts(&self, call: CallId) -> impl Iterator<Item = &'a str> + use<'a> {
+        let (names, events) = (self.names, self.events);
+        events.iter().filter_map(move |event| match event.what {
+            Decision::FailureClassified { verdict, .. } if event.call == call => Some(names.verdict(verdict)),
+            _ => None,
+        })
+    }
+}

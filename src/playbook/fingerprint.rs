@@ -1,0 +1,256 @@
+//! The canonical form of a playbook, one row a part, and the fingerprint over it. Comments and layout do not count.
+//!
+//! A row does not know its place in the file, so that two branches that each add a verdict and a rule merge. What
+//! order decides is in the rows all the same: a rule's row names the earlier rules that can match the same failures.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::model::{
+    Between, Compensation, Final, Guard, MessageOp, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, ToolFacts,
+    When,
+};
+use super::{overlap, syntax};
+use crate::ids::{QueueId, ReasonId};
+use crate::time::Duration;
+
+/// One part of a playbook in canonical words.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Row {
+    /// What it is: `rule timeout`, `limit max_attempts`. No two rows have the same.
+    pub name: String,
+    /// What it says, as compact JSON with sorted keys.
+    pub text: String,
+}
+
+/// What tells a playbook from every other: SHA-256 over its sorted rows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    /// The first 12 hexadecimal digits, for people.
+    pub fn short(&self) -> String {
+        self.to_string()[..12].to_owned() // 64 ASCII digits
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+/// The fingerprint of a playbook; its name does not count.
+pub fn fingerprint(playbook: &Playbook) -> Fingerprint {
+    let mut hash = Sha256::new_with_prefix(syntax::FORMAT);
+    for row in rows(playbook) {
+        // Neither a name nor compact JSON holds a line break.
+        hash.update(format!("\n{}\n{}", row.name, row.text));
+    }
+    Fingerprint(hash.finalize().into())
+}
+
+/// The rows of a playbook, sorted by name.
+pub fn rows(playbook: &Playbook) -> Vec<Row> {
+    let mut rows = vec![
+        row("otherwise", "", &json!(&*playbook.verdict(playbook.otherwise).name)),
+        row("limit", "max_attempts", &json!(playbook.limits.max_attempts)),
+        row("limit", "deadline_ms", &json!(playbook.limits.deadline.map(Duration::as_millis))),
+        row("default_queue", "", &json!(playbook.default_queue.map(|queue| queue_name(playbook, queue)))),
+    ];
+    for verdict in &playbook.verdicts {
+        let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
+        let text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
+        rows.push(row("verdict", &verdict.name, &text));
+    }
+    for (rule, after) in playbook.rules.iter().zip(orders(playbook)) {
+        let after: Vec<&str> = after.into_iter().map(|earlier| &*playbook.rules[earlier].name).collect();
+        let text =
+            json!({ "when": when(&rule.when), "verdict": &*playbook.verdict(rule.verdict).name, "after": after });
+        rows.push(row("rule", &rule.name, &text));
+    }
+    rows.extend(playbook.queues.iter().map(|queue| row("queue", queue, &json!({}))));
+    rows.extend(tool_rows(playbook));
+    rows.extend(playbook.study.iter().flat_map(study));
+    rows.sort();
+    rows
+}
+
+fn row(kind: &str, name: &str, text: &Value) -> Row {
+    let name = if name.is_empty() { kind.to_owned() } else { format!("{kind} {name}") };
+    Row { name, text: text.to_string() }
+}
+
+/// For each rule the earlier ones that it must stay behind, without those that follow from others.
+///
+/// Rules that cannot match the same failure may change places freely. Order among the rest is given back in full:
+/// if a rule left out an earlier one that overlaps it, a rule between them that it names must stay behind that one.
+fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
+    let count = playbook.rules.len();
+    let mut behind: Vec<Vec<bool>> = Vec::with_capacity(count); // all that a rule is behind, at any remove
+    let mut orders = Vec::with_capacity(count);
+    for (n, rule) in playbook.rules.iter().enumerate() {
+        let mut mine = vec![false; n];
+        let mut named = Vec::new();
+        for earlier in (0..n).rev() {
+            if mine[earlier] || overlap::are_disjoint(&playbook.rules[earlier].when, &rule.when) {
+                continue;
+            }
+            named.push(earlier);
+            mine[earlier] = true;
+            for (mine, theirs) in mine.iter_mut().zip(&behind[earlier]) {
+                *mine |= *theirs;
+            }
+        }
+        named.reverse();
+        orders.push(named);
+        behind.push(mine);
+    }
+    orders
+}
+
+/// The word of the files.
+fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: &T) -> &'static str {
+    table.iter().find(|(_, known)| known == meaning).map_or("", |(word, _)| word)
+}
+
+fn queue_name(playbook: &Playbook, queue: QueueId) -> &str {
+    playbook.queues.get(queue.index()).map_or("", |name| name)
+}
+
+fn reason_text(playbook: &Playbook, reason: ReasonId) -> &str {
+    playbook.reasons.get(reason.index()).map_or("", |text| text)
+}
+
+fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
+    match compensation {
+        Compensation::RetryWithBackoff(retry) => {
+            let Retry { backoff, max_retries, after, max_wait, on_unsafe: unsafe_ } = retry;
+            json!({
+                "backoff_ms": backoff.iter().map(|wait| wait.as_millis()).collect::<Vec<_>>(),
+                "max_retries": max_retries,
+                "after": word(&syntax::AFTER, after),
+                "max_wait_ms": max_wait.map(Duration::as_millis),
+                "on_unsafe": on_unsafe(playbook, *unsafe_),
+            })
+        }
+        Compensation::RefreshEvidence(refresh) => json!({
+            "then": word(&syntax::AFTER_REFRESH, &refresh.then),
+            "max_refreshes": refresh.max_refreshes,
+            "on_unsafe": on_unsafe(playbook, refresh.on_unsafe),
+        }),
+        Compensation::EscalateToHuman(queue) => json!({ "queue": queue_name(playbook, *queue) }),
+        Compensation::IssueReversal(issued) => reversal(playbook, *issued),
+        Compensation::DeprecateToolCall(reason) => json!({ "reason": reason_text(playbook, *reason) }),
+    }
+}
+
+fn on_unsafe(playbook: &Playbook, on_unsafe: OnUnsafe) -> Value {
+    match on_unsafe {
+        OnUnsafe::Final(end) => final_(playbook, end),
+        OnUnsafe::Reverse(issued) => json!({ "issue_reversal": reversal(playbook, issued) }),
+    }
+}
+
+fn reversal(playbook: &Playbook, reversal: Reversal) -> Value {
+    json!({ "reason": reason_text(playbook, reversal.reason), "on_refused": final_(playbook, reversal.on_refused) })
+}
+
+fn final_(playbook: &Playbook, end: Final) -> Value {
+    match end {
+        Final::Escalate(queue) => json!({ "escalate_to_human": queue_name(playbook, queue) }),
+        Final::Deprecate(reason) => json!({ "deprecate_tool_call": reason_text(playbook, reason) }),
+    }
+}
+
+fn when(when: &When) -> Value {
+    let mut parts = serde_json::Map::new();
+    let mut lists = |key: &str, texts: &[String]| {
+        if !texts.is_empty() {
+            parts.insert(key.into(), json!(sorted(texts)));
+        }
+    };
+    lists("kind", &when.kind);
+    lists("code", &when.code);
+    lists("tool", &when.tool);
+    lists("status", &ranges(&when.status));
+    lists("attempt", &ranges(&when.attempt));
+    let message: Vec<Value> = when.message.iter().map(message).collect();
+    if !message.is_empty() {
+        parts.insert("message".into(), json!(message));
+    }
+    let facts = [("idempotent", when.idempotent), ("keyed", when.keyed), ("retry_after", when.retry_after)];
+    parts.extend(facts.into_iter().filter_map(|(key, fact)| Some((key.to_owned(), json!(fact?)))));
+    parts.extend(when.access.map(|access| ("access".to_owned(), json!(word(&syntax::ACCESS, &access)))));
+    if when.error_absent {
+        parts.insert("error".into(), json!("absent"));
+    }
+    Value::Object(parts)
+}
+
+/// Lists mean "any of": their order says nothing.
+fn sorted(texts: &[String]) -> Vec<&String> {
+    let mut texts: Vec<&String> = texts.iter().collect();
+    texts.sort();
+    texts.dedup();
+    texts
+}
+
+fn ranges<T: fmt::Display>(ranges: &[Between<T>]) -> Vec<String> {
+    ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect()
+}
+
+fn message(test: &MessageTest) -> Value {
+    let op = match test.op {
+        MessageOp::Contains => "contains",
+        MessageOp::StartsWith => "starts_with",
+        MessageOp::Equals => "equals",
+        MessageOp::Matches => "matches",
+    };
+    json!({ op: sorted(&test.any_of), "case": test.case_sensitive })
+}
+
+/// Names are alone; a glob stands behind the globs before it, for the first that matches a tool speaks.
+fn tool_rows(playbook: &Playbook) -> Vec<Row> {
+    let mut last_glob: Option<&str> = None;
+    let mut rows = Vec::new();
+    for tool in playbook.tools.rows() {
+        let ToolFacts { access, idempotent, repeatable, timeout, declared: _ } = tool.facts;
+        let mut text = json!({
+            "access": word(&syntax::ACCESS, &access),
+            "idempotent": idempotent,
+            "repeatable": repeatable,
+            "timeout_ms": timeout.as_millis(),
+        });
+        if tool.pattern.contains(['*', '?', '[', '{']) {
+            if let (Some(parts), Some(last)) = (text.as_object_mut(), last_glob) {
+                parts.insert("after".into(), json!(last));
+            }
+            last_glob = Some(&tool.pattern);
+        }
+        rows.push(row("tool", &tool.pattern, &text));
+    }
+    rows
+}
+
+fn study(study: &Study) -> Vec<Row> {
+    let switches = [
+        ("reclassify", study.first_failure_only),
+        ("retry_guard", study.retry_guard != Guard::Asked),
+        ("token_guard", study.token_guard != Guard::Asked),
+        ("refused_reversal", study.refused_reversal_exhausts),
+        ("futile_refresh", study.futile_refresh_deprecates),
+        ("stale_evidence", study.resends_stale_evidence),
+        ("final_error", study.final_error_first),
+    ];
+    let on = switches.into_iter().filter(|(_, on)| *on).map(|(switch, _)| row("study", switch, &json!("on")));
+    [row("study", "why", &json!(&*study.why))].into_iter().chain(on).collect()
+}

@@ -1,0 +1,14 @@
+//! What is legal in a playbook, but likely not what was meant.
+
+mod backoff;
+mod checks;
+mod explain;
+mod reach;
+mod shadow;
+#[cfg(test)]
+mod tests;
+
+pub use checks::lint;
+pub use explain::{IDS, explain};
+pub use reach::why_never_unsafe;
+pub use shadow::silent_rules;

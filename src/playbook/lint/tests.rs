@@ -1,0 +1,185 @@
+//! Every lint in a playbook in which it fires, what it underlines, and playbooks in which it must not.
+
+use super::{IDS, explain, lint};
+use crate::diagnostic::Source;
+use crate::playbook::{EMBEDDED, embedded, parse};
+
+/// A clean playbook: `verdicts`, `rules` and `rest` come on top of it.
+fn playbook(verdicts: &str, rules: &str, rest: &str) -> String {
+    let rest =
+        if rest.contains("limits:") { rest.to_owned() } else { format!("{rest}\nlimits: {{ max_attempts: 6 }}") };
+    format!(
+        "format: playbook/1\nname: test\nqueues: [humans]\ndefault_queue: humans\n\
+         verdicts:\n  known: {{ means: m, effect: unknown, then: {{ deprecate_tool_call: {{ reason: r }} }} }}\n{verdicts}\n\
+         classify:\n- {{ rule: first, when: {{ code: first }}, verdict: known }}\n{rules}\n{rest}\n"
+    )
+}
+
+/// `id: what is underlined` of every lint of a playbook.
+fn lints(text: &str) -> Vec<String> {
+    let loaded = parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}"));
+    let all = lint(&loaded);
+    let underlined = |labels: &[crate::diagnostic::Label]| {
+        labels.iter().map(|label| text[label.span.clone()].to_owned()).collect::<Vec<_>>().join("|")
+    };
+    all.iter().map(|found| format!("{}: {}", found.id, underlined(&found.labels))).collect()
+}
+
+fn of_rules(rules: &[&str]) -> Vec<String> {
+    let rules: Vec<String> = rules
+        .iter()
+        .enumerate()
+        .map(|(n, when)| format!("- {{ rule: r{n}, when: {{ {when} }}, verdict: known }}"))
+        .collect();
+    lints(&playbook("", &rules.join("\n"), ""))
+}
+
+fn of_retry(effect: &str, retry: &str, rest: &str) -> Vec<String> {
+    let verdict = format!("  again: {{ means: m, effect: {effect}, then: {{ retry_with_backoff: {{ {retry} }} }} }}");
+    lints(&playbook(&verdict, "- { rule: again, when: { kind: again }, verdict: again }", rest))
+}
+
+#[test]
+fn shipped_playbooks_are_clean_but_for_the_note_that_they_are_for_study() {
+    for name in EMBEDDED {
+        let expected: &[&str] = if name.starts_with("study/") { &["study_playbook: study"] } else { &[] };
+        assert_eq!(lints(embedded(name).expect("embedded")), expected, "{name}");
+    }
+}
+
+#[test]
+fn every_id_is_explained_and_no_other() {
+    for id in IDS {
+        let lines = explain(id).expect("an explanation").lines().count();
+        assert!((4..=12).contains(&lines), "{id}: {lines}");
+    }
+    assert_eq!(explain("nonsense"), None);
+    assert!(IDS.is_sorted());
+}
+
+#[test]
+fn a_rule_is_shadowed_by_an_earlier_list_range_or_glob() {
+    let shadowed = ["shadowed_rule: r1|r0"];
+    assert_eq!(of_rules(&["kind: [a, b]", "kind: b"]), shadowed);
+    assert_eq!(of_rules(&["status: 400-499", "status: [404, 409]"]), shadowed);
+    assert_eq!(of_rules(&["status: [400-449, 450-499]", "status: 440-460"]), shadowed);
+    assert_eq!(of_rules(&["tool: 'search.*'", "tool: search.web"]), shadowed);
+    assert_eq!(of_rules(&["tool: 'search.*'", "tool: 'search.web.*', keyed: true"]), shadowed);
+    assert_eq!(of_rules(&["attempt: 2-9", "attempt: 3"]), shadowed);
+    assert_eq!(of_rules(&["retry_after: absent", "error: absent"]), shadowed);
+}
+
+#[test]
+fn a_rule_that_is_narrower_than_a_later_one_does_not_shadow_it() {
+    for rules in [
+        ["kind: a", "kind: [a, b]"],
+        ["status: 404", "status: 400-499"],
+        ["tool: 'search.web.*'", "tool: 'search.*'"],
+        ["tool: 'search.*'", "tool: 'searching'"],
+        ["kind: a, keyed: true", "kind: a"],
+        ["access: write", "kind: a"],
+        ["message: { contains: time out }", "message: { contains: time }"],
+        ["message: { starts_with: time }", "message: { contains: time }"],
+        ["message: { contains: time, case: sensitive }", "message: { contains: time }"],
+        ["kind: a, message: { contains: x }", "kind: a"],
+    ] {
+        assert!(of_rules(&rules).is_empty(), "{rules:?} {:?}", of_rules(&rules));
+    }
+}
+
+#[test]
+fn a_rule_is_shadowed_by_an_earlier_text_that_its_own_contains() {
+    let shadowed = ["shadowed_rule: r1|r0"];
+    assert_eq!(of_rules(&["message: { contains: time }", "message: { contains: Timed out }"]), shadowed);
+    assert_eq!(of_rules(&["message: { contains: time }", "message: { starts_with: time }"]), shadowed);
+    assert_eq!(of_rules(&["message: { starts_with: time }", "message: { equals: timeout }"]), shadowed);
+    assert_eq!(of_rules(&["message: { contains: [a, b] }", "message: { contains: [xa, xb] }"]), shadowed);
+    assert_eq!(of_rules(&["message: { matches: '[a-c]x' }", "message: { equals: bx }"]), shadowed);
+    assert_eq!(of_rules(&["message: { matches: '[a-c]x' }", "message: { contains: bx }"]), shadowed);
+}
+
+#[test]
+fn several_rules_shadow_one_together() {
+    assert_eq!(of_rules(&["kind: a", "kind: b", "kind: [a, b]"]), ["shadowed_rule: r2|r0|r1"]);
+    assert_eq!(of_rules(&["status: 500-549", "status: 550-599", "status: 500-599"]), ["shadowed_rule: r2|r0|r1"]);
+    assert!(of_rules(&["status: 500-549", "status: 551-599", "status: 500-599"]).is_empty());
+}
+
+#[test]
+fn a_regular_expression_is_decided_where_it_can_be_and_named_where_not() {
+    let undecided = ["shadow_undecided: r1|r0"];
+    assert_eq!(of_rules(&["message: { matches: 'a+' }", "message: { matches: 'a{2}' }"]), undecided);
+    assert_eq!(of_rules(&["message: { matches: '^bx' }", "message: { contains: bx }"]), undecided);
+    assert!(of_rules(&["message: { matches: 'c+x' }", "message: { contains: bx }"]).is_empty());
+    assert!(of_rules(&["kind: a, message: { matches: 'a+' }", "kind: b, message: { matches: 'a{2}' }"]).is_empty());
+}
+
+#[test]
+fn a_rule_that_asks_what_cannot_be_is_named() {
+    assert_eq!(of_rules(&["error: absent, kind: a"]), ["impossible_rule: { error: absent, kind: a }"]);
+    assert_eq!(of_rules(&["attempt: 7"]), ["impossible_rule: 7|6"]);
+}
+
+#[test]
+fn a_verdict_that_no_living_rule_gives_is_named() {
+    let verdict = "  lonely: { means: m, effect: unknown, then: { deprecate_tool_call: { reason: r } } }";
+    assert_eq!(lints(&playbook(verdict, "", "")), ["unreached_verdict: lonely"]);
+    let shadowed = "- { rule: late, when: { code: first }, verdict: lonely }";
+    assert_eq!(lints(&playbook(verdict, shadowed, "")), ["unreached_verdict: lonely", "shadowed_rule: late|first"]);
+    assert!(lints(&playbook(verdict, "", "otherwise: lonely")).is_empty());
+}
+
+#[test]
+fn a_guard_that_nothing_trips_is_named() {
+    let guarded = "backoff_ms: [200], on_unsafe: { escalate_to_human: { queue: humans } }";
+    let unreached = ["unreached_guard: { escalate_to_human: { queue: humans } }"];
+    assert_eq!(of_retry("not_applied", guarded, ""), unreached);
+    assert!(of_retry("unknown", guarded, "").is_empty());
+    let verdict = format!("  again: {{ means: m, effect: unknown, then: {{ retry_with_backoff: {{ {guarded} }} }} }}");
+    for (when, expected) in [("access: read", 1), ("keyed: true", 1), ("idempotent: true", 1), ("keyed: false", 0)] {
+        let rule = format!("- {{ rule: again, when: {{ kind: k, {when} }}, verdict: again }}");
+        assert_eq!(lints(&playbook(&verdict, &rule, "")).len(), expected, "{when}");
+    }
+    let abort = "  again: { means: m, effect: unknown, then: { refresh_evidence: { then: abort, on_unsafe: \
+                 { escalate_to_human: { queue: humans } } } } }";
+    assert_eq!(lints(&playbook(abort, "- { rule: again, when: { kind: k }, verdict: again }", "")), unreached);
+}
+
+#[test]
+fn what_a_study_switch_makes_unreachable_is_named() {
+    let guarded = "backoff_ms: [200], on_unsafe: { escalate_to_human: { queue: humans } }";
+    let all = of_retry("unknown", guarded, "study: { why: w, retry_guard: off }");
+    assert_eq!(all, ["unreached_guard: { escalate_to_human: { queue: humans } }", "study_playbook: study"]);
+    let verdict = "  back: { means: m, effect: applied, then: { issue_reversal: { reason: r, on_refused: \
+                   { escalate_to_human: { queue: humans } } } } }";
+    let rule = "- { rule: back, when: { kind: k }, verdict: back }";
+    assert!(lints(&playbook(verdict, rule, "")).is_empty());
+    let all = lints(&playbook(verdict, rule, "study: { why: w, refused_reversal: exhausted }"));
+    assert_eq!(all, ["unreached_guard: { escalate_to_human: { queue: humans } }", "study_playbook: study"]);
+}
+
+#[test]
+fn waits_that_do_not_fit_are_named() {
+    assert_eq!(of_retry("unknown", "backoff_ms: [1, 2], max_retries: 9", ""), ["retries_beyond_attempts: 9|6"]);
+    assert_eq!(of_retry("unknown", "backoff_ms: [1, 2, 3], max_retries: 2", ""), ["backoff_too_long: [1, 2, 3]"]);
+    assert_eq!(of_retry("unknown", "backoff_ms: [600, 200]", ""), ["backoff_shrinks: [600, 200]"]);
+    assert_eq!(of_retry("unknown", "backoff_ms: [1, 2, 2], max_retries: 4", ""), ["backoff_repeats: [1, 2, 2]"]);
+    assert!(of_retry("unknown", "backoff_ms: [2, 2, 2]", "").is_empty());
+    assert_eq!(of_retry("unknown", "backoff_ms: [1], max_wait_ms: 50", ""), ["unused_max_wait: 50"]);
+    assert!(of_retry("unknown", "backoff_ms: [1], max_wait_ms: 50, after: retry_after", "").is_empty());
+    let limits = "limits: { max_attempts: 6, deadline_ms: 1000 }";
+    assert_eq!(of_retry("unknown", "backoff_ms: [400, 700]", limits), ["backoff_beyond_deadline: [400, 700]|1000"]);
+    assert_eq!(of_retry("unknown", "backoff_ms: [300], max_retries: 4", limits).len(), 1);
+    assert!(of_retry("unknown", "backoff_ms: [300], max_retries: 3", limits).is_empty());
+    let refresh = "  stale: { means: m, effect: not_applied, then: { refresh_evidence: { max_refreshes: 6 } } }";
+    let rule = "- { rule: stale, when: { kind: k }, verdict: stale }";
+    assert_eq!(lints(&playbook(refresh, rule, "")), ["retries_beyond_attempts: 6|6"]);
+}
+
+#[test]
+fn a_queue_and_a_tool_glob_that_nothing_uses_are_named() {
+    let text = playbook("", "", "").replace("queues: [humans]", "queues: [humans, attic]");
+    assert_eq!(lints(&text), ["unused_queue: attic"]);
+    let tools = "tools: { 's.*': { access: read }, 's.web.*': { access: write }, s.web: { access: write } }";
+    assert_eq!(lints(&playbook("", "", tools)), ["shadowed_tool: 's.web.*'|'s.*'"]);
+}

@@ -1,0 +1,238 @@
+//! What must hold for any bytes that a reader is given. Shared by the fuzz targets and by the test that replays
+//! their corpora; knows neither.
+
+use std::sync::{Arc, OnceLock};
+
+use playproof::classify::{Classifier, Signal};
+use playproof::diagnostic::{Report, Source};
+use playproof::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId};
+use playproof::fixture::model::Fixture;
+use playproof::ids::AttemptNo;
+use playproof::playbook::lint;
+use playproof::playbook::model::{Playbook, Tools};
+use playproof::sim::{Plan, Record, Scenario, Simulator};
+use playproof::trace::assemble::{AssembleOptions, Assembler};
+use playproof::trace::import::{self, Imported, SourceFormat};
+use playproof::trace::mapping;
+use playproof::trace::pieces::{Chunks, Piece};
+use playproof::trace::read::{self, Digest};
+use playproof::trace::redact::RedactionRules;
+use playproof::trace::{canonical, wire};
+use playproof::upstream::BeyondTape;
+use playproof::{fixture, playbook, yaml};
+use serde::de::IgnoredAny;
+
+/// What people write: any text gives a tree or a report that points into it.
+pub fn yaml(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match yaml::parse(Source::whole("fuzz.yaml", text), |root| root.json()) {
+        Ok(value) => drop(serde_json::to_string(&value).expect("any value is JSON")),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// Playbooks: a model in which every name leads somewhere, or a report with places.
+pub fn playbook(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match playbook::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(loaded) => {
+            let diagnostics = lint::lint(&loaded);
+            if !diagnostics.is_empty() {
+                points_into_its_source(&Report { source: loaded.places.source.clone(), diagnostics });
+            }
+            let playbook = &loaded.playbook;
+            let names: Vec<_> = playbook::rows(playbook).into_iter().map(|row| row.name).collect();
+            assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "every row has a name of its own");
+            assert!(playbook.otherwise.index() < playbook.verdicts.len(), "`otherwise` leads nowhere");
+            for rule in &playbook.rules {
+                assert!(rule.verdict.index() < playbook.verdicts.len(), "rule `{}` leads nowhere", rule.name);
+            }
+            explains_what_it_classifies(playbook);
+            for diagnostic in playbook::lint::lint(&loaded) {
+                points_into_its_source(&Report::one(Arc::clone(&loaded.places.source), diagnostic));
+            }
+        }
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// Tool facts.
+pub fn tools(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match playbook::tools::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(tools) => assert!(tools.rows().iter().all(|row| row.facts.declared)),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// The rule that decides is the last one that `explain` tried.
+fn explains_what_it_classifies(playbook: &Playbook) {
+    let classifier = Classifier::new(playbook);
+    let message = "idempotency key already processed, timed out".into();
+    let error =
+        ErrorFacts { kind: Some("timeout".into()), message: Some(message), status: Some(409), ..ErrorFacts::default() };
+    for error in [None, Some(&error)] {
+        let signal = Signal::new(error, "payments.issue_refund", playbook.tools.facts("x"), true, AttemptNo::FIRST);
+        let matched = classifier.explain(&signal).last().filter(|trial| trial.matched).map(|trial| trial.rule);
+        assert_eq!(classifier.classify(&signal).rule, matched);
+    }
+}
+
+/// Fixtures: a scenario that runs to its end under every shipped playbook, twice the same, or a report with places.
+pub fn fixture(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match fixture::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(fixture) => plans().iter().for_each(|plan| rehearses_twice_the_same(plan, &fixture)),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// The shipped playbooks, ready to run.
+fn plans() -> &'static [Plan] {
+    static PLANS: OnceLock<Vec<Plan>> = OnceLock::new();
+    PLANS.get_or_init(|| {
+        let shipped = playbook::EMBEDDED.iter().map(|name| (*name, playbook::embedded(name).expect("it is shipped")));
+        let texts = shipped.map(|(name, text)| Source::whole(name, text));
+        let parsed = texts.map(|source| playbook::parse(source).expect("a shipped playbook is sound").playbook);
+        parsed.map(|playbook| Plan::new(playbook, &Tools::default())).collect()
+    })
+}
+
+fn rehearses_twice_the_same(plan: &Plan, fixture: &Fixture) {
+    let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+    let first = Simulator::new().rehearse(plan, &scenario).clone();
+    let mut used = Simulator::new();
+    used.rehearse(plan, &scenario);
+    let second = used.rehearse(plan, &scenario);
+    assert_eq!((&first.events, &first.outcomes), (&second.events, &second.outcomes), "a used simulator runs otherwise");
+    ends_well(plan, &first, scenario.calls.len());
+}
+
+/// One outcome a call, time that does not run back, and no unsafe retry but by a playbook for study.
+fn ends_well(plan: &Plan, record: &Record, calls: usize) {
+    assert_eq!(record.outcomes.len(), calls, "one outcome a call");
+    let ends = record.events.iter().filter(|event| matches!(event.what, Decision::Outcome(_)));
+    assert_eq!(ends.count(), calls, "one outcome event a call");
+    assert!(record.events.is_sorted_by_key(|event| event.at), "time runs back");
+    let unsafe_retry = |finding: &Finding| (finding.id, finding.by) == (FindingId::UnsafeRetry, FindingBy::Playbook);
+    let guarded = plan.playbook.study.is_none();
+    assert!(!guarded || !record.findings.iter().any(unsafe_retry), "{:?}", record.findings);
+}
+
+/// Traces: every line is accounted for once, and nothing is accepted that is no JSON.
+pub fn trace(data: &[u8]) {
+    for join_resends in [false, true] {
+        balances(data, &AssembleOptions { join_resends, skip_invalid: true, reorder_window: 3 });
+    }
+    for line in String::from_utf8_lossy(data).trim_start_matches('\u{feff}').split('\n') {
+        if wire::parse_line(line).is_ok() {
+            serde_json::from_str::<IgnoredAny>(line).expect("an accepted line is JSON");
+        }
+        means_the_same_in_canonical_form(line);
+    }
+}
+
+/// Every line, call and answer of an input is booked once. Gives the calls and the lines that could not be used.
+fn balances(data: &[u8], options: &AssembleOptions) -> (u64, u64) {
+    let writes = |tool: &str| !tool.starts_with('r');
+    let mut assembler = Assembler::new(0, "fuzz.jsonl", options.clone(), &writes);
+    let mut closed = Vec::new();
+    for digest in digests_of(data) {
+        assembler.take(digest, &mut closed).expect("bad lines are skipped");
+    }
+    let (ledger, reports) = assembler.finish(&mut closed);
+    assert!(ledger.balances(), "{ledger:?}");
+    assert_eq!(ledger.closed, closed.len() as u64, "every closed call is given out");
+    let mut simulator = Simulator::new();
+    for (call, plan) in closed.iter().map(|closed| &closed.call).zip(plans().iter().cycle()) {
+        ends_well(plan, simulator.replay(plan, call, plan.facts(call.tool()), &BeyondTape::Unanswered), 1);
+    }
+    reports.iter().for_each(points_into_its_source);
+    (ledger.calls + ledger.combined, ledger.skipped)
+}
+
+/// What the pieces of an input say; every line of theirs is accounted for.
+fn digests_of(data: &[u8]) -> Vec<Digest> {
+    let mut chunks = Chunks::new(data);
+    let mut digests = Vec::new();
+    while let Some(piece) = chunks.next(Vec::new()).expect("bytes in memory can be read") {
+        let digest = read::digest(&piece, &RedactionRules::default());
+        let accounted = digest.blank + digest.other + (digest.entries.len() + digest.bad.len()) as u64;
+        assert_eq!(digest.lines, accounted, "the lines balance");
+        if let Piece::Lines(bytes) = piece {
+            let lines = bytes.split_inclusive(|byte| *byte == b'\n').count();
+            assert_eq!(digest.lines, lines as u64, "every line is read");
+        }
+        for bad in &digest.bad {
+            points_into_its_source(&bad.report("fuzz.jsonl", true));
+        }
+        digests.push(digest);
+    }
+    digests
+}
+
+/// The canonical form of JSON is JSON, says the same, and is its own canonical form.
+fn means_the_same_in_canonical_form(text: &str) {
+    if serde_json::from_str::<serde_json::Value>(text).is_ok() {
+        let canonical = canonical::text_of(text);
+        serde_json::from_str::<IgnoredAny>(&canonical).expect("a canonical form is JSON");
+        assert_eq!(canonical::hash_of(&canonical), canonical::hash_of(text), "{text} became {canonical}");
+        assert_eq!(canonical::text_of(&canonical), canonical);
+    }
+}
+
+/// Foreign recordings: whatever is accepted becomes lines that our own reader takes, as many as the report says.
+pub fn import(data: &[u8]) {
+    import::detect(data);
+    for format in [SourceFormat::OpenAi, SourceFormat::Tau, SourceFormat::Tau2] {
+        is_read_by_our_own_reader(import::import(format, data, "fuzz.json"));
+    }
+}
+
+/// Mapping files with what they map: up to the first zero byte the mapping, behind it the recording.
+pub fn mapping(data: &[u8]) {
+    let (rules, recording) = match data.iter().position(|byte| *byte == 0) {
+        Some(end) => (&data[..end], &data[end + 1..]),
+        None => (data, b"{}".as_slice()),
+    };
+    let Ok(text) = std::str::from_utf8(rules) else { return };
+    match mapping::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(mapping) => is_read_by_our_own_reader(mapping::apply(&mapping, recording, "fuzz.json")),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// What an importer gives is lines of our own format, none of them bad, and its account is true of them.
+fn is_read_by_our_own_reader(imported: Result<Imported, Report>) {
+    match imported {
+        Ok(Imported { lines, loss }) => {
+            assert!(lines.is_empty() || lines.ends_with(b"\n"), "the last line is cut short");
+            let (calls, skipped) =
+                balances(&lines, &AssembleOptions { skip_invalid: true, ..AssembleOptions::default() });
+            assert_eq!(skipped, 0, "an imported line is refused: {}", String::from_utf8_lossy(&lines));
+            assert_eq!(calls, loss.calls, "the calls balance");
+            assert!(loss.runs > 0, "an import without runs is an error");
+            assert!(loss.failures <= loss.results && loss.unanswered <= loss.calls, "{loss:?}");
+        }
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// A report has something to say, and every place that it names is inside its text.
+fn points_into_its_source(report: &Report) {
+    assert!(!report.diagnostics.is_empty(), "a report without a diagnostic");
+    for diagnostic in &report.diagnostics {
+        assert!(!diagnostic.message.is_empty(), "{} says nothing", diagnostic.id);
+        for label in &diagnostic.labels {
+            let place = report.source.text.get(label.span.clone());
+            assert!(
+                place.is_some(),
+                "{} points at {:?} of {} bytes",
+                diagnostic.id,
+                label.span,
+                report.source.text.len()
+            );
+        }
+    }
+    assert!(!report.to_string().is_empty());
+}

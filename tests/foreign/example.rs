@@ -1,0 +1,40 @@
+//! The worked example of a mapping does what its comments say.
+
+use playproof::diagnostic::Source;
+use playproof::trace::mapping;
+
+use super::{path, read_back};
+
+#[test]
+fn the_gateway_s_log_becomes_a_trace() {
+    let map = std::fs::read_to_string(path("docs/examples/my-log.mapping.yaml")).expect("the mapping");
+    let log = std::fs::read(path("docs/examples/my-log.jsonl")).expect("the log");
+    let mapping = mapping::parse(Source::whole("my-log.mapping.yaml", map)).unwrap_or_else(|report| panic!("{report}"));
+    let found = mapping::apply(&mapping, &log, "my-log.jsonl").unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(read_back(&found.lines), (9, 12, 7));
+    let lines: Vec<serde_json::Value> = String::from_utf8(found.lines)
+        .expect("text")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line"))
+        .collect();
+    let brief = |line: &serde_json::Value| {
+        let error = &line["error"];
+        format!("{} {} {} {}", line["call_id"], line["attempt"], error["kind"], error["status"]).replace('"', "")
+    };
+    let failures: Vec<String> = lines.iter().filter(|line| line["status"] == "error").map(brief).collect();
+    assert_eq!(
+        failures,
+        [
+            "q-2 1 timeout null",
+            "q-2 2 409_conflict 409",
+            "q-4 1 rate_limited 429",
+            "q-5 1 403_forbidden 403",
+            "q-6 1 5xx 503",
+            "q-7 1 timeout null",
+            "q-9 1 schema_validation 200",
+        ]
+    );
+    let limited = lines.iter().find(|line| line["error"]["kind"] == "rate_limited").expect("the 429");
+    assert_eq!(limited["error"]["retry_after_ms"], 1500);
+    assert_eq!(found.loss.unused, []);
+}

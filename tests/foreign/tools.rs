@@ -1,0 +1,40 @@
+//! Tool facts: the shipped file and a drafted one are files that the playbook's reader takes.
+
+use playproof::diagnostic::Source;
+use playproof::playbook::model::{Access, Tools};
+use playproof::playbook::tools;
+use playproof::trace::toolfacts::{ToolCount, render};
+
+use super::path;
+
+fn parsed(text: &str) -> Tools {
+    tools::parse(Source::whole("tools.yaml", text)).unwrap_or_else(|report| panic!("{report}"))
+}
+
+#[test]
+fn the_shipped_facts_tell_what_may_be_done_twice() {
+    let facts = parsed(&std::fs::read_to_string(path("tools/tau.yaml")).expect("the shipped facts"));
+    let writes = |tool: &str| facts.facts(tool).access == Access::Write && facts.facts(tool).declared;
+    for tool in ["book_reservation", "send_certificate", "cancel_reservation", "return_delivered_order_items"] {
+        assert!(writes(tool) && !facts.facts(tool).idempotent, "{tool}");
+    }
+    for tool in ["transfer_to_human_agents", "update_reservation_baggages", "modify_user_address"] {
+        assert!(writes(tool) && facts.facts(tool).idempotent, "{tool}");
+    }
+    assert_eq!(facts.facts("get_user_details").access, Access::Read);
+    assert!(facts.rows().iter().all(|row| row.facts.declared && !row.facts.repeatable));
+}
+
+#[test]
+fn a_drafted_file_is_a_file_whatever_the_tools_are_called() {
+    let odd = ["no", "a: b", "#", "'", "\"", "a[*]{b,c}", "é ü", "0", "null", "-", "{}", "\u{1b}", "", "get_x", "\\d"];
+    let count = |tool| ToolCount { tool, calls: 1, failed: 0 };
+    let facts = parsed(&render("a: # trace", odd.map(count)));
+    assert_eq!(facts.rows().len(), odd.len() - 2);
+    for tool in odd.into_iter().filter(|tool| !["\u{1b}", ""].contains(tool)) {
+        assert!(facts.facts(tool).declared, "{tool}");
+    }
+    assert_eq!(facts.facts("get_x").access, Access::Read);
+    assert!(!facts.facts("abc").declared);
+    assert_eq!(parsed(&render("nothing", [])).rows().len(), 0);
+}

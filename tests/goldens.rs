@@ -1,0 +1,115 @@
+//! Every fixture under each of its playbooks: the run shows what the fixture says it shows, and equals its golden.
+//! A changed golden is left beside the old one as `.snap.new`; `cargo insta review` reads it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use playproof::diagnostic::Source;
+use playproof::event::Transcript;
+use playproof::fixture::{self, model::Fixture};
+use playproof::playbook::{self, model::Tools};
+use playproof::sim::{Plan, Scenario, Simulator, contradictions};
+
+const DEFAULT_PLAYBOOK: &str = "standard";
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn fixtures() -> Vec<(String, Fixture)> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(root().join("fixtures")).expect("fixtures/").map(|entry| entry.expect("entry").path()).collect();
+    paths.sort();
+    paths.into_iter().map(|path| (stem(&path), read(&path))).collect()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().expect("a file name").to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> Fixture {
+    let source = Source::whole(path.to_string_lossy(), fs::read_to_string(path).expect("readable"));
+    fixture::parse(source).unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn plan(name: &str) -> Plan {
+    let text = playbook::embedded(name).unwrap_or_else(|| panic!("no playbook `{name}`"));
+    let loaded = playbook::parse(Source::whole(name, text)).unwrap_or_else(|report| panic!("{report}"));
+    Plan::new(loaded.playbook, &Tools::default())
+}
+
+fn playbooks(fixture: &Fixture) -> Vec<String> {
+    if fixture.playbooks.is_empty() { vec![DEFAULT_PLAYBOOK.to_owned()] } else { fixture.playbooks.clone() }
+}
+
+/// What the fixture shows under the playbook, as a golden's text, and in what it contradicts its `expect`.
+fn run(fixture: &Fixture, name: &str) -> (String, Vec<String>) {
+    let plan = plan(name);
+    let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+    let mut simulator = Simulator::new();
+    let record = simulator.rehearse(&plan, &scenario);
+    let expect = fixture.expect.get(name).unwrap_or_else(|| panic!("nothing is expected of `{name}`"));
+    let wrong = contradictions(expect, &plan, &scenario, record).iter().map(ToString::to_string).collect();
+    let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
+    let transcript = Transcript {
+        names: &plan.names,
+        calls: &calls,
+        intent_name: &|intent| scenario.intent_name(intent),
+        events: &record.events,
+        outcomes: &record.outcomes,
+        ledger: record.ledger.entries(),
+        errors: &record.errors,
+        findings: &record.findings,
+    };
+    (playproof::golden::render(&transcript), wrong)
+}
+
+#[test]
+fn every_fixture_shows_what_it_says_it_shows() {
+    let mut wrong = Vec::new();
+    for (name, fixture) in fixtures() {
+        for playbook in playbooks(&fixture) {
+            let (_, contradictions) = run(&fixture, &playbook);
+            wrong.extend(contradictions.iter().map(|what| format!("{name} under {playbook}: {what}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_run_equals_its_golden() {
+    for (name, fixture) in fixtures() {
+        for playbook in playbooks(&fixture) {
+            let (text, _) = run(&fixture, &playbook);
+            let mut settings = insta::Settings::clone_current();
+            settings.set_snapshot_path(root().join("goldens").join(&playbook));
+            settings.set_prepend_module_to_snapshot(false);
+            settings.set_omit_expression(true);
+            settings.set_info(&serde_json::json!({ "fixture": name, "playbook": playbook }));
+            settings.bind(|| insta::assert_snapshot!(name.as_str(), text));
+        }
+    }
+}
+
+#[test]
+fn a_run_is_the_same_every_time_and_in_a_used_simulator() {
+    let mut simulator = Simulator::new();
+    for (_, fixture) in fixtures() {
+        let plan = plan(&playbooks(&fixture)[0]);
+        let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+        let used = simulator.rehearse(&plan, &scenario).clone();
+        assert_eq!(used, *Simulator::new().rehearse(&plan, &scenario));
+    }
+}
+
+#[test]
+fn a_result_that_contradicts_expect_is_named() {
+    let (_, mut fixture) = fixtures().into_iter().next().expect("a fixture");
+    let name = playbooks(&fixture)[0].clone();
+    let expect = fixture.expect.get_mut(&name).expect("expectations");
+    expect.effects = Some(77);
+    expect.calls.values_mut().for_each(|call| call.attempts = Some(99));
+    let (_, wrong) = run(&fixture, &name);
+    assert!(wrong.iter().any(|what| what.starts_with("effects: expected 77")), "{wrong:?}");
+    assert!(wrong.iter().any(|what| what.contains("attempts: expected 99")), "{wrong:?}");
+}
