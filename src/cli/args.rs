@@ -2,7 +2,9 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::command::{accept, approve, check, diff, explain, help, import, lint, reject, replay, schema, tools};
+use super::command::{
+    accept, approve, check, diff, explain, help, import, lint, reject, replay, review, schema, tools,
+};
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -58,6 +60,8 @@ pub enum Command {
     Lint(lint::Args),
     /// Hold every fixture against its golden and every playbook against its approved rows
     Check(check::Args),
+    /// Decide at a terminal, one by one, what of a check's findings is accepted
+    Review(review::Args),
     /// Accept what a check found, as the new goldens
     Accept(accept::Args),
     /// Forget what waits for review
