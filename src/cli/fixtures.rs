@@ -9,5 +9,5 @@ use crate::fixture::{self, model::Fixture};
 /// # Errors
 /// A path that cannot be read, and everything that is wrong in it.
 pub fn load(path: &str) -> Result<Fixture, Failure> {
-    Ok(fixture::parse(files::read_small(path)?)?)
+    fixture::parse(files::read_small(path)?).map_err(|report| Failure::from(report).next("playproof schema fixture"))
 }

@@ -26,9 +26,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let terminal = Terminal::detect(parsed.color);
     let mut output = Output;
+    let fallback = format!("playproof help {}", parsed.command.name());
     match dispatch(parsed.command, &terminal, &mut output) {
         Ok(exit) => exit.into(),
-        Err(failure) => fail(&failure, terminal.err).into(),
+        Err(failure) => fail(&failure, &fallback, terminal.err).into(),
     }
 }
 
@@ -64,7 +65,7 @@ fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
     }
     match Output.page(&page) {
         Ok(()) => Exit::Clean,
-        Err(failure) => fail(&failure, terminal.err),
+        Err(failure) => fail(&failure, "playproof help", terminal.err),
     }
 }
 
@@ -80,7 +81,8 @@ fn colour_asked_for(args: &[OsString]) -> ColorChoice {
     }
 }
 
-fn fail(failure: &Failure, stream: Stream) -> Exit {
+/// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
+fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
         Failure::PipeClosed => return Exit::PipeClosed,
@@ -89,23 +91,21 @@ fn fail(failure: &Failure, stream: Stream) -> Exit {
             if let Some(help) = help {
                 to_stderr(&format!("  {} {}\n", palette.strong("help:"), text::visible(help)));
             }
-            say_next(next.as_deref(), palette);
+            say_next(next.as_deref().unwrap_or(fallback), palette);
         }
         Failure::Reports { reports, next } => {
             for report in reports {
                 to_stderr(&diagnostic::render(report, stream.width, stream.colour));
             }
             to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
-            say_next(next.as_deref(), palette);
+            say_next(next.as_deref().unwrap_or(fallback), palette);
         }
     }
     Exit::Unusable
 }
 
-fn say_next(next: Option<&str>, palette: Palette) {
-    if let Some(next) = next {
-        to_stderr(&format!("  {} {}\n", palette.strong("next:"), text::visible(next)));
-    }
+fn say_next(next: &str, palette: Palette) {
+    to_stderr(&format!("  {} {}\n", palette.strong("next:"), text::visible(next)));
 }
 
 impl From<std::io::Error> for Failure {

@@ -303,7 +303,7 @@ fn stamp(line: &Line) -> String {
 
 fn toned(tone: Tone, line: &str, palette: Palette) -> String {
     match tone {
-        Tone::Failed => palette.bad(line),
+        Tone::Failed => palette.failed(line),
         Tone::Stopped => palette.doubtful(line),
         Tone::Good => palette.good(line),
         Tone::Sent | Tone::Decided => line.to_owned(),

@@ -1,9 +1,5 @@
 //! Which calls a page shows: those that were asked for, the most serious first, alike ones folded with a count.
 //! Keeps one call a group, so that memory does not grow with the trace. Draws nothing.
-#![expect(
-    clippy::disallowed_types,
-    reason = "groups are looked up by their signature and sorted before they are shown"
-)]
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -217,6 +213,10 @@ impl Listing {
         let mut hash = FixedState::default().build_hasher();
         if self.selection.unfolded {
             (call.place, call.number).hash(&mut hash);
+        }
+        let unsafe_found = |finding: &Finding| finding.id.severity() == FindingSeverity::Unsafe;
+        if recorded.iter().any(unsafe_found) {
+            call.place.input.hash(&mut hash); // harm in another input is another story
         }
         call.tool().hash(&mut hash);
         for finding in recorded {

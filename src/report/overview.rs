@@ -68,7 +68,11 @@ fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palet
         lines.push(format!("and {} inputs more", replayed.inputs.len() - INPUTS));
     }
     if replayed.inputs.len() > 1 {
-        let all = InputAccount { name: "all inputs".to_owned(), ledger: replayed.ledger(), skipped: Vec::new() };
+        let mut ledger = replayed.ledger();
+        if notes.iter().any(|note| note.read_as.is_some()) {
+            ledger.unknown_fields = 0; // said of each input
+        }
+        let all = InputAccount { name: "all inputs".to_owned(), ledger, skipped: Vec::new() };
         lines.extend(input(&all, None, width, palette));
     }
     lines.join("\n")
@@ -87,20 +91,18 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     // What an import leaves in its lines is our own doing.
     let unknown_fields = if read_as.is_empty() { ledger.unknown_fields } else { 0 };
     let odd = [
-        (ledger.unanswered, "without a result"),
-        (ledger.joined, "read as resends"),
-        (ledger.orphans, "orphan results"),
-        (ledger.duplicates, "duplicate results"),
-        (ledger.surplus, "surplus results"),
-        (ledger.backwards, "times going backwards"),
-        (ledger.skipped, "lines skipped"),
-        (ledger.other, "lines of unknown type"),
-        (unknown_fields, "unknown fields"),
-        (ledger.blank, "blank lines"),
+        (ledger.unanswered, "call without a result", "calls without a result"),
+        (ledger.joined, "call read as a resend", "calls read as resends"),
+        (ledger.orphans, "orphan result", "orphan results"),
+        (ledger.duplicates, "duplicate result", "duplicate results"),
+        (ledger.surplus, "surplus result", "surplus results"),
+        (ledger.backwards, "time out of order", "times out of order"),
+        (ledger.skipped, "line skipped", "lines skipped"),
+        (ledger.other, "line of unknown type", "lines of unknown type"),
+        (unknown_fields, "unknown field", "unknown fields"),
+        (ledger.blank, "blank line", "blank lines"),
     ];
-    said.extend(
-        odd.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", text::count(*count))),
-    );
+    said.extend(odd.iter().filter(|odd| odd.0 > 0).map(|&(count, one, many)| text::counted(count, one, many)));
     said.push(if ledger.balances() {
         "all accounted for".to_owned()
     } else {

@@ -36,6 +36,9 @@ pub struct Totals<'a> {
     pub names: &'a [&'a Names],
 }
 
+/// A label, and what is counted under it.
+type Counted = (&'static str, fn(&Summary) -> u64);
+
 impl Totals<'_> {
     /// Every section that has rows.
     pub fn sections(&self) -> Vec<Section> {
@@ -115,7 +118,7 @@ impl Totals<'_> {
         let claims = claims
             .into_iter()
             .map(|claim| self.row(&format!("claimed {}", claim.as_str()), |summary| counted(summary.claim(claim))));
-        let all: [(&str, fn(&Summary) -> u64); 5] = [
+        let all: [Counted; 5] = [
             ("upstream: proved by a recorded ok", |summary| summary.effects.recorded),
             ("upstream: proved by a joined resend", |summary| summary.effects.inferred),
             ("upstream: modelled", |summary| summary.effects.modelled),

@@ -39,7 +39,10 @@ pub fn render(header: &[String], rows: &[Vec<String>], aligns: &[Align], width: 
 
 /// The same as a Markdown table; the cells must be Markdown already.
 pub fn markdown(header: &[String], rows: &[Vec<String>], aligns: &[Align]) -> String {
-    let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |", cells.join(" | "))
+    };
     let rule = |align: &Align| if *align == Align::Right { "---:".to_owned() } else { "---".to_owned() };
     let mut lines = vec![line(header), line(&aligns.iter().map(rule).collect::<Vec<_>>())];
     lines.extend(rows.iter().map(|row| line(row)));
@@ -70,7 +73,7 @@ mod tests {
 
     #[test]
     fn markdown_tables_say_their_alignment() {
-        let table = markdown(&cells(&["", "n"]), &[cells(&["a", "1"])], &[Align::Left, Align::Right]);
-        assert_eq!(table, "|  | n |\n| --- | ---: |\n| a | 1 |");
+        let table = markdown(&cells(&["", "n"]), &[cells(&["`a|b`", "1"])], &[Align::Left, Align::Right]);
+        assert_eq!(table, "|  | n |\n| --- | ---: |\n| `a\\|b` | 1 |");
     }
 }

@@ -26,6 +26,8 @@ pub struct Rehearsal<'a> {
 /// A fixture under one playbook.
 struct Rehearsed<'a> {
     plan: &'a Plan,
+    /// What the command line calls the playbook: it may be a path.
+    name: &'a str,
     scenario: Scenario<'a>,
     names: Vec<String>,
     record: Record,
@@ -35,14 +37,14 @@ struct Rehearsed<'a> {
 
 impl<'a> Rehearsal<'a> {
     /// Runs a fixture under every plan.
-    pub fn run(path: &'a str, fixture: &'a Fixture, plans: &'a [Plan]) -> Rehearsal<'a> {
-        let run = |plan: &'a Plan| {
+    pub fn run(path: &'a str, fixture: &'a Fixture, plans: &'a [(String, Plan)]) -> Rehearsal<'a> {
+        let run = |(name, plan): &'a (String, Plan)| {
             let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
             let record = Simulator::new().rehearse(plan, &scenario).clone();
             let expect = fixture.expect.get(&*plan.playbook.name);
             let contradictions = expect.map(|expect| contradictions(expect, plan, &scenario, &record));
             let names = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
-            Rehearsed { plan, scenario, names, record, contradictions }
+            Rehearsed { plan, name, scenario, names, record, contradictions }
         };
         Rehearsal { path, fixture, runs: plans.iter().map(run).collect() }
     }
@@ -216,9 +218,12 @@ impl<'a> Rehearsal<'a> {
             None => (self.runs.first(), self.fixture.calls.first().map(|call| call.name.clone())),
         };
         let call = wanted.map(str::to_owned).or(call).unwrap_or_default();
-        let call = if self.fixture.calls.len() == 1 { String::new() } else { format!(" --call {call}") };
-        let playbook = run.map_or("", |run| &run.plan.playbook.name);
-        format!("playproof explain {}{call} --playbook {playbook}", self.path)
+        let mut words = vec!["playproof", "explain", self.path];
+        if self.fixture.calls.len() > 1 {
+            words.extend(["--call", &call]);
+        }
+        words.extend(["--playbook", run.map_or("", |run| run.name)]);
+        text::shell_words(&words)
     }
 }
 

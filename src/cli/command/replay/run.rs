@@ -12,6 +12,7 @@ use crate::playbook::model::Tools;
 use crate::report::block::{Arguments, Style};
 use crate::report::json::Object;
 use crate::report::style::Palette;
+use crate::report::text;
 use crate::sim::Plan;
 
 /// Replays.
@@ -24,7 +25,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         (false, true) => rehearse(args, &fixtures, &project, &tools, terminal, output),
         (false, false) => Err(Failure::said("fixtures and traces are replayed apart")
             .help(format!("fixtures end in `.yaml`: here {}", fixtures.join(", ")))
-            .next(format!("playproof replay {}", fixtures.join(" ")))),
+            .next(format!("playproof replay {}", text::shell_words(&fixtures)))),
         (true, _) => traces::run(args, &project, &tools, terminal, output),
     }
 }
@@ -62,8 +63,9 @@ fn rehearse(
     for path in paths {
         let fixture = fixtures::load(path)?;
         let own = if args.playbooks.is_empty() { &fixture.playbooks } else { &args.playbooks };
-        let plans = plans(&playbooks::names(own, project), tools)?;
-        loaded.push((path, fixture, plans));
+        let names = playbooks::names(own, project);
+        let plans = plans(&names, tools)?;
+        loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
     }
     let rehearsals: Vec<Rehearsal<'_>> =
         loaded.iter().map(|(path, fixture, plans)| Rehearsal::run(path, fixture, plans)).collect();

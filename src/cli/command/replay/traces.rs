@@ -1,6 +1,5 @@
 //! Traces under several playbooks: the summary, and the calls that are most worth looking at.
 
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,18 +7,18 @@ use super::args::{Args, Format};
 use super::feed::{self, Notes};
 use super::run::{plans, style};
 use super::shown::{Drawing, heading};
-use super::watch::{Part, Watcher};
+use super::watch::{Part, Watcher, of_playbook};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{Output, refused, to_stderr};
+use crate::cli::output::{Output, refused, to_stderr, to_stdout};
 use crate::cli::project::Project;
-use crate::cli::terminal::Terminal;
+use crate::cli::terminal::{Terminal, cores};
 use crate::cli::{files, inputs, playbooks};
-use crate::diagnostic::did_you_mean;
-use crate::event::{FindingBy, FindingId, FindingSeverity, Names};
+use crate::diagnostic::{Report, did_you_mean};
+use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
 use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, replay};
 use crate::report::json::{Object, fill_replayed};
-use crate::report::listing::{Group, Listing, Only, Selection};
+use crate::report::listing::{Detail, Group, Listing, Only, Selection};
 use crate::report::overview::{self, InputNote};
 use crate::report::summary::Totals;
 use crate::report::{diagnostic, text};
@@ -59,7 +58,7 @@ pub fn run(
     let replayed = replay(&plans, feed, &options, &watcher, |part: Part| {
         listing.merge(part.listing);
         written += part.written;
-        if part.lines.is_empty() { Ok(()) } else { std::io::stdout().write_all(&part.lines) }
+        if part.lines.is_empty() { Ok(()) } else { to_stdout(&part.lines) }
     });
     bar.finish_and_clear();
     let replayed = replayed.map_err(|error| failed(error, args))?;
@@ -73,7 +72,7 @@ pub fn run(
 }
 
 fn jobs(asked: Option<NonZeroUsize>) -> usize {
-    asked.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+    asked.map_or_else(cores, NonZeroUsize::get)
 }
 
 fn selection(args: &Args, plans: &[Plan]) -> Result<Selection, Failure> {
@@ -105,12 +104,26 @@ fn failed(error: ReplayError, args: &Args) -> Failure {
     match error {
         ReplayError::Output(error) => refused(&error),
         ReplayError::Input(report) => {
+            let next = next_after(&report, args);
             let failure = Failure::from(*report);
-            match args.reading.skip_invalid {
-                true => failure,
-                false => failure.next(format!("playproof replay {} --skip-invalid", args.inputs.join(" "))),
+            match next {
+                Some(next) => failure.next(next),
+                None => failure,
             }
         }
+    }
+}
+
+/// What to run after an input that cannot be used.
+fn next_after(report: &Report, args: &Args) -> Option<String> {
+    let first = report.diagnostics.first()?;
+    match first.id {
+        "foreign_line" => Some("playproof schema mapping".to_owned()),
+        "directory" => {
+            Some(format!("playproof replay {}/*.jsonl", text::shell_word(report.source.name.trim_end_matches('/'))))
+        }
+        _ if first.labels.is_empty() || args.reading.skip_invalid => None,
+        _ => Some(format!("playproof replay {} --skip-invalid", text::shell_words(&args.inputs))),
     }
 }
 
@@ -146,7 +159,7 @@ fn refuse_empty(args: &Args, replayed: &Replayed, selected: u64) -> Result<(), F
     }
     Err(Failure::said(format!("there is no {what} `{wanted}`"))
         .help("`--allow-empty` makes an empty selection no error")
-        .next(format!("playproof replay {}", args.inputs.join(" "))))
+        .next(format!("playproof replay {}", text::shell_words(&args.inputs))))
 }
 
 fn empty(account: &InputAccount, args: &Args) -> Failure {
@@ -158,7 +171,7 @@ fn empty(account: &InputAccount, args: &Args) -> Failure {
     };
     Failure::source(&account.name, "empty_input", said)
         .help("`--allow-empty` makes an input without calls no error")
-        .next(format!("playproof import {}", args.inputs.join(" ")))
+        .next(format!("playproof import {}", text::shell_words(&args.inputs)))
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt counts only where it is asked to.
@@ -207,7 +220,8 @@ impl Page<'_> {
         let mut parts = vec![overview::render(&totals, notes, style.width, style.palette)];
         if !shown.is_empty() {
             let calls = groups.iter().map(|group| group.count).sum();
-            parts.push(style.palette.strong(&heading(shown.len(), groups.len(), calls)));
+            let heading = text::wrapped(&heading(shown.len(), groups.len(), calls), style.width).join("\n");
+            parts.push(style.palette.strong(&heading));
             parts.extend(self.drawing().blocks(shown, style));
         }
         if let Some(next) = self.next(shown) {
@@ -227,7 +241,7 @@ impl Page<'_> {
             parts.extend(self.drawing().blocks(shown, style).iter().map(|block| text::markdown_block(block)));
         }
         if let Some(next) = self.next(shown) {
-            parts.push(format!("Next: {}", text::markdown_code(&next)));
+            parts.push(text::markdown_block(&format!("next: {next}")));
         }
         parts.join("\n\n")
     }
@@ -262,19 +276,34 @@ impl Page<'_> {
         Drawing { plans: self.plans, beyond: &self.options.beyond, inputs: self.names }
     }
 
+    /// The place of the playbook under which the worst finding of a call was made.
+    fn worst_under(&self, detail: &Detail) -> usize {
+        let key = |finding: &Finding| (finding.id.severity(), finding.id);
+        let recorded = detail.recorded.iter().map(|finding| (key(finding), 0));
+        let own = detail
+            .records
+            .iter()
+            .enumerate()
+            .flat_map(|(n, record)| of_playbook(record).map(move |finding| (key(&finding), n)));
+        recorded.chain(own).min().map_or(0, |(_, playbook)| playbook)
+    }
+
     /// The one command to run next: the worst call, explained.
     fn next(&self, shown: &[Group]) -> Option<String> {
         let call = &shown.first()?.detail.call;
         let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
-        let mut command = format!("playproof explain {input} --call '{}'", call.reference());
-        for (flag, value) in [("tools", &self.args.tools), ("map", &self.args.reading.map)] {
+        let mut words = vec!["playproof", "explain", input, "--call"];
+        let reference = call.reference();
+        words.push(&reference);
+        for (flag, value) in [("--tools", &self.args.tools), ("--map", &self.args.reading.map)] {
             if let Some(value) = value {
-                command += &format!(" --{flag} {value}");
+                words.extend([flag, value]);
             }
         }
-        if let Some(playbook) = self.args.playbooks.first() {
-            command += &format!(" --playbook {playbook}");
+        let worst = self.worst_under(&shown.first()?.detail);
+        if let Some(playbook) = self.args.playbooks.get(worst) {
+            words.extend(["--playbook", playbook]);
         }
-        Some(text::visible(&command).into_owned())
+        Some(text::shell_words(&words))
     }
 }
