@@ -88,6 +88,7 @@ impl Command {
             Command::Explain(_) => "explain",
             Command::Lint(_) => "lint",
             Command::Check(_) => "check",
+            Command::Review(_) => "review",
             Command::Accept(_) => "accept",
             Command::Reject(_) => "reject",
             Command::Diff(_) => "diff",

@@ -51,7 +51,9 @@ fn one(object: &mut Object<'_>, result: &CaseResult, cause: Option<&Cause>) {
         result.contradictions.iter().map(ToString::to_string).collect::<Vec<_>>().iter().map(String::as_str),
     );
     match &result.golden {
-        GoldenState::Unreadable(report) => drop(object.text("problem", &report.to_string())),
+        GoldenState::Unreadable(report) => {
+            object.text("problem", &report.to_string());
+        }
         GoldenState::Diverged(diverged) => diverges(object, &diverged.comparison, cause),
         GoldenState::Same | GoldenState::Missing => {}
     }

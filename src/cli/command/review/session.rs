@@ -162,7 +162,7 @@ mod tests {
     /// A desk at which the keys and lines were typed beforehand; it writes down what is done.
     struct Typed {
         keys: std::vec::IntoIter<char>,
-        lines: std::vec::IntoIter<&'static str>,
+        lines: Vec<&'static str>,
         done: Vec<String>,
     }
 
@@ -175,7 +175,7 @@ mod tests {
         }
         fn line(&mut self, prompt: &str) -> Result<Option<String>, Failure> {
             self.done.push(format!("asked: {prompt}"));
-            Ok(self.lines.next().map(str::to_owned))
+            Ok((!self.lines.is_empty()).then(|| self.lines.remove(0).to_owned()))
         }
         fn page(&mut self, result: &CaseResult) -> String {
             self.done.push(format!("page {}", result.id.fixture));
@@ -220,7 +220,7 @@ mod tests {
             claims.iter().enumerate().map(|(n, claim)| result(&n.to_string(), claim)).collect();
         let results: Vec<&CaseResult> = results.iter().collect();
         let keys: Vec<char> = keys.chars().collect();
-        let mut desk = Typed { keys: keys.into_iter(), lines: lines.to_vec().into_iter(), done: Vec::new() };
+        let mut desk = Typed { keys: keys.into_iter(), lines: lines.to_vec(), done: Vec::new() };
         let tally = review(&mut desk, &results).unwrap();
         (tally, desk.done)
     }
