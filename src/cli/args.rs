@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, diff, explain, help, import, lint, reject, replay, review, schema, tools,
+    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -70,6 +70,8 @@ pub enum Command {
     Diff(diff::Args),
     /// Approve the rows of a playbook that was edited by hand
     Approve(approve::Args),
+    /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
+    Impact(impact::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
@@ -80,6 +82,7 @@ pub enum Command {
     Help(help::Args),
 }
 
+<<<<<<< HEAD
 impl Command {
     /// The name that is typed.
     pub const fn name(&self) -> &'static str {
@@ -101,6 +104,8 @@ impl Command {
     }
 }
 
+=======
+>>>>>>> main
 impl Cli {
     /// The definition that `help` prints from, with the full names of the subcommands filled in.
     pub fn definition() -> clap::Command {

@@ -73,6 +73,13 @@ impl Places {
         Some(self.verdicts.get(id.index())?.as_ref()?.then.kind.clone())
     }
 
+    /// What stands in for a verdict's compensation where a guard stops it, if it is written: `on_unsafe`, else
+    /// `on_refused`.
+    pub fn stand_in(&self, id: VerdictId) -> Option<Range<usize>> {
+        let then = &self.verdicts.get(id.index())?.as_ref()?.then;
+        then.on_unsafe.clone().or_else(|| then.on_refused.clone())
+    }
+
     /// The name of a rule.
     pub fn rule(&self, id: RuleId) -> Option<Range<usize>> {
         Some(self.rules.get(id.index())?.name.clone())

@@ -4,6 +4,7 @@ pub mod block;
 pub mod check;
 pub mod diagnostic;
 pub mod findings;
+pub mod impact;
 pub mod json;
 pub mod listing;
 pub mod overview;

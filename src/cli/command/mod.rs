@@ -6,6 +6,7 @@ pub mod check;
 pub mod diff;
 pub mod explain;
 pub mod help;
+pub mod impact;
 pub mod import;
 pub mod lint;
 pub mod reject;
