@@ -82,30 +82,6 @@ pub enum Command {
     Help(help::Args),
 }
 
-<<<<<<< HEAD
-impl Command {
-    /// The name that is typed.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Command::Replay(_) => "replay",
-            Command::Explain(_) => "explain",
-            Command::Lint(_) => "lint",
-            Command::Check(_) => "check",
-            Command::Review(_) => "review",
-            Command::Accept(_) => "accept",
-            Command::Reject(_) => "reject",
-            Command::Diff(_) => "diff",
-            Command::Approve(_) => "approve",
-            Command::Import(_) => "import",
-            Command::Tools(_) => "tools",
-            Command::Schema(_) => "schema",
-            Command::Help(_) => "help",
-        }
-    }
-}
-
-=======
->>>>>>> main
 impl Cli {
     /// The definition that `help` prints from, with the full names of the subcommands filled in.
     pub fn definition() -> clap::Command {
