@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, schema, tools,
+    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -60,6 +60,8 @@ pub enum Command {
     Lint(lint::Args),
     /// Hold every fixture against its golden and every playbook against its approved rows
     Check(check::Args),
+    /// Decide at a terminal, one by one, what of a check's findings is accepted
+    Review(review::Args),
     /// Accept what a check found, as the new goldens
     Accept(accept::Args),
     /// Forget what waits for review

@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
 use super::command::{
-    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, schema, tools,
+    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
@@ -38,6 +38,7 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Explain(args) => explain::run(&args, terminal, output),
         Command::Lint(args) => lint::run(&args, terminal, output),
         Command::Check(args) => check::run(&args, terminal, output),
+        Command::Review(args) => review::run(&args, terminal, output),
         Command::Accept(args) => accept::run(&args, terminal, output),
         Command::Reject(args) => reject::run(&args, output),
         Command::Diff(args) => diff::run(&args, terminal, output),

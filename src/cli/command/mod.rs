@@ -11,5 +11,6 @@ pub mod import;
 pub mod lint;
 pub mod reject;
 pub mod replay;
+pub mod review;
 pub mod schema;
 pub mod tools;
