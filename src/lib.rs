@@ -33,6 +33,7 @@ pub mod event;
 pub mod fixture;
 pub mod golden;
 pub mod ids;
+pub mod mutation;
 pub mod playbook;
 pub mod report;
 pub mod sim;
