@@ -2,7 +2,7 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::command::{explain, help, import, lint, replay, schema, tools};
+use super::command::{coverage, explain, help, import, lint, mutate, replay, schema, tools};
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -55,6 +55,10 @@ pub enum Command {
     Explain(explain::Args),
     /// Say what is wrong, or legal but likely not meant, in a playbook
     Lint(lint::Args),
+    /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
+    Coverage(coverage::Args),
+    /// Change a playbook one row at a time, and say which changes no fixture notices
+    Mutate(mutate::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm

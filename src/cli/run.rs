@@ -7,7 +7,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Cli, Command};
-use super::command::{explain, help, import, lint, replay, schema, tools};
+use super::command::{coverage, explain, help, import, lint, mutate, replay, schema, tools};
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
 use super::terminal::{ColorChoice, Stream, Terminal};
@@ -35,6 +35,8 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Replay(args) => replay::run(&args, terminal, output),
         Command::Explain(args) => explain::run(&args, terminal, output),
         Command::Lint(args) => lint::run(&args, terminal, output),
+        Command::Coverage(args) => coverage::run(&args, terminal, output),
+        Command::Mutate(args) => mutate::run(&args, terminal, output),
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),

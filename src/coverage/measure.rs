@@ -139,15 +139,13 @@ pub(super) fn goals_of(plan: &Plan, stronger: &Tools, fixture: &Fixture, simulat
     goals
 }
 
-/// The probes that exercise what is missing: again and again the one that adds most, the earlier one where two add
-/// as much.
+/// The probes that exercise what is missing: first those that exercise more than cells, then the rest.
 fn choose(
     plan: &Plan,
     stronger: &Tools,
     missing: &BTreeSet<Goal>,
     simulator: &mut Simulator,
 ) -> Vec<(Probe, BTreeSet<Goal>)> {
-    let mut left = missing.clone();
     let mut able: Vec<(Probe, BTreeSet<Goal>)> = Vec::new();
     for probe in probes(plan, &plan.playbook.name) {
         let mut adds = goals_of(plan, stronger, &probe.fixture, simulator);
@@ -157,14 +155,26 @@ fn choose(
         }
     }
     let mut chosen = Vec::new();
+    choose_for(|goal| goal.group() != Group::Cells, &mut able, &mut chosen);
+    choose_for(|_| true, &mut able, &mut chosen);
+    chosen
+}
+
+/// Takes from `able`, again and again, the probe that adds most of what `counts`; the earlier one where two add as
+/// much.
+fn choose_for(
+    counts: impl Fn(&Goal) -> bool,
+    able: &mut Vec<(Probe, BTreeSet<Goal>)>,
+    chosen: &mut Vec<(Probe, BTreeSet<Goal>)>,
+) {
     loop {
-        able.iter_mut().for_each(|(_, adds)| adds.retain(|goal| left.contains(goal)));
-        able.retain(|(_, adds)| !adds.is_empty());
-        let most = able.iter().map(|(_, adds)| adds.len()).max();
-        let Some(best) = able.iter().position(|(_, adds)| Some(adds.len()) == most) else { return chosen };
-        let (probe, adds) = able.remove(best);
-        left.retain(|goal| !adds.contains(goal));
-        chosen.push((probe, adds));
+        let adds = |adds: &BTreeSet<Goal>| adds.iter().filter(|goal| counts(goal)).count();
+        let most = able.iter().map(|(_, goals)| adds(goals)).max().filter(|most| *most > 0);
+        let best = most.and_then(|most| able.iter().position(|(_, goals)| adds(goals) == most));
+        let Some(best) = best else { return };
+        let (probe, added) = able.remove(best);
+        able.iter_mut().for_each(|(_, goals)| goals.retain(|goal| !added.contains(goal)));
+        chosen.push((probe, added));
     }
 }
 

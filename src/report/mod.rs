@@ -1,10 +1,12 @@
 //! Values in, text out: every page that the product prints. Reads nothing and decides nothing.
 
 pub mod block;
+pub mod coverage;
 pub mod diagnostic;
 pub mod findings;
 pub mod json;
 pub mod listing;
+pub mod mutation;
 pub mod style;
 pub mod table;
 pub mod text;
