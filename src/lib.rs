@@ -23,6 +23,7 @@
     clippy::missing_errors_doc
 )]
 
+pub mod check;
 pub mod classify;
 pub mod cli;
 pub mod clock;
@@ -35,6 +36,7 @@ pub mod golden;
 pub mod ids;
 pub mod mutation;
 pub mod playbook;
+pub mod replay;
 pub mod report;
 pub mod sim;
 pub mod time;

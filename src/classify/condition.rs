@@ -1,11 +1,12 @@
 //! One condition of a rule: whether it holds for a signal, and the words that say so.
 
 use globset::GlobMatcher;
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
 use super::rules::Signal;
 use crate::ids::RuleId;
 use crate::playbook::model::{Access, Between, MessageOp, MessageTest, When};
+use crate::playbook::pattern;
 
 /// What one rule said of a signal, condition by condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl Check {
         let patterns = match test.op {
             MessageOp::Matches => Patterns::Regexes(
                 // `lower` has tried every pattern; one that does not compile can match nothing.
-                test.any_of.iter().filter_map(|pattern| compile(pattern, test.case_sensitive)).collect(),
+                test.any_of.iter().filter_map(|text| pattern::compile(text, test.case_sensitive).ok()).collect(),
             ),
             _ if test.case_sensitive => Patterns::Texts(test.any_of.clone()),
             _ => Patterns::Texts(test.any_of.iter().map(|text| text.to_lowercase()).collect()),
@@ -181,10 +182,6 @@ fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
         MessageOp::Equals => message == text,
         MessageOp::Matches => false, // regexes have their own arm
     }
-}
-
-fn compile(pattern: &str, case_sensitive: bool) -> Option<Regex> {
-    RegexBuilder::new(pattern).case_insensitive(!case_sensitive).build().ok()
 }
 
 fn tool_glob(pattern: &str) -> Option<GlobMatcher> {

@@ -2,7 +2,11 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+<<<<<<< HEAD
 use super::command::{coverage, explain, help, import, lint, mutate, replay, schema, tools};
+=======
+use super::command::{accept, approve, check, diff, explain, help, import, lint, reject, replay, schema, tools};
+>>>>>>> main
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -19,10 +23,11 @@ Examples:
                                                   two playbooks side by side
   playproof explain trace.jsonl --call r1#3       one call, in sentences
   playproof lint my.yaml                          what is wrong with a playbook
+  playproof check                                 nothing drifts unreviewed
   playproof help duplicate_effect                 what a finding means
   playproof help topics                           everything that `help` explains
 
-Exit codes: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 inconclusive, 70 our bug.";
+Exit codes: 0 clean, 1 an unsafe finding or a divergence, 2 unusable input or usage, 3 inconclusive, 70 our bug.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -55,10 +60,23 @@ pub enum Command {
     Explain(explain::Args),
     /// Say what is wrong, or legal but likely not meant, in a playbook
     Lint(lint::Args),
+<<<<<<< HEAD
     /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
     Coverage(coverage::Args),
     /// Change a playbook one row at a time, and say which changes no fixture notices
     Mutate(mutate::Args),
+=======
+    /// Hold every fixture against its golden and every playbook against its approved rows
+    Check(check::Args),
+    /// Accept what a check found, as the new goldens
+    Accept(accept::Args),
+    /// Forget what waits for review
+    Reject(reject::Args),
+    /// Show what waits for review
+    Diff(diff::Args),
+    /// Approve the rows of a playbook that was edited by hand
+    Approve(approve::Args),
+>>>>>>> main
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
@@ -67,6 +85,26 @@ pub enum Command {
     Schema(schema::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
+}
+
+impl Command {
+    /// The name that is typed.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Command::Replay(_) => "replay",
+            Command::Explain(_) => "explain",
+            Command::Lint(_) => "lint",
+            Command::Check(_) => "check",
+            Command::Accept(_) => "accept",
+            Command::Reject(_) => "reject",
+            Command::Diff(_) => "diff",
+            Command::Approve(_) => "approve",
+            Command::Import(_) => "import",
+            Command::Tools(_) => "tools",
+            Command::Schema(_) => "schema",
+            Command::Help(_) => "help",
+        }
+    }
 }
 
 impl Cli {

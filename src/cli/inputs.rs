@@ -21,8 +21,6 @@ pub struct TraceInput {
     pub name: String,
     /// Its lines, decoded.
     pub lines: Box<dyn Read + Send>,
-    /// Its size on disk, where it has one.
-    pub size: Option<u64>,
     /// What its source could not tell, where it is a foreign one.
     pub loss: Option<LossReport>,
 }
@@ -55,12 +53,12 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
 pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
-    let (size, whole) = (files::size(path), Cursor::new(start.clone()).chain(rest));
+    let whole = Cursor::new(start.clone()).chain(rest);
     match format(&start, mapping) {
-        None => Ok(TraceInput { name, lines: Box::new(whole), size, loss: None }),
+        None => Ok(TraceInput { name, lines: Box::new(whole), loss: None }),
         Some(format) => {
             let imported = imported(format, &whole_of(&name, whole)?, &name)?;
-            Ok(TraceInput { name, lines: Box::new(Cursor::new(imported.lines)), size, loss: Some(imported.loss) })
+            Ok(TraceInput { name, lines: Box::new(Cursor::new(imported.lines)), loss: Some(imported.loss) })
         }
     }
 }

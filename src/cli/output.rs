@@ -16,8 +16,7 @@ impl Output {
     /// # Errors
     /// A closed pipe, or a disk that is full.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
-        out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| refused(&error))
+        to_stdout(bytes).map_err(|error| refused(&error))
     }
 
     /// Writes `text` and ends its last line.
@@ -28,6 +27,15 @@ impl Output {
         self.write(text.as_bytes())?;
         if text.is_empty() || text.ends_with('\n') { Ok(()) } else { self.write(b"\n") }
     }
+}
+
+/// Writes all of `bytes` to standard output, from whatever thread.
+///
+/// # Errors
+/// What the system gives; [`refused`] says what it means.
+pub fn to_stdout(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush())
 }
 
 /// What a write that failed means.

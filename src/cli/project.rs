@@ -25,8 +25,6 @@ pub struct Project {
     pub fixtures: Option<String>,
     /// Where goldens lie.
     pub goldens: Option<String>,
-    /// Where proposals lie.
-    pub proposals: Option<String>,
     /// What must not be shown of a trace.
     pub redaction: RedactionRules,
 }
@@ -51,12 +49,12 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
         let record = file.record("a project", &KEYS)?;
         record.required("format")?.word(&[("project/1", ())])?;
         let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
+        let _ = place("proposals"); // read so that a mistake in it is found; no command uses the folder yet
         Some(Project {
             playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
             tools: place("tools"),
             fixtures: place("fixtures"),
             goldens: place("goldens"),
-            proposals: place("proposals"),
             redaction: record.optional("redaction").map_or_else(|| Some(RedactionRules::default()), redaction)?,
         })
     })
@@ -102,7 +100,6 @@ mod tests {
         let project = read("format: project/1\nplaybook: standard\ntools: facts/t.yaml\n").unwrap();
         assert_eq!(project.playbook.as_deref(), Some("standard"));
         assert_eq!(project.tools.as_deref(), Some("/project/facts/t.yaml"));
-        assert_eq!(project.fixtures, None);
         let project = read("format: project/1\nplaybook: books/mine.yaml\n").unwrap();
         assert_eq!(project.playbook.as_deref(), Some("/project/books/mine.yaml"));
     }

@@ -7,7 +7,11 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Cli, Command};
+<<<<<<< HEAD
 use super::command::{coverage, explain, help, import, lint, mutate, replay, schema, tools};
+=======
+use super::command::{accept, approve, check, diff, explain, help, import, lint, reject, replay, schema, tools};
+>>>>>>> main
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
 use super::terminal::{ColorChoice, Stream, Terminal};
@@ -24,9 +28,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let terminal = Terminal::detect(parsed.color);
     let mut output = Output;
+    let fallback = format!("playproof help {}", parsed.command.name());
     match dispatch(parsed.command, &terminal, &mut output) {
         Ok(exit) => exit.into(),
-        Err(failure) => fail(&failure, terminal.err).into(),
+        Err(failure) => fail(&failure, &fallback, terminal.err).into(),
     }
 }
 
@@ -35,8 +40,16 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Replay(args) => replay::run(&args, terminal, output),
         Command::Explain(args) => explain::run(&args, terminal, output),
         Command::Lint(args) => lint::run(&args, terminal, output),
+<<<<<<< HEAD
         Command::Coverage(args) => coverage::run(&args, terminal, output),
         Command::Mutate(args) => mutate::run(&args, terminal, output),
+=======
+        Command::Check(args) => check::run(&args, terminal, output),
+        Command::Accept(args) => accept::run(&args, terminal, output),
+        Command::Reject(args) => reject::run(&args, output),
+        Command::Diff(args) => diff::run(&args, terminal, output),
+        Command::Approve(args) => approve::run(&args, terminal, output),
+>>>>>>> main
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
@@ -58,7 +71,7 @@ fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
     }
     match Output.page(&page) {
         Ok(()) => Exit::Clean,
-        Err(failure) => fail(&failure, terminal.err),
+        Err(failure) => fail(&failure, "playproof help", terminal.err),
     }
 }
 
@@ -74,7 +87,8 @@ fn colour_asked_for(args: &[OsString]) -> ColorChoice {
     }
 }
 
-fn fail(failure: &Failure, stream: Stream) -> Exit {
+/// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
+fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
         Failure::PipeClosed => return Exit::PipeClosed,
@@ -83,23 +97,21 @@ fn fail(failure: &Failure, stream: Stream) -> Exit {
             if let Some(help) = help {
                 to_stderr(&format!("  {} {}\n", palette.strong("help:"), text::visible(help)));
             }
-            say_next(next.as_deref(), palette);
+            say_next(next.as_deref().unwrap_or(fallback), palette);
         }
         Failure::Reports { reports, next } => {
             for report in reports {
                 to_stderr(&diagnostic::render(report, stream.width, stream.colour));
             }
             to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
-            say_next(next.as_deref(), palette);
+            say_next(next.as_deref().unwrap_or(fallback), palette);
         }
     }
     Exit::Unusable
 }
 
-fn say_next(next: Option<&str>, palette: Palette) {
-    if let Some(next) = next {
-        to_stderr(&format!("  {} {}\n", palette.strong("next:"), text::visible(next)));
-    }
+fn say_next(next: &str, palette: Palette) {
+    to_stderr(&format!("  {} {}\n", palette.strong("next:"), text::visible(next)));
 }
 
 impl From<std::io::Error> for Failure {

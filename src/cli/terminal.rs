@@ -64,6 +64,11 @@ impl Terminal {
     }
 }
 
+/// The threads that the machine runs at once.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+}
+
 fn width(columns: Option<u16>) -> usize {
     columns.filter(|&columns| columns > 0).map_or(DEFAULT_WIDTH, |columns| usize::from(columns).max(MIN_WIDTH))
 }

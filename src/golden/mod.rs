@@ -1,5 +1,17 @@
-//! Goldens: the accepted text of what a fixture shows under a playbook.
+//! Goldens: the accepted text of what a fixture shows under a playbook, and what a run changes in it.
 
+mod body;
+mod compare;
+mod file;
+mod lock;
+mod parse;
 mod render;
+#[cfg(test)]
+mod tests;
 
+pub use body::{CallEnd, EventLine, FindingLine, GoldenBody, LedgerLine};
+pub use compare::{Because, Class, Comparison, Divergence, FirstChange, Pair, Place, compare};
+pub use file::{GoldenFile, Reason};
+pub use lock::{Lock, LockedRow, PartChange, RowChange, Section, changes, merge_conflict};
+pub use parse::parse_body;
 pub use render::render;

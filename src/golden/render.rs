@@ -98,7 +98,7 @@ fn event_fields(transcript: &Transcript<'_>, event: &DecisionEvent) -> String {
         }
         Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
             let status = status_word(transcript, status);
-            let latency = if latency.is_none() { ", latency_ms: ?" } else { "" }; // a known one is the delta time
+            let latency = if latency.is_none() { ", latency_ms: '?'" } else { "" }; // a known one is the delta time
             let over = if over_timeout { ", over_timeout: true" } else { "" };
             format!("attempt_finished: {attempt}, status: {status}{latency}, from: {}{over}", provenance.as_str())
         }
@@ -139,5 +139,9 @@ fn scalar(text: &str) -> String {
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '*'))
         && !text.starts_with([' ', '-', '*'])
         && !text.ends_with(' ');
-    if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "''").replace('\n', " ")) }
+    match plain {
+        true => text.to_owned(),
+        false if text.chars().any(char::is_control) => serde_json::Value::from(text).to_string(),
+        false => format!("'{}'", text.replace('\'', "''")),
+    }
 }

@@ -1,8 +1,27 @@
 //! How the conditions of two rules relate: whether both can match one failure, and whether all that one matches the
 //! other matches too. Conservative: says only what is certain.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
 use super::model::{Between, MessageOp, MessageTest, When};
 use super::pattern;
+
+/// The regular expressions of a playbook, each compiled once: rules are compared pair by pair.
+#[derive(Debug, Default)]
+pub(super) struct Regexes(RefCell<BTreeMap<(String, bool), Option<Regex>>>);
+
+impl Regexes {
+    /// Whether `pattern` matches somewhere in `text`; none if it is no expression.
+    fn is_match(&self, pattern: &str, case_sensitive: bool, text: &str) -> Option<bool> {
+        let mut known = self.0.borrow_mut();
+        let compile = || pattern::compile(pattern, case_sensitive).ok();
+        let regex = known.entry((pattern.to_owned(), case_sensitive)).or_insert_with(compile);
+        regex.as_ref().map(|regex| regex.is_match(text))
+    }
+}
 
 /// Whether no failure can match both.
 pub(super) fn are_disjoint(a: &When, b: &When) -> bool {
@@ -49,7 +68,7 @@ pub(super) enum Follows {
 }
 
 /// Whether every failure that matches `narrow` matches `wide` too.
-pub(super) fn covers(wide: &When, narrow: &When) -> Follows {
+pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
     let plain = asked_too(wide.access, narrow.access)
         && asked_too(wide.idempotent, narrow.idempotent)
         && asked_too(wide.keyed, narrow.keyed)
@@ -64,8 +83,9 @@ pub(super) fn covers(wide: &When, narrow: &When) -> Follows {
     if !plain {
         return Follows::No;
     }
-    let follows = wide.message.iter().map(|test| message_follows(test, &narrow.message)).max().unwrap_or(Follows::Yes);
-    if follows == Follows::Undecided && some_message_escapes(&wide.message, &narrow.message) {
+    let follows =
+        wide.message.iter().map(|test| message_follows(regexes, test, &narrow.message)).max().unwrap_or(Follows::Yes);
+    if follows == Follows::Undecided && some_message_escapes(regexes, &wide.message, &narrow.message) {
         return Follows::No;
     }
     follows
@@ -114,27 +134,27 @@ fn within<T: Copy + Ord + Into<u64>>(wide: &[Between<T>], narrow: &[Between<T>])
 }
 
 /// Whether `test` holds for every message for which all of `given` hold.
-fn message_follows(test: &MessageTest, given: &[MessageTest]) -> Follows {
-    given.iter().map(|given| test_follows(test, given)).min().unwrap_or(Follows::No)
+fn message_follows(regexes: &Regexes, test: &MessageTest, given: &[MessageTest]) -> Follows {
+    given.iter().map(|given| test_follows(regexes, test, given)).min().unwrap_or(Follows::No)
 }
 
-fn test_follows(test: &MessageTest, given: &MessageTest) -> Follows {
+fn test_follows(regexes: &Regexes, test: &MessageTest, given: &MessageTest) -> Follows {
     let each = given.any_of.iter().map(|text| {
-        let follows = |wanted: &String| text_follows(test, wanted, given, text);
+        let follows = |wanted: &String| text_follows(regexes, test, wanted, given, text);
         test.any_of.iter().map(follows).min().unwrap_or(Follows::No)
     });
     each.max().unwrap_or(Follows::No)
 }
 
 /// Whether `wanted` of `test` holds for every message for which `text` of `given` holds.
-fn text_follows(test: &MessageTest, wanted: &str, given: &MessageTest, text: &str) -> Follows {
+fn text_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &MessageTest, text: &str) -> Follows {
     let has_case = |text: &str| text.chars().any(|c| c.is_lowercase() || c.is_uppercase());
     if test.case_sensitive && !given.case_sensitive && has_case(text) {
         return if test.op == MessageOp::Matches { Follows::Undecided } else { Follows::No };
     }
     let (wanted_op, given_op) = (plain_op(test.op, wanted), plain_op(given.op, text));
     if wanted_op == MessageOp::Matches || given_op == MessageOp::Matches {
-        return regex_follows(test, wanted, given, text);
+        return regex_follows(regexes, test, wanted, given, text);
     }
     let fold = |text: &str| if test.case_sensitive { text.to_owned() } else { text.to_lowercase() };
     let (wanted, text) = (fold(wanted), fold(text));
@@ -153,26 +173,30 @@ fn plain_op(op: MessageOp, text: &str) -> MessageOp {
     if op == MessageOp::Matches && !text.contains(special) { MessageOp::Contains } else { op }
 }
 
-fn regex_follows(test: &MessageTest, wanted: &str, given: &MessageTest, text: &str) -> Follows {
+fn regex_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &MessageTest, text: &str) -> Follows {
     let given_op = plain_op(given.op, text);
     if given_op == MessageOp::Matches {
         let same = test.op == MessageOp::Matches && wanted == text;
         return if same && (given.case_sensitive || !test.case_sensitive) { Follows::Yes } else { Follows::Undecided };
     }
-    let Ok(regex) = pattern::compile(wanted, test.case_sensitive) else { return Follows::Undecided };
     // Without anchors and boundaries, what matches a part matches the whole.
     let local = !wanted.contains(['^', '$', '\\']);
-    match regex.is_match(text) {
-        true if local || given_op == MessageOp::Equals => Follows::Yes,
+    match regexes.is_match(wanted, test.case_sensitive, text) {
+        Some(true) if local || given_op == MessageOp::Equals => Follows::Yes,
         _ => Follows::Undecided,
     }
 }
 
 /// Whether a message can be found for which all of `narrow` hold and one of `wide` does not.
-fn some_message_escapes(wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
+fn some_message_escapes(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
+    let is_regex = |test: &MessageTest| test.any_of.iter().all(|text| plain_op(test.op, text) == MessageOp::Matches);
+    if narrow.iter().any(is_regex) {
+        return false; // no message is known that a regular expression matches
+    }
     let longest = narrow.iter().map(|test| test.any_of.len()).max().unwrap_or(0);
     (0..longest).map(|nth| message_for(narrow, nth)).any(|message| {
-        narrow.iter().all(|test| holds(test, &message)) && !wide.iter().all(|test| holds(test, &message))
+        let all_hold = |tests: &[MessageTest]| tests.iter().all(|test| holds(regexes, test, &message));
+        all_hold(narrow) && !all_hold(wide)
     })
 }
 
@@ -187,13 +211,13 @@ fn message_for(tests: &[MessageTest], nth: usize) -> String {
     starts.chain(rest).map(text).collect::<Vec<_>>().join(" ")
 }
 
-fn holds(test: &MessageTest, message: &str) -> bool {
+fn holds(regexes: &Regexes, test: &MessageTest, message: &str) -> bool {
     let fold = |text: &str| if test.case_sensitive { text.to_owned() } else { text.to_lowercase() };
     let folded = fold(message);
     test.any_of.iter().any(|text| match test.op {
         MessageOp::Contains => folded.contains(&fold(text)),
         MessageOp::StartsWith => folded.starts_with(&fold(text)),
         MessageOp::Equals => folded == fold(text),
-        MessageOp::Matches => pattern::compile(text, test.case_sensitive).is_ok_and(|regex| regex.is_match(message)),
+        MessageOp::Matches => regexes.is_match(text, test.case_sensitive, message) == Some(true),
     })
 }

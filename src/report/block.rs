@@ -5,8 +5,9 @@ use super::style::Palette;
 use super::text;
 use super::timeline::{self, Line, Tone};
 use super::view::{CallView, RunView, Truth};
-use crate::event::{EffectClaim, Finding, FindingBy};
+use crate::event::{EffectClaim, Finding, FindingBy, OutcomeKind};
 use crate::time::Duration;
+use crate::trace::model::Reply;
 
 /// The least width of a column; narrower ones are stacked.
 const COLUMN_MIN: usize = 34;
@@ -54,6 +55,10 @@ pub fn render(
     if !others.is_empty() {
         lines.push(indented(&style.palette.faint(&alike(others, more, style.width - INDENT))));
     }
+    if let Some(said) = uneventful(view, runs) {
+        lines.push(indented(&said));
+        return lines.join("\n");
+    }
     lines.push(String::new());
     let departure = runs.first().and_then(|run| run.tally.off_tape);
     let mut columns = Vec::new();
@@ -64,10 +69,21 @@ pub fn render(
     columns.extend(runs.iter().map(|run| Column {
         head: text::visible(&run.transcript.names.playbook).into_owned(),
         lines: timeline::of_run(view, run),
-        foot: foot(run, style.palette),
+        foot: foot(run, view.recorded.is_some(), style.palette),
     }));
     lines.extend(beside(&columns, style).into_iter().map(|line| indented(&line)));
     lines.join("\n")
+}
+
+/// A recorded call that was answered with ok at once needs no timeline: its finding is about others.
+fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
+    let [answer] = view.recorded?.answers.as_slice() else { return None };
+    let calm = |run: &RunView<'_>| run.outcome().is_some_and(|outcome| outcome.kind == OutcomeKind::Succeeded);
+    if answer.reply != Reply::Ok || !runs.iter().all(calm) {
+        return None;
+    }
+    let took = answer.at.filter(|_| view.timed).map(|at| format!(" after {} ms", timeline::millis(at.since(view.at))));
+    Some(format!("answered with ok{}, and every playbook leaves it at that", took.unwrap_or_default()))
 }
 
 struct Column {
@@ -126,7 +142,8 @@ fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
         parts.push(format!("reversal token {}", text::fitted(token, 30)));
     }
     if let (Some(input), Some(line)) = (view.input, view.line) {
-        parts.push(format!("{}:{line}", text::fitted(input, 60)));
+        let line = format!(":{line}");
+        parts.push(format!("{}{line}", text::fitted_path(input, (style.width / 2).saturating_sub(line.len()))));
     }
     let mut lines = text::wrapped(&parts.join(" · "), style.width - INDENT);
     if let Some(args) = view.args.filter(|args| !args.is_empty() && *args != "{}") {
@@ -167,11 +184,11 @@ fn alike(others: &[String], more: u64, width: usize) -> String {
 }
 
 /// How a playbook's run ends: outcome, claim against ledger, cost.
-fn foot(run: &RunView<'_>, palette: Palette) -> Vec<(&'static str, String)> {
+fn foot(run: &RunView<'_>, is_recorded: bool, palette: Palette) -> Vec<(&'static str, String)> {
     let Some(outcome) = run.outcome() else { return Vec::new() };
     let mut rows = vec![
         ("outcome", palette.strong(&timeline::outcome(&run.transcript, outcome.kind))),
-        ("effect", effect(outcome.claim, run)),
+        ("effect", effect(outcome.claim, run, is_recorded)),
     ];
     if run.added_delay() > Duration::ZERO {
         rows.push(("delay", format!("{} ms added by the playbook", timeline::millis(run.added_delay()))));
@@ -184,12 +201,24 @@ fn foot(run: &RunView<'_>, palette: Palette) -> Vec<(&'static str, String)> {
 }
 
 /// What the outcome claims, and what the ledger holds.
-fn effect(claim: EffectClaim, run: &RunView<'_>) -> String {
+fn effect(claim: EffectClaim, run: &RunView<'_>, is_recorded: bool) -> String {
     let claims = format!("claims {}", claim.as_str());
-    if run.intent.is_none() {
-        return format!("{claims} (a read)");
+    match run.intent {
+        None => format!("{claims} (a read)"),
+        Some(_) if is_recorded => format!("{claims}; {}", proved(run.truth())),
+        Some(_) => format!("{claims}; {}", truth(run.truth())),
     }
-    format!("{claims}; {}", truth(run.truth()))
+}
+
+/// What a recording proves of one call, in words; other calls may have had the same intent.
+pub fn proved(truth: Truth) -> String {
+    match (truth.effects, truth.unobserved) {
+        (0, 0) if truth.reversed > 0 => "taken back".to_owned(),
+        (0, 0) => "nothing else is recorded".to_owned(),
+        (0, _) => "the recording does not show it".to_owned(),
+        (1, _) => "one effect of this call is proved".to_owned(),
+        (many, _) => format!("{many} effects of this call are proved"),
+    }
 }
 
 /// What the ledger holds, in words.
@@ -246,9 +275,11 @@ fn zipped(columns: &[Vec<String>], width: usize) -> Vec<String> {
 }
 
 fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
-    let mut lines = vec![palette.strong(&text::fitted(&column.head, width))];
     let stamps: Vec<String> = column.lines.iter().map(stamp).collect();
     let widest = stamps.iter().map(|stamp| text::width(stamp)).max().unwrap_or(0);
+    let unit = if widest > 0 { " (ms)" } else { "" };
+    let head = text::fitted(&column.head, width.saturating_sub(unit.len()));
+    let mut lines = vec![format!("{}{}", palette.strong(&head), palette.faint(unit))];
     for (line, stamp) in column.lines.iter().zip(&stamps) {
         let mark = if line.departs { palette.doubtful("≠ ") } else { "  ".to_owned() };
         let gutter = match widest {
@@ -272,7 +303,7 @@ fn stamp(line: &Line) -> String {
 
 fn toned(tone: Tone, line: &str, palette: Palette) -> String {
     match tone {
-        Tone::Failed => palette.bad(line),
+        Tone::Failed => palette.failed(line),
         Tone::Stopped => palette.doubtful(line),
         Tone::Good => palette.good(line),
         Tone::Sent | Tone::Decided => line.to_owned(),

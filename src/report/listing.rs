@@ -1,9 +1,5 @@
 //! Which calls a page shows: those that were asked for, the most serious first, alike ones folded with a count.
 //! Keeps one call a group, so that memory does not grow with the trace. Draws nothing.
-#![expect(
-    clippy::disallowed_types,
-    reason = "groups are looked up by their signature and sorted before they are shown"
-)]
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -11,6 +7,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use foldhash::fast::FixedState;
 
 use crate::event::{Decision, EffectClaim, Finding, FindingId, FindingSeverity, Names, Outcome, OutcomeKind, Status};
+use crate::replay::write_template;
 use crate::sim::Record;
 use crate::trace::model::{Place, RecordedCall, Reply};
 
@@ -30,12 +27,49 @@ pub struct Selection {
     pub unfolded: bool,
 }
 
+impl Selection {
+    /// Whether a call is wanted.
+    pub fn wants<'r>(
+        &self,
+        call: &RecordedCall,
+        recorded: &[Finding],
+        mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
+    ) -> bool {
+        let Selection { only, call: wanted, run, .. } = self;
+        if run.as_deref().is_some_and(|run| call.run() != Some(run)) {
+            return false;
+        }
+        if let Some(wanted) = wanted.as_deref() {
+            return call.id() == Some(wanted) || call.reference() == wanted;
+        }
+        let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
+        let failed = || {
+            call.answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)))
+                || runs.clone().any(|(_, record)| record.outcomes.iter().any(is_failure))
+        };
+        match only {
+            Only::Nothing => true,
+            Only::FailedOrFound => failed() || found(),
+            Only::Failed => failed(),
+            Only::Found => found(),
+            Only::Verdict(name) => runs.any(|(names, record)| {
+                record.events.iter().any(|event| match event.what {
+                    Decision::FailureClassified { verdict, .. } => names.verdict(verdict) == name,
+                    _ => false,
+                })
+            }),
+        }
+    }
+}
+
 /// What must be true of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Only {
     /// It failed, or something was found.
     #[default]
     FailedOrFound,
+    /// Nothing.
+    Nothing,
     /// An attempt failed.
     Failed,
     /// Something was found.
@@ -113,7 +147,7 @@ impl Listing {
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
     ) {
-        if !self.wants(call, recorded, runs.clone()) {
+        if !self.selection.wants(call, recorded, runs.clone()) {
             return;
         }
         self.calls += 1;
@@ -169,37 +203,6 @@ impl Listing {
         groups
     }
 
-    fn wants<'r>(
-        &self,
-        call: &RecordedCall,
-        recorded: &[Finding],
-        mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
-    ) -> bool {
-        let Selection { only, call: wanted, run, .. } = &self.selection;
-        if run.as_deref().is_some_and(|run| call.run() != Some(run)) {
-            return false;
-        }
-        if let Some(wanted) = wanted.as_deref() {
-            return call.id() == Some(wanted) || call.reference() == wanted;
-        }
-        let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
-        let failed = || {
-            call.answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)))
-                || runs.clone().any(|(_, record)| record.outcomes.iter().any(is_failure))
-        };
-        match only {
-            Only::FailedOrFound => failed() || found(),
-            Only::Failed => failed(),
-            Only::Found => found(),
-            Only::Verdict(name) => runs.any(|(names, record)| {
-                record.events.iter().any(|event| match event.what {
-                    Decision::FailureClassified { verdict, .. } => names.verdict(verdict) == name,
-                    _ => false,
-                })
-            }),
-        }
-    }
-
     /// Calls with the same signature went the same way: tool, findings, and under each playbook what was decided.
     fn signature<'r>(
         &self,
@@ -211,12 +214,25 @@ impl Listing {
         if self.selection.unfolded {
             (call.place, call.number).hash(&mut hash);
         }
+        let unsafe_found = |finding: &Finding| finding.id.severity() == FindingSeverity::Unsafe;
+        if recorded.iter().any(unsafe_found) {
+            call.place.input.hash(&mut hash); // harm in another input is another story
+        }
         call.tool().hash(&mut hash);
         for finding in recorded {
             (finding.id, finding.by).hash(&mut hash);
         }
+        let mut form = String::new();
         for answer in &call.answers {
-            matches!(answer.reply, Reply::Ok).hash(&mut hash);
+            match &answer.reply {
+                Reply::Ok => true.hash(&mut hash),
+                Reply::Failed(error) => {
+                    let error = error.as_deref();
+                    error.and_then(|error| error.kind.as_deref()).hash(&mut hash);
+                    write_template(error.and_then(|error| error.message.as_deref()).unwrap_or(""), &mut form);
+                    form.hash(&mut hash);
+                }
+            }
         }
         for (_, record) in runs {
             for finding in &record.findings {

@@ -5,7 +5,6 @@ use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
 use crate::replay::{InputAccount, Replayed};
-use crate::trace::model::Place;
 
 /// Forms of unclassified messages that are shown.
 const FORMS: usize = 5;
@@ -30,6 +29,34 @@ pub fn render(totals: &Totals<'_>, notes: &[InputNote], width: usize, palette: P
     parts.join("\n\n")
 }
 
+/// The same as Markdown.
+pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
+    let plain = Palette::new(false);
+    let accounts = inputs(totals.replayed, notes, 100, plain);
+    let mut header = vec![String::new(), "recorded".to_owned()];
+    header.extend(totals.names.iter().map(|names| text::markdown_code(&names.playbook)));
+    let mut rows = Vec::new();
+    for section in totals.sections() {
+        if !section.title.is_empty() {
+            rows.push(vec![format!("**{}**", section.title)]);
+        }
+        for row in section.rows {
+            let mut cells = vec![text::markdown(row.label.trim_start()), row.recorded];
+            cells.extend(row.values);
+            rows.push(cells);
+        }
+    }
+    for row in &mut rows {
+        row.resize(header.len(), String::new());
+    }
+    let mut aligns = vec![Align::Right; header.len()];
+    aligns[0] = Align::Left;
+    let mut parts = vec![table::markdown(&header, &rows, &aligns), text::markdown_block(&accounts)];
+    parts.extend(unclassified(totals, 100, plain).map(|said| text::markdown_block(&said)));
+    parts.extend(possible_duplicates(totals.replayed, 100, plain).map(|said| text::markdown_block(&said)));
+    parts.join("\n\n")
+}
+
 /// The account of the inputs: a line each, and what is odd below it.
 fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
     let mut lines = Vec::new();
@@ -41,7 +68,11 @@ fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palet
         lines.push(format!("and {} inputs more", replayed.inputs.len() - INPUTS));
     }
     if replayed.inputs.len() > 1 {
-        let all = InputAccount { name: "all inputs".to_owned(), ledger: replayed.ledger(), skipped: Vec::new() };
+        let mut ledger = replayed.ledger();
+        if notes.iter().any(|note| note.read_as.is_some()) {
+            ledger.unknown_fields = 0; // said of each input
+        }
+        let all = InputAccount { name: "all inputs".to_owned(), ledger, skipped: Vec::new() };
         lines.extend(input(&all, None, width, palette));
     }
     lines.join("\n")
@@ -49,37 +80,37 @@ fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palet
 
 fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: Palette) -> Vec<String> {
     let ledger = &account.ledger;
-    let calls = ledger.calls + ledger.combined;
-    let results = ledger.results + ledger.combined;
+    let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {})", text::visible(format)));
+    let name = text::fitted_path(&account.name, width.saturating_sub(text::width(&read_as)));
     let mut said = vec![
         text::counted(ledger.lines, "line", "lines"),
         text::counted(ledger.runs, "run", "runs"),
-        text::counted(calls, "call", "calls"),
-        text::counted(results, "result", "results"),
+        text::counted(ledger.calls + ledger.combined, "call", "calls"),
+        text::counted(ledger.results + ledger.combined, "result", "results"),
     ];
-    if let Some(read_as) = read_as {
-        said.insert(0, format!("read as {}", text::visible(read_as)));
-    }
+    // What an import leaves in its lines is our own doing.
+    let unknown_fields = if read_as.is_empty() { ledger.unknown_fields } else { 0 };
     let odd = [
-        (ledger.unanswered, "without a result"),
-        (ledger.joined, "read as resends"),
-        (ledger.orphans, "orphan results"),
-        (ledger.duplicates, "duplicate results"),
-        (ledger.surplus, "surplus results"),
-        (ledger.backwards, "times going backwards"),
-        (ledger.skipped, "lines skipped"),
-        (ledger.other, "lines of unknown type"),
-        (ledger.unknown_fields, "unknown fields"),
-        (ledger.blank, "blank lines"),
+        (ledger.unanswered, "call without a result", "calls without a result"),
+        (ledger.joined, "call read as a resend", "calls read as resends"),
+        (ledger.orphans, "orphan result", "orphan results"),
+        (ledger.duplicates, "duplicate result", "duplicate results"),
+        (ledger.surplus, "surplus result", "surplus results"),
+        (ledger.backwards, "time out of order", "times out of order"),
+        (ledger.skipped, "line skipped", "lines skipped"),
+        (ledger.other, "line of unknown type", "lines of unknown type"),
+        (unknown_fields, "unknown field", "unknown fields"),
+        (ledger.blank, "blank line", "blank lines"),
     ];
-    let odd: Vec<String> =
-        odd.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", text::count(*count))).collect();
-    let name = text::fitted(&account.name, width / 2);
-    let mut lines = hang(&format!("{}: ", palette.strong(&name)), &said.join(", "), width);
-    let balance = if ledger.balances() { "every line accounted for" } else { "the account does not balance" };
-    let mut rest = vec![balance.to_owned()];
-    rest.extend(odd);
-    lines.extend(hang("  ", &rest.join(", "), width).into_iter().map(|line| palette.faint(&line)));
+    said.extend(odd.iter().filter(|odd| odd.0 > 0).map(|&(count, one, many)| text::counted(count, one, many)));
+    said.push(if ledger.balances() {
+        "all accounted for".to_owned()
+    } else {
+        "the account does not balance".to_owned()
+    });
+    let mut lines = vec![format!("{}{read_as}", palette.strong(&name))];
+    let counts = text::wrapped(&said.join(", "), width.saturating_sub(2));
+    lines.extend(counts.iter().map(|line| palette.faint(&format!("  {line}"))));
     lines
 }
 
@@ -161,16 +192,4 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
         lines.push(palette.faint(&format!("  and {} more tools", rows.len() - FORMS)));
     }
     Some(lines.join("\n"))
-}
-
-fn hang(first: &str, said: &str, width: usize) -> Vec<String> {
-    let inset = text::width(first).min(width / 2);
-    let lines = text::wrapped(said, width.saturating_sub(text::width(first)).max(20)).into_iter().enumerate();
-    lines.map(|(n, line)| if n == 0 { format!("{first}{line}") } else { format!("{}{line}", " ".repeat(inset)) }).collect()
-}
-
-/// Where a call stands, as people write it.
-pub fn place(place: Place, names: &[String]) -> String {
-    let name = usize::try_from(place.input).ok().and_then(|input| names.get(input));
-    format!("{}:{}", name.map_or("?", String::as_str), place.line)
 }

@@ -24,6 +24,11 @@ impl Palette {
         self.paint(Style::new().bold(), text)
     }
 
+    /// An answer that says no.
+    pub fn failed(self, text: &str) -> String {
+        self.paint(Style::new().red(), text)
+    }
+
     /// Harm.
     pub fn bad(self, text: &str) -> String {
         self.paint(Style::new().red().bold(), text)

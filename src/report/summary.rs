@@ -36,17 +36,18 @@ pub struct Totals<'a> {
     pub names: &'a [&'a Names],
 }
 
+/// A label, and what is counted under it.
+type Counted = (&'static str, fn(&Summary) -> u64);
+
 impl Totals<'_> {
     /// Every section that has rows.
     pub fn sections(&self) -> Vec<Section> {
         let all = [
             ("", self.calls()),
+            ("Findings, by the calls that show them", self.findings()),
             ("Verdicts of failures", self.verdicts()),
             ("Outcomes", self.outcomes()),
-            ("Effects claimed", self.claims()),
-            ("Effects upstream", self.effects()),
-            ("Waiting for people", self.queues()),
-            ("Findings (calls)", self.findings()),
+            ("Effects", self.effects()),
         ];
         let sections = all.into_iter().map(|(title, rows)| Section { title, rows });
         sections.filter(|section| !section.rows.is_empty()).collect()
@@ -54,7 +55,8 @@ impl Totals<'_> {
 
     fn calls(&self) -> Vec<Row> {
         let first = self.replayed.summaries.first();
-        let recorded = |value: fn(&Summary) -> u64| first.map_or_else(String::new, |summary| text::count(value(summary)));
+        let recorded =
+            |value: fn(&Summary) -> u64| first.map_or_else(String::new, |summary| text::count(value(summary)));
         let mut rows = vec![
             self.recorded_only("calls", recorded(|summary| summary.calls)),
             self.recorded_only("  with a failed attempt", recorded(|summary| summary.failed_calls)),
@@ -74,7 +76,11 @@ impl Totals<'_> {
         rows.push(self.row("calls off tape", |summary| counted(summary.off_tape_calls)));
         rows.push(self.row("runs off tape", |summary| {
             let bound = if summary.off_tape_runs_bound { "≥ " } else { "" };
-            if summary.off_tape_runs == 0 { String::new() } else { format!("{bound}{}", text::count(summary.off_tape_runs)) }
+            if summary.off_tape_runs == 0 {
+                String::new()
+            } else {
+                format!("{bound}{}", text::count(summary.off_tape_runs))
+            }
         }));
         rows.retain(is_said);
         rows
@@ -89,31 +95,38 @@ impl Totals<'_> {
 
     fn queues(&self) -> Vec<Row> {
         self.by_name(|summary, names| {
-            names.queues.iter().map(|name| name.to_string()).zip(summary.queues.iter().copied()).collect()
+            names.queues.iter().map(|name| format!("  in queue {name}")).zip(summary.queues.iter().copied()).collect()
         })
     }
 
+    /// Each queue stands below the escalations.
     fn outcomes(&self) -> Vec<Row> {
-        let rows = OUTCOMES.iter().enumerate().map(|(n, outcome)| self.row(outcome, |summary| counted(summary.outcomes[n])));
-        rows.filter(is_said).collect()
+        let mut rows = Vec::new();
+        for (n, outcome) in OUTCOMES.iter().enumerate() {
+            rows.push(self.row(outcome, |summary| counted(summary.outcomes[n])));
+            if *outcome == "escalated" {
+                rows.extend(self.queues());
+            }
+        }
+        rows.retain(is_said);
+        rows
     }
 
-    fn claims(&self) -> Vec<Row> {
-        let all = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown];
-        let rows = all.into_iter().map(|claim| self.row(claim.as_str(), |summary| counted(summary.claim(claim))));
-        rows.filter(is_said).collect()
-    }
-
+    /// What is claimed, then what the upstream is known to have done.
     fn effects(&self) -> Vec<Row> {
-        let all: [(&str, fn(&Summary) -> u64); 5] = [
-            ("proved by a recorded ok", |summary| summary.effects.recorded),
-            ("proved by a joined resend", |summary| summary.effects.inferred),
-            ("modelled", |summary| summary.effects.modelled),
-            ("taken back", |summary| summary.effects.reversed),
-            ("not observed (failed writes)", |summary| summary.effects.unobserved),
+        let claims = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown];
+        let claims = claims
+            .into_iter()
+            .map(|claim| self.row(&format!("claimed {}", claim.as_str()), |summary| counted(summary.claim(claim))));
+        let all: [Counted; 5] = [
+            ("upstream: proved by a recorded ok", |summary| summary.effects.recorded),
+            ("upstream: proved by a joined resend", |summary| summary.effects.inferred),
+            ("upstream: modelled", |summary| summary.effects.modelled),
+            ("upstream: taken back", |summary| summary.effects.reversed),
+            ("upstream: not observed", |summary| summary.effects.unobserved),
         ];
-        let rows = all.into_iter().map(|(label, value)| self.row(label, |summary| counted(value(summary))));
-        rows.filter(is_said).collect()
+        let upstream = all.into_iter().map(|(label, value)| self.row(label, |summary| counted(value(summary))));
+        claims.chain(upstream).filter(is_said).collect()
     }
 
     fn findings(&self) -> Vec<Row> {

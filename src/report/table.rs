@@ -36,3 +36,44 @@ pub fn render(header: &[String], rows: &[Vec<String>], aligns: &[Align], width: 
     }
     table.trim_fmt()
 }
+
+/// The same as a Markdown table; the cells must be Markdown already.
+pub fn markdown(header: &[String], rows: &[Vec<String>], aligns: &[Align]) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    let rule = |align: &Align| if *align == Align::Right { "---:".to_owned() } else { "---".to_owned() };
+    let mut lines = vec![line(header), line(&aligns.iter().map(rule).collect::<Vec<_>>())];
+    lines.extend(rows.iter().map(|row| line(row)));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn columns_are_aligned_and_no_line_ends_in_blanks() {
+        let rows = [cells(&["calls", "1,234"]), cells(&["failed", "7"])];
+        let table = render(&cells(&["", "standard"]), &rows, &[Align::Left, Align::Right], 80);
+        assert_eq!(table, "        standard\ncalls      1,234\nfailed         7");
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_wraps_its_cells() {
+        let rows = [cells(&["a label that is long", "and a value that is even longer than that"])];
+        let table = render(&[], &rows, &[Align::Left, Align::Left], 40);
+        assert!(table.lines().count() > 1 && table.lines().all(|line| line.len() <= 40), "{table}");
+    }
+
+    #[test]
+    fn markdown_tables_say_their_alignment() {
+        let table = markdown(&cells(&["", "n"]), &[cells(&["`a|b`", "1"])], &[Align::Left, Align::Right]);
+        assert_eq!(table, "|  | n |\n| --- | ---: |\n| `a\\|b` | 1 |");
+    }
+}

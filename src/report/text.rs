@@ -64,15 +64,36 @@ pub fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text as a Markdown code span that nothing in it can leave, also inside a table cell.
+/// The text as a Markdown code span that nothing in it can leave.
 pub fn markdown_code(text: &str) -> String {
-    let text = visible(text).replace('|', "\\|");
+    let text = visible(text);
     if text.trim().is_empty() {
         return String::from("` `");
     }
     let fence = "`".repeat(longest_run(&text, '`') + 1);
     let pad = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// A path made visible and cut at its beginning to at most `columns`, because its end says more.
+pub fn fitted_path(path: &str, columns: usize) -> String {
+    let path = visible(path);
+    let mut used = 0;
+    let mut start = path.len();
+    for (at, c) in path.char_indices().rev() {
+        used += width(c.encode_utf8(&mut [0; 4]));
+        if used + usize::from(at > 0) > columns {
+            return format!("…{}", &path[start..]);
+        }
+        start = at;
+    }
+    path.into_owned()
+}
+
+/// A page of our own as a Markdown code block that nothing in it can leave.
+pub fn markdown_block(page: &str) -> String {
+    let fence = "`".repeat(longest_run(page, '`').max(2) + 1);
+    format!("{fence}text\n{page}\n{fence}")
 }
 
 /// The text as Markdown prose in which nothing is markup, a link or a mention.
@@ -85,15 +106,30 @@ pub fn markdown(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             // A mention or a bare link is recognised after entities are decoded; an invisible joint stops it.
             '@' => out.push_str("@\u{2060}"),
-            ':' => out.push_str(":\u{2060}"),
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '!' | '|' | '~' | '$' => {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '!' | '~' | '$' => {
                 out.push('\\');
                 out.push(c);
             }
             c => out.push(c),
         }
     }
-    out
+    out.replace("://", ":\u{2060}//").replace("www.", "www\u{2060}.")
+}
+
+/// The text as one word of a shell command: quoted unless it is harmless, so that it can be pasted.
+pub fn shell_word(text: &str) -> String {
+    let text = visible(text);
+    let harmless =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '%' | '+' | '=' | ',');
+    match !text.is_empty() && text.chars().all(harmless) {
+        true => text.into_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// Several words of a shell command.
+pub fn shell_words<S: AsRef<str>>(texts: &[S]) -> String {
+    texts.iter().map(|text| shell_word(text.as_ref())).collect::<Vec<_>>().join(" ")
 }
 
 /// The text wrapped at spaces into lines of at most `columns`; a longer word keeps its own line.
@@ -181,9 +217,15 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_cut_at_its_beginning() {
+        assert_eq!(fitted_path("traces/airline.json", 13), "…airline.json");
+        assert_eq!(fitted_path("airline.json", 12), "airline.json");
+        assert_eq!(fitted_path("airline.json", 11), "…rline.json");
+    }
+
+    #[test]
     fn a_code_span_cannot_be_left() {
         assert_eq!(markdown_code("a`b``c"), "```a`b``c```");
-        assert_eq!(markdown_code("a|b"), "`a\\|b`");
         assert_eq!(markdown_code("`"), "`` ` ``");
         assert_eq!(markdown_code("x\n# y"), "`x\\n# y`");
         assert_eq!(markdown_code(""), "` `");
@@ -192,7 +234,13 @@ mod tests {
     #[test]
     fn markup_and_mentions_in_prose_are_escaped() {
         assert_eq!(markdown("<b>*x*</b>"), "&lt;b&gt;\\*x\\*&lt;/b&gt;");
-        assert_eq!(markdown("[a](b) | @me"), "\\[a\\]\\(b\\) \\| @\u{2060}me");
+        assert_eq!(markdown("[a](b) | @me"), "\\[a\\]\\(b\\) | @\u{2060}me");
+    }
+
+    #[test]
+    fn words_of_a_command_can_be_pasted() {
+        assert_eq!(shell_words(&["a/b.jsonl", "r1#3", "it's; rm", ""]), r"a/b.jsonl 'r1#3' 'it'\''s; rm' ''");
+        assert_eq!(shell_word("a\nb"), r"'a\nb'");
     }
 
     #[test]

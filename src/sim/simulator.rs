@@ -48,6 +48,11 @@ impl Simulator {
         &self.record
     }
 
+    /// What the latest simulation left behind.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
     /// Runs a fixture's scenario.
     pub fn rehearse(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &Record {
         self.run(plan, &scenario.calls, scenario.keys, &scenario.before);

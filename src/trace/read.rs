@@ -31,20 +31,22 @@ pub struct Digest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A call, with its answer where the line has one.
-    Call(CallEntry),
+    Call(Box<CallEntry>),
     /// An answer to an earlier call.
     Answer(AnswerEntry),
     /// The end of the run with this mark.
     RunEnd(u128),
 }
 
-/// A call on its way to being paired.
+/// A call on its way to being paired. It stays in its box from here to its simulation, for a trace has millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallEntry {
     /// The call, not numbered yet.
     pub call: RecordedCall,
     /// Taken before redaction.
     pub marks: Marks,
+    /// The line of the last successful write of its run before it, for whoever pairs it to fill in; 0: none.
+    pub last_write: u64,
 }
 
 /// An answer on its way to its call.
@@ -138,7 +140,7 @@ fn call_entry(
     place: Place,
     answer: Option<RecordedAnswer>,
     redaction: &RedactionRules,
-) -> CallEntry {
+) -> Box<CallEntry> {
     let texts = CallTexts {
         run: line.run.as_deref(),
         id: line.id.as_deref(),
@@ -156,7 +158,7 @@ fn call_entry(
         answer.place = place;
         call.answers = vec![answer];
     }
-    CallEntry { call: redaction.call(call), marks }
+    Box::new(CallEntry { call: redaction.call(call), marks, last_write: 0 })
 }
 
 fn answer_entry(line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) -> AnswerEntry {

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+mod mutations;
 mod targets;
 
 /// Runs a target on each file of its folder, in the order of their names.
@@ -42,4 +43,44 @@ fn any_bytes_are_a_trace_whose_lines_balance() {
 #[test]
 fn any_mapping_of_any_recording_gives_whole_lines_or_a_place() {
     replay("mapping", targets::mapping);
+}
+
+#[test]
+fn any_tool_facts_are_usable_or_a_report_that_points_into_them() {
+    replay("tools", targets::tools);
+}
+
+#[test]
+fn any_fixture_shows_something_or_is_a_report_that_points_into_it() {
+    replay("fixture", targets::fixture);
+}
+
+/// Files of the corpus that are valid in spite of everything; all others must be refused.
+const VALID: [&str; 4] =
+    ["playbook/crlf-and-bom.yaml", "fixture/crlf-and-bom.yaml", "playbook/anchors.yaml", "tools/plain.yaml"];
+
+#[test]
+fn nasty_files_are_refused_and_odd_but_valid_ones_are_not() {
+    use playproof::diagnostic::{Report, Source};
+    let accepted = |target: &str, text: &str| -> Result<(), Report> {
+        let source = Source::whole("t", text);
+        match target {
+            "playbook" => playproof::playbook::parse(source).map(drop),
+            "tools" => playproof::playbook::tools::parse(source).map(drop),
+            _ => playproof::fixture::parse(source).map(drop),
+        }
+    };
+    let mut seen = 0;
+    for target in ["playbook", "tools", "fixture"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(target);
+        for entry in fs::read_dir(&folder).expect("the target's folder") {
+            let path = entry.expect("an entry of the folder").path();
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let name = format!("{target}/{}", path.file_name().expect("a file").to_string_lossy());
+            let read = accepted(target, &text);
+            assert_eq!(read.is_ok(), VALID.contains(&name.as_str()), "{name}: {read:?}");
+            seen += usize::from(read.is_ok());
+        }
+    }
+    assert_eq!(seen, VALID.len(), "a valid file is missing");
 }

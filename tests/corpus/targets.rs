@@ -1,11 +1,16 @@
 //! What must hold for any bytes that a reader is given. Shared by the fuzz targets and by the test that replays
 //! their corpora; knows neither.
 
+use std::sync::{Arc, OnceLock};
+
 use playproof::classify::{Classifier, Signal};
 use playproof::diagnostic::{Report, Source};
-use playproof::event::ErrorFacts;
+use playproof::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId};
+use playproof::fixture::model::Fixture;
 use playproof::ids::AttemptNo;
-use playproof::playbook::model::Playbook;
+use playproof::playbook::lint;
+use playproof::playbook::model::{Playbook, Tools};
+use playproof::sim::{Plan, Record, Scenario, Simulator};
 use playproof::trace::assemble::{AssembleOptions, Assembler};
 use playproof::trace::import::{self, Imported, SourceFormat};
 use playproof::trace::mapping;
@@ -13,7 +18,8 @@ use playproof::trace::pieces::{Chunks, Piece};
 use playproof::trace::read::{self, Digest};
 use playproof::trace::redact::RedactionRules;
 use playproof::trace::{canonical, wire};
-use playproof::{playbook, yaml};
+use playproof::upstream::BeyondTape;
+use playproof::{fixture, playbook, yaml};
 use serde::de::IgnoredAny;
 
 /// What people write: any text gives a tree or a report that points into it.
@@ -25,22 +31,37 @@ pub fn yaml(data: &[u8]) {
     }
 }
 
-/// Playbooks and tool facts: a model in which every name leads somewhere, or a report with places.
+/// Playbooks: a model in which every name leads somewhere, or a report with places.
 pub fn playbook(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match playbook::parse(Source::whole("fuzz.yaml", text)) {
         Ok(loaded) => {
-            let playbook = loaded.playbook;
+            let diagnostics = lint::lint(&loaded);
+            if !diagnostics.is_empty() {
+                points_into_its_source(&Report { source: loaded.places.source.clone(), diagnostics });
+            }
+            let playbook = &loaded.playbook;
+            let names: Vec<_> = playbook::rows(playbook).into_iter().map(|row| row.name).collect();
+            assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "every row has a name of its own");
             assert!(playbook.otherwise.index() < playbook.verdicts.len(), "`otherwise` leads nowhere");
             for rule in &playbook.rules {
                 assert!(rule.verdict.index() < playbook.verdicts.len(), "rule `{}` leads nowhere", rule.name);
             }
-            explains_what_it_classifies(&playbook);
+            explains_what_it_classifies(playbook);
+            for diagnostic in playbook::lint::lint(&loaded) {
+                points_into_its_source(&Report::one(Arc::clone(&loaded.places.source), diagnostic));
+            }
         }
         Err(report) => points_into_its_source(&report),
     }
-    if let Err(report) = playbook::tools::parse(Source::whole("fuzz.yaml", text)) {
-        points_into_its_source(&report);
+}
+
+/// Tool facts.
+pub fn tools(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match playbook::tools::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(tools) => assert!(tools.rows().iter().all(|row| row.facts.declared)),
+        Err(report) => points_into_its_source(&report),
     }
 }
 
@@ -55,6 +76,47 @@ fn explains_what_it_classifies(playbook: &Playbook) {
         let matched = classifier.explain(&signal).last().filter(|trial| trial.matched).map(|trial| trial.rule);
         assert_eq!(classifier.classify(&signal).rule, matched);
     }
+}
+
+/// Fixtures: a scenario that runs to its end under every shipped playbook, twice the same, or a report with places.
+pub fn fixture(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match fixture::parse(Source::whole("fuzz.yaml", text)) {
+        Ok(fixture) => plans().iter().for_each(|plan| rehearses_twice_the_same(plan, &fixture)),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// The shipped playbooks, ready to run.
+fn plans() -> &'static [Plan] {
+    static PLANS: OnceLock<Vec<Plan>> = OnceLock::new();
+    PLANS.get_or_init(|| {
+        let shipped = playbook::EMBEDDED.iter().map(|name| (*name, playbook::embedded(name).expect("it is shipped")));
+        let texts = shipped.map(|(name, text)| Source::whole(name, text));
+        let parsed = texts.map(|source| playbook::parse(source).expect("a shipped playbook is sound").playbook);
+        parsed.map(|playbook| Plan::new(playbook, &Tools::default())).collect()
+    })
+}
+
+fn rehearses_twice_the_same(plan: &Plan, fixture: &Fixture) {
+    let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+    let first = Simulator::new().rehearse(plan, &scenario).clone();
+    let mut used = Simulator::new();
+    used.rehearse(plan, &scenario);
+    let second = used.rehearse(plan, &scenario);
+    assert_eq!((&first.events, &first.outcomes), (&second.events, &second.outcomes), "a used simulator runs otherwise");
+    ends_well(plan, &first, scenario.calls.len());
+}
+
+/// One outcome a call, time that does not run back, and no unsafe retry but by a playbook for study.
+fn ends_well(plan: &Plan, record: &Record, calls: usize) {
+    assert_eq!(record.outcomes.len(), calls, "one outcome a call");
+    let ends = record.events.iter().filter(|event| matches!(event.what, Decision::Outcome(_)));
+    assert_eq!(ends.count(), calls, "one outcome event a call");
+    assert!(record.events.is_sorted_by_key(|event| event.at), "time runs back");
+    let unsafe_retry = |finding: &Finding| (finding.id, finding.by) == (FindingId::UnsafeRetry, FindingBy::Playbook);
+    let guarded = plan.playbook.study.is_none();
+    assert!(!guarded || !record.findings.iter().any(unsafe_retry), "{:?}", record.findings);
 }
 
 /// Traces: every line is accounted for once, and nothing is accepted that is no JSON.
@@ -81,6 +143,10 @@ fn balances(data: &[u8], options: &AssembleOptions) -> (u64, u64) {
     let (ledger, reports) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
     assert_eq!(ledger.closed, closed.len() as u64, "every closed call is given out");
+    let mut simulator = Simulator::new();
+    for (call, plan) in closed.iter().map(|closed| &closed.call).zip(plans().iter().cycle()) {
+        ends_well(plan, simulator.replay(plan, call, plan.facts(call.tool()), &BeyondTape::Unanswered), 1);
+    }
     reports.iter().for_each(points_into_its_source);
     (ledger.calls + ledger.combined, ledger.skipped)
 }

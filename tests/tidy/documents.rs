@@ -1,5 +1,7 @@
 //! What the documents name must exist: files and folders in backticks, and the targets of relative links.
 
+use std::collections::BTreeSet;
+
 use crate::tree::{Tree, Violation, is_generated};
 
 /// What a name begins with that is meant as a path of this package.
@@ -21,22 +23,6 @@ const ROOTS: [&str; 12] = [
 /// Endings of files that stand at the root.
 const ROOT_FILES: [&str; 4] = [".md", ".toml", ".lock", "LICENSE"];
 
-/// Written about already, and about to arrive.
-const ARRIVING: [&str; 12] = [
-    "src/yaml.rs",
-    "src/classify",
-    "src/dispatch",
-    "src/upstream",
-    "src/clock",
-    "src/fixture",
-    "src/sim",
-    "src/golden",
-    "src/replay",
-    "src/report",
-    "src/cli",
-    "playbooks/study",
-];
-
 /// Every name in a document to which nothing corresponds.
 pub fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
@@ -56,6 +42,17 @@ pub fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
+/// Every file and folder directly under `src` that the architecture does not name.
+pub fn house(tree: &Tree) -> Vec<Violation> {
+    const DOCUMENT: &str = "DESIGN.md";
+    let Some(text) = tree.text(DOCUMENT) else { return vec![Violation::of_file(DOCUMENT, "is missing")] };
+    let rust = tree.rust("src/").filter_map(|(path, _)| path.strip_prefix("src/"));
+    let rooms: BTreeSet<String> =
+        rust.map(|path| path.split_once('/').map_or(path.to_owned(), |(folder, _)| format!("{folder}/"))).collect();
+    let unnamed = rooms.iter().filter(|room| !text.contains(&format!("\nsrc/{room} ")));
+    unnamed.map(|room| Violation::of_file(DOCUMENT, format!("the house has no `src/{room}`"))).collect()
+}
+
 /// The words of every line that stand in backticks or in a fenced block, with their offsets.
 fn names_in(text: &str) -> Vec<(usize, &str)> {
     let mut names = Vec::new();
@@ -73,7 +70,10 @@ fn names_in(text: &str) -> Vec<(usize, &str)> {
 }
 
 fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split([' ', '\n', '\t', ',', ';', '(', ')', '"', '\'', '=', '|']).map(|word| word.trim_end_matches(['.', ':']))
+    code.split([' ', '\n', '\t', ',', ';', '(', ')', '"', '\'', '=', '|']).map(|word| {
+        let place = word.trim_end_matches(|c: char| c.is_ascii_digit()); // `a.rs:12` names `a.rs`
+        if place.ends_with(':') { place } else { word }.trim_end_matches(['.', ':'])
+    })
 }
 
 fn is_path(word: &str) -> bool {
@@ -85,7 +85,7 @@ fn is_path(word: &str) -> bool {
 fn exists(tree: &Tree, name: &str) -> bool {
     let certain =
         name.split('/').take_while(|part| !part.contains(['*', '<', '{', '…', '$'])).collect::<Vec<_>>().join("/");
-    tree.has(&certain) || is_generated(&certain) || ARRIVING.contains(&certain.trim_end_matches('/'))
+    tree.has(&certain) || is_generated(&certain)
 }
 
 /// The relative targets of `[text](target)` outside of code, without `#parts`.
@@ -122,6 +122,18 @@ mod tests {
     #[test]
     fn what_the_documents_name_exists() {
         assert_none(&check(&Tree::of_this_package()));
+    }
+
+    #[test]
+    fn the_architecture_names_every_room_of_the_house() {
+        assert_none(&house(&Tree::of_this_package()));
+    }
+
+    #[test]
+    fn a_room_that_the_architecture_does_not_name_is_caught() {
+        let design = ("DESIGN.md", "\nsrc/a/   words\nsrc/b.rs words\n");
+        assert_none(&house(&Tree::of(&[design, ("src/a/x.rs", ""), ("src/b.rs", "")])));
+        assert_one(&house(&Tree::of(&[design, ("src/c/d/e.rs", "")])), "DESIGN.md", 1, "`src/c/`");
     }
 
     #[test]

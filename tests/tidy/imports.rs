@@ -25,6 +25,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("sim", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "trace", "upstream", "yaml"]),
     ("golden", &["event", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
+    ("check", &["event", "fixture", "golden", "playbook", "sim"]),
     ("coverage", CAPABILITY),
     (
         "mutation",
@@ -33,7 +34,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "trace", "upstream", "yaml",
         ],
     ),
-    ("report", &["coverage", "event", "fixture", "golden", "mutation", "replay", "sim", "trace::model"]),
+    ("report", &["check", "coverage", "event", "fixture", "golden", "mutation", "replay", "sim", "trace::model"]),
     // Decided, not built yet.
     ("impact", CAPABILITY),
     ("mining", CAPABILITY),

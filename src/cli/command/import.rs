@@ -51,7 +51,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let report: Vec<String> = imported.loss.to_string().lines().map(|line| text::visible(line).into_owned()).collect();
     to_stderr(&format!("{}\n", report.join("\n")));
     if let Some(path) = args.output.as_deref() {
-        to_stderr(&format!("{} playproof replay {path}\n", palette.strong("next:")));
+        to_stderr(&format!("{} playproof replay {}\n", palette.strong("next:"), text::shell_word(path)));
     }
     Ok(Exit::Clean)
 }

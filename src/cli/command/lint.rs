@@ -112,7 +112,7 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
 
 fn next(one: &Linted) -> String {
     match one.diagnostics.iter().find(|diagnostic| exit(diagnostic) == Exit::Unusable) {
-        Some(_) => format!("mend it, then playproof lint {}", one.name),
+        Some(_) => format!("mend it, then playproof lint {}", text::shell_word(&one.name)),
         None => format!("playproof help {}", one.diagnostics.first().map_or("topics", |first| first.id)),
     }
 }

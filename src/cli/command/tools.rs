@@ -7,6 +7,7 @@ use crate::cli::output::{Output, to_stderr};
 use crate::cli::project::Project;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, inputs};
+use crate::report::text;
 use crate::trace::model::Reply;
 use crate::trace::toolfacts::{ToolCount, render};
 
@@ -50,7 +51,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
     if counts.is_empty() {
         return Err(Failure::said(format!("no calls in {}", names.join(", ")))
-            .next(format!("playproof import {}", args.inputs.join(" "))));
+            .next(format!("playproof import {}", text::shell_words(&args.inputs))));
     }
     let rows = counts.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
     let text = render(&names.join(", "), rows);
@@ -59,8 +60,9 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         Some(path) => {
             files::write_atomically(path, text.as_bytes())?;
             to_stderr(&format!(
-                "next: confirm the guesses, then playproof replay {} --tools {path}\n",
-                args.inputs.join(" ")
+                "next: confirm the guesses, then playproof replay {} --tools {}\n",
+                text::shell_words(&args.inputs),
+                text::shell_word(path)
             ));
         }
     }

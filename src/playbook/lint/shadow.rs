@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::model::{Between, Playbook, When};
-use crate::playbook::overlap::{self, Follows};
+use crate::playbook::overlap::{self, Follows, Regexes};
 use crate::playbook::places::Loaded;
 
 /// More ways than this in which one rule can match are not looked at one by one.
@@ -11,9 +11,10 @@ const MOST_CASES: usize = 256;
 /// Whether each rule can speak at all; reports those that cannot.
 pub(super) fn live_rules(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Vec<bool> {
     let playbook = &loaded.playbook;
+    let regexes = Regexes::default();
     let mut live = Vec::with_capacity(playbook.rules.len());
     for n in 0..playbook.rules.len() {
-        let speaks = is_possible(loaded, n, found) && !is_shadowed(loaded, n, &live, found);
+        let speaks = is_possible(loaded, n, found) && !is_shadowed(loaded, &regexes, n, &live, found);
         live.push(speaks);
     }
     live
@@ -21,11 +22,12 @@ pub(super) fn live_rules(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Vec<bo
 
 /// Why each rule can never speak, by `RuleId`; none where it may.
 pub fn silent_rules(loaded: &Loaded) -> Vec<Option<String>> {
+    let regexes = Regexes::default();
     let mut live: Vec<bool> = Vec::new();
     let mut silent = Vec::new();
     for n in 0..loaded.playbook.rules.len() {
         let mut found = Vec::new();
-        let speaks = is_possible(loaded, n, &mut found) && !is_shadowed(loaded, n, &live, &mut found);
+        let speaks = is_possible(loaded, n, &mut found) && !is_shadowed(loaded, &regexes, n, &live, &mut found);
         live.push(speaks);
         silent.push(found.into_iter().next().map(|why| why.message).filter(|_| !speaks));
     }
@@ -56,11 +58,12 @@ fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
     true
 }
 
-fn is_shadowed(loaded: &Loaded, n: usize, live: &[bool], found: &mut Vec<Diagnostic>) -> bool {
+fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], found: &mut Vec<Diagnostic>) -> bool {
     let (playbook, places) = (&loaded.playbook, &loaded.places);
     let rule = &playbook.rules[n];
-    let earlier: Vec<usize> = (0..n).filter(|&earlier| live[earlier]).collect();
-    if let Some(shadows) = shadows(playbook, &rule.when, &earlier) {
+    let meets = |earlier: usize| !overlap::are_disjoint(&playbook.rules[earlier].when, &rule.when);
+    let earlier: Vec<usize> = (0..n).filter(|&earlier| live[earlier] && meets(earlier)).collect();
+    if let Some(shadows) = shadows(playbook, regexes, &rule.when, &earlier) {
         let names: Vec<String> = shadows.iter().map(|&earlier| format!("`{}`", playbook.rules[earlier].name)).collect();
         let message =
             format!("`{}` never speaks: {} matches all that it matches first", rule.name, names.join(" and "));
@@ -73,7 +76,7 @@ fn is_shadowed(loaded: &Loaded, n: usize, live: &[bool], found: &mut Vec<Diagnos
         return true;
     }
     let undecided =
-        |&&earlier: &&usize| overlap::covers(&playbook.rules[earlier].when, &rule.when) == Follows::Undecided;
+        |&&earlier: &&usize| overlap::covers(regexes, &playbook.rules[earlier].when, &rule.when) == Follows::Undecided;
     if let Some(&earlier) = earlier.iter().find(undecided) {
         let other = &playbook.rules[earlier].name;
         let message = format!(
@@ -91,13 +94,16 @@ fn is_shadowed(loaded: &Loaded, n: usize, live: &[bool], found: &mut Vec<Diagnos
 }
 
 /// The earlier rules that together match everything that `when` matches, if they do.
-fn shadows(playbook: &Playbook, when: &When, earlier: &[usize]) -> Option<Vec<usize>> {
+fn shadows(playbook: &Playbook, regexes: &Regexes, when: &When, earlier: &[usize]) -> Option<Vec<usize>> {
     let covering = |case: &When| {
-        let covers = |&&n: &&usize| overlap::covers(&playbook.rules[n].when, case) == Follows::Yes;
+        let covers = |&&n: &&usize| overlap::covers(regexes, &playbook.rules[n].when, case) == Follows::Yes;
         earlier.iter().find(covers).copied()
     };
     if let Some(one) = covering(when) {
         return Some(vec![one]);
+    }
+    if earlier.len() < 2 {
+        return None;
     }
     let mut shadows: Vec<usize> = cases(playbook, when, earlier)?.iter().map(covering).collect::<Option<_>>()?;
     shadows.sort_unstable();

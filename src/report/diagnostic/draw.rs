@@ -11,22 +11,20 @@ use miette::{
 use crate::diagnostic::{Diagnostic, Report, Severity, Source};
 use crate::report::text;
 
-/// Longer lines are shown as a window round the place that is named.
-const LINE_MAX: usize = 400;
-
-/// What is shown of a longer line on either side of the place.
-const MARGIN: usize = 60;
+/// What the frame of a drawing takes of the width: line number, bar and blanks.
+const FRAME: usize = 10;
 
 /// The report for people, every diagnostic drawn with its place, without a count at the end.
 pub fn render(report: &Report, width: usize, colour: bool) -> String {
+    let width = width.max(40);
     let handler = GraphicalReportHandler::new_themed(theme(colour))
-        .with_width(width.max(40))
+        .with_width(width)
         .with_links(false)
         .with_context_lines(1)
         .with_wrap_lines(true);
     let mut out = String::new();
     for diagnostic in &report.diagnostics {
-        let drawing = Drawing::new(&report.source, diagnostic);
+        let drawing = Drawing::new(&report.source, diagnostic, width.saturating_sub(FRAME));
         if handler.render_report(&mut out, &drawing).is_err() {
             out.push_str(&format!("{}: {}\n", report.source.name, diagnostic.message));
         }
@@ -65,14 +63,14 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(source: &Source, diagnostic: &'a Diagnostic) -> Drawing<'a> {
+    fn new(source: &Source, diagnostic: &'a Diagnostic, room: usize) -> Drawing<'a> {
         let message = text::visible(&diagnostic.message).into_owned();
         let Some(first) = diagnostic.labels.first() else {
             let message = format!("{}: {message}", text::visible(&source.name));
             return Drawing { diagnostic, message, text: None, labels: Vec::new() };
         };
         let spans: Vec<Range<usize>> = diagnostic.labels.iter().map(|label| label.span.clone()).collect();
-        let window = window(&source.text, &spans);
+        let window = window(&source.text, &spans, room);
         let mut drawn = Drawn::new(&source.text, window.clone());
         if spans.iter().any(|span| drawn.offset(span.start) >= drawn.text.len()) {
             drawn.text.push(' '); // so that the very end of a source can be underlined
@@ -166,26 +164,37 @@ impl SourceCode for Text {
     }
 }
 
-/// The bytes of `text` worth drawing: all of it, or the surroundings of the first span where lines are very long.
-fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
-    let start = spans.first().map_or(0, |span| span.start.min(text.len()));
-    let line_start = text[..floor(text, start)].rfind('\n').map_or(0, |at| at + 1);
-    let line_end = text[line_start..].find('\n').map_or(text.len(), |at| line_start + at);
-    if line_end - line_start <= LINE_MAX {
-        return clear_of_long_neighbours(text, spans);
+/// The bytes of `text` worth drawing: all of it, or a part of the first span's line where that is too long.
+fn window(text: &str, spans: &[Range<usize>], room: usize) -> Range<usize> {
+    let start = floor(text, spans.first().map_or(0, |span| span.start));
+    let line = line_at(text, start);
+    if drawn_width(&text[line.clone()], room) <= room {
+        return clear_of_long_neighbours(text, spans, room);
     }
-    let end = spans.first().map_or(start, |span| span.end.min(start + LINE_MAX / 2));
-    floor(text, start.saturating_sub(MARGIN).max(line_start))..floor(text, (end + MARGIN).min(line_end))
+    // As much of the other places as fits, then as much to the left as to the right.
+    let here = spans.iter().filter(|span| line.contains(&span.start));
+    let last = here.map(|span| floor(text, span.end.min(line.end))).max().unwrap_or(start).max(start);
+    let wanted = drawn_width(&text[start..last], room).min(room * 2 / 3);
+    let side = room.saturating_sub(wanted + 2) / 2;
+    let left = text[line.start..start].char_indices().rev().scan(0, |used, (at, c)| {
+        *used += drawn_width(c.encode_utf8(&mut [0; 4]), room);
+        (*used <= side).then_some(line.start + at)
+    });
+    let right = text[start..line.end].char_indices().scan(0, |used, (at, c)| {
+        *used += drawn_width(c.encode_utf8(&mut [0; 4]), room);
+        (*used <= wanted + side).then_some(start + at + c.len_utf8())
+    });
+    left.last().unwrap_or(start)..right.last().unwrap_or(start)
 }
 
-/// All of `text`, less what lies beyond a very long line on either side of the spans.
-fn clear_of_long_neighbours(text: &str, spans: &[Range<usize>]) -> Range<usize> {
+/// All of `text`, less what lies beyond a line that is too long on either side of the spans.
+fn clear_of_long_neighbours(text: &str, spans: &[Range<usize>], room: usize) -> Range<usize> {
     let first = spans.iter().map(|span| span.start).min().unwrap_or(0);
     let last = spans.iter().map(|span| span.end).max().unwrap_or(0);
     let (mut start, mut end, mut at) = (0, text.len(), 0);
     for line in text.split_inclusive('\n') {
         let next = at + line.len();
-        if line.len() > LINE_MAX {
+        if drawn_width(line, room * 4) > room * 4 {
             if next <= first {
                 start = next;
             } else if at >= last && at > 0 {
@@ -195,6 +204,26 @@ fn clear_of_long_neighbours(text: &str, spans: &[Range<usize>]) -> Range<usize> 
         }
         at = next;
     }
+    start..end
+}
+
+/// The columns that `text` takes once it is made visible; anything above `enough` may be less than the truth.
+fn drawn_width(text: &str, enough: usize) -> usize {
+    let mut width = 0;
+    for c in text.chars() {
+        let mut visible = String::new();
+        text::push_visible(&mut visible, c);
+        width += text::width(&visible);
+        if width > enough {
+            break;
+        }
+    }
+    width
+}
+
+fn line_at(text: &str, at: usize) -> Range<usize> {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
     start..end
 }
 
@@ -218,6 +247,10 @@ impl Drawn {
     fn new(source: &str, window: Range<usize>) -> Drawn {
         let mut text = String::with_capacity(window.len() + 1);
         let mut shifts = Vec::new();
+        if !(window.start == 0 || source[..window.start].ends_with('\n')) {
+            text.push('…');
+            shifts.push((0, text.len()));
+        }
         for (at, c) in source[window.clone()].char_indices() {
             match c {
                 '\n' => text.push('\n'),
@@ -235,6 +268,9 @@ impl Drawn {
                     }
                 }
             }
+        }
+        if !(window.end == source.len() || text.ends_with('\n') || source[window.end..].starts_with(['\n', '\r'])) {
+            text.push('…');
         }
         Drawn { text, window, shifts }
     }

@@ -2,8 +2,10 @@
 
 mod calls;
 mod events;
+mod summary;
 mod write;
 
 pub use calls::write_call;
 pub use events::write_events;
+pub use summary::fill_replayed;
 pub use write::Object;

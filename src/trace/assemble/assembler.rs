@@ -45,11 +45,21 @@ impl Default for AssembleOptions {
 
 /// A call that no later line can change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClosedCall {
+pub struct ClosedCall(Box<CallEntry>);
+
+impl ClosedCall {
     /// The call with its answers.
-    pub call: RecordedCall,
-    /// Its hashes.
-    pub marks: Marks,
+    pub fn into_call(self) -> RecordedCall {
+        self.0.call
+    }
+}
+
+impl std::ops::Deref for ClosedCall {
+    type Target = CallEntry;
+
+    fn deref(&self) -> &CallEntry {
+        &self.0
+    }
 }
 
 /// Says whether a tool changes the upstream; unknown tools do.
@@ -59,6 +69,8 @@ pub type Writes<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 pub struct Assembler<'a> {
     options: AssembleOptions,
     writes: &'a Writes<'a>,
+    /// What `writes` said, by the tool's mark.
+    known_writes: HashMap<u128, bool, AsIsState>,
     input: u32,
     name: String,
     /// By number; the first one's number is `first`. Closed calls leave a gap until all before them closed.
@@ -74,8 +86,7 @@ pub struct Assembler<'a> {
 
 /// A call that may still get answers.
 struct Open {
-    call: RecordedCall,
-    marks: Marks,
+    entry: Box<CallEntry>,
     run: RunSlot,
     /// Its neighbours among the open calls of its run; 0: none.
     before: u64,
@@ -94,6 +105,7 @@ impl<'a> Assembler<'a> {
         Assembler {
             options,
             writes,
+            known_writes: HashMap::default(),
             input,
             name: name.to_owned(),
             open: VecDeque::new(),
@@ -145,8 +157,9 @@ impl<'a> Assembler<'a> {
         (self.ledger, self.reports)
     }
 
-    fn call(&mut self, entry: CallEntry, lines_before: u64, closed: &mut Vec<ClosedCall>) {
-        let CallEntry { mut call, marks } = entry;
+    fn call(&mut self, mut entry: Box<CallEntry>, lines_before: u64, closed: &mut Vec<ClosedCall>) {
+        let marks = entry.marks;
+        let call = &mut entry.call;
         call.place.input = self.input;
         call.place.line += lines_before;
         let mut answers = std::mem::take(&mut call.answers);
@@ -157,8 +170,9 @@ impl<'a> Assembler<'a> {
         let number = self.first + self.open.len() as u64;
         let (run, new) = self.runs.find_or_add(marks.run, number);
         self.ledger.runs += u64::from(new);
-        let late = self.see_time(run, call.at);
-        let (target, inferred) = match self.joins(&call, &marks, run) {
+        let (line, at) = (entry.call.place.line, entry.call.at);
+        let late = self.see_time(run, at);
+        let (target, inferred) = match self.joins(&entry.call, &marks, run) {
             Some(earlier) => (earlier, true),
             None => (number, false),
         };
@@ -168,10 +182,9 @@ impl<'a> Assembler<'a> {
                 self.close(holder, closed);
             }
         }
-        let (line, at) = (call.place.line, call.at);
         match inferred {
             true => self.join(target, &marks),
-            false => self.open(call, marks, run, closed),
+            false => self.open(entry, run, closed),
         }
         for answer in &mut answers {
             answer.place = Place { input: self.input, line };
@@ -185,22 +198,22 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a call behind the open ones, and closes the one that has been open for a whole window.
-    fn open(&mut self, mut call: RecordedCall, marks: Marks, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
+    fn open(&mut self, mut entry: Box<CallEntry>, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
         let number = self.first + self.open.len() as u64;
         let run = self.runs.run_mut(slot);
         run.calls = run.calls.saturating_add(1);
-        call.number = number;
-        call.number_in_run = run.calls;
+        entry.call.number = number;
+        entry.call.number_in_run = run.calls;
+        entry.last_write = run.last_write;
         let before = std::mem::replace(&mut run.last_open, number);
         if before == 0 {
             run.first_open = number;
         }
         if self.options.join_resends {
-            self.by_resend.insert(marks.resend(), number);
+            self.by_resend.insert(entry.marks.resend(), number);
         }
         self.open.push_back(Some(Open {
-            call,
-            marks,
+            entry,
             run: slot,
             before,
             after: 0,
@@ -225,7 +238,7 @@ impl<'a> Assembler<'a> {
         let number = *self.by_resend.get(&marks.resend())?;
         let earlier = self.at(number)?;
         let failed_on = earlier.failed_on.filter(|_| !earlier.succeeded)?;
-        let unchanged = earlier.call.token() == call.token();
+        let unchanged = earlier.entry.call.token() == call.token();
         (unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
     }
 
@@ -233,7 +246,7 @@ impl<'a> Assembler<'a> {
         self.ledger.joined += 1;
         let Some(earlier) = self.at_mut(earlier) else { return };
         earlier.failed_on = None; // the next resend waits for this one's answer
-        if marks.id != earlier.marks.id {
+        if marks.id != earlier.entry.marks.id {
             earlier.joined_ids.extend(marks.id);
         }
     }
@@ -252,7 +265,7 @@ impl<'a> Assembler<'a> {
             self.ledger.orphans += 1;
             return;
         };
-        let (number, inferred) = (open.call.number, id.is_some_and(|id| open.joined_ids.contains(&id)));
+        let (number, inferred) = (open.entry.call.number, id.is_some_and(|id| open.joined_ids.contains(&id)));
         let late = self.see_time(open.run, answer.at);
         self.attach(number, answer, inferred, late);
     }
@@ -262,7 +275,7 @@ impl<'a> Assembler<'a> {
         let mut number = self.runs.run(self.runs.find(run)?).last_open;
         for _ in 0..MAX_OFFERS {
             let open = self.at(number)?;
-            if open.marks.tool == tool && !open.succeeded {
+            if open.entry.marks.tool == tool && !open.succeeded {
                 return Some(number);
             }
             number = open.before;
@@ -272,13 +285,12 @@ impl<'a> Assembler<'a> {
 
     /// Adds an answer to an open call. `late` says that its line has been counted as one with a time before others.
     fn attach(&mut self, number: u64, mut answer: RecordedAnswer, inferred: bool, late: bool) {
-        let joins = self.options.join_resends;
-        let writes = self.writes;
-        let Some(open) = self.at_mut(number) else {
+        let index = self.index(number);
+        let Some(open) = index.and_then(|index| self.open.get_mut(index)).and_then(Option::as_mut) else {
             self.ledger.orphans += 1;
             return;
         };
-        if open.call.answers.len() >= MAX_ANSWERS {
+        if open.entry.call.answers.len() >= MAX_ANSWERS {
             self.ledger.surplus += 1;
             return;
         }
@@ -290,7 +302,7 @@ impl<'a> Assembler<'a> {
             self.ledger.duplicates += 1;
             return;
         }
-        let backwards = answer.at.zip(answer.started.or(open.call.at)).is_some_and(|(at, start)| at < start);
+        let backwards = answer.at.zip(answer.started.or(open.entry.call.at)).is_some_and(|(at, start)| at < start);
         if backwards {
             answer.at = None;
         }
@@ -300,13 +312,18 @@ impl<'a> Assembler<'a> {
             open.succeeded |= ok;
             open.failed_on = (!ok).then_some(answer.place.line);
         }
-        let write = (ok && joins && writes(open.call.tool())).then_some((open.run, answer.place.line));
-        open.call.answers.push(answer);
-        self.ledger.attached += 1;
-        self.ledger.backwards += u64::from(backwards && !late);
-        if let Some((run, line)) = write {
+        let (run, tool, line) = (open.run, open.entry.marks.tool, answer.place.line);
+        let writes = self.writes;
+        let name = open.entry.call.tool();
+        if ok && *self.known_writes.entry(tool).or_insert_with(|| writes(name)) {
             self.runs.run_mut(run).last_write = line;
         }
+        if open.entry.call.answers.is_empty() {
+            open.entry.call.answers.reserve_exact(1); // most calls have one answer
+        }
+        open.entry.call.answers.push(answer);
+        self.ledger.attached += 1;
+        self.ledger.backwards += u64::from(backwards && !late);
     }
 
     /// Counts a line whose time is before an earlier one of its run, and says whether it is.
@@ -334,17 +351,17 @@ impl<'a> Assembler<'a> {
         }
         let Some(open) = taken else { return };
         self.unlink(&open);
-        for id in open.marks.id.iter().chain(&open.joined_ids) {
+        for id in open.entry.marks.id.iter().chain(&open.joined_ids) {
             if self.by_id.get(id) == Some(&number) {
                 self.by_id.remove(id);
             }
         }
-        if self.options.join_resends && self.by_resend.get(&open.marks.resend()) == Some(&number) {
-            self.by_resend.remove(&open.marks.resend());
+        if self.options.join_resends && self.by_resend.get(&open.entry.marks.resend()) == Some(&number) {
+            self.by_resend.remove(&open.entry.marks.resend());
         }
         self.ledger.closed += 1;
-        self.ledger.unanswered += u64::from(open.call.answers.is_empty());
-        closed.push(ClosedCall { call: open.call, marks: open.marks });
+        self.ledger.unanswered += u64::from(open.entry.call.answers.is_empty());
+        closed.push(ClosedCall(open.entry));
     }
 
     fn unlink(&mut self, open: &Open) {
@@ -382,6 +399,6 @@ impl Open {
     fn answered_before(&self, answer: &RecordedAnswer) -> bool {
         let Some(attempt) = answer.attempt else { return false };
         attempt <= self.highest_attempt
-            && self.call.answers.iter().any(|seen| seen.to == answer.to && seen.attempt == Some(attempt))
+            && self.entry.call.answers.iter().any(|seen| seen.to == answer.to && seen.attempt == Some(attempt))
     }
 }

@@ -25,7 +25,7 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     }
     let (ledger, reports) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
-    Ok(Read { calls: closed.into_iter().map(|closed| closed.call).collect(), ledger, reports })
+    Ok(Read { calls: closed.into_iter().map(ClosedCall::into_call).collect(), ledger, reports })
 }
 
 fn assemble_with(lines: &[&str], options: AssembleOptions) -> Read {
@@ -227,7 +227,7 @@ fn bad_lines_of_every_kind_are_placed_and_do_not_stop_a_reading_that_skips() {
     text.extend(b"}\n{\"tool\":\"z\"}");
     let read = try_assemble(&text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
     assert_eq!((read.ledger.lines, read.ledger.skipped, read.ledger.calls), (6, 4, 2));
-    let ids: Vec<String> = read.reports.iter().map(|report| report.to_string()).collect();
+    let ids: Vec<String> = read.reports.iter().map(ToString::to_string).collect();
     assert_eq!(ids[0], "t.jsonl:2:10: the line is no UTF-8 text: its byte 10 is 0xff");
     assert_eq!(ids[1], "t.jsonl:3:147: the line nests deeper than 128 levels");
     assert_eq!(ids[2], "t.jsonl:4:1: the line is 58 MiB long; a line may have 16 MiB");

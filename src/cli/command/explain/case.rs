@@ -28,8 +28,6 @@ pub enum Case {
         fixture: Box<Fixture>,
         /// The call's name.
         name: String,
-        /// The fixture's path.
-        input: String,
     },
 }
 

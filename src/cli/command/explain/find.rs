@@ -51,7 +51,7 @@ fn in_fixture(search: &Search<'_>) -> Result<Case, Failure> {
         (Some(wanted), _) if names.contains(&wanted) => wanted.to_owned(),
         (Some(wanted), _) => return Err(unknown(search, wanted, &names)),
     };
-    Ok(Case::Rehearsed { fixture: Box::new(fixture), name, input: search.input.to_owned() })
+    Ok(Case::Rehearsed { fixture: Box::new(fixture), name })
 }
 
 fn in_trace(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
@@ -62,7 +62,7 @@ fn in_trace(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
     let mut count = 0_usize;
     let mut names: Vec<String> = Vec::new();
     each_call(0, input, search.reading.options(), search.redaction, &writes, |closed| {
-        let call = closed.call;
+        let call = closed.into_call();
         let reference = call.reference();
         let is_wanted = match search.wanted {
             Some(wanted) => reference == wanted || call.id() == Some(wanted),
@@ -118,15 +118,17 @@ fn unknown(search: &Search<'_>, wanted: &str, names: &[&str]) -> Failure {
         return failure.help("it holds no calls at all");
     }
     match did_you_mean(wanted, names.iter().copied()) {
-        Some(near) => failure
-            .help(format!("did you mean `{near}`?"))
-            .next(format!("playproof explain {} --call '{near}'", search.input)),
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
         None => {
             let listed: Vec<String> =
                 names.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
             failure
                 .help(format!("calls are named by run and number, or by their own id, such as {}", listed.join(", ")))
-                .next(format!("playproof replay {}", search.input))
+                .next(format!("playproof replay {}", text::shell_word(search.input)))
         }
     }
+}
+
+fn command(search: &Search<'_>, call: &str) -> String {
+    text::shell_words(&["playproof", "explain", search.input, "--call", call])
 }

@@ -10,25 +10,28 @@ use crate::playbook::model::{Guard, Playbook, Study, Tools};
 use crate::report::{block, text, timeline};
 use crate::sim::Plan;
 
+const SAME: &str = "nothing would be different.";
+const SAME_BY_ANOTHER_RULE: &str = "another rule would give the same verdict, and nothing else would be different.";
+
 /// One sentence for each rule and each guard that had a say.
 pub fn tell(case: &Case, plan: &Plan, tools: &Tools, ran: &Ran) -> Vec<String> {
     let mut said = Vec::new();
     for rule in rules_that_spoke(plan, ran) {
         let name = plan.names.rule(Some(rule)).to_owned();
         let other = Plan::new(without_rule(&plan.playbook, rule), tools);
-        said.push(format!("Without the rule `{name}`, {}", ending(case, plan, ran, &other)));
+        said.push(format!("Without the rule `{name}`, {}", ending(case, plan, ran, &other, SAME_BY_ANOTHER_RULE)));
     }
     if let Some(guard) =
         guard_flipped(plan, ran, is_retry_decision, |what| matches!(what, Decision::RetrySuppressed { .. }))
     {
         let other = Plan::new(with_guards(&plan.playbook, Some(guard), None), tools);
-        said.push(format!("{}, {}", flipped("retry", guard), ending(case, plan, ran, &other)));
+        said.push(format!("{}, {}", flipped("retry", guard), ending(case, plan, ran, &other, SAME)));
     }
     if let Some(guard) =
         guard_flipped(plan, ran, is_reversal_decision, |what| matches!(what, Decision::ReversalRefused { .. }))
     {
         let other = Plan::new(with_guards(&plan.playbook, None, Some(guard)), tools);
-        said.push(format!("{}, {}", flipped("token", guard), ending(case, plan, ran, &other)));
+        said.push(format!("{}, {}", flipped("token", guard), ending(case, plan, ran, &other, SAME)));
     }
     said
 }
@@ -104,7 +107,7 @@ fn with_guards(playbook: &Playbook, retry: Option<Guard>, token: Option<Guard>) 
 }
 
 /// How the case ends under another plan, and whether that is a difference.
-fn ending(case: &Case, plan: &Plan, ran: &Ran, other: &Plan) -> String {
+fn ending(case: &Case, plan: &Plan, ran: &Ran, other: &Plan, same: &str) -> String {
     let again = case.simulate(other);
     let (before, after) = (ran.run(plan), again.run(other));
     let (Some(was), Some(is)) = (before.outcome(), after.outcome()) else {
@@ -118,7 +121,7 @@ fn ending(case: &Case, plan: &Plan, ran: &Ran, other: &Plan) -> String {
     let same_end = timeline::outcome(&before.transcript, was.kind) == timeline::outcome(&after.transcript, is.kind);
     if same_end && was.claim == is.claim && was.attempts == is.attempts && before.truth() == after.truth() {
         return match verdicts == first_verdict(ran, plan) {
-            true => "nothing would be different.".to_owned(),
+            true => same.to_owned(),
             false => format!("the verdict would be {}, and the call would end the same way.", list(&verdicts)),
         };
     }

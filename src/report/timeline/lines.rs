@@ -1,10 +1,10 @@
 //! A call's attempts in virtual time, one thing a line: as recorded, and as a playbook would have it.
 
-use super::text;
-use super::view::{CallView, RunView};
 use crate::event::{
     Asked, Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy, Status, SuppressedWhy, Transcript,
 };
+use crate::report::text;
+use crate::report::view::{CallView, RunView};
 use crate::sim::OffTape;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Reply};
@@ -62,6 +62,9 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
             Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
                 let (tone, mut said) = answer(&run.transcript, status);
                 said += note(provenance);
+                if latency.is_none() && view.timed && status != Status::Unanswered {
+                    said += " (after ? ms)";
+                }
                 if over_timeout {
                     said += " (later than its timeout)";
                 }
@@ -257,8 +260,13 @@ fn mark(lines: &mut [Line], departure: Option<OffTape>, is_run: bool) {
     let at = match extra {
         Some(at) if is_run => lines[..at].iter().rposition(|line| line.tone == Tone::Decided).unwrap_or(at),
         Some(at) => at,
-        None => lines.len().saturating_sub(1),
+        // What follows from the last verdict; without one, how it ends.
+        None if is_run => {
+            lines.iter().rposition(|line| line.text.starts_with("verdict ")).map_or(usize::MAX, |at| at + 1)
+        }
+        None => usize::MAX,
     };
+    let at = at.min(lines.len().saturating_sub(1));
     let relevant = is_run || extra.is_some() || departure == OffTape::FinalStatus;
     if let Some(line) = lines.get_mut(at).filter(|_| relevant) {
         line.departs = true;

@@ -1,24 +1,24 @@
-//! `playproof replay INPUT...`: runs recorded calls or fixtures and shows what was decided.
+//! What `playproof replay` can be told.
 
 use clap::ValueEnum;
 
-use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::Output;
-use crate::cli::terminal::Terminal;
+use crate::cli::beyond;
+use crate::cli::reading::Reading;
+use crate::upstream::BeyondTape;
 
 const EXAMPLES: &str = "\
 Examples:
   playproof replay trace.jsonl
       what the standard playbook would have done with every recorded failure
   playproof replay trace.jsonl --tools tools.yaml --only findings
-      with declared tool facts, and only what needs attention
+      with declared tool facts, and only what was found
   playproof replay fixtures/refund.yaml --playbook study/retry-everything --playbook standard
       two playbooks side by side
   zcat trace.gz | playproof replay - --format json
       from a pipe, for a program
 
-Inputs are traces (JSONL, also gzip or zstd), foreign recordings that are recognised (OpenAI chat messages,
-tau-bench, tau2-bench), recordings with a mapping (--map), and fixtures. Nothing is sent anywhere.
+Inputs are traces (JSON Lines, also gzip or zstd), foreign recordings that are recognised (OpenAI chat messages,
+tau-bench, tau2-bench) or mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
 
 Exit codes: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
 
@@ -28,9 +28,9 @@ pub enum Format {
     /// Pages for people
     #[default]
     Table,
-    /// One JSON document
+    /// One JSON document: the summary, and the calls that the table would show
     Json,
-    /// One JSON object a line: every decision event, then its call, at the end the summary
+    /// One JSON object a line: every decision event and every call, at the end the summary
     Jsonl,
     /// For a pull request or a wiki
     Markdown,
@@ -52,49 +52,33 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub tools: Option<String>,
 
-    /// How to read a foreign recording
-    #[arg(long, value_name = "FILE")]
-    pub map: Option<String>,
+    /// What answers where a recording ends: `ok`, `repeat` (the last answer), `fail:KIND`
+    #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
+    pub beyond_tape: Option<BeyondTape>,
 
     /// Only these calls: `failed`, `findings`, or the name of a verdict
-    #[arg(long, value_name = "failed|findings|VERDICT")]
+    #[arg(long, value_name = "failed|findings|VERDICT", help_heading = "Showing")]
     pub only: Option<String>,
 
     /// Only this call: a reference such as `r1#3`, or the call's own id
-    #[arg(long, value_name = "REF|ID")]
+    #[arg(long, value_name = "REF|ID", help_heading = "Showing")]
     pub call: Option<String>,
 
     /// Only the calls of this run
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", help_heading = "Showing")]
     pub run: Option<String>,
 
-    /// Show every one, not the 20 most serious
-    #[arg(long)]
+    /// Show every call by itself, not the 20 most serious with alike ones folded
+    #[arg(long, help_heading = "Showing")]
     pub all: bool,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
     pub format: Format,
 
     /// Show arguments in Markdown, not only their keys and types
-    #[arg(long)]
+    #[arg(long, help_heading = "Showing")]
     pub show_args: bool,
-
-    /// Read an identical call after a failed one as its next attempt
-    #[arg(long)]
-    pub join_resends: bool,
-
-    /// What answers where the recording ends: `ok`, `repeat` (the last answer), `fail:KIND`
-    #[arg(long, value_name = "ANSWER")]
-    pub beyond_tape: Option<String>,
-
-    /// Calls kept open for late results, counted in later calls
-    #[arg(long, value_name = "CALLS", default_value_t = 10_000)]
-    pub reorder_window: usize,
-
-    /// Count malformed lines instead of stopping at the first
-    #[arg(long)]
-    pub skip_invalid: bool,
 
     /// Exit with 3 where there is a doubt
     #[arg(long)]
@@ -107,9 +91,8 @@ pub struct Args {
     /// Threads; the result is the same for any number [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
-}
 
-/// Replays.
-pub fn run(_args: &Args, _terminal: &Terminal, _output: &mut Output) -> Result<Exit, Failure> {
-    Err(Failure::said("not yet"))
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
 }

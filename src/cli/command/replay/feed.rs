@@ -1,0 +1,72 @@
+//! The inputs of a replay, opened one after the other, with a progress bar on long ones where a person watches.
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::exit::Failure;
+use crate::cli::terminal::Terminal;
+use crate::cli::{files, inputs};
+use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::replay::{Input, Inputs};
+use crate::report::overview::InputNote;
+use crate::trace::mapping::Mapping;
+
+/// Shorter inputs are read before anyone could look at a bar.
+const LONG: u64 = 64 << 20;
+
+/// What the feed learns about the inputs while it opens them.
+pub type Notes = Arc<Mutex<Vec<InputNote>>>;
+
+/// The inputs, each opened when it is its turn.
+pub fn open<'a>(paths: &'a [String], mapping: Option<&'a Mapping>, notes: Notes, bar: ProgressBar) -> Inputs<'a> {
+    Box::new(paths.iter().map(move |path| {
+        let input = inputs::trace(path, mapping).map_err(as_report)?;
+        let note = InputNote { name: input.name.clone(), read_as: input.loss.map(|loss| loss.read_as) };
+        notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        Ok(Input { name: input.name, source: Box::new(Counted { source: input.lines, bar: bar.clone() }) })
+    }))
+}
+
+/// A bar over all inputs, or one that is never drawn.
+pub fn bar(paths: &[String], terminal: &Terminal) -> ProgressBar {
+    let sizes: Option<Vec<u64>> = paths.iter().map(|path| files::size(path)).collect();
+    let total: Option<u64> = sizes.map(|sizes| sizes.iter().sum());
+    match total.filter(|total| *total >= LONG && terminal.err.is_terminal && !terminal.ci) {
+        None => ProgressBar::hidden(),
+        Some(total) => {
+            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("replaying {wide_bar} {bytes}/{total_bytes}, {eta} left");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        }
+    }
+}
+
+/// Tells the bar how much was read.
+struct Counted {
+    source: Box<dyn Read + Send>,
+    bar: ProgressBar,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.bar.inc(read as u64);
+        Ok(read)
+    }
+}
+
+fn as_report(failure: Failure) -> Report {
+    match failure {
+        Failure::Reports { reports, .. } if !reports.is_empty() => {
+            let mut reports = reports;
+            reports.swap_remove(0)
+        }
+        Failure::Said { message, .. } => Report::one(Source::whole("", ""), Diagnostic::error("input", message)),
+        Failure::Reports { .. } | Failure::PipeClosed => {
+            Report::one(Source::whole("", ""), Diagnostic::error("input", "the input cannot be read"))
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! `playproof replay INPUT...`: recorded calls and fixtures under one or several playbooks.
+
+mod args;
+mod feed;
+mod rehearsal;
+mod run;
+mod shown;
+mod traces;
+mod watch;
+
+pub use args::Args;
+pub use run::run;

@@ -1,0 +1,302 @@
+//! A fixture under several playbooks: what became of each call, side by side.
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::view::facts_in_words;
+use crate::event::{Finding, FindingSeverity, Transcript};
+use crate::fixture::model::{Fixture, FixtureCall};
+use crate::ids::CallId;
+use crate::report::block::{self, Style};
+use crate::report::json::{Object, write_call, write_events};
+use crate::report::table::{self, Align};
+use crate::report::text;
+use crate::report::timeline::millis;
+use crate::report::view::{CallView, RunView};
+use crate::sim::{Contradiction, Plan, Record, Scenario, Simulator, contradictions};
+use crate::time::Duration;
+
+use super::args::Format;
+
+/// A fixture and what became of it.
+pub struct Rehearsal<'a> {
+    path: &'a str,
+    fixture: &'a Fixture,
+    runs: Vec<Rehearsed<'a>>,
+}
+
+/// A fixture under one playbook.
+struct Rehearsed<'a> {
+    plan: &'a Plan,
+    /// What the command line calls the playbook: it may be a path.
+    name: &'a str,
+    scenario: Scenario<'a>,
+    names: Vec<String>,
+    record: Record,
+    /// None where the fixture says nothing of this playbook.
+    contradictions: Option<Vec<Contradiction>>,
+}
+
+impl<'a> Rehearsal<'a> {
+    /// Runs a fixture under every plan.
+    pub fn run(path: &'a str, fixture: &'a Fixture, plans: &'a [(String, Plan)]) -> Rehearsal<'a> {
+        let run = |(name, plan): &'a (String, Plan)| {
+            let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+            let record = Simulator::new().rehearse(plan, &scenario).clone();
+            let expect = fixture.expect.get(&*plan.playbook.name);
+            let contradictions = expect.map(|expect| contradictions(expect, plan, &scenario, &record));
+            let names = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
+            Rehearsed { plan, name, scenario, names, record, contradictions }
+        };
+        Rehearsal { path, fixture, runs: plans.iter().map(run).collect() }
+    }
+
+    /// The worst of what was found decides; a fixture that does not show what it is meant to show is a divergence.
+    pub fn exit(&self, strict: bool) -> Exit {
+        let findings = || self.runs.iter().flat_map(|run| &run.record.findings);
+        let contradicted = self.runs.iter().any(|run| run.contradictions.as_ref().is_some_and(|all| !all.is_empty()));
+        if contradicted || findings().any(|finding| finding.id.severity() == FindingSeverity::Unsafe) {
+            return Exit::Found;
+        }
+        match strict && findings().any(|finding| finding.id.severity() == FindingSeverity::Doubt) {
+            true => Exit::Inconclusive,
+            false => Exit::Clean,
+        }
+    }
+
+    /// Whether the fixture has a call of this name.
+    pub fn has_call(&self, name: &str) -> bool {
+        self.fixture.calls.iter().any(|call| call.name == name)
+    }
+
+    /// The page: the playbooks side by side, then each call.
+    pub fn page(&self, wanted: Option<&str>, style: Style) -> String {
+        let palette = style.palette;
+        let head = format!("{}: {}", palette.strong(&text::visible(self.path)), text::visible(&self.fixture.title));
+        let mut parts = vec![text::wrapped(&head, style.width).join("\n"), self.overview(style)];
+        parts.extend(self.contradictions(style));
+        parts.extend(self.calls(wanted, style));
+        parts.push(format!("{} {}", palette.strong("next:"), self.next(wanted)));
+        parts.join("\n\n")
+    }
+
+    /// The same as Markdown.
+    pub fn markdown(&self, wanted: Option<&str>, style: Style) -> String {
+        let mut header = vec![String::new()];
+        header.extend(self.runs.iter().map(|run| text::markdown_code(&run.plan.playbook.name)));
+        let rows = self.rows();
+        let mut parts = vec![
+            format!("## {}\n\n{}", text::markdown_code(self.path), text::markdown(&self.fixture.title)),
+            table::markdown(&header, &rows, &vec![Align::Left; header.len()]),
+        ];
+        parts.extend(self.contradictions(style).map(|said| text::markdown_block(&said)));
+        parts.extend(self.calls(wanted, style).iter().map(|block| text::markdown_block(block)));
+        parts.join("\n\n")
+    }
+
+    /// The same as JSON: one object in `json`, events and calls and a summary a line in `jsonl`.
+    pub fn json(&self, wanted: Option<&str>, format: Format, out: &mut Vec<u8>) {
+        if format == Format::Jsonl {
+            for run in &self.runs {
+                write_events(out, &run.transcript());
+                self.write_calls(run, wanted, false, b"\n", out);
+            }
+        }
+        let mut object = Object::open(out);
+        object.text("type", "fixture").text("fixture", self.path).text("title", &self.fixture.title);
+        object.objects("playbooks", &self.runs, |object, run| {
+            object.text("playbook", &run.plan.playbook.name);
+            object.number("attempts", run.attempts()).number("upstream_calls", run.sends());
+            object.number("effects", run.effects()).millis("added_delay_ms", run.delay());
+            if let Some(contradictions) = &run.contradictions {
+                object.texts(
+                    "contradictions",
+                    contradictions.iter().map(ToString::to_string).collect::<Vec<_>>().iter().map(String::as_str),
+                );
+            }
+            if format == Format::Json {
+                let mut calls = Vec::new();
+                self.write_calls(run, wanted, true, b",", &mut calls);
+                calls.pop();
+                object.raw("calls", &[b"[".as_slice(), &calls, b"]"].concat());
+            }
+        });
+        object.end();
+    }
+
+    fn write_calls(&self, run: &Rehearsed<'_>, wanted: Option<&str>, with_events: bool, end: &[u8], out: &mut Vec<u8>) {
+        for (id, call) in run.calls().filter(|(_, name)| wanted.is_none_or(|wanted| wanted == *name)) {
+            let Some(written) = self.written(call) else { continue };
+            let view = self.view(written, "");
+            let seen = run.view(id);
+            write_call(out, &view, &seen.transcript, id, &seen.tally, &seen.findings, with_events);
+            out.extend_from_slice(end);
+        }
+    }
+
+    fn overview(&self, style: Style) -> String {
+        let mut header = vec![String::new()];
+        header.extend(self.runs.iter().map(|run| text::visible(&run.plan.playbook.name).into_owned()));
+        let aligns = vec![Align::Left; header.len()];
+        let table = table::render(&header, &self.rows(), &aligns, style.width);
+        let (first, rest) = table.split_once('\n').unwrap_or((&table, ""));
+        format!("{}\n{rest}", style.palette.strong(first))
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        let mut row = |label: String, value: &dyn Fn(&Rehearsed<'_>) -> String| {
+            let mut cells = vec![label];
+            cells.extend(self.runs.iter().map(value));
+            rows.push(cells);
+        };
+        for call in &self.fixture.calls {
+            row(format!("{}: outcome", call.name), &|run| run.outcome(&call.name));
+        }
+        row("attempts".to_owned(), &|run| text::count(run.attempts()));
+        row("upstream calls".to_owned(), &|run| text::count(run.sends()));
+        row("effects upstream".to_owned(), &|run| text::count(run.effects()));
+        row("added delay".to_owned(), &|run| format!("{} ms", millis(run.delay())));
+        row("findings".to_owned(), &|run| run.finding_words());
+        if self.runs.iter().any(|run| run.contradictions.is_some()) {
+            row("as expected".to_owned(), &|run| match &run.contradictions {
+                None => "nothing expected".to_owned(),
+                Some(all) if all.is_empty() => "yes".to_owned(),
+                Some(all) => format!("no: {}", text::counted(all.len() as u64, "difference", "differences")),
+            });
+        }
+        rows
+    }
+
+    fn contradictions(&self, style: Style) -> Option<String> {
+        let mut lines = Vec::new();
+        for run in &self.runs {
+            for contradiction in run.contradictions.iter().flatten() {
+                lines.push(style.palette.bad(&format!("  {}: {contradiction}", run.plan.playbook.name)));
+            }
+        }
+        (!lines.is_empty()).then(|| format!("What the fixture is meant to show, and does not:\n{}", lines.join("\n")))
+    }
+
+    fn calls(&self, wanted: Option<&str>, style: Style) -> Vec<String> {
+        let calls = self.fixture.calls.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
+        let block = |(n, call): (usize, &FixtureCall)| {
+            let runs: Vec<RunView<'_>> =
+                self.runs.iter().filter_map(|run| Some(run.view(run.id(&call.name)?))).collect();
+            let facts = self.runs.first().and_then(|run| run.facts(&call.name)).unwrap_or_default();
+            block::render(n + 1, &self.view(call, &facts), &runs, &[], 0, style)
+        };
+        calls.enumerate().map(block).collect()
+    }
+
+    fn written(&self, name: &str) -> Option<&FixtureCall> {
+        self.fixture.calls.iter().find(|call| call.name == name)
+    }
+
+    fn view<'v>(&'v self, call: &'v FixtureCall, facts: &'v str) -> CallView<'v> {
+        CallView {
+            reference: &call.name,
+            id: None,
+            run: None,
+            input: Some(self.path),
+            line: None,
+            tool: &call.tool,
+            args: Some(&call.args),
+            key: call.key.as_deref(),
+            token: call.token.as_deref(),
+            facts,
+            at: call.at,
+            timed: true,
+            recorded: None,
+        }
+    }
+
+    /// The call and the playbook with the worst finding are what is worth explaining.
+    fn next(&self, wanted: Option<&str>) -> String {
+        let worst = self.runs.iter().filter_map(|run| Some((run.record.findings.first()?, run)));
+        let worst = worst.min_by_key(|(finding, _)| (finding.id.severity(), finding.id));
+        let (run, call) = match worst {
+            Some((finding, run)) => (Some(run), run.names.get(finding.call.index()).cloned()),
+            None => (self.runs.first(), self.fixture.calls.first().map(|call| call.name.clone())),
+        };
+        let call = wanted.map(str::to_owned).or(call).unwrap_or_default();
+        let mut words = vec!["playproof", "explain", self.path];
+        if self.fixture.calls.len() > 1 {
+            words.extend(["--call", &call]);
+        }
+        words.extend(["--playbook", run.map_or("", |run| run.name)]);
+        text::shell_words(&words)
+    }
+}
+
+impl<'a> Rehearsed<'a> {
+    fn transcript(&self) -> Transcript<'_> {
+        Transcript {
+            names: &self.plan.names,
+            calls: &self.names,
+            intent_name: &|_| String::new(), // no page of a replay names intents
+            events: &self.record.events,
+            outcomes: &self.record.outcomes,
+            ledger: self.record.ledger.entries(),
+            errors: &self.record.errors,
+            findings: &self.record.findings,
+        }
+    }
+
+    fn view(&self, call: CallId) -> RunView<'_> {
+        RunView {
+            transcript: self.transcript(),
+            call,
+            tally: self.record.tallies.get(call.index()).copied().unwrap_or_default(),
+            findings: self.record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
+            intent: self.scenario.calls.get(call.index()).and_then(|known| known.intent(call)),
+        }
+    }
+
+    fn calls(&self) -> impl Iterator<Item = (CallId, &str)> {
+        let numbered = (0_u32..).map(CallId);
+        numbered.zip(self.names.iter().map(String::as_str))
+    }
+
+    fn id(&self, name: &str) -> Option<CallId> {
+        self.calls().find(|(_, known)| *known == name).map(|(id, _)| id)
+    }
+
+    fn facts(&self, name: &str) -> Option<String> {
+        Some(facts_in_words(self.scenario.calls.iter().find(|call| call.name == name)?.facts))
+    }
+
+    fn outcome(&self, name: &str) -> String {
+        let outcome = self.id(name).and_then(|id| self.record.outcomes.get(id.index()));
+        outcome
+            .map_or_else(String::new, |outcome| format!("{}, effect {}", outcome.kind.as_str(), outcome.claim.as_str()))
+    }
+
+    fn attempts(&self) -> u64 {
+        self.record.outcomes.iter().map(|outcome| u64::from(outcome.attempts)).sum()
+    }
+
+    fn sends(&self) -> u64 {
+        self.record.tallies.iter().map(|tally| u64::from(tally.sends)).sum()
+    }
+
+    fn effects(&self) -> u64 {
+        self.record.ledger.net().values().map(|net| u64::from(net.effects)).sum()
+    }
+
+    fn delay(&self) -> Duration {
+        self.record.tallies.iter().fold(Duration::ZERO, |sum, tally| sum.plus(tally.added_delay))
+    }
+
+    fn finding_words(&self) -> String {
+        let mut ids: Vec<&Finding> = self.record.findings.iter().collect();
+        ids.dedup_by_key(|finding| finding.id);
+        let words: Vec<&str> = ids.iter().map(|finding| finding.id.as_str()).collect();
+        if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+    }
+}
+
+/// Says that no fixture has the call that was asked for.
+pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>]) -> Failure {
+    let names: Vec<&str> =
+        rehearsals.iter().flat_map(|one| &one.fixture.calls).map(|call| call.name.as_str()).collect();
+    Failure::said(format!("there is no call `{wanted}`")).help(format!("there are {}", names.join(", ")))
+}

@@ -1,0 +1,107 @@
+//! `playproof replay`: from arguments to pages.
+
+use super::args::{Args, Format};
+use super::rehearsal::{Rehearsal, no_such_call};
+use super::traces;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::project::Project;
+use crate::cli::terminal::Terminal;
+use crate::cli::{fixtures, inputs, playbooks};
+use crate::playbook::model::Tools;
+use crate::report::block::{Arguments, Style};
+use crate::report::json::Object;
+use crate::report::style::Palette;
+use crate::report::text;
+use crate::sim::Plan;
+
+/// Replays.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let (fixtures, traces): (Vec<String>, Vec<String>) =
+        args.inputs.iter().cloned().partition(|path| inputs::is_fixture(path));
+    match (fixtures.is_empty(), traces.is_empty()) {
+        (false, true) => rehearse(args, &fixtures, &project, &tools, terminal, output),
+        (false, false) => Err(Failure::said("fixtures and traces are replayed apart")
+            .help(format!("fixtures end in `.yaml`: here {}", fixtures.join(", ")))
+            .next(format!("playproof replay {}", text::shell_words(&fixtures)))),
+        (true, _) => traces::run(args, &project, &tools, terminal, output),
+    }
+}
+
+/// How pages are drawn.
+pub fn style(args: &Args, terminal: &Terminal) -> Style {
+    match args.format {
+        Format::Markdown => Style {
+            width: 100,
+            palette: Palette::new(false),
+            arguments: if args.show_args { Arguments::Values } else { Arguments::Shape },
+        },
+        _ => Style {
+            width: terminal.out.width,
+            palette: Palette::new(terminal.out.colour),
+            arguments: Arguments::Values,
+        },
+    }
+}
+
+/// The plans of playbooks by name.
+pub fn plans(names: &[String], tools: &Tools) -> Result<Vec<Plan>, Failure> {
+    names.iter().map(|name| Ok(Plan::new(playbooks::load(name)?.playbook, tools))).collect()
+}
+
+fn rehearse(
+    args: &Args,
+    paths: &[String],
+    project: &Project,
+    tools: &Tools,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut loaded = Vec::new();
+    for path in paths {
+        let fixture = fixtures::load(path)?;
+        let own = if args.playbooks.is_empty() { &fixture.playbooks } else { &args.playbooks };
+        let names = playbooks::names(own, project);
+        let plans = plans(&names, tools)?;
+        loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
+    }
+    let rehearsals: Vec<Rehearsal<'_>> =
+        loaded.iter().map(|(path, fixture, plans)| Rehearsal::run(path, fixture, plans)).collect();
+    let wanted = args.call.as_deref();
+    if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {
+        return Err(no_such_call(wanted, &rehearsals));
+    }
+    let shown = rehearsals.iter().filter(|one| wanted.is_none_or(|wanted| one.has_call(wanted)));
+    let style = style(args, terminal);
+    match args.format {
+        Format::Table => {
+            let pages: Vec<String> = shown.map(|one| one.page(wanted, style)).collect();
+            output.page(&pages.join("\n\n"))?;
+        }
+        Format::Markdown => {
+            let pages: Vec<String> = shown.map(|one| one.markdown(wanted, style)).collect();
+            output.page(&pages.join("\n\n"))?;
+        }
+        Format::Json => {
+            let mut out = Vec::new();
+            let mut document = Object::open(&mut out);
+            document.text("format", "rehearsal/1");
+            document.raws("fixtures", shown, |one, out| one.json(wanted, Format::Json, out));
+            document.end();
+            out.push(b'\n');
+            output.write(&out)?;
+        }
+        Format::Jsonl => {
+            let mut out = br#"{"type":"format","format":"rehearsal/1"}"#.to_vec();
+            out.push(b'\n');
+            for one in shown {
+                one.json(wanted, Format::Jsonl, &mut out);
+                out.push(b'\n');
+            }
+            output.write(&out)?;
+        }
+    }
+    Ok(rehearsals.iter().map(|one| one.exit(args.strict)).max().unwrap_or(Exit::Clean))
+}

@@ -1,0 +1,84 @@
+//! The calls that a page of a replay shows, drawn in its format.
+
+use super::watch::{of_playbook, transcript, view};
+use crate::cli::view::facts_in_words;
+use crate::event::Finding;
+use crate::ids::CallId;
+use crate::report::block::{self, Style};
+use crate::report::json::{Object, write_call};
+use crate::report::listing::Group;
+use crate::report::text;
+use crate::report::view::RunView;
+use crate::sim::{Plan, ScenarioCall};
+use crate::upstream::BeyondTape;
+
+/// What is needed to draw a call beside the call itself.
+#[derive(Clone, Copy)]
+pub struct Drawing<'a> {
+    /// The playbooks.
+    pub plans: &'a [Plan],
+    /// What answers where a recording ends.
+    pub beyond: &'a BeyondTape,
+    /// The inputs' names.
+    pub inputs: &'a [String],
+}
+
+impl Drawing<'_> {
+    /// The blocks of `groups`, numbered from 1.
+    pub fn blocks(&self, groups: &[Group], style: Style) -> Vec<String> {
+        groups.iter().enumerate().map(|(n, group)| self.block(n + 1, group, style)).collect()
+    }
+
+    fn block(&self, number: usize, group: &Group, style: Style) -> String {
+        let detail = &group.detail;
+        let reference = [detail.call.reference()];
+        let facts = self.plans.first().map(|plan| facts_in_words(plan.facts(detail.call.tool()))).unwrap_or_default();
+        let view = view(&detail.call, &reference[0], &facts, self.inputs);
+        block::render(number, &view, &self.runs(group, &reference), &group.others(), group.more(), style)
+    }
+
+    /// Writes a group: how many calls it stands for, and what each playbook made of the one that is shown.
+    pub fn json(&self, group: &Group, out: &mut Vec<u8>) {
+        let detail = &group.detail;
+        let reference = [detail.call.reference()];
+        let view = view(&detail.call, &reference[0], "", self.inputs);
+        let mut object = Object::open(out);
+        object.number("count", group.count).texts("others", group.others().iter().map(String::as_str));
+        object.raws("runs", detail.records.iter().zip(self.plans), |(record, plan), out| {
+            let transcript = transcript(&plan.names, &reference, record);
+            let tally = record.tallies.first().copied().unwrap_or_default();
+            let findings: Vec<Finding> = detail.recorded.iter().copied().chain(of_playbook(record)).collect();
+            write_call(out, &view, &transcript, CallId(0), &tally, &findings, true);
+        });
+        object.end();
+    }
+
+    fn runs<'g>(&'g self, group: &'g Group, reference: &'g [String]) -> Vec<RunView<'g>> {
+        let detail = &group.detail;
+        let run = |(n, (record, plan)): (usize, (&'g crate::sim::Record, &'g Plan))| {
+            let facts = plan.facts(detail.call.tool());
+            let recorded = if n == 0 { detail.recorded.as_slice() } else { &[] };
+            RunView {
+                transcript: transcript(&plan.names, reference, record),
+                call: CallId(0),
+                tally: record.tallies.first().copied().unwrap_or_default(),
+                findings: recorded.iter().copied().chain(of_playbook(record)).collect(),
+                intent: ScenarioCall::recorded(&detail.call, facts, self.beyond).intent(CallId(0)),
+            }
+        };
+        detail.records.iter().zip(self.plans).enumerate().map(run).collect()
+    }
+}
+
+/// The heading over the blocks: how many there are, and of how many.
+pub fn heading(shown: usize, groups: usize, calls: u64) -> String {
+    let said = text::counted(calls, "call failed or shows a finding", "calls failed or show a finding");
+    let folded = match groups as u64 == calls {
+        true => "the most serious first".to_owned(),
+        false => format!("alike ones folded into {}, the most serious first", text::count(groups as u64)),
+    };
+    match shown == groups {
+        true => format!("{said}; {folded}"),
+        false => format!("{said}; {folded}; {shown} are shown (--all shows every call)"),
+    }
+}

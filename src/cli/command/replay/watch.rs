@@ -1,0 +1,119 @@
+//! Looks at every call of a replay, on whatever thread: collects those that a page will show, or writes all as lines.
+
+use std::fmt::Write;
+
+use crate::event::{Finding, FindingBy, Names, Transcript};
+use crate::ids::CallId;
+use crate::replay::{Seen, Watch};
+use crate::report::json::{write_call, write_events};
+use crate::report::listing::{Listing, Selection};
+use crate::report::view::CallView;
+use crate::sim::Record;
+use crate::time::Instant;
+use crate::trace::model::RecordedCall;
+
+/// What a page needs of the calls.
+pub struct Watcher {
+    /// Which calls.
+    pub selection: Selection,
+    /// Write lines instead of collecting.
+    pub lines: bool,
+    /// The inputs' names, in their order.
+    pub inputs: Vec<String>,
+}
+
+/// What became of a batch of calls.
+pub struct Part {
+    /// The calls that a page will show.
+    pub listing: Listing,
+    /// Lines, if those were asked for.
+    pub lines: Vec<u8>,
+    /// Calls that are in the lines.
+    pub written: u64,
+    reference: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+impl Watch for Watcher {
+    type Part = Part;
+
+    fn part(&self) -> Part {
+        Part {
+            listing: Listing::new(self.selection.clone()),
+            lines: Vec::new(),
+            written: 0,
+            reference: vec![String::new()],
+            findings: Vec::new(),
+        }
+    }
+
+    fn see(&self, seen: &Seen<'_>, part: &mut Part) {
+        let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
+        if !self.lines {
+            part.listing.take(seen.call, seen.recorded, runs);
+        } else if self.selection.wants(seen.call, seen.recorded, runs.clone()) {
+            part.written += 1;
+            self.write(seen, runs, part);
+        }
+    }
+}
+
+impl Watcher {
+    fn write<'r>(&self, seen: &Seen<'_>, runs: impl Iterator<Item = (&'r Names, &'r Record)>, part: &mut Part) {
+        let Part { lines, reference, findings, .. } = part;
+        if let Some(reference) = reference.first_mut() {
+            reference.clear();
+            reference.push_str(seen.call.run().unwrap_or(""));
+            let _ = write!(reference, "#{}", seen.call.number_in_run); // writing to a String cannot fail
+        }
+        for (names, record) in runs {
+            let transcript = transcript(names, reference, record);
+            let view = view(seen.call, reference.first().map_or("", |text| text), "", &self.inputs);
+            findings.clear();
+            findings.extend_from_slice(seen.recorded);
+            findings.extend(of_playbook(record));
+            write_events(lines, &transcript);
+            let tally = record.tallies.first().copied().unwrap_or_default();
+            write_call(lines, &view, &transcript, CallId(0), &tally, findings, false);
+            lines.push(b'\n');
+        }
+    }
+}
+
+/// What the dispatcher would have done; what the recording shows is said once, not once a playbook.
+pub fn of_playbook(record: &Record) -> impl Iterator<Item = Finding> {
+    record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook).copied()
+}
+
+/// The simulation of one recorded call; `reference` holds its name alone.
+pub fn transcript<'a>(names: &'a Names, reference: &'a [String], record: &'a Record) -> Transcript<'a> {
+    Transcript {
+        names,
+        calls: reference,
+        intent_name: &|_| String::new(), // no page of a replay names intents
+        events: &record.events,
+        outcomes: &record.outcomes,
+        ledger: record.ledger.entries(),
+        errors: &record.errors,
+        findings: &record.findings,
+    }
+}
+
+/// A recorded call as pages see it.
+pub fn view<'a>(call: &'a RecordedCall, reference: &'a str, facts: &'a str, inputs: &'a [String]) -> CallView<'a> {
+    CallView {
+        reference,
+        id: call.id(),
+        run: call.run(),
+        input: usize::try_from(call.place.input).ok().and_then(|input| inputs.get(input)).map(String::as_str),
+        line: Some(call.place.line),
+        tool: call.tool(),
+        args: call.args(),
+        key: call.key(),
+        token: call.token(),
+        facts,
+        at: call.at.unwrap_or(Instant::ZERO),
+        timed: call.at.is_some(),
+        recorded: Some(call),
+    }
+}

@@ -1,0 +1,104 @@
+//! What differs in how calls ended, in the ledger and in the findings.
+
+use super::class::Class;
+use super::result::{Divergence, Place};
+use crate::golden::body::{CallEnd, FindingLine, GoldenBody};
+
+/// Everything that differs outside the events, in the order of the golden.
+pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody) -> Vec<Divergence> {
+    let mut found = Vec::new();
+    calls(expected, actual, &mut found);
+    ledger(expected, actual, &mut found);
+    findings(expected, actual, &mut found);
+    found
+}
+
+fn calls(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
+    for call in &expected.calls {
+        match actual.call(&call.name) {
+            Some(other) => fields(call, other, found),
+            None => found.push(whole_call(call, Some(outcome(call)), None)),
+        }
+    }
+    for call in actual.calls.iter().filter(|call| expected.call(&call.name).is_none()) {
+        found.push(whole_call(call, None, Some(outcome(call))));
+    }
+}
+
+fn outcome(call: &CallEnd) -> String {
+    call.field("outcome").unwrap_or_default().to_owned()
+}
+
+fn whole_call(call: &CallEnd, expected: Option<String>, actual: Option<String>) -> Divergence {
+    Divergence {
+        class: Class::OutcomeChanged,
+        place: Place::Call(call.name.clone()),
+        field: "outcome".to_owned(),
+        span: expected.is_some().then(|| call.span.clone()),
+        expected,
+        actual,
+    }
+}
+
+fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
+    let only_actual = actual.fields.iter().filter(|(name, _)| expected.field(name).is_none());
+    for (name, _) in expected.fields.iter().chain(only_actual) {
+        let (before, after) = (expected.field(name), actual.field(name));
+        if before == after {
+            continue;
+        }
+        found.push(Divergence {
+            class: Class::of_end(name, before, after),
+            place: Place::Call(expected.name.clone()),
+            field: (*name).to_owned(),
+            expected: before.map(str::to_owned),
+            actual: after.map(str::to_owned),
+            span: Some(expected.span.clone()),
+        });
+    }
+}
+
+fn ledger(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
+    let of = |body: &GoldenBody, intent: &str| {
+        body.ledger.iter().find(|line| line.intent == intent).map(|line| (line.words(), line.span.clone()))
+    };
+    let only_actual = actual.ledger.iter().filter(|line| of(expected, &line.intent).is_none());
+    for line in expected.ledger.iter().chain(only_actual) {
+        let (before, after) = (of(expected, &line.intent), of(actual, &line.intent));
+        if before.as_ref().map(|(words, _)| words) == after.as_ref().map(|(words, _)| words) {
+            continue;
+        }
+        found.push(Divergence {
+            class: Class::EffectChanged,
+            place: Place::Ledger(line.intent.clone()),
+            field: "ledger".to_owned(),
+            span: before.as_ref().map(|(_, span)| span.clone()),
+            expected: before.map(|(words, _)| words),
+            actual: after.map(|(words, _)| words),
+        });
+    }
+}
+
+/// A finding is told from the next by its id and its call; a second one of the same by its place among those.
+fn findings(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
+    let same = |a: &FindingLine, b: &FindingLine| a.id == b.id && a.call == b.call;
+    let mut left: Vec<&FindingLine> = actual.findings.iter().collect();
+    for line in &expected.findings {
+        let other = left.iter().position(|other| same(line, other)).map(|at| left.remove(at));
+        if other.is_none_or(|other| other.fields != line.fields) {
+            found.push(finding(line, Some(line.words()), other.map(FindingLine::words)));
+        }
+    }
+    found.extend(left.into_iter().map(|line| finding(line, None, Some(line.words()))));
+}
+
+fn finding(line: &FindingLine, expected: Option<String>, actual: Option<String>) -> Divergence {
+    Divergence {
+        class: Class::EffectChanged,
+        place: Place::Finding(line.call.clone()),
+        field: line.id.to_owned(),
+        span: expected.is_some().then(|| line.span.clone()),
+        expected,
+        actual,
+    }
+}

@@ -1,0 +1,137 @@
+//! What differs in the decision events of each call, aligned; and the first of it.
+
+use super::align::align;
+use super::class::Class;
+use super::result::{Because, Divergence, FirstChange, Pair, Place};
+use crate::golden::body::{EventLine, GoldenBody};
+use crate::time::{Duration, Instant};
+
+/// The events of both sides, call by call, and what differs in them.
+pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for call in calls(expected, actual) {
+        let (e, a) = (events_of(expected, call), events_of(actual, call));
+        let mut clock = Clock::default();
+        for (e_at, a_at) in align(&e, &a) {
+            let side =
+                |events: &[&EventLine], at: Option<usize>| at.and_then(|at| events.get(at)).map(|e| (*e).clone());
+            let mut pair = Pair { expected: side(&e, e_at), actual: side(&a, a_at), class: None };
+            let place = Place::Event(call.to_owned(), pairs.len());
+            let mut differs = differences(&pair, &place);
+            differs.extend(clock.tick(&pair, &place));
+            pair.class = differs.iter().map(|divergence| divergence.class).min();
+            found.extend(differs);
+            pairs.push(pair);
+        }
+    }
+    pairs
+}
+
+/// The names of the calls of both sides, each once, in the order of the golden.
+fn calls<'a>(expected: &'a GoldenBody, actual: &'a GoldenBody) -> Vec<&'a str> {
+    let ends = expected.calls.iter().chain(&actual.calls).map(|call| call.name.as_str());
+    let events = expected.events.iter().chain(&actual.events).map(|event| event.call.as_str());
+    let mut names: Vec<&str> = Vec::new();
+    for name in ends.chain(events) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The events of one call, in order.
+pub(super) fn events_of<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
+    body.events.iter().filter(|event| event.call == call).collect()
+}
+
+fn differences(pair: &Pair, place: &Place) -> Vec<Divergence> {
+    let divergence = |class, field: String, before: Option<String>, after: Option<String>| Divergence {
+        class,
+        place: place.clone(),
+        field,
+        expected: before,
+        actual: after,
+        span: pair.expected.as_ref().map(|event| event.span.clone()),
+    };
+    let (e, a) = match (&pair.expected, &pair.actual) {
+        (Some(e), Some(a)) => (e, a),
+        (e, a) => {
+            let kind = e.as_ref().or(a.as_ref()).map_or("", |event| event.kind);
+            let words = |event: &Option<EventLine>| event.as_ref().map(EventLine::words);
+            return vec![divergence(Class::of_event(kind), "event".to_owned(), words(e), words(a))];
+        }
+    };
+    if e.kind != a.kind {
+        let class = Class::of_event(e.kind).min(Class::of_event(a.kind));
+        return vec![divergence(class, "event".to_owned(), Some(e.words()), Some(a.words()))];
+    }
+    let mut found = Vec::new();
+    if e.value != a.value {
+        let both = (Some(e.value.clone()), Some(a.value.clone()));
+        found.push(divergence(Class::of_value(e.kind), e.kind.to_owned(), both.0, both.1));
+    }
+    let only_actual = a.fields.iter().filter(|(name, _)| e.field(name).is_none());
+    for (name, _) in e.fields.iter().chain(only_actual) {
+        let (before, after) = (e.field(name), a.field(name));
+        if before != after {
+            let field = format!("{}.{name}", e.kind);
+            found.push(divergence(Class::of_field(name), field, before.map(str::to_owned), after.map(str::to_owned)));
+        }
+    }
+    found
+}
+
+/// Compares the time that passed since the call's event before, where both sides have the same one.
+struct Clock {
+    before: Option<(Instant, Instant)>,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { before: Some((Instant::ZERO, Instant::ZERO)) }
+    }
+}
+
+impl Clock {
+    fn tick(&mut self, pair: &Pair, place: &Place) -> Option<Divergence> {
+        let (Some(e), Some(a)) = (&pair.expected, &pair.actual) else {
+            self.before = None; // what follows comes later for another reason
+            return None;
+        };
+        // A late answer comes when the upstream sends it, whatever the call does meanwhile.
+        let before = match e.kind {
+            "late_answer" => (Instant::ZERO, Instant::ZERO),
+            _ => self.before.replace((e.at, a.at))?,
+        };
+        let passed: (Duration, Duration) = (e.at.since(before.0), a.at.since(before.1));
+        (passed.0 != passed.1 && e.kind == a.kind).then(|| Divergence {
+            class: Class::TimingOnly,
+            place: place.clone(),
+            field: format!("{}.after_ms", e.kind),
+            expected: Some(format!("+{}", passed.0)),
+            actual: Some(format!("+{}", passed.1)),
+            span: Some(e.span.clone()),
+        })
+    }
+}
+
+/// The first pair that differs, in virtual time, and the verdicts that led there.
+pub(super) fn first_change(pairs: &[Pair]) -> Option<FirstChange> {
+    let when = |pair: &Pair| pair.expected.iter().chain(&pair.actual).map(|event| event.at).min();
+    let differing = pairs.iter().enumerate().filter(|(_, pair)| pair.class.is_some());
+    let (at, first) = differing.min_by_key(|(at, pair)| (when(pair), *at))?;
+    let call = first.expected.as_ref().or(first.actual.as_ref())?.call.as_str();
+    let before = || pairs[..=at].iter().rev(); // `at` is a place in `pairs`
+    Some(FirstChange {
+        pair: at,
+        expected: because(before().filter_map(|pair| pair.expected.as_ref()), call),
+        actual: because(before().filter_map(|pair| pair.actual.as_ref()), call),
+    })
+}
+
+fn because<'a>(mut latest_first: impl Iterator<Item = &'a EventLine>, call: &str) -> Option<Because> {
+    let classified = latest_first.find(|event| event.call == call && event.kind == "failure_classified")?;
+    let rule = classified.field("rule").unwrap_or_default().to_owned();
+    Some(Because { verdict: classified.value.clone(), rule })
+}

@@ -1,0 +1,153 @@
+//! What `render` writes, `parse_body` reads: every kind of event, outcome, ledger entry and finding.
+
+use std::sync::Arc;
+
+use super::{GoldenBody, parse_body, render};
+use crate::diagnostic::{Report, Source};
+use crate::event::{
+    Asked, Decision, DecisionEvent, DeprecatedWhy, EffectClaim, ErrorFacts, Finding, FindingBy, FindingId, Intent,
+    LedgerEntry, LedgerKind, Names, Outcome, OutcomeKind, Provenance, RefusedWhy, Status, StopReason, SuppressedWhy,
+    Transcript,
+};
+use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ToolId, VerdictId};
+use crate::time::{Duration, Instant};
+
+const ODD: &str = "it's: {a}, \"b\"\n#c";
+
+fn names() -> Names {
+    let one = |text: &str| vec![Arc::<str>::from(text)];
+    Names {
+        playbook: "p".into(),
+        verdicts: one("slow"),
+        rules: one("timeout"),
+        queues: one("people"),
+        reasons: one(ODD),
+    }
+}
+
+fn decisions() -> Vec<Decision> {
+    let attempt = AttemptNo::new(2);
+    let failed = Status::Failed(Some(ErrorId(0)));
+    let provenance = Provenance::Scripted;
+    vec![
+        Decision::AttemptStarted { attempt, evidence: EvidenceId(1) },
+        Decision::AttemptFinished { attempt, status: failed, latency: None, provenance, over_timeout: true },
+        Decision::LateAnswer { attempt, status: Status::Unanswered },
+        Decision::FailureClassified { verdict: VerdictId(0), rule: Some(RuleId(0)), ignored: true },
+        Decision::RetryScheduled { attempt, delay: Duration::from_micros(200_500), due: Instant::ZERO },
+        Decision::RetrySuppressed { why: SuppressedWhy::HasActed },
+        Decision::EvidenceRefreshed { evidence: EvidenceId(1), status: Status::Ok, provenance },
+        Decision::Escalated { queue: QueueId(0) },
+        Decision::ReversalRefused { why: RefusedWhy::NoToken },
+        Decision::ReversalRedeemed { reason: ReasonId(0), provenance },
+        Decision::Deprecated { why: DeprecatedWhy::Stated(ReasonId(0)) },
+    ]
+}
+
+fn outcomes() -> Vec<Outcome> {
+    let kinds = [
+        OutcomeKind::Succeeded,
+        OutcomeKind::SucceededAfterCompensation,
+        OutcomeKind::Deprecated(DeprecatedWhy::RefreshAbort),
+        OutcomeKind::Escalated(QueueId(0)),
+        OutcomeKind::Reversed(ReasonId(0)),
+        OutcomeKind::Exhausted(StopReason::Deadline),
+        OutcomeKind::Undetermined(Asked::Reversal),
+    ];
+    let outcome = |kind| Outcome {
+        kind,
+        claim: EffectClaim::Unknown,
+        attempts: 2,
+        last_error: Some(ErrorId(0)),
+        first_error: Some(ErrorId(0)),
+    };
+    kinds.map(outcome).to_vec()
+}
+
+fn rendered() -> String {
+    let outcomes = outcomes();
+    let calls: Vec<String> = (0..outcomes.len()).map(|n| format!("call {n}")).collect();
+    let ends = outcomes.iter().map(|outcome| Decision::Outcome(*outcome));
+    let whats: Vec<Decision> = decisions().into_iter().chain(ends).collect();
+    let event = |(n, what): (usize, &Decision)| DecisionEvent {
+        at: Instant::from_micros(1_500 * n as u64),
+        call: CallId(0),
+        what: *what,
+    };
+    let events: Vec<DecisionEvent> = whats.iter().enumerate().map(event).collect();
+    let kinds = [LedgerKind::Existing, LedgerKind::Applied, LedgerKind::Reversed, LedgerKind::Unobserved];
+    let entry = |kind| LedgerEntry {
+        at: Instant::ZERO,
+        intent: Intent::Unkeyed(ToolId(0), crate::ids::ArgsId(0)),
+        kind,
+        call: None,
+        attempt: None,
+        provenance: Provenance::Scripted,
+    };
+    let finding = |id| Finding { id, by: FindingBy::Playbook, call: CallId(1), count: 3 };
+    let (names, errors) = (names(), [ErrorFacts { kind: Some("409: conflict".into()), ..ErrorFacts::default() }]);
+    render(&Transcript {
+        names: &names,
+        calls: &calls,
+        intent_name: &|_| format!("pay{{\"note\":\"{ODD}\"}}"),
+        events: &events,
+        outcomes: &outcomes,
+        ledger: &kinds.map(entry),
+        errors: &errors,
+        findings: &FindingId::ALL.map(finding),
+    })
+}
+
+fn parse(text: &str) -> Result<GoldenBody, Report> {
+    parse_body(Source::whole("g.snap", text))
+}
+
+fn refused(text: &str) -> String {
+    parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn everything_that_is_rendered_is_read_back() {
+    let text = rendered();
+    let body = parse(&text).unwrap_or_else(|report| panic!("{report}\n{text}"));
+    assert_eq!(body.calls.len(), 7);
+    assert_eq!(body.calls[4].field("reason"), Some(ODD));
+    assert_eq!(body.ledger[0].words(), "applied x1, existing x1, reversed x1, unobserved x1");
+    assert_eq!(body.net_effects(), 1);
+    let ids: Vec<&str> = body.findings.iter().map(|finding| finding.id).collect();
+    assert_eq!(ids, FindingId::ALL.map(|id| id.as_str()));
+    assert_eq!(body.events.len(), decisions().len() + 7);
+    assert_eq!(body.events[4].words(), "retry_scheduled: 2, delay_ms: 200.5");
+    assert_eq!(body.events[4].at, Instant::from_micros(6_000));
+    assert_eq!(body.events[1].field("status"), Some("409: conflict"));
+}
+
+#[test]
+fn every_line_of_a_golden_is_one_line() {
+    let text = rendered();
+    let lines = 7 + 2 + 1 + FindingId::ALL.len() + 1 + decisions().len() + 7;
+    assert_eq!(text.lines().count(), lines, "{text}");
+}
+
+#[test]
+fn a_golden_that_is_cut_short_is_refused() {
+    let text = rendered();
+    assert!(refused(&text[..text.find("findings:").unwrap()]).contains("a golden needs `findings`"));
+    assert!(refused(&text[..text.len() - 9]).starts_with("g.snap:"));
+}
+
+#[test]
+fn words_that_no_golden_has_are_refused_with_their_place() {
+    let (head, tail) = ("ledger: {}\nfindings: []\nevents:\n", "ledger: {}\nfindings: []\nevents: []\n");
+    let event = |event: &str| refused(&format!("{head}- {event}\n"));
+    assert_eq!(event("{ +0: a, retry_schedule: 2 }"), "g.snap:4:12: there is no event `retry_schedule`");
+    assert_eq!(event("{ +0: a, retry_scheduled: 2, delay: 3 }"), "g.snap:4:32: this event has no key `delay`");
+    assert_eq!(event("{ 200: a, outcome: x }"), "g.snap:4:5: `200` is no delta time");
+    assert_eq!(event("{ +1.2345: a, outcome: x }"), "g.snap:4:5: `+1.2345` is no delta time");
+    assert_eq!(
+        refused(&format!("a: {{ outcome: succeeded }}\n{tail}")),
+        "g.snap:1:1: the end of a call needs `effect`"
+    );
+    assert_eq!(refused(&tail.replace("{}", "{ a: many }")), "g.snap:1:14: this is no line of a ledger");
+    assert_eq!(refused(&tail.replace("[]\nevents", "[{ odd: a }]\nevents")), "g.snap:2:14: there is no finding `odd`");
+}

@@ -1,0 +1,431 @@
+//! The stages of a replay: pieces of inputs, digests, closed calls, simulations, and whatever the caller makes of
+//! them, in the order in which the calls close. Opens no files and renders nothing.
+#![expect(clippy::disallowed_types, reason = "a set of marks that is only asked, never iterated")]
+
+use std::collections::HashSet;
+use std::io::{self, Read};
+use std::marker::PhantomData;
+use std::sync::{Mutex, PoisonError};
+
+use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::event::{Finding, FindingBy};
+use crate::playbook::model::{Access, ToolFacts};
+use crate::sim::{Plan, Simulator};
+use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
+use crate::trace::pieces::{self, Chunks, Piece};
+use crate::trace::read::{self, Digest};
+use crate::trace::redact::RedactionRules;
+use crate::upstream::BeyondTape;
+
+use super::attempts;
+use super::counts::Counts;
+use super::facts::KnownFacts;
+use super::pipeline::{self, Stages};
+use super::recorded::Recording;
+use super::seen::Seen;
+use super::summary::{FindingCounts, Summary};
+
+/// Calls that one worker takes at a time.
+const BATCH: usize = 1_024;
+
+/// Runs off tape that are told apart.
+const MAX_RUNS_OFF_TAPE: usize = 500_000;
+
+/// How to replay.
+#[derive(Clone, Debug, Default)]
+pub struct ReplayOptions {
+    /// Threads, the calling one included; 0 counts as 1.
+    pub jobs: usize,
+    /// How calls are put together.
+    pub assemble: AssembleOptions,
+    /// What answers where a recording ends.
+    pub beyond: BeyondTape,
+    /// What must not be shown.
+    pub redaction: RedactionRules,
+}
+
+/// One trace.
+pub struct Input<'a> {
+    /// What people call it.
+    pub name: String,
+    /// Its bytes: plain, gzip or zstd.
+    pub source: Box<dyn Read + Send + 'a>,
+}
+
+/// Traces in their order; each is opened when it is its turn.
+pub type Inputs<'a> = Box<dyn Iterator<Item = Result<Input<'a>, Report>> + Send + 'a>;
+
+/// Looks at every call, on any thread; what it makes of a batch of calls comes back in order.
+pub trait Watch: Sync {
+    /// What it makes of a batch of calls.
+    type Part: Send;
+
+    /// An empty part.
+    fn part(&self) -> Self::Part;
+
+    /// Adds a call to a part.
+    fn see(&self, seen: &Seen<'_>, part: &mut Self::Part);
+}
+
+/// Watches nothing.
+impl Watch for () {
+    type Part = ();
+
+    fn part(&self) {}
+
+    fn see(&self, _: &Seen<'_>, (): &mut ()) {}
+}
+
+/// What became of one input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputAccount {
+    /// What people call it.
+    pub name: String,
+    /// Its account, which balances.
+    pub ledger: InputLedger,
+    /// The first lines that were skipped.
+    pub skipped: Vec<Report>,
+}
+
+/// What a replay leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// One a playbook.
+    pub summaries: Vec<Summary>,
+    /// One an input.
+    pub inputs: Vec<InputAccount>,
+    /// Findings of the recordings themselves.
+    pub recorded: FindingCounts,
+    /// Of tools that nobody declared: calls that may have made an effect again.
+    pub possible_duplicates: Counts,
+}
+
+impl Replayed {
+    /// The account of all inputs together.
+    pub fn ledger(&self) -> InputLedger {
+        self.inputs.iter().fold(InputLedger::default(), |all, input| all.and(&input.ledger))
+    }
+}
+
+/// Why a replay ended early.
+#[derive(Debug)]
+pub enum ReplayError {
+    /// An input could not be read.
+    Input(Box<Report>),
+    /// The sink failed.
+    Output(io::Error),
+}
+
+/// Replays `inputs` under each of `plans`, and gives every part that `watch` makes to `sink`, in order.
+/// Tool facts for what the recordings show come from the first plan.
+///
+/// # Errors
+/// An input that cannot be opened or read, a line that cannot be used (unless skipped), and what `sink` gives.
+/// Everything before it has been given to `sink` then.
+pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
+    plans: &[Plan],
+    inputs: Inputs<'_>,
+    options: &ReplayOptions,
+    watch: &W,
+    sink: S,
+) -> Result<Replayed, ReplayError> {
+    let writes = |tool: &str| plans.first().is_none_or(|plan| plan.facts(tool).access == Access::Write);
+    let replay =
+        Replay { plans, options, watch, writes: &writes, spare: Mutex::new(Vec::new()), borrowed: PhantomData };
+    let order = Order {
+        current: None,
+        recording: Recording::default(),
+        facts: KnownFacts::default(),
+        closed: Vec::new(),
+        accounts: Vec::new(),
+        possible_duplicates: Counts::default(),
+    };
+    let total = Total {
+        summaries: plans.iter().map(Summary::new).collect(),
+        recorded: FindingCounts::default(),
+        off_tape: plans.iter().map(|_| HashSet::default()).collect(),
+        sink,
+    };
+    let finished = pipeline::run(&replay, options.jobs, Feed { inputs, current: None }, order, total);
+    if let Some(error) = finished.error {
+        return Err(error);
+    }
+    let (inputs, possible_duplicates) =
+        finished.order.map_or_else(Default::default, |order| (order.accounts, order.possible_duplicates));
+    let (summaries, recorded) = finished.sink.map_or_else(Default::default, |total| (total.summaries, total.recorded));
+    Ok(Replayed { summaries, inputs, recorded, possible_duplicates })
+}
+
+struct Replay<'a, 'i, W, S> {
+    plans: &'a [Plan],
+    options: &'a ReplayOptions,
+    watch: &'a W,
+    writes: &'a Writes<'a>,
+    /// Buffers to fill again.
+    spare: Mutex<Vec<Vec<u8>>>,
+    /// What the inputs and the sink borrow; they are stages' states, not part of this.
+    borrowed: PhantomData<fn() -> (&'i (), S)>,
+}
+
+/// Where the bytes come from.
+struct Feed<'i> {
+    inputs: Inputs<'i>,
+    current: Option<(String, Chunks<Box<dyn Read + Send + 'i>>)>,
+}
+
+enum Raw {
+    Begins(String),
+    Piece(Piece),
+    Ends,
+    Broken(Box<Report>),
+}
+
+enum Parsed {
+    Begins(String),
+    Digest(Digest),
+    Ends,
+    Broken(Box<Report>),
+}
+
+/// What is done in the order of the lines.
+struct Order<'a> {
+    current: Option<(String, Assembler<'a>)>,
+    recording: Recording,
+    facts: KnownFacts,
+    closed: Vec<ClosedCall>,
+    accounts: Vec<InputAccount>,
+    possible_duplicates: Counts,
+}
+
+/// Closed calls, and what the recording shows of them by their place in the batch.
+struct Batch {
+    calls: Vec<ClosedCall>,
+    recorded: Vec<(usize, Finding)>,
+}
+
+/// What one worker made of one batch.
+struct Done<P> {
+    part: P,
+    summaries: Vec<Summary>,
+    recorded: FindingCounts,
+    /// By plan: the marks of runs that went off tape.
+    off_tape: Vec<Vec<u128>>,
+}
+
+struct Total<S> {
+    summaries: Vec<Summary>,
+    recorded: FindingCounts,
+    off_tape: Vec<HashSet<u128, foldhash::fast::FixedState>>,
+    sink: S,
+}
+
+/// What a worker keeps between batches.
+struct Bench {
+    sims: Vec<Simulator>,
+    known: Vec<KnownFacts>,
+    facts: Vec<ToolFacts>,
+    findings: Vec<Finding>,
+    text: String,
+}
+
+impl<'i> Feed<'i> {
+    fn next(&mut self, spare: Vec<u8>) -> Option<Raw> {
+        let Some((name, chunks)) = &mut self.current else {
+            return Some(match self.inputs.next()? {
+                Ok(input) => self.begin(input),
+                Err(report) => Raw::Broken(Box::new(report)),
+            });
+        };
+        Some(match chunks.next(spare) {
+            Ok(Some(piece)) => Raw::Piece(piece),
+            Ok(None) => {
+                self.current = None;
+                Raw::Ends
+            }
+            Err(error) => Raw::Broken(Box::new(unreadable(name, &error))),
+        })
+    }
+
+    fn begin(&mut self, input: Input<'i>) -> Raw {
+        match pieces::decode(input.source) {
+            Ok(source) => {
+                self.current = Some((input.name.clone(), Chunks::new(source)));
+                Raw::Begins(input.name)
+            }
+            Err(error) => Raw::Broken(Box::new(unreadable(&input.name, &error))),
+        }
+    }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Report {
+    let message = format!("cannot read `{name}`: {error}");
+    let help = "if it is compressed, check that it is whole: `gzip -t` or `zstd -t`";
+    Report::one(Source::whole(name, ""), Diagnostic::error("unreadable", message).help(help))
+}
+
+impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Replay<'a, 'i, W, S> {
+    type Raw = Raw;
+    type Parsed = Parsed;
+    type Batch = Batch;
+    type Done = Done<W::Part>;
+    type Error = ReplayError;
+    type Source = Feed<'i>;
+    type Order = Order<'a>;
+    type Sink = Total<S>;
+    type Scratch = Bench;
+
+    fn read(&self, source: &mut Feed<'i>) -> Option<Raw> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        source.next(spare.unwrap_or_default())
+    }
+
+    fn parse(&self, raw: Raw) -> Parsed {
+        match raw {
+            Raw::Begins(name) => Parsed::Begins(name),
+            Raw::Piece(piece) => {
+                let digest = read::digest(&piece, &self.options.redaction);
+                if let Piece::Lines(buffer) = piece {
+                    self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+                }
+                Parsed::Digest(digest)
+            }
+            Raw::Ends => Parsed::Ends,
+            Raw::Broken(report) => Parsed::Broken(report),
+        }
+    }
+
+    fn order(
+        &self,
+        order: &mut Order<'a>,
+        parsed: Option<Parsed>,
+        batches: &mut Vec<Batch>,
+    ) -> Result<(), ReplayError> {
+        match parsed {
+            Some(Parsed::Begins(name)) => {
+                let input = u32::try_from(order.accounts.len()).unwrap_or(u32::MAX);
+                let assembler = Assembler::new(input, &name, self.options.assemble.clone(), self.writes);
+                order.current = Some((name, assembler));
+            }
+            Some(Parsed::Digest(digest)) => {
+                if let Some((_, assembler)) = &mut order.current {
+                    let taken = assembler.take(digest, &mut order.closed);
+                    taken.map_err(|report| ReplayError::Input(Box::new(report)))?;
+                }
+            }
+            Some(Parsed::Ends) => order.end(),
+            Some(Parsed::Broken(report)) => return Err(ReplayError::Input(report)),
+            None => {}
+        }
+        order.cut(self.plans.first(), batches);
+        if order.current.is_none() {
+            order.possible_duplicates.merge(order.recording.possible_duplicates());
+            order.recording = Recording::default(); // intents are those of one input
+        }
+        Ok(())
+    }
+
+    fn scratch(&self) -> Bench {
+        Bench {
+            sims: self.plans.iter().map(|_| Simulator::new()).collect(),
+            known: self.plans.iter().map(|_| KnownFacts::default()).collect(),
+            facts: Vec::new(),
+            findings: Vec::new(),
+            text: String::new(),
+        }
+    }
+
+    fn work(&self, bench: &mut Bench, batch: Batch) -> Done<W::Part> {
+        let mut done = Done {
+            part: self.watch.part(),
+            summaries: self.plans.iter().map(Summary::new).collect(),
+            recorded: FindingCounts::default(),
+            off_tape: self.plans.iter().map(|_| Vec::new()).collect(),
+        };
+        let mut recorded = batch.recorded.iter().peekable();
+        for (n, closed) in batch.calls.iter().enumerate() {
+            bench.findings.clear();
+            while let Some((_, finding)) = recorded.next_if(|(place, _)| *place == n) {
+                bench.findings.push(*finding);
+            }
+            self.work_call(bench, closed, &mut done);
+        }
+        done
+    }
+
+    fn sink(&self, total: &mut Total<S>, done: Done<W::Part>) -> Result<(), ReplayError> {
+        for (mine, later) in total.summaries.iter_mut().zip(&done.summaries) {
+            mine.merge(later);
+        }
+        total.recorded.merge(&done.recorded);
+        for ((summary, known), runs) in total.summaries.iter_mut().zip(&mut total.off_tape).zip(&done.off_tape) {
+            for &run in runs {
+                match known.len() < MAX_RUNS_OFF_TAPE {
+                    true => drop(known.insert(run)),
+                    false => summary.off_tape_runs_bound |= !known.contains(&run),
+                }
+            }
+            summary.off_tape_runs = known.len() as u64;
+        }
+        (total.sink)(done.part).map_err(ReplayError::Output)
+    }
+}
+
+impl<W: Watch, S> Replay<'_, '_, W, S> {
+    fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, done: &mut Done<W::Part>) {
+        let Bench { sims, known, facts, findings, text } = bench;
+        let call = &closed.call;
+        facts.clear();
+        for (n, (plan, sim)) in self.plans.iter().zip(sims.iter_mut()).enumerate() {
+            let known = known
+                .get_mut(n)
+                .map_or_else(|| plan.facts(call.tool()), |known| known.of(plan, closed.marks.tool, call.tool()));
+            facts.push(known);
+            let record = sim.replay(plan, call, known, &self.options.beyond);
+            if let Some(summary) = done.summaries.get_mut(n) {
+                summary.add(plan, call, record, text);
+            }
+            let off_tape = record.tallies.iter().any(|tally| tally.off_tape.is_some());
+            if let Some(runs) =
+                done.off_tape.get_mut(n).filter(|runs| off_tape && runs.last() != Some(&closed.marks.run))
+            {
+                runs.push(closed.marks.run);
+            }
+        }
+        if let Some((plan, &facts)) = self.plans.first().zip(facts.first()) {
+            attempts::judge(call, facts, plan, findings);
+        }
+        findings.sort_unstable();
+        for finding in &*findings {
+            done.recorded.add(finding.id, FindingBy::Recorded, 1);
+        }
+        self.watch.see(&Seen { call, recorded: findings, plans: self.plans, sims, facts }, &mut done.part);
+    }
+}
+
+impl Order<'_> {
+    /// Closes what is open at an input's end, and keeps its account.
+    fn end(&mut self) {
+        if let Some((name, assembler)) = self.current.take() {
+            let (ledger, skipped) = assembler.finish(&mut self.closed);
+            self.accounts.push(InputAccount { name, ledger, skipped });
+        }
+    }
+
+    /// Judges the closed calls in their order and cuts them into batches.
+    fn cut(&mut self, plan: Option<&Plan>, batches: &mut Vec<Batch>) {
+        let mut closed = std::mem::take(&mut self.closed).into_iter();
+        loop {
+            let calls: Vec<ClosedCall> = closed.by_ref().take(BATCH).collect();
+            if calls.is_empty() {
+                return;
+            }
+            let mut recorded = Vec::new();
+            for (n, closed) in calls.iter().enumerate() {
+                let name = closed.call.tool();
+                let facts = plan.map_or(ToolFacts::ASSUMED, |plan| self.facts.of(plan, closed.marks.tool, name));
+                self.recording.take(closed, facts, |finding| recorded.push((n, finding)));
+            }
+            batches.push(Batch { calls, recorded });
+        }
+    }
+}

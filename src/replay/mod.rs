@@ -1,0 +1,21 @@
+//! Replays recorded calls, as many as there are: streaming, in order, on any number of threads.
+
+mod attempts;
+mod counts;
+mod engine;
+mod facts;
+mod highlights;
+mod pipeline;
+mod recorded;
+mod seen;
+mod summary;
+mod template;
+#[cfg(test)]
+mod tests;
+
+pub use counts::Counts;
+pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
+pub use highlights::{Highlight, Highlights};
+pub use seen::Seen;
+pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
+pub use template::write_template;

@@ -1,0 +1,151 @@
+//! What a recording shows by itself, whatever the playbook, over calls in the order in which they close:
+//! effects that were made twice, calls that were sent again in vain, loops. Bounded, but for 16 bytes a declared
+//! write that succeeded (in a table that is at least half full).
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::event::{Finding, FindingBy, FindingId};
+use crate::ids::CallId;
+use crate::playbook::model::{Access, ToolFacts};
+use crate::trace::assemble::ClosedCall;
+use crate::trace::model::{AnswerTo, RecordedCall, Reply};
+
+use super::counts::Counts;
+
+/// Calls that are looked back at for loops and resends.
+const WINDOW: usize = 10_000;
+
+/// The same call more often than this within the window is a loop.
+const LOOP: u32 = 10;
+
+/// The first 96 bits of an intent's mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct IntentKey([u32; 3]);
+
+impl IntentKey {
+    #[expect(clippy::cast_possible_truncation, reason = "96 bits tell millions of intents apart")]
+    fn new(mark: u128) -> IntentKey {
+        IntentKey([mark as u32, (mark >> 32) as u32, (mark >> 64) as u32])
+    }
+}
+
+impl std::hash::Hash for IntentKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        let IntentKey([a, b, _]) = *self;
+        state.write_u64(u64::from(a) | u64::from(b) << 32);
+    }
+}
+
+type ByMark<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+
+/// What is known of one call among the last ones.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent {
+    count: u32,
+    /// The line of its last failure; 0: it did not fail last.
+    failed_on: u64,
+    /// Failures in a row.
+    failures: u32,
+    /// Effects, where its tool is assumed to write.
+    effects: u32,
+}
+
+/// The sequential analysis of one input.
+#[derive(Debug, Default)]
+pub struct Recording {
+    effects: ByMark<IntentKey, u32>,
+    recent: ByMark<u128, Recent>,
+    order: VecDeque<u128>,
+    /// By tool: calls that may have made an effect again.
+    possible_duplicates: Counts,
+}
+
+impl Recording {
+    /// Takes the next closed call, and adds what it shows to `findings`.
+    pub fn take(&mut self, closed: &ClosedCall, facts: ToolFacts, mut findings: impl FnMut(Finding)) {
+        let effects = net_effects(&closed.call, facts);
+        let recent = self.remember(closed.marks.same);
+        recent.count += 1;
+        if recent.count > LOOP {
+            findings(finding(FindingId::RunawayLoop, recent.count));
+        }
+        if recent.takes_futile_retry(closed) {
+            findings(finding(FindingId::FutileRetry, recent.failures - 1));
+        }
+        if effects == 0 || facts.repeatable || facts.idempotent {
+            return;
+        }
+        if !facts.declared {
+            recent.effects = recent.effects.saturating_add(effects);
+            if recent.effects > 1 {
+                self.possible_duplicates.add(closed.call.tool(), 1);
+            }
+            return;
+        }
+        let all = self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
+        *all = all.saturating_add(effects);
+        match (*all > 1, closed.marks.keyed) {
+            // An upstream that honours keys gives its first answer again: that is no second effect, and no proof of one.
+            (true, Some(_)) => self.possible_duplicates.add(closed.call.tool(), 1),
+            (true, None) => findings(finding(FindingId::DuplicateEffect, *all)),
+            (false, _) => {}
+        }
+    }
+
+    /// By tool that nobody declared: calls that may have made an effect again.
+    pub fn possible_duplicates(&self) -> &Counts {
+        &self.possible_duplicates
+    }
+
+    /// The entry of a call; the oldest of the window is forgotten.
+    fn remember(&mut self, same: u128) -> &mut Recent {
+        self.order.push_back(same);
+        if self.order.len() > WINDOW {
+            let oldest = self.order.pop_front();
+            if let Some((mark, recent)) = oldest.and_then(|mark| Some((mark, self.recent.get_mut(&mark)?))) {
+                recent.count -= 1;
+                if recent.count == 0 {
+                    self.recent.remove(&mark);
+                }
+            }
+        }
+        self.recent.entry(same).or_default()
+    }
+}
+
+impl Recent {
+    /// Books how the call ended, and says whether it failed as it had before, with nothing written between.
+    fn takes_futile_retry(&mut self, closed: &ClosedCall) -> bool {
+        let Some(last) = closed.call.answers.iter().rfind(|answer| answer.to == AnswerTo::Attempt) else {
+            return false;
+        };
+        let failed_before = std::mem::replace(&mut self.failed_on, 0);
+        if last.reply == Reply::Ok {
+            self.failures = 0;
+            return false;
+        }
+        let sent_after = failed_before != 0 && closed.call.place.line > failed_before;
+        let again = sent_after && closed.last_write <= failed_before;
+        self.failures = if again { self.failures.saturating_add(1) } else { 1 };
+        self.failed_on = last.place.line.max(failed_before);
+        again
+    }
+}
+
+/// Effects that the recording proves: attempts of a write that succeeded, less reversals that did.
+fn net_effects(call: &RecordedCall, facts: ToolFacts) -> u32 {
+    if facts.access == Access::Read {
+        return 0;
+    }
+    let ok = |to: AnswerTo| {
+        let all = call.answers.iter().filter(|answer| answer.to == to && answer.reply == Reply::Ok).count();
+        u32::try_from(all).unwrap_or(u32::MAX)
+    };
+    ok(AnswerTo::Attempt).saturating_sub(ok(AnswerTo::Reversal))
+}
+
+/// A finding about the only call of a simulation.
+pub fn finding(id: FindingId, count: u32) -> Finding {
+    Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
+}

@@ -1,0 +1,50 @@
+//! One closed call with all that is known of it, as it is shown to whoever watches a replay.
+
+use crate::event::{Finding, FindingBy};
+use crate::playbook::model::ToolFacts;
+use crate::sim::{Plan, Record, Simulator};
+use crate::trace::model::RecordedCall;
+
+/// A call, its records under every playbook, and what the recording itself shows.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// The call.
+    pub call: &'a RecordedCall,
+    /// What the recording shows, whatever the playbook.
+    pub recorded: &'a [Finding],
+    /// The playbooks.
+    pub plans: &'a [Plan],
+    pub(super) sims: &'a [Simulator],
+    pub(super) facts: &'a [ToolFacts],
+}
+
+impl<'a> Seen<'a> {
+    /// The records, in the order of the playbooks.
+    pub fn records(&self) -> impl Iterator<Item = &'a Record> + Clone + use<'a> {
+        self.sims.iter().map(Simulator::record)
+    }
+
+    /// The tool facts that each playbook's run was made with.
+    pub fn facts(&self) -> &'a [ToolFacts] {
+        self.facts
+    }
+
+    /// Every finding: the recording's, then those of the playbooks, each with the playbook's place.
+    pub fn findings(&self) -> impl Iterator<Item = (Option<usize>, Finding)> + use<'a> {
+        let recorded = self.recorded.iter().map(|&finding| (None, finding));
+        let by_playbook = self.sims.iter().enumerate().flat_map(|(n, sim)| {
+            let own = sim.record().findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
+            own.map(move |&finding| (Some(n), finding))
+        });
+        recorded.chain(by_playbook)
+    }
+
+    /// Whether an attempt of the call failed, as recorded or under a playbook.
+    pub fn failed(&self) -> bool {
+        use crate::event::OutcomeKind;
+        use crate::trace::model::Reply;
+        let recorded = self.call.answers.iter().any(|answer| answer.reply != Reply::Ok);
+        let ended_well = |record: &Record| record.outcomes.iter().all(|outcome| outcome.kind == OutcomeKind::Succeeded);
+        recorded || !self.records().all(ended_well)
+    }
+}

@@ -1,0 +1,99 @@
+//! Error messages by their form: what changes from one error to the next becomes a placeholder.
+
+/// Letters of a message that count.
+const MAX_MESSAGE: usize = 400;
+
+/// Writes the form of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`, paths `<path>`;
+/// white space is one space. At most 400 bytes of the message count.
+pub fn write_template(message: &str, out: &mut String) {
+    out.clear();
+    let mut rest = message.get(..message.floor_char_boundary(MAX_MESSAGE)).unwrap_or(message).trim_start();
+    while let Some(first) = rest.chars().next() {
+        let taken = if first.is_whitespace() {
+            out.push(' ');
+            rest.len() - rest.trim_start().len()
+        } else if let Some(length) = quoted(rest, first) {
+            out.push_str("<text>");
+            length
+        } else if is_word(first) {
+            let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            word(rest.get(..length).unwrap_or(""), out);
+            length
+        } else {
+            out.push(first);
+            first.len_utf8()
+        };
+        rest = rest.get(taken..).unwrap_or("");
+    }
+    out.truncate(out.trim_end().len());
+}
+
+/// The length of quoted text at the start; an apostrophe within a word quotes nothing, for `write_template` takes
+/// words whole.
+fn quoted(rest: &str, quote: char) -> Option<usize> {
+    if !matches!(quote, '"' | '\'' | '`') {
+        return None;
+    }
+    let end = rest.get(1..)?.find(quote)? + 1;
+    Some(end + 1)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '\\' | '@' | '#' | '%' | '+' | '\'')
+}
+
+fn word(word: &str, out: &mut String) {
+    let core = word.trim_end_matches(['.', '\'', '-', '/']);
+    let tail = word.get(core.len()..).unwrap_or("");
+    let has_digit = core.bytes().any(|byte| byte.is_ascii_digit());
+    if core.starts_with(['/', '\\', '.']) && core.len() > 1 || core.matches(['/', '\\']).count() > 1 {
+        out.push_str("<path>");
+    } else if has_digit {
+        number_or_id(core, out);
+    } else {
+        out.push_str(core);
+    }
+    out.push_str(tail);
+}
+
+/// `5000`, `-1.5`, `12%` are numbers, `5000ms` is one with its unit; anything else with a digit is an id.
+fn number_or_id(core: &str, out: &mut String) {
+    let digits = core.trim_start_matches(['-', '+', '#']);
+    let length = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
+    let (number, unit) = digits.split_at(length);
+    if !number.is_empty() && unit.len() <= 3 && unit.chars().all(|c| c.is_alphabetic() || c == '%') {
+        out.push_str("<n>");
+        out.push_str(unit);
+    } else {
+        out.push_str("<id>");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn template(message: &str) -> String {
+        let mut out = String::new();
+        write_template(message, &mut out);
+        out
+    }
+
+    #[test]
+    fn what_changes_from_one_error_to_the_next_is_a_placeholder() {
+        assert_eq!(template("no answer within 5000 ms"), "no answer within <n> ms");
+        assert_eq!(template("no answer within 5000ms."), "no answer within <n>ms.");
+        assert_eq!(template("order o_91 not found,  try again\n"), "order <id> not found, try again");
+        assert_eq!(template("can't open '/etc/x' or /var/log/a.txt"), "can't open <text> or <path>");
+        assert_eq!(template("user 550e8400-e29b-41d4-a716-446655440000: denied"), "user <id>: denied");
+        assert_eq!(template("Error: Reservation ZFA04Y (\"first class\")"), "Error: Reservation <id> (<text>)");
+        assert_eq!(template("status=503; -1.5% and/or"), "status=<n>; <n>% and/or");
+    }
+
+    #[test]
+    fn a_long_message_counts_by_its_beginning() {
+        assert_eq!(template(&"é ".repeat(9_999)).chars().filter(|&c| c == 'é').count(), 133);
+        assert_eq!(template(""), "");
+        assert_eq!(template("unclosed 'quote"), "unclosed 'quote");
+    }
+}

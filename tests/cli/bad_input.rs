@@ -1,0 +1,161 @@
+//! Input that cannot be used: a message with its place, exit code 2, no panic, and nothing that looks like success.
+
+use super::Place;
+
+/// Runs `replay` on a file of `content` and expects it to be refused.
+fn refused(name: &str, content: impl AsRef<[u8]>, said: &[&str]) {
+    let place = Place::new();
+    place.write(name, content);
+    refused_in(&place, name, said);
+}
+
+fn refused_in(place: &Place, name: &str, said: &[&str]) {
+    let run = place.run(&["replay", name]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
+    for words in said.iter().chain(&["1 error", "next: playproof"]) {
+        assert!(run.err.contains(words), "{words}\n{}", run.err);
+    }
+    assert!(!run.err.contains("bug in playproof"), "{}", run.err);
+}
+
+#[test]
+fn a_truncated_line() {
+    refused("t.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"tool\":\"b\",\"sta", &["t.jsonl:2:16", "cut off"]);
+}
+
+#[test]
+fn nesting_of_100_000_levels() {
+    let line = format!("{{\"tool\":\"a\",\"args\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    refused("t.jsonl", line, &["t.jsonl:1:147", "nests deeper than 128 levels"]);
+}
+
+#[test]
+fn a_line_of_60_mb() {
+    let line = format!("{{\"tool\":\"a\",\"args\":\"{}\"}}", "x".repeat(60_000_000));
+    refused("t.jsonl", line, &["t.jsonl:1:1", "58 MiB long; a line may have 16 MiB"]);
+}
+
+#[test]
+fn bytes_that_are_no_utf8() {
+    refused("t.jsonl", b"{\"tool\":\"a\xff\"}\n", &["t.jsonl:1:11", "no UTF-8"]);
+}
+
+#[test]
+fn a_number_of_5_000_digits() {
+    refused(
+        "t.jsonl",
+        format!("{{\"tool\":\"a\",\"at_ms\":{}}}", "9".repeat(5_000)),
+        &["t.jsonl:1:21", "`at_ms` is beyond"],
+    );
+}
+
+#[test]
+fn an_empty_file_unless_it_is_allowed() {
+    refused("t.jsonl", "", &["t.jsonl: it is empty", "--allow-empty"]);
+    let place = Place::new();
+    place.write("t.jsonl", "");
+    assert_eq!(place.run(&["replay", "t.jsonl", "--allow-empty"]).code, 0);
+}
+
+#[test]
+fn foreign_jsonl() {
+    refused(
+        "t.jsonl",
+        "{\"foo\":1,\"bar\":\"x\"}\n",
+        &["t.jsonl:1:1", "none of the fields of a trace", "schema mapping"],
+    );
+}
+
+#[test]
+fn a_directory_and_a_missing_file() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("traces")).expect("a folder");
+    refused_in(&place, "traces", &["traces: it is a directory", "playproof replay traces/*.jsonl"]);
+    refused_in(&place, "gone.jsonl", &["gone.jsonl: no such file"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_trace();
+    let path = place.path().join("trace.jsonl");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("permissions");
+    if std::fs::read(&path).is_err() {
+        refused_in(&place, "trace.jsonl", &["trace.jsonl: permission denied"]); // root may read everything
+    }
+}
+
+#[test]
+fn results_without_calls() {
+    refused(
+        "t.jsonl",
+        "{\"type\":\"tool_result\",\"call_id\":\"c\",\"status\":\"ok\"}\n",
+        &["t.jsonl: 1 result, but no calls"],
+    );
+}
+
+#[test]
+fn a_negative_time() {
+    refused("t.jsonl", "{\"tool\":\"a\",\"at_ms\":-5}\n", &["t.jsonl:1:21", "`at_ms` is negative"]);
+}
+
+#[test]
+fn times_going_backwards_are_accounted_for() {
+    let place = Place::new();
+    let lines = "{\"tool\":\"a\",\"call_id\":\"c\",\"at_ms\":100}\n{\"type\":\"tool_result\",\"call_id\":\"c\",\"at_ms\":50,\"status\":\"ok\"}\n";
+    place.write("t.jsonl", lines);
+    let run = place.run(&["replay", "t.jsonl"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("1 time out of order, all accounted for"), "{}", run.out);
+}
+
+#[test]
+fn compressed_input_that_is_cut_off() {
+    refused("t.gz", b"\x1f\x8b\x08garbage", &["t.gz: "]);
+}
+
+#[test]
+fn an_alias_bomb() {
+    let mut bomb = String::from("a0: &a0 [x, x]\n");
+    for n in 1..40 {
+        let before = n - 1;
+        bomb += &format!("a{n}: &a{n} [*a{before}, *a{before}]\n");
+    }
+    refused("f.yaml", &bomb, &["f.yaml:", "values, aliases followed"]);
+    let place = Place::new();
+    place.write("p.yaml", &bomb);
+    assert_eq!(place.run(&["lint", "p.yaml"]).code, 2);
+}
+
+#[test]
+fn malformed_lines_can_be_skipped_and_are_counted() {
+    let place = Place::new();
+    place.write("t.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"tool\":\n{\"tool\":\"a\",\"status\":\"ok\"}\n");
+    let run = place.run(&["replay", "t.jsonl", "--skip-invalid"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("3 lines, 1 run, 2 calls, 2 results, 1 line skipped"), "{}", run.out);
+    assert!(run.err.contains("t.jsonl:2:"), "{}", run.err);
+}
+
+#[test]
+fn wrong_usage() {
+    let place = Place::with_trace();
+    for (args, said) in [
+        (&["replay"][..], "<INPUT>"),
+        (&["replay", "trace.jsonl", "--formt", "json"], "--format"),
+        (&["replay", "trace.jsonl", "--only", "policy_denid"], "did you mean `policy_denied`?"),
+        (&["replay", "trace.jsonl", "--playbook", "standrd"], "did you mean `standard`?"),
+        (&["replay", "trace.jsonl", "--beyond-tape", "perhaps"], "fail:KIND"),
+        (&["replay", "trace.jsonl", "--run", "r9"], "there is no call in a run `r9`"),
+        (&["replay", "trace.jsonl", "--call", "c9"], "there is no call `c9`"),
+        (&["explain", "trace.jsonl", "--call", "c1"], "several calls: r1#1, r2#1"),
+        (&["explain", "trace.jsonl", "--call", "r1#9"], "did you mean"),
+        (&["help", "duplicat_effect"], "did you mean `duplicate_effect`?"),
+        (&["import", "trace.jsonl"], "no recording that is recognised"),
+    ] {
+        let run = place.run(args);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}\n{}", run.err);
+        assert!(run.err.contains(said), "{args:?}\n{}", run.err);
+    }
+}

@@ -1,0 +1,187 @@
+//! What the pages say, and that nothing in a trace can make them do anything else.
+
+use super::{Place, TRACE};
+
+#[test]
+fn two_playbooks_side_by_side_show_three_refunds_and_one() {
+    let place = Place::new();
+    let fixture = "unkeyed-refund-times-out-after-landing.yaml";
+    place.copy_fixture(fixture);
+    let run = place.run(&["replay", fixture, "--playbook", "study/retry-everything", "--playbook", "standard"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let row = run.out.lines().find(|line| line.starts_with("effects upstream")).expect("a row of effects");
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["effects", "upstream", "3", "1"]);
+    assert!(
+        run.out.contains("duplicate_effect: one intent had 3 effects, under study/retry-everything"),
+        "{}",
+        run.out
+    );
+    assert!(run.out.lines().all(|line| line.chars().count() <= 110), "{}", run.out);
+}
+
+#[test]
+fn a_replay_says_first_what_was_counted_and_then_the_worst_call_with_its_first_difference() {
+    let run = Place::with_trace().run(&["replay", "trace.jsonl"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    for said in [
+        "8 lines, 2 runs, 3 calls, 5 results, all accounted for",
+        "1. crm.close  r2#1 (c1)",
+        "retried_after_denial: sent once more after a denial, as recorded",
+        "≠ 200  attempt 2: 403_forbidden",
+        "≠        retry guard: stopped",
+        "next: playproof explain trace.jsonl --call 'r2#1'",
+    ] {
+        assert!(run.out.contains(said), "{said}\n{}", run.out);
+    }
+}
+
+#[test]
+fn what_replay_says_to_run_next_can_be_run() {
+    let place = Place::with_trace();
+    let page = place.run(&["replay", "trace.jsonl"]).out;
+    let next = page.lines().find_map(|line| line.strip_prefix("next: playproof ")).expect("a next command");
+    let args: Vec<&str> = next.split(' ').map(|word| word.trim_matches('\'')).collect();
+    let run = place.run(&args);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("send again?"), "{}", run.out);
+}
+
+#[test]
+fn standard_input_is_an_input() {
+    let run = Place::new().run_with(&["replay", "-", "--format", "json"], TRACE);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let page: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+    assert_eq!((&page["format"], &page["inputs"][0]["name"]), (&"replay/1".into(), &"<stdin>".into()));
+    assert_eq!(page["calls"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn every_line_of_jsonl_is_an_object_and_the_last_is_the_summary() {
+    let run = Place::with_trace().run(&["replay", "trace.jsonl", "--format", "jsonl"]);
+    let lines: Vec<serde_json::Value> = run.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.first().map(|line| &line["format"]), Some(&"replay/1".into()));
+    assert_eq!(lines.last().map(|line| &line["type"]), Some(&"summary".into()));
+    let calls = lines.iter().filter(|line| line["type"] == "call").count();
+    assert_eq!(calls, 3);
+}
+
+#[test]
+fn strict_makes_a_doubt_inconclusive() {
+    let place = Place::new();
+    place.write("t.jsonl", r#"{"tool":"t","status":"error","error":{"kind":"weird","message":"boom"}}"#);
+    assert_eq!(place.run(&["replay", "t.jsonl"]).code, 0);
+    assert_eq!(place.run(&["replay", "t.jsonl", "--strict"]).code, 3);
+}
+
+#[test]
+fn control_characters_and_markup_of_a_trace_reach_no_page() {
+    let place = Place::new();
+    let hostile = r"\u001b[2J\u0007\u009b31m\u202e```\n# x <img src=y> @me | [a](b)";
+    let line = format!(
+        r#"{{"run_id":"{hostile}","call_id":"{hostile}","tool":"{hostile}","args":{{"{hostile}":"{hostile}"}},"idempotency_key":"{hostile}","status":"error","error":{{"kind":"{hostile}","message":"{hostile}","code":"{hostile}"}}}}"#
+    );
+    place.write("t.jsonl", &line);
+    for format in ["table", "json", "jsonl", "markdown"] {
+        let run = place.run(&["replay", "t.jsonl", "--format", format]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let tame = |c: char| c == '\n' || !c.is_control() && c != '\u{202e}';
+        assert!(run.out.chars().all(tame), "{format}\n{:?}", run.out);
+        assert!(!run.out.lines().any(|line| line.starts_with("# x")), "{format}\n{}", run.out);
+    }
+    let explained = place.run(&["explain", "t.jsonl"]);
+    assert!(explained.out.chars().all(|c| c == '\n' || !c.is_control()), "{:?}", explained.out);
+    let markdown = place.run(&["replay", "t.jsonl", "--format", "markdown"]).out;
+    assert!(outside_of_code(&markdown).all(|line| !line.contains("<img")), "{markdown}");
+}
+
+/// The lines of a Markdown page that are not inside a code block.
+fn outside_of_code(page: &str) -> impl Iterator<Item = &str> {
+    let mut fence: Option<usize> = None;
+    page.lines().filter(move |line| {
+        let ticks = line.chars().take_while(|&c| c == '`').count();
+        match fence {
+            None if ticks >= 3 => fence = Some(ticks),
+            Some(open) if ticks >= open && line.len() == ticks => fence = None,
+            _ => return fence.is_none(),
+        }
+        false
+    })
+}
+
+#[test]
+fn markdown_shows_the_shape_of_arguments_unless_their_values_are_asked_for() {
+    let place = Place::with_trace();
+    let shape = place.run(&["replay", "trace.jsonl", "--format", "markdown"]).out;
+    assert!(shape.contains("args {amount: number, order: string}") && !shape.contains("o_91"), "{shape}");
+    let values = place.run(&["replay", "trace.jsonl", "--format", "markdown", "--show-args"]).out;
+    assert!(values.contains("o_91"), "{values}");
+}
+
+#[test]
+fn redaction_rules_of_the_project_apply_before_any_page() {
+    let place = Place::with_trace();
+    place.write("playproof.yaml", "format: project/1\nredaction: { keys: [order], patterns: ['no answer'] }\n");
+    for format in ["table", "json", "jsonl"] {
+        let run = place.run(&["replay", "trace.jsonl", "--format", format]);
+        assert!(!run.out.contains("o_91") && !run.out.contains("no answer within"), "{}", run.out);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_ends_the_program_quietly() {
+    use std::io::Read;
+    use std::process::Stdio;
+    let place = Place::new();
+    place.write("t.jsonl", TRACE.repeat(5_000));
+    let binary = assert_cmd::cargo::cargo_bin!("playproof");
+    let mut child = std::process::Command::new(binary)
+        .args(["replay", "t.jsonl", "--format", "jsonl"])
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut first = [0; 10];
+    child.stdout.take().expect("stdout").read_exact(&mut first).expect("a beginning"); // and drop the pipe
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(output.status.code(), Some(141));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn help_is_a_result_and_explains_commands_findings_and_lints() {
+    let place = Place::new();
+    for (args, said) in [
+        (&["help"][..], "Usage: playproof"),
+        (&["--help"], "Usage: playproof"),
+        (&["help", "replay"], "Usage: playproof replay"),
+        (&["replay", "--help"], "Usage: playproof replay"),
+        (&["help", "duplicate_effect"], "one intent had more than one effect"),
+        (&["help", "shadowed_rule"], "shadowed_rule (lint)"),
+        (&["help", "topics"], "findings"),
+        (&["--version"], "playproof "),
+        (&["lint"], "clean"),
+        (&["schema", "playbook"], "\"$schema\""),
+        (&["schema", "trace"], "\"tool\""),
+    ] {
+        let run = place.run(args);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{args:?}");
+        assert!(run.out.contains(said), "{args:?}\n{}", run.out);
+    }
+}
+
+#[test]
+fn colour_is_a_choice_and_changes_nothing_but_colour() {
+    let place = Place::with_trace();
+    let plain = place.run(&["replay", "trace.jsonl"]).out;
+    let coloured = place.run(&["replay", "trace.jsonl", "--color", "always"]).out;
+    assert!(coloured.contains('\u{1b}') && !plain.contains('\u{1b}'));
+    let mut bare = String::new();
+    let mut rest = coloured.as_str();
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        bare += before;
+        rest = after.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    assert_eq!(bare + rest, plain);
+}
