@@ -2,11 +2,9 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-<<<<<<< HEAD
-use super::command::{coverage, explain, help, import, lint, mutate, replay, schema, tools};
-=======
-use super::command::{accept, approve, check, diff, explain, help, import, lint, reject, replay, schema, tools};
->>>>>>> main
+use super::command::{
+    accept, approve, check, coverage, diff, explain, help, import, lint, mutate, reject, replay, schema, tools,
+};
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -60,12 +58,6 @@ pub enum Command {
     Explain(explain::Args),
     /// Say what is wrong, or legal but likely not meant, in a playbook
     Lint(lint::Args),
-<<<<<<< HEAD
-    /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
-    Coverage(coverage::Args),
-    /// Change a playbook one row at a time, and say which changes no fixture notices
-    Mutate(mutate::Args),
-=======
     /// Hold every fixture against its golden and every playbook against its approved rows
     Check(check::Args),
     /// Accept what a check found, as the new goldens
@@ -76,7 +68,10 @@ pub enum Command {
     Diff(diff::Args),
     /// Approve the rows of a playbook that was edited by hand
     Approve(approve::Args),
->>>>>>> main
+    /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
+    Coverage(coverage::Args),
+    /// Change a playbook one row at a time, and say which changes no fixture notices
+    Mutate(mutate::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm

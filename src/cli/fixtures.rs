@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::exit::Failure;
 use super::files;
-<<<<<<< HEAD
 use super::playbooks;
 use super::project::Project;
 use crate::coverage::Case;
@@ -12,17 +11,13 @@ use crate::fixture::{self, model::Fixture};
 
 /// Where fixtures lie unless somebody says otherwise.
 const FOLDER: &str = "fixtures";
-=======
-use crate::fixture::{self, model::Fixture};
->>>>>>> main
 
 /// Loads a fixture.
 ///
 /// # Errors
 /// A path that cannot be read, and everything that is wrong in it.
 pub fn load(path: &str) -> Result<Fixture, Failure> {
-<<<<<<< HEAD
-    Ok(fixture::parse(files::read_small(path)?)?)
+    fixture::parse(files::read_small(path)?).map_err(|report| Failure::from(report).next("playproof schema fixture"))
 }
 
 /// The folder that is meant: that of the command line, else the project's, else the usual one.
@@ -55,7 +50,4 @@ pub fn of_playbook(folder: &str, playbook: &str, project: &Project) -> Result<Ve
             .next("playproof help coverage"));
     }
     Ok(cases)
-=======
-    fixture::parse(files::read_small(path)?).map_err(|report| Failure::from(report).next("playproof schema fixture"))
->>>>>>> main
 }

@@ -7,11 +7,9 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::args::{Cli, Command};
-<<<<<<< HEAD
-use super::command::{coverage, explain, help, import, lint, mutate, replay, schema, tools};
-=======
-use super::command::{accept, approve, check, diff, explain, help, import, lint, reject, replay, schema, tools};
->>>>>>> main
+use super::command::{
+    accept, approve, check, coverage, diff, explain, help, import, lint, mutate, reject, replay, schema, tools,
+};
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
 use super::terminal::{ColorChoice, Stream, Terminal};
@@ -40,16 +38,13 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Replay(args) => replay::run(&args, terminal, output),
         Command::Explain(args) => explain::run(&args, terminal, output),
         Command::Lint(args) => lint::run(&args, terminal, output),
-<<<<<<< HEAD
-        Command::Coverage(args) => coverage::run(&args, terminal, output),
-        Command::Mutate(args) => mutate::run(&args, terminal, output),
-=======
         Command::Check(args) => check::run(&args, terminal, output),
         Command::Accept(args) => accept::run(&args, terminal, output),
         Command::Reject(args) => reject::run(&args, output),
         Command::Diff(args) => diff::run(&args, terminal, output),
         Command::Approve(args) => approve::run(&args, terminal, output),
->>>>>>> main
+        Command::Coverage(args) => coverage::run(&args, terminal, output),
+        Command::Mutate(args) => mutate::run(&args, terminal, output),
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
