@@ -34,6 +34,7 @@ pub mod event;
 pub mod fixture;
 pub mod golden;
 pub mod ids;
+pub mod impact;
 pub mod mutation;
 pub mod playbook;
 pub mod replay;

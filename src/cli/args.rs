@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, import, lint, mutate, reject, replay, schema, tools,
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mutate, reject, replay, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -72,6 +72,8 @@ pub enum Command {
     Coverage(coverage::Args),
     /// Change a playbook one row at a time, and say which changes no fixture notices
     Mutate(mutate::Args),
+    /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
+    Impact(impact::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
@@ -94,6 +96,9 @@ impl Command {
             Command::Reject(_) => "reject",
             Command::Diff(_) => "diff",
             Command::Approve(_) => "approve",
+            Command::Coverage(_) => "coverage",
+            Command::Mutate(_) => "mutate",
+            Command::Impact(_) => "impact",
             Command::Import(_) => "import",
             Command::Tools(_) => "tools",
             Command::Schema(_) => "schema",

@@ -78,26 +78,6 @@ pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     beside.persist(target).map(drop).map_err(|error| unwritable(&error.error))
 }
 
-/// The paths of the files of a folder whose names end so, in the order of their names.
-///
-/// # Errors
-/// A folder that cannot be read, a name that is not UTF-8.
-pub fn listed(folder: &str, ending: &str) -> Result<Vec<String>, Failure> {
-    let unreadable = |error: io::Error| unreadable(folder, &error);
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let name = entry.map_err(unreadable)?.file_name();
-        let Some(name) = name.to_str() else {
-            return Err(Failure::said(format!("`{}` in `{folder}` is no name in UTF-8", name.to_string_lossy())));
-        };
-        if name.ends_with(ending) {
-            paths.push(Path::new(folder).join(name).to_string_lossy().into_owned());
-        }
-    }
-    paths.sort();
-    Ok(paths)
-}
-
 /// The nearest file named `name` in the working directory or above it.
 pub fn upwards(name: &str) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;

@@ -17,6 +17,7 @@ mod project;
 mod reading;
 mod reports;
 mod run;
+mod stream;
 mod terminal;
 mod topics;
 mod view;

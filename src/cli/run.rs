@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 
 use super::args::{Cli, Command};
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, import, lint, mutate, reject, replay, schema, tools,
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mutate, reject, replay, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
@@ -45,6 +45,7 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Approve(args) => approve::run(&args, terminal, output),
         Command::Coverage(args) => coverage::run(&args, terminal, output),
         Command::Mutate(args) => mutate::run(&args, terminal, output),
+        Command::Impact(args) => impact::run(&args, terminal, output),
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),

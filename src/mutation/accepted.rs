@@ -15,7 +15,7 @@ const FORMAT: &str = "mutants/1";
 pub struct Accepted {
     /// What the places point into.
     pub source: Arc<Source>,
-    /// By the playbook's own name.
+    /// By the name that fixtures know the playbook by.
     pub sections: BTreeMap<String, Section>,
 }
 

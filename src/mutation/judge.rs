@@ -3,11 +3,11 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::accepted::Entry;
 use super::body::{Body, scenario};
 use super::mutants::{Mutant, mutants, slug};
+use crate::check::map;
 use crate::coverage::{Case, Probe, expected, probes, to_yaml};
 use crate::diagnostic::did_you_mean;
 use crate::playbook::model::{Playbook, Tools};
@@ -16,7 +16,7 @@ use crate::sim::{Plan, Scenario, Simulator};
 /// What the fixtures of one playbook make of its mutants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MutationReport {
-    /// The playbook's own name.
+    /// The playbook, by the name that fixtures know it by.
     pub playbook: String,
     /// The fixtures, by name, in the order in which they were given.
     pub fixtures: Vec<String>,
@@ -97,10 +97,10 @@ impl MutationReport {
     }
 }
 
-/// Judges every mutant of a playbook with `jobs` threads; the report is the same for any number.
-///
-/// `stronger` are tool facts that win over the playbook's own.
+/// Judges every mutant of the playbook that fixtures call `name`, with `jobs` threads; the report is the same for any
+/// number. `stronger` are tool facts that win over the playbook's own.
 pub fn judge(
+    name: &str,
     playbook: &Playbook,
     stronger: &Tools,
     cases: &[Case],
@@ -108,8 +108,9 @@ pub fn judge(
     jobs: NonZeroUsize,
 ) -> MutationReport {
     let mutants = mutants(playbook);
-    let court = Court::new(playbook, stronger, cases);
-    let judgements = in_parallel(&mutants, jobs, |mutant, simulator| court.judge(mutant, simulator));
+    let court = Court::new(name, playbook, stronger, cases);
+    let judge = |simulator: &mut Simulator, mutant: &Mutant| court.judge(mutant, simulator);
+    let judgements = map(&mutants, jobs, Simulator::new, judge, |_| false);
     let mut judged: Vec<Judged> = mutants
         .into_iter()
         .zip(judgements)
@@ -117,42 +118,12 @@ pub fn judge(
         .collect();
     let stale = accept(&mut judged, accepted, cases);
     MutationReport {
-        playbook: playbook.name.to_string(),
+        playbook: name.to_owned(),
         fixtures: cases.iter().map(|case| case.name.clone()).collect(),
         runs: judged.len() * cases.len(),
         mutants: judged,
         stale,
     }
-}
-
-/// `work` done on every item by some number of threads, the results in the order of the items.
-fn in_parallel<T: Sync, R: Send>(
-    items: &[T],
-    jobs: NonZeroUsize,
-    work: impl Fn(&T, &mut Simulator) -> R + Sync,
-) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let (mut simulator, mut done) = (Simulator::new(), Vec::new());
-        loop {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(n) else { return done };
-            done.push((n, work(item, &mut simulator)));
-        }
-    };
-    let mut done = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..jobs.get().min(items.len().max(1))).map(|_| scope.spawn(take)).collect();
-        let mut done = take();
-        for other in others {
-            match other.join() {
-                Ok(theirs) => done.extend(theirs),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        done
-    });
-    done.sort_by_key(|(n, _)| *n);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// A fixture with its scenario and its body under the playbook as it is.
@@ -163,6 +134,7 @@ struct Exhibit<'a> {
 
 /// What all mutants of a playbook are held against.
 struct Court<'a> {
+    name: &'a str,
     playbook: &'a Playbook,
     stronger: &'a Tools,
     plan: Plan,
@@ -173,7 +145,7 @@ struct Court<'a> {
 }
 
 impl<'a> Court<'a> {
-    fn new(playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [Case]) -> Court<'a> {
+    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [Case]) -> Court<'a> {
         let plan = Plan::new(playbook.clone(), stronger);
         let mut simulator = Simulator::new();
         let exhibits = cases.iter().map(|case| {
@@ -182,7 +154,7 @@ impl<'a> Court<'a> {
             Exhibit { scenario, body }
         });
         let exhibits = exhibits.collect();
-        Court { playbook, stronger, plan, cases, exhibits, probes: OnceLock::new() }
+        Court { name, playbook, stronger, plan, cases, exhibits, probes: OnceLock::new() }
     }
 
     fn judge(&self, mutant: &Mutant, simulator: &mut Simulator) -> Judgement {
@@ -204,12 +176,11 @@ impl<'a> Court<'a> {
 
     /// A fixture made up for the playbook, or else for the mutant, that shows the difference between the two.
     fn shown_by(&self, mutant: &Mutant, plan: &Plan, simulator: &mut Simulator) -> Option<Shown> {
-        let name = &self.plan.playbook.name;
-        let known = self.probes.get_or_init(|| probes(&self.plan, name));
+        let known = self.probes.get_or_init(|| probes(&self.plan, self.name));
         if let Some(probe) = known.iter().find(|probe| self.shows(probe, plan, simulator)) {
             return Some(self.shown(mutant, probe, simulator));
         }
-        let more = probes(plan, name);
+        let more = probes(plan, self.name);
         more.iter().find(|probe| self.shows(probe, plan, simulator)).map(|probe| self.shown(mutant, probe, simulator))
     }
 
@@ -223,7 +194,7 @@ impl<'a> Court<'a> {
         fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
         let scenario = scenario(&self.plan, &probe.fixture);
         let expect = expected(&self.plan, &scenario, simulator.rehearse(&self.plan, &scenario));
-        fixture.expect.insert(self.plan.playbook.name.to_string(), expect);
+        fixture.expect.insert(self.name.to_owned(), expect);
         Shown { name: slug(&mutant.id), text: to_yaml(&fixture) }
     }
 }

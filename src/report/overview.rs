@@ -58,7 +58,7 @@ pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
 }
 
 /// The account of the inputs: a line each, and what is odd below it.
-fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
+pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
     let mut lines = Vec::new();
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
         let note = notes.get(n).and_then(|note| note.read_as.as_deref());

@@ -3,13 +3,12 @@
 
 use clap::ValueEnum;
 
+use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::fixtures;
 use crate::cli::output::{Output, to_stderr};
-use crate::cli::playbooks;
-use crate::cli::project::Project;
 use crate::cli::terminal::Terminal;
-use crate::coverage::measure;
+use crate::cli::workspace::Workspace;
+use crate::coverage::{Case, measure};
 use crate::report::coverage::{Extent, json, lines, page, percent};
 use crate::report::style::Palette;
 
@@ -79,14 +78,14 @@ fn permille(text: &str) -> Result<Permille, String> {
 
 /// Measures.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let project = Project::find()?;
-    let name = playbooks::names(args.playbook.as_slice(), &project).remove(0); // `names` gives one at least
-    let loaded = playbooks::load(&name)?;
-    let folder = fixtures::folder(args.fixtures.as_deref(), &project);
-    let cases = fixtures::of_playbook(&folder, &loaded.playbook.name, &project)?;
-    let report = measure(&loaded, &playbooks::facts(None, &project)?, &cases);
+    let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    let (name, used) = workspace.playbook(args.playbook.as_deref())?;
+    let fixtures = workspace.fixtures_of(&name, checking::jobs(None))?;
+    let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
+    let report = measure(&name, &used.loaded, workspace.tools(), &cases);
+    let name = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name)); // as it is typed
     let palette = Palette::new(terminal.out.colour);
-    let source = &loaded.places.source;
+    let source = &used.loaded.places.source;
     match args.format {
         Format::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };

@@ -4,13 +4,13 @@ use std::num::NonZeroUsize;
 
 use clap::ValueEnum;
 
+use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
-use crate::cli::fixtures;
 use crate::cli::output::{Output, to_stderr};
-use crate::cli::playbooks;
-use crate::cli::project::Project;
 use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::coverage::Case;
 use crate::mutation::{Accepted, MutationReport, judge};
 use crate::report::coverage::Extent;
 use crate::report::diagnostic;
@@ -74,16 +74,21 @@ pub enum Format {
 
 /// Mutates.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let project = Project::find()?;
     let accepted = accepted(args.accepted.as_deref())?;
-    let facts = playbooks::facts(None, &project)?;
-    let folder = fixtures::folder(args.fixtures.as_deref(), &project);
-    let names = playbooks::names(&args.playbooks, &project);
-    let mut reports = Vec::new();
-    for name in &names {
-        let playbook = playbooks::load(name)?.playbook;
-        let cases = fixtures::of_playbook(&folder, &playbook.name, &project)?;
-        reports.push(judge(&playbook, &facts, &cases, accepted.of(&playbook.name), jobs(args.jobs)));
+    let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    let jobs = checking::jobs(args.jobs);
+    let asked: Vec<Option<&str>> = match args.playbooks.as_slice() {
+        [] => vec![None],
+        named => named.iter().map(|name| Some(name.as_str())).collect(),
+    };
+    let (mut reports, mut names) = (Vec::new(), Vec::new());
+    for asked in asked {
+        let (name, used) = workspace.playbook(asked)?;
+        let fixtures = workspace.fixtures_of(&name, jobs)?;
+        let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
+        let report = judge(&name, &used.loaded.playbook, workspace.tools(), &cases, accepted.of(&name), jobs);
+        reports.push(report);
+        names.push(asked.map_or_else(|| workspace.playbook_argument(&name), str::to_owned));
     }
     match args.format {
         Format::Table => output.page(&pages(&reports, args, &names, terminal))?,
@@ -103,11 +108,6 @@ fn accepted(asked: Option<&str>) -> Result<Accepted, Failure> {
         Some(path) => Ok(Accepted::parse(files::read_small(&path)?)?),
         None => Ok(Accepted::nothing()),
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "cli chooses the number of threads")]
-fn jobs(asked: Option<NonZeroUsize>) -> NonZeroUsize {
-    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
 fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &Terminal) -> String {

@@ -7,5 +7,5 @@ mod write;
 
 pub use calls::write_call;
 pub use events::write_events;
-pub use summary::fill_replayed;
+pub use summary::{fill_replayed, write_inputs};
 pub use write::Object;

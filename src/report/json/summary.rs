@@ -4,14 +4,19 @@ use super::write::Object;
 use crate::event::{EffectClaim, FindingBy, FindingId, Names};
 use crate::replay::{Counts, FindingCounts, OUTCOMES, Replayed, Summary};
 
-/// Writes the keys of a whole replay into an object: `inputs`, `recorded`, `playbooks`.
-pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Names]) {
+/// Writes the account of a replay's inputs into an object.
+pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
     object.objects("inputs", &replayed.inputs, |object, input| {
         object.text("name", &input.name);
         for (key, count) in input.ledger.rows() {
             object.number(key, count);
         }
     });
+}
+
+/// Writes the keys of a whole replay into an object: `inputs`, `recorded`, `playbooks`.
+pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Names]) {
+    write_inputs(object, replayed);
     object.object("recorded", |object| {
         findings(object, &replayed.recorded, FindingBy::Recorded);
         counts(object, "possible_duplicates_by_tool", &replayed.possible_duplicates);

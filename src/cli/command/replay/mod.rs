@@ -1,7 +1,7 @@
 //! `playproof replay INPUT...`: recorded calls and fixtures under one or several playbooks.
 
 mod args;
-mod feed;
+pub mod feed;
 mod rehearsal;
 mod run;
 mod shown;

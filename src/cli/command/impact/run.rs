@@ -1,0 +1,93 @@
+//! `playproof impact`: from arguments to a page and an exit code.
+
+use super::args::{Args, FailOn, Format};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::playbooks;
+use crate::cli::project::Project;
+use crate::cli::stream::{Stream, Streamed};
+use crate::cli::terminal::Terminal;
+use crate::impact::{Gate, Impact, Part, Watcher};
+use crate::playbook::fingerprint;
+use crate::report::impact::{Shown, json, markdown, page};
+use crate::report::style::Palette;
+use crate::report::text;
+use crate::sim::Plan;
+
+/// Compares.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let base = args.base.clone().into_iter().collect::<Vec<_>>();
+    let base = playbooks::names(&base, &project).swap_remove(0); // never empty
+    let load = |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, &tools));
+    let plans = [load(&base)?, load(&args.candidate)?];
+    let [mine, theirs] = &plans;
+    refuse_equal(args, &base, [mine, theirs])?;
+    let watcher = Watcher::new(mine, theirs);
+    let stream = Stream {
+        command: "impact",
+        inputs: &args.inputs,
+        reading: &args.reading,
+        beyond: args.beyond_tape.clone().unwrap_or_default(),
+        jobs: args.jobs,
+        allow_empty: args.allow_empty,
+    };
+    let mut all = Part::default();
+    let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
+    let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
+    let gate = gate(args);
+    let next = next(args, &base, &impact);
+    let Streamed { replayed, notes, names } = &streamed;
+    let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_deref() };
+    match args.format {
+        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Markdown => output.page(&markdown(&shown))?,
+        Format::Json => output.write(&json(&shown, names))?,
+    }
+    Ok(exit(args, &gate, &impact))
+}
+
+/// A playbook against itself: whoever asks that has named the wrong file, and a gate must not pass by it.
+fn refuse_equal(args: &Args, base: &str, [mine, theirs]: [&Plan; 2]) -> Result<(), Failure> {
+    if args.allow_empty || fingerprint(&mine.playbook) != fingerprint(&theirs.playbook) {
+        return Ok(());
+    }
+    let said = match base == args.candidate {
+        true => format!("base and candidate are both `{base}`: there is nothing to compare"),
+        false => format!("`{base}` and `{}` are the same but for names and layout: nothing to compare", args.candidate),
+    };
+    Err(Failure::said(said).help("`--allow-empty` makes that no error"))
+}
+
+fn gate(args: &Args) -> Gate {
+    Gate {
+        widening: args.fail_on.contains(&FailOn::Widening),
+        effects: args.fail_on.contains(&FailOn::Effects),
+        allow_widening: args.allow_widening.clone(),
+    }
+}
+
+fn exit(args: &Args, gate: &Gate, impact: &Impact) -> Exit {
+    if !gate.judge(impact).is_empty() {
+        Exit::Found
+    } else if args.strict && impact.undetermined.calls() > 0 {
+        Exit::Inconclusive
+    } else {
+        Exit::Clean
+    }
+}
+
+/// The example of the first cause under both playbooks, side by side.
+fn next(args: &Args, base: &str, impact: &Impact) -> Option<String> {
+    let example = impact.causes.first()?.example.as_ref()?;
+    let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
+    let mut command = format!("playproof replay {input} --call '{}'", example.reference);
+    command += &format!(" --playbook {base} --playbook {}", args.candidate);
+    for (flag, value) in [("tools", &args.tools), ("map", &args.reading.map)] {
+        if let Some(value) = value {
+            command += &format!(" --{flag} {value}");
+        }
+    }
+    Some(text::visible(&command).into_owned())
+}

@@ -1,0 +1,128 @@
+//! Traces in one streaming pass for a command that makes something of every call: opening, progress, and what is
+//! wrong with the inputs. What the command makes of the calls is its own.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::command::replay::feed::{self, Notes};
+use super::exit::Failure;
+use super::output::{refused, to_stderr};
+use super::project::Project;
+use super::reading::Reading;
+use super::terminal::{Terminal, cores};
+use super::{files, inputs};
+use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
+use crate::report::overview::InputNote;
+use crate::report::{diagnostic, text};
+use crate::sim::Plan;
+use crate::upstream::BeyondTape;
+
+/// What is read, and how.
+pub struct Stream<'a> {
+    /// The command's name, for the commands that it suggests.
+    pub command: &'static str,
+    /// Paths; `-` is standard input.
+    pub inputs: &'a [String],
+    /// How they are read.
+    pub reading: &'a Reading,
+    /// What answers where a recording ends.
+    pub beyond: BeyondTape,
+    /// Threads; none: all cores.
+    pub jobs: Option<NonZeroUsize>,
+    /// An input without calls is no error.
+    pub allow_empty: bool,
+}
+
+/// What is left when all is read.
+pub struct Streamed {
+    /// What the replay counted.
+    pub replayed: Replayed,
+    /// What the inputs turned out to be.
+    pub notes: Vec<InputNote>,
+    /// The inputs' names, in their order.
+    pub names: Vec<String>,
+}
+
+impl Stream<'_> {
+    /// Replays all inputs under `plans`; every part that `watch` makes goes to `each`, in order.
+    ///
+    /// # Errors
+    /// An input that cannot be read or used; one without calls, unless that is allowed.
+    pub fn run<W: Watch>(
+        &self,
+        plans: &[Plan],
+        watch: &W,
+        project: &Project,
+        terminal: &Terminal,
+        mut each: impl FnMut(W::Part) + Send,
+    ) -> Result<Streamed, Failure> {
+        self.refuse_fixtures()?;
+        let mapping = self.reading.map.as_deref().map(inputs::mapping).transpose()?;
+        let options = ReplayOptions {
+            jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
+            assemble: self.reading.options(),
+            beyond: self.beyond.clone(),
+            redaction: project.redaction.clone(),
+        };
+        let notes: Notes = Arc::new(Mutex::new(Vec::new()));
+        let bar = feed::bar(self.inputs, terminal);
+        let feed = feed::open(self.inputs, mapping.as_ref(), Arc::clone(&notes), bar.clone());
+        let replayed = replay(plans, feed, &options, watch, |part| -> io::Result<()> {
+            each(part);
+            Ok(())
+        });
+        bar.finish_and_clear();
+        let replayed = replayed.map_err(|error| self.failed(error))?;
+        say_skipped(&replayed, terminal);
+        self.refuse_empty(&replayed)?;
+        let notes = notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let names = self.inputs.iter().map(|path| files::display_name(path)).collect();
+        Ok(Streamed { replayed, notes, names })
+    }
+
+    fn refuse_fixtures(&self) -> Result<(), Failure> {
+        match self.inputs.iter().find(|path| inputs::is_fixture(path)) {
+            None => Ok(()),
+            Some(fixture) => Err(Failure::said(format!("`{fixture}` is a fixture; `{}` reads traces", self.command))
+                .next(format!("playproof replay {fixture}"))),
+        }
+    }
+
+    fn failed(&self, error: ReplayError) -> Failure {
+        match error {
+            ReplayError::Output(error) => refused(&error),
+            ReplayError::Input(report) if self.reading.skip_invalid => Failure::from(*report),
+            ReplayError::Input(report) => Failure::from(*report).help("`--skip-invalid` counts such lines instead"),
+        }
+    }
+
+    fn refuse_empty(&self, replayed: &Replayed) -> Result<(), Failure> {
+        let is_empty = |account: &&InputAccount| account.ledger.calls + account.ledger.combined == 0;
+        match replayed.inputs.iter().find(is_empty).filter(|_| !self.allow_empty) {
+            None => Ok(()),
+            Some(account) => {
+                let said = match account.ledger.lines {
+                    0 => "it is empty".to_owned(),
+                    lines => format!("no calls in {}", text::counted(lines, "line", "lines")),
+                };
+                Err(Failure::source(&account.name, "empty_input", said)
+                    .help("`--allow-empty` makes an input without calls no error")
+                    .next(format!("playproof import {}", self.inputs.join(" "))))
+            }
+        }
+    }
+}
+
+/// The first lines that were skipped, each with its place.
+fn say_skipped(replayed: &Replayed, terminal: &Terminal) {
+    for account in &replayed.inputs {
+        for report in &account.skipped {
+            to_stderr(&diagnostic::render(report, terminal.err.width, terminal.err.colour));
+        }
+        if account.ledger.skipped > 0 {
+            let lines = text::counted(account.ledger.skipped, "line", "lines");
+            to_stderr(&format!("{}: {lines} skipped\n", text::visible(&account.name)));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What a comparison must not show if it is to pass. Judges the result; knows no exit codes.
+
+use super::cause::{Change, Direction};
+use super::result::Impact;
+
+/// What makes a comparison fail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// A call that widens.
+    pub widening: bool,
+    /// A call whose effects change.
+    pub effects: bool,
+    /// Why widening is right this time, as someone stated it.
+    pub allow_widening: Option<String>,
+}
+
+/// One reason why a comparison does not pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Calls that show an unsafe finding under the candidate only. No gate is needed to ask this.
+    Unsafe(u64),
+    /// Calls that widen.
+    Widening(u64),
+    /// Calls whose effects change.
+    Effects(u64),
+}
+
+impl Gate {
+    /// Every reason why `impact` does not pass; none if it does.
+    pub fn judge(&self, impact: &Impact) -> Vec<Refusal> {
+        let widening =
+            if self.widening && self.allow_widening.is_none() { impact.count(Direction::Widening) } else { 0 };
+        let effects = if self.effects { impact.changes.count(Change::Effect) } else { 0 };
+        let all = [
+            (Refusal::Unsafe as fn(u64) -> Refusal, impact.unsafe_gained()),
+            (Refusal::Widening, widening),
+            (Refusal::Effects, effects),
+        ];
+        all.into_iter().filter(|(_, calls)| *calls > 0).map(|(refusal, calls)| refusal(calls)).collect()
+    }
+}

@@ -1,0 +1,297 @@
+//! What is counted over many calls: in parts that add up, small however long the traces are.
+
+use std::collections::BTreeMap;
+
+use super::cause::{Cause, Changes, Direction};
+use super::compare::{Difference, Ran};
+use crate::event::{FindingBy, FindingId, Outcome, OutcomeKind};
+use crate::replay::Counts;
+use crate::sim::Record;
+use crate::time::Duration;
+use crate::trace::model::{Place, RecordedCall};
+
+/// Causes that are told apart. More than a batch of calls can have, so that it is the order of the calls alone that
+/// decides which ones are.
+const MAX_CAUSES: usize = 4_096;
+
+/// Calls that end undetermined under one playbook or both: of their ends nothing can be said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Undetermined {
+    /// Under the base only.
+    pub base: u64,
+    /// Under the candidate only.
+    pub candidate: u64,
+    /// Under both.
+    pub both: u64,
+}
+
+impl Undetermined {
+    /// Under either.
+    pub const fn calls(&self) -> u64 {
+        self.base + self.candidate + self.both
+    }
+
+    fn add(&mut self, base: bool, candidate: bool) {
+        match (base, candidate) {
+            (true, true) => self.both += 1,
+            (true, false) => self.base += 1,
+            (false, true) => self.candidate += 1,
+            (false, false) => {}
+        }
+    }
+
+    fn merge(&mut self, later: &Undetermined) {
+        self.base += later.base;
+        self.candidate += later.candidate;
+        self.both += later.both;
+    }
+}
+
+/// What differing calls ask more or less of the upstream, of time and of people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Upstream calls that only the candidate makes.
+    pub upstream_more: u64,
+    /// Upstream calls that only the base makes.
+    pub upstream_fewer: u64,
+    /// Waiting that the candidate adds to what the base adds.
+    pub delay_more: Duration,
+    /// Waiting that the base adds to what the candidate adds.
+    pub delay_fewer: Duration,
+    /// Calls that wait for people under the candidate only.
+    pub people_more: u64,
+    /// Calls that wait for people under the base only.
+    pub people_fewer: u64,
+    /// Calls that show an unsafe finding, or may make an effect twice, under the candidate only.
+    pub harm_gained: u64,
+    /// The same under the base only.
+    pub harm_lost: u64,
+}
+
+impl Load {
+    fn of(base: Ran<'_>, candidate: Ran<'_>) -> Load {
+        let queued = |ran: Ran<'_>| matches!(ran.outcome.kind, OutcomeKind::Escalated(_));
+        let (harms, would_harm) = (harms(base.record), harms(candidate.record));
+        let (mine, theirs) = (base.tally, candidate.tally);
+        let only = |first: bool, second: bool| u64::from(first && !second);
+        Load {
+            upstream_more: u64::from(theirs.sends.saturating_sub(mine.sends)),
+            upstream_fewer: u64::from(mine.sends.saturating_sub(theirs.sends)),
+            delay_more: less(theirs.added_delay, mine.added_delay),
+            delay_fewer: less(mine.added_delay, theirs.added_delay),
+            people_more: only(queued(candidate), queued(base)),
+            people_fewer: only(queued(base), queued(candidate)),
+            harm_gained: only(would_harm, harms),
+            harm_lost: only(harms, would_harm),
+        }
+    }
+
+    fn merge(&mut self, later: &Load) {
+        self.upstream_more += later.upstream_more;
+        self.upstream_fewer += later.upstream_fewer;
+        self.delay_more = self.delay_more.plus(later.delay_more);
+        self.delay_fewer = self.delay_fewer.plus(later.delay_fewer);
+        self.people_more += later.people_more;
+        self.people_fewer += later.people_fewer;
+        self.harm_gained += later.harm_gained;
+        self.harm_lost += later.harm_lost;
+    }
+}
+
+/// `a` without `b`, never below zero.
+fn less(a: Duration, b: Duration) -> Duration {
+    Duration::from_micros(a.as_micros().saturating_sub(b.as_micros()))
+}
+
+/// Whether the dispatcher would do harm: an unsafe finding, or an effect that may be made twice.
+fn harms(record: &Record) -> bool {
+    use crate::event::FindingSeverity::Unsafe;
+    let is_harm = |id: FindingId| id.severity() == Unsafe || id == FindingId::PossibleDuplicateEffect;
+    record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && is_harm(finding.id))
+}
+
+/// Calls that go another way for the same reason and in the same direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    pub calls: u64,
+    pub undetermined: u64,
+    pub changes: Changes,
+    pub load: Load,
+    pub tools: Counts,
+    pub example: Option<Exemplar>,
+}
+
+/// The smallest call of a group.
+#[derive(Clone, Debug)]
+pub(super) struct Exemplar {
+    /// Decisions under both playbooks; then the length of its arguments.
+    size: (usize, usize),
+    pub place: Place,
+    pub reference: String,
+    pub tool: String,
+    pub base: Outcome,
+    pub candidate: Outcome,
+}
+
+impl Group {
+    fn add(&mut self, call: &RecordedCall, base: Ran<'_>, candidate: Ran<'_>, difference: &Difference) {
+        self.calls += 1;
+        self.undetermined += u64::from(is_undetermined(base) || is_undetermined(candidate));
+        self.changes.merge(&difference.changes);
+        self.load.merge(&Load::of(base, candidate));
+        self.tools.add(call.tool(), 1);
+        let decisions = base.record.events.len() + candidate.record.events.len();
+        let size = (decisions, call.args().map_or(0, str::len));
+        if self.example.as_ref().is_none_or(|known| size < known.size) {
+            self.example = Some(Exemplar {
+                size,
+                place: call.place,
+                reference: call.reference(),
+                tool: call.tool().to_owned(),
+                base: *base.outcome,
+                candidate: *candidate.outcome,
+            });
+        }
+    }
+
+    fn merge(&mut self, later: Group) {
+        self.calls += later.calls;
+        self.undetermined += later.undetermined;
+        self.changes.merge(&later.changes);
+        self.load.merge(&later.load);
+        self.tools.merge(&later.tools);
+        let smaller = |new: &Exemplar| self.example.as_ref().is_none_or(|known| new.size < known.size);
+        if let Some(new) = later.example.filter(smaller) {
+            self.example = Some(new);
+        }
+    }
+}
+
+fn is_undetermined(ran: Ran<'_>) -> bool {
+    matches!(ran.outcome.kind, OutcomeKind::Undetermined(_))
+}
+
+/// Calls that gain or lose one finding by the playbook.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Swing {
+    pub gained: u64,
+    pub lost: u64,
+}
+
+/// What was counted of a batch of calls, or of all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tallies {
+    pub calls: u64,
+    /// Calls whose recording has a failed attempt.
+    pub failed: u64,
+    /// Calls that differ, and end determined under both.
+    pub changed: u64,
+    pub undetermined: Undetermined,
+    /// Of the undetermined ones: those for which the playbooks decide differently.
+    pub undetermined_differing: u64,
+    /// Calls that differ, by direction.
+    pub directions: [u64; Direction::ALL.len()],
+    pub changes: Changes,
+    pub load: Load,
+    /// By `FindingId::ALL`.
+    pub findings: [Swing; FindingId::ALL.len()],
+    pub groups: BTreeMap<(Direction, Cause), Group>,
+    /// Calls whose cause is none of those that are told apart.
+    pub overflow: u64,
+}
+
+impl Tallies {
+    /// Adds one call.
+    pub fn add(&mut self, call: &RecordedCall, base: Ran<'_>, candidate: Ran<'_>, difference: Option<Difference>) {
+        let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
+        self.calls += 1;
+        self.undetermined.add(mine, theirs);
+        let Some(difference) = difference else { return };
+        if mine || theirs {
+            self.undetermined_differing += 1;
+        } else {
+            self.changed += 1;
+        }
+        self.directions[difference.direction as usize] += 1;
+        self.changes.merge(&difference.changes);
+        self.load.merge(&Load::of(base, candidate));
+        self.add_findings(base.record, candidate.record);
+        match self.group((difference.direction, difference.cause)) {
+            Some(group) => group.add(call, base, candidate, &difference),
+            None => self.overflow += 1,
+        }
+    }
+
+    fn add_findings(&mut self, base: &Record, candidate: &Record) {
+        let has = |record: &Record, id: FindingId| {
+            record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && finding.id == id)
+        };
+        for (swing, id) in self.findings.iter_mut().zip(FindingId::ALL) {
+            match (has(base, id), has(candidate, id)) {
+                (false, true) => swing.gained += 1,
+                (true, false) => swing.lost += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// The group of a cause; none where there are too many to tell apart.
+    fn group(&mut self, key: (Direction, Cause)) -> Option<&mut Group> {
+        if self.groups.len() >= MAX_CAUSES && !self.groups.contains_key(&key) {
+            return None;
+        }
+        Some(self.groups.entry(key).or_default())
+    }
+
+    /// Adds what was counted over later calls.
+    pub fn merge(&mut self, later: Tallies) {
+        self.calls += later.calls;
+        self.failed += later.failed;
+        self.changed += later.changed;
+        self.undetermined.merge(&later.undetermined);
+        self.undetermined_differing += later.undetermined_differing;
+        for (mine, later) in self.directions.iter_mut().zip(later.directions) {
+            *mine += later;
+        }
+        self.changes.merge(&later.changes);
+        self.load.merge(&later.load);
+        for (mine, later) in self.findings.iter_mut().zip(later.findings) {
+            mine.gained += later.gained;
+            mine.lost += later.lost;
+        }
+        self.overflow += later.overflow;
+        for (key, group) in later.groups {
+            match self.group(key) {
+                Some(mine) => mine.merge(group),
+                None => self.overflow += group.calls,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::VerdictId;
+    use crate::impact::cause::Said;
+
+    fn many(from: u16) -> Tallies {
+        let mut tallies = Tallies::default();
+        for n in 0..3_000 {
+            let said = Said { rule: None, verdict: VerdictId(from + n) };
+            let cause = Cause::Classified { base: said, candidate: said };
+            let group = Group { calls: 2, ..Group::default() };
+            tallies.groups.insert((Direction::Neutral, cause), group);
+        }
+        tallies
+    }
+
+    #[test]
+    fn causes_beyond_the_bound_are_counted_and_not_told_apart() {
+        let mut all = many(0);
+        all.merge(many(2_000));
+        assert_eq!((all.groups.len(), all.overflow), (MAX_CAUSES, 2 * (5_000 - MAX_CAUSES as u64)));
+        let counted: u64 = all.groups.values().map(|group| group.calls).sum();
+        assert_eq!(counted + all.overflow, 12_000);
+    }
+}
