@@ -134,9 +134,7 @@ fn same_kind(pairing: &Pairing, base: OutcomeKind, candidate: OutcomeKind) -> bo
 fn changes(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>) -> Changes {
     let mut changes = Changes::default();
     let differ = |is: fn(&Decision) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
-        let of = |ran: Ran<'_>| -> Vec<Decision> {
-            ran.events().iter().map(|event| event.what).filter(|what| is(what)).collect()
-        };
+        let of = |ran: Ran<'_>| -> Vec<Decision> { ran.events().iter().map(|event| event.what).filter(is).collect() };
         let (mine, theirs) = (of(base), of(candidate));
         mine.len() != theirs.len() || mine.iter().zip(&theirs).any(|(mine, theirs)| !same(mine, theirs))
     };
