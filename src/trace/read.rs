@@ -93,10 +93,10 @@ pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spare
             let mut digest = Digest { entries: Vec::with_capacity(bytes.len() / 160), ..Digest::default() };
             match std::str::from_utf8(bytes) {
                 Ok(text) => {
-                    split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction, spares))
+                    split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction, spares));
                 }
                 Err(_) => {
-                    split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), redaction, spares))
+                    split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), redaction, spares));
                 }
             }
             digest
