@@ -24,7 +24,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
         vary("timeout_ms-longer", format!("`timeout_ms: {timeout}`"), ToolFacts { timeout, ..facts });
         match facts.access {
             Access::Read => {
-                vary("access-write", "`access: write`".into(), ToolFacts { access: Access::Write, ..facts })
+                vary("access-write", "`access: write`".into(), ToolFacts { access: Access::Write, ..facts });
             }
             Access::Write => {
                 let idempotent = !facts.idempotent;

@@ -101,9 +101,10 @@ impl VerdictRow<'_> {
             retry.max_retries += u32::from(follows);
         });
         if !follows {
-            self.counted("max_retries", retry.max_retries, |then, n| match then {
-                Compensation::RetryWithBackoff(retry) => retry.max_retries = n,
-                _ => {}
+            self.counted("max_retries", retry.max_retries, |then, n| {
+                if let Compensation::RetryWithBackoff(retry) = then {
+                    retry.max_retries = n;
+                }
             });
         }
         let (word, other) = match retry.after {
@@ -132,9 +133,10 @@ impl VerdictRow<'_> {
                 refresh.then = other;
             }
         });
-        self.counted("max_refreshes", refresh.max_refreshes, |then, n| match then {
-            Compensation::RefreshEvidence(refresh) => refresh.max_refreshes = n,
-            _ => {}
+        self.counted("max_refreshes", refresh.max_refreshes, |then, n| {
+            if let Compensation::RefreshEvidence(refresh) = then {
+                refresh.max_refreshes = n;
+            }
         });
         if refresh.then == AfterRefresh::Retry {
             self.on_unsafe(refresh.on_unsafe);
@@ -206,7 +208,7 @@ impl VerdictRow<'_> {
         {
             let what = format!("`{name}` escalates to `{queue}` instead");
             self.add(format!("{name}-queue-{queue}"), what, move |verdict| {
-                set(&mut verdict.then, Final::Escalate(other))
+                set(&mut verdict.then, Final::Escalate(other));
             });
         }
         let n = self.n;
