@@ -26,7 +26,6 @@ const TABLE: &[(&str, &[&str])] = &[
     ("golden", &["event", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("check", &["event", "fixture", "golden", "playbook", "sim"]),
-    ("coverage", CAPABILITY),
     (
         "mutation",
         &[
@@ -62,8 +61,9 @@ const TABLE: &[(&str, &[&str])] = &[
             "trace::model",
         ],
     ),
-    // Decided, not built yet.
     ("impact", CAPABILITY),
+    ("coverage", CAPABILITY),
+    // Decided, not built yet.
     ("mining", CAPABILITY),
     ("proposal", CAPABILITY),
     ("verify", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
