@@ -81,16 +81,17 @@ fn two_branches_that_each_add_a_verdict_merge_and_no_golden_changes() {
 #[test]
 fn a_row_that_both_branches_changed_does_not_pass() {
     let Some(project) = repository() else { return };
-    branch(&project, "seven", &[("max_attempts: 6", "max_attempts: 7")]);
-    branch(&project, "eight", &[("max_attempts: 6", "max_attempts: 8")]);
-    assert_eq!(git(&project, &["merge", "-q", "--no-edit", "seven"]), Some(false), "the playbook itself conflicts");
+    // What a verdict means is for people: no run shows it.
+    branch(&project, "gateway", &[("A gateway or policy refused", "A gateway refused")]);
+    branch(&project, "policy", &[("A gateway or policy refused", "A policy refused")]);
+    assert_eq!(git(&project, &["merge", "-q", "--no-edit", "gateway"]), Some(false), "the playbook itself conflicts");
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 2, "{ran:?}");
     // The playbook resolved by hand, the lock is still there with both.
     assert_eq!(git(&project, &["checkout", "--ours", PLAYBOOK]), Some(true));
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("limit max_attempts"), "{}", ran.err);
+    assert!(ran.err.contains("verdict policy_denied"), "{}", ran.err);
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl VerdictRow<'_> {
         if !follows {
             self.counted("max_retries", retry.max_retries, |then, n| {
                 if let Compensation::RetryWithBackoff(retry) = then {
-                    retry.max_retries = n
+                    retry.max_retries = n;
                 }
             });
         }
@@ -135,7 +135,7 @@ impl VerdictRow<'_> {
         });
         self.counted("max_refreshes", refresh.max_refreshes, |then, n| {
             if let Compensation::RefreshEvidence(refresh) = then {
-                refresh.max_refreshes = n
+                refresh.max_refreshes = n;
             }
         });
         if refresh.then == AfterRefresh::Retry {
