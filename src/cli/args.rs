@@ -3,7 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, review, schema, tools,
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mutate, reject, replay, review,
+    schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -70,6 +71,10 @@ pub enum Command {
     Diff(diff::Args),
     /// Approve the rows of a playbook that was edited by hand
     Approve(approve::Args),
+    /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
+    Coverage(coverage::Args),
+    /// Change a playbook one row at a time, and say which changes no fixture notices
+    Mutate(mutate::Args),
     /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
     Impact(impact::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell

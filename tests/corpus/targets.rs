@@ -48,7 +48,7 @@ pub fn playbook(data: &[u8]) {
                 assert!(rule.verdict.index() < playbook.verdicts.len(), "rule `{}` leads nowhere", rule.name);
             }
             explains_what_it_classifies(playbook);
-            for diagnostic in playbook::lint::lint(&loaded) {
+            for diagnostic in lint::lint(&loaded) {
                 points_into_its_source(&Report::one(Arc::clone(&loaded.places.source), diagnostic));
             }
         }

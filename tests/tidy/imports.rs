@@ -26,12 +26,23 @@ const TABLE: &[(&str, &[&str])] = &[
     ("golden", &["event", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("check", &["event", "fixture", "golden", "playbook", "sim"]),
-    ("coverage", CAPABILITY),
     (
         "mutation",
         &[
-            "classify", "clock", "coverage", "dispatch", "event", "fixture", "golden", "playbook", "replay", "sim",
-            "trace", "upstream", "yaml",
+            "check::map",
+            "classify",
+            "clock",
+            "coverage",
+            "dispatch",
+            "event",
+            "fixture",
+            "golden",
+            "playbook",
+            "replay",
+            "sim",
+            "trace",
+            "upstream",
+            "yaml",
         ],
     ),
     (
@@ -50,8 +61,9 @@ const TABLE: &[(&str, &[&str])] = &[
             "trace::model",
         ],
     ),
-    // Decided, not built yet.
     ("impact", CAPABILITY),
+    ("coverage", CAPABILITY),
+    // Decided, not built yet.
     ("mining", CAPABILITY),
     ("proposal", CAPABILITY),
     ("verify", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
