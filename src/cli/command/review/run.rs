@@ -73,7 +73,8 @@ fn end(tally: &Tally, closed: &[&CaseResult], palette: Palette) -> String {
     }
     if let Some(first) = closed.first() {
         let many = counted(closed.len() as u64, "run", "runs");
-        lines.push(format!("{} and cannot be accepted: {many}", palette.bad("not as meant, or unreadable,")));
+        let why = "against what the fixture is meant to show, or beside a golden that cannot be read";
+        lines.push(format!("{}: {why}", palette.bad(&format!("{many} cannot be accepted"))));
         lines.push(format!("{} playproof check {}", palette.strong("next:"), first.id));
     } else {
         lines.push(format!("{} playproof check", palette.strong("next:")));
