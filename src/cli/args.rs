@@ -3,7 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, diff, explain, help, impact, import, lint, reject, replay, schema, tools,
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mutate, reject, replay, review,
+    schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -60,6 +61,8 @@ pub enum Command {
     Lint(lint::Args),
     /// Hold every fixture against its golden and every playbook against its approved rows
     Check(check::Args),
+    /// Decide at a terminal, one by one, what of a check's findings is accepted
+    Review(review::Args),
     /// Accept what a check found, as the new goldens
     Accept(accept::Args),
     /// Forget what waits for review
@@ -68,6 +71,10 @@ pub enum Command {
     Diff(diff::Args),
     /// Approve the rows of a playbook that was edited by hand
     Approve(approve::Args),
+    /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
+    Coverage(coverage::Args),
+    /// Change a playbook one row at a time, and say which changes no fixture notices
+    Mutate(mutate::Args),
     /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
     Impact(impact::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
@@ -78,27 +85,6 @@ pub enum Command {
     Schema(schema::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
-}
-
-impl Command {
-    /// The name that is typed.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Command::Replay(_) => "replay",
-            Command::Explain(_) => "explain",
-            Command::Lint(_) => "lint",
-            Command::Check(_) => "check",
-            Command::Accept(_) => "accept",
-            Command::Reject(_) => "reject",
-            Command::Diff(_) => "diff",
-            Command::Approve(_) => "approve",
-            Command::Impact(_) => "impact",
-            Command::Import(_) => "import",
-            Command::Tools(_) => "tools",
-            Command::Schema(_) => "schema",
-            Command::Help(_) => "help",
-        }
-    }
 }
 
 impl Cli {

@@ -77,6 +77,58 @@ impl Workspace {
         })
     }
 
+    /// The same, with its fixtures in another folder.
+    #[must_use]
+    pub fn with_fixtures(self, folder: Option<&str>) -> Workspace {
+        let fixtures = folder.map_or(self.fixtures, |folder| PathBuf::from(folder.trim_end_matches('/')));
+        Workspace { fixtures, ..self }
+    }
+
+    /// The tool facts that win over every playbook's own.
+    pub const fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// The playbook that is asked for by name or path, or else the default one, with the name that fixtures and
+    /// goldens know it by.
+    ///
+    /// # Errors
+    /// A name that nothing answers to, a file that cannot be read, everything that is wrong in it.
+    pub fn playbook(&self, asked: Option<&str>) -> Result<(String, Used), Failure> {
+        let meant = match asked {
+            Some(asked) => named_playbook(&self.root, asked),
+            None => self.default.clone(),
+        };
+        let path = match asked {
+            Some(asked) if playbooks::is_path(asked) => Some(PathBuf::from(asked)),
+            _ => self.playbook_path(&meant.name),
+        };
+        let source = match &path {
+            Some(path) => self.read(path)?,
+            None => playbooks::source(&meant.name)?,
+        };
+        let lint =
+            format!("playproof lint {}", asked.map_or_else(|| self.playbook_argument(&meant.name), str::to_owned));
+        let loaded = playbook::parse(source).map_err(|report| Failure::from(report).next(lint))?;
+        let plan = Plan::new(loaded.playbook.clone(), &self.tools);
+        Ok((meant.name, Used { loaded, plan, path }))
+    }
+
+    /// The fixtures that run under the playbook of this name, with their names, in their order.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any fixture; that none runs under it.
+    pub fn fixtures_of(&self, playbook: &str, jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
+        let mut fixtures = self.load_fixtures(&self.fixture_names()?, jobs)?;
+        fixtures.retain(|(_, fixture)| self.playbooks_of(fixture).contains(&playbook));
+        if fixtures.is_empty() {
+            let said = Failure::said(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
+            let help = format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
+            return Err(said.help(help).next("playproof schema fixture"));
+        }
+        Ok(fixtures)
+    }
+
     /// A path as people know it: below the project's root.
     pub fn name(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
@@ -236,12 +288,14 @@ impl Workspace {
 }
 
 fn default_playbook(root: &Path, project: &Project) -> DefaultPlaybook {
-    let Some(named) = &project.playbook else {
-        let name = EMBEDDED.first().map_or_else(String::new, |name| (*name).into());
-        return DefaultPlaybook { name, path: None };
-    };
+    let usual = EMBEDDED.first().copied().unwrap_or_default();
+    named_playbook(root, project.playbook.as_deref().unwrap_or(usual))
+}
+
+/// A playbook by name or path: below the folder of playbooks, its name is its path there.
+fn named_playbook(root: &Path, named: &str) -> DefaultPlaybook {
     if !playbooks::is_path(named) {
-        return DefaultPlaybook { name: named.clone(), path: None };
+        return DefaultPlaybook { name: named.to_owned(), path: None };
     }
     let path = Path::new(named);
     let text = |path: &Path| path.with_extension("").to_string_lossy().into_owned();

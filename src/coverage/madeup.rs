@@ -10,7 +10,7 @@ use crate::sim::Plan;
 use crate::time::Duration;
 
 /// Rules beyond which only neighbours are held against each other.
-const MOST_PAIRED: usize = 64;
+const MOST_PAIRED: usize = 32;
 
 /// What upstreams ask to wait where they ask.
 const RETRY_AFTER: Duration = Duration::from_millis(1_000);
@@ -82,7 +82,7 @@ fn of_pairs(playbook: &Playbook) -> Vec<MadeUp> {
     for (n, first) in rules.iter().enumerate() {
         for second in rules.iter().skip(n + 1).take(reach) {
             if let Some(when) = both(&first.when, &second.when) {
-                made.extend(of_when(&when, first.verdict).into_iter().take(1));
+                made.extend(of_when(&when, first.verdict));
             }
         }
     }

@@ -26,7 +26,7 @@ pub struct Case {
 /// What the fixtures of one playbook exercise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoverageReport {
-    /// The playbook's own name.
+    /// The playbook, by the name that fixtures know it by.
     pub playbook: String,
     /// The fixtures, by name, in the order in which they were given.
     pub fixtures: Vec<String>,
@@ -89,8 +89,9 @@ impl CoverageReport {
     }
 }
 
-/// Measures what the fixtures exercise; `stronger` are tool facts that win over the playbook's own.
-pub fn measure(loaded: &Loaded, stronger: &Tools, cases: &[Case]) -> CoverageReport {
+/// Measures what the fixtures exercise of the playbook that they call `name`; `stronger` are tool facts that win over
+/// its own.
+pub fn measure(name: &str, loaded: &Loaded, stronger: &Tools, cases: &[Case]) -> CoverageReport {
     let plan = Plan::new(loaded.playbook.clone(), stronger);
     let playbook = &plan.playbook;
     let goals = goals(playbook);
@@ -102,7 +103,7 @@ pub fn measure(loaded: &Loaded, stronger: &Tools, cases: &[Case]) -> CoverageRep
         }
     }
     let missing: BTreeSet<Goal> = goals.iter().filter(|goal| !covered.contains_key(goal)).copied().collect();
-    let chosen = choose(&plan, stronger, &missing, &mut simulator);
+    let chosen = choose(name, &plan, stronger, &missing, &mut simulator);
     let reach = Reach::new(loaded);
     let shown_by = |goal: Goal| chosen.iter().position(|(_, adds)| adds.contains(&goal));
     let items: Vec<Item> = goals
@@ -117,13 +118,13 @@ pub fn measure(loaded: &Loaded, stronger: &Tools, cases: &[Case]) -> CoverageRep
         })
         .collect();
     let suggestions = chosen.into_iter().map(|(probe, adds)| {
-        let text = text_of(&plan, probe.fixture, &mut simulator);
+        let text = text_of(name, &plan, probe.fixture, &mut simulator);
         let adds = items.iter().enumerate().filter(|(_, item)| adds.contains(&item.goal)).map(|(n, _)| n).collect();
         Suggestion { name: probe.name, text, adds }
     });
     let suggestions = suggestions.collect();
     let fixtures = cases.iter().map(|case| case.name.clone()).collect();
-    CoverageReport { playbook: playbook.name.to_string(), fixtures, items, suggestions }
+    CoverageReport { playbook: name.to_owned(), fixtures, items, suggestions }
 }
 
 /// Everything that one fixture exercises.
@@ -139,17 +140,16 @@ pub(super) fn goals_of(plan: &Plan, stronger: &Tools, fixture: &Fixture, simulat
     goals
 }
 
-/// The probes that exercise what is missing: again and again the one that adds most, the earlier one where two add
-/// as much.
+/// The probes that exercise what is missing: first those that exercise more than cells, then the rest.
 fn choose(
+    name: &str,
     plan: &Plan,
     stronger: &Tools,
     missing: &BTreeSet<Goal>,
     simulator: &mut Simulator,
 ) -> Vec<(Probe, BTreeSet<Goal>)> {
-    let mut left = missing.clone();
     let mut able: Vec<(Probe, BTreeSet<Goal>)> = Vec::new();
-    for probe in probes(plan, &plan.playbook.name) {
+    for probe in probes(plan, name) {
         let mut adds = goals_of(plan, stronger, &probe.fixture, simulator);
         adds.retain(|goal| missing.contains(goal));
         if !adds.is_empty() {
@@ -157,22 +157,34 @@ fn choose(
         }
     }
     let mut chosen = Vec::new();
+    choose_for(|goal| goal.group() != Group::Cells, &mut able, &mut chosen);
+    choose_for(|_| true, &mut able, &mut chosen);
+    chosen
+}
+
+/// Takes from `able`, again and again, the probe that adds most of what `counts`; the earlier one where two add as
+/// much.
+fn choose_for(
+    counts: impl Fn(&Goal) -> bool,
+    able: &mut Vec<(Probe, BTreeSet<Goal>)>,
+    chosen: &mut Vec<(Probe, BTreeSet<Goal>)>,
+) {
     loop {
-        able.iter_mut().for_each(|(_, adds)| adds.retain(|goal| left.contains(goal)));
-        able.retain(|(_, adds)| !adds.is_empty());
-        let most = able.iter().map(|(_, adds)| adds.len()).max();
-        let Some(best) = able.iter().position(|(_, adds)| Some(adds.len()) == most) else { return chosen };
-        let (probe, adds) = able.remove(best);
-        left.retain(|goal| !adds.contains(goal));
-        chosen.push((probe, adds));
+        let adds = |adds: &BTreeSet<Goal>| adds.iter().filter(|goal| counts(goal)).count();
+        let most = able.iter().map(|(_, goals)| adds(goals)).max().filter(|most| *most > 0);
+        let best = most.and_then(|most| able.iter().position(|(_, goals)| adds(goals) == most));
+        let Some(best) = best else { return };
+        let (probe, added) = able.remove(best);
+        able.iter_mut().for_each(|(_, goals)| goals.retain(|goal| !added.contains(goal)));
+        chosen.push((probe, added));
     }
 }
 
 /// The fixture's text, saying what it shows now.
-fn text_of(plan: &Plan, mut fixture: Fixture, simulator: &mut Simulator) -> String {
+fn text_of(name: &str, plan: &Plan, mut fixture: Fixture, simulator: &mut Simulator) -> String {
     let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
     let expect = expected(plan, &scenario, simulator.rehearse(plan, &scenario));
-    fixture.expect.insert(plan.playbook.name.to_string(), expect);
+    fixture.expect.insert(name.to_owned(), expect);
     to_yaml(&fixture)
 }
 

@@ -226,7 +226,7 @@ impl<'a> Reach<'a> {
     }
 
     fn queue(&self, id: QueueId) -> Why {
-        let used = self.finals().iter().any(|end| *end == Final::Escalate(id));
+        let used = self.finals().contains(&Final::Escalate(id));
         (!used).then(|| "nothing that can happen escalates to it".to_owned())
     }
 

@@ -43,9 +43,9 @@ impl Shape {
         }
     }
 
-    /// For names: `keyed-write-with-token`.
+    /// For names: `a-keyed-write-with-token`.
     pub fn words(self) -> String {
-        let keyed = if self.keyed { "keyed" } else { "unkeyed" };
+        let keyed = if self.keyed { "a-keyed" } else { "an-unkeyed" };
         let access = match (self.access, self.idempotent) {
             (Access::Read, _) => "read",
             (Access::Write, false) => "write",

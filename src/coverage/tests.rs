@@ -47,7 +47,7 @@ fn case(name: &str, text: &str) -> Case {
 }
 
 fn bare(loaded: &Loaded) -> CoverageReport {
-    measure(loaded, &Tools::default(), &[])
+    measure(&loaded.playbook.name, loaded, &Tools::default(), &[])
 }
 
 fn state<'r>(report: &'r CoverageReport, id: &str) -> &'r State {
@@ -87,7 +87,7 @@ fn a_suggested_fixture_parses_runs_shows_what_it_says_and_covers_what_it_promise
 fn with_every_suggestion_taken_nothing_reachable_is_left() {
     for loaded in shipped() {
         let cases: Vec<Case> = bare(&loaded).suggestions.iter().map(|one| case(&one.name, &one.text)).collect();
-        let report = measure(&loaded, &Tools::default(), &cases);
+        let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &cases);
         assert!(report.suggestions.is_empty(), "{:?}", report.suggestions);
     }
 }
@@ -164,7 +164,7 @@ fn what_one_fixture_covers_is_counted_and_named() {
     let loaded = load(NARROW);
     let text = "format: fixture/1\ntitle: t\nplaybooks: [narrow]\ncalls:\n  a: { tool: t, idempotency_key: k }\n\
                 upstream:\n  a: [{ error: { kind: slow } }, { ok: {} }]\nexpect: { narrow: { effects: 1 } }\n";
-    let report = measure(&loaded, &Tools::default(), &[case("a", text), case("b", text)]);
+    let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &[case("a", text), case("b", text)]);
     assert_eq!(*state(&report, "rule slow"), State::Covered(vec![0, 1]));
     assert_eq!(*state(&report, "retry_guard slow passes"), State::Covered(vec![0, 1]));
     assert_eq!(*state(&report, "cell slow write keyed tokenless first"), State::Covered(vec![0, 1]));
@@ -180,9 +180,9 @@ fn a_tool_row_counts_only_where_nothing_speaks_over_it() {
     let loaded = load(&NARROW.replace("limits:", "tools: { t: { access: read } }\nlimits:"));
     let text = "format: fixture/1\ntitle: t\nplaybooks: [narrow]\ncalls:\n  a: { tool: t }\n\
                 expect: { narrow: { effects: 0 } }\n";
-    let report = measure(&loaded, &Tools::default(), &[case("a", text)]);
+    let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &[case("a", text)]);
     assert_eq!(*state(&report, "tool t"), State::Covered(vec![0]));
     let own = text.replace("expect:", "tools: { t: { access: write } }\nexpect:");
-    let report = measure(&loaded, &Tools::default(), &[case("a", &own)]);
+    let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &[case("a", &own)]);
     assert!(matches!(state(&report, "tool t"), State::Reachable(_)));
 }

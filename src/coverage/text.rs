@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use serde_json::Value;
+
 use crate::event::{Decision, ErrorFacts, OutcomeKind};
 use crate::fixture::model::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
 use crate::ids::CallId;
@@ -62,7 +64,7 @@ pub fn to_yaml(fixture: &Fixture) -> String {
     }
     for effect in &fixture.before {
         let key = effect.key.as_ref().map_or_else(String::new, |key| format!(", key: {}", scalar(key)));
-        line(&mut text, format_args!("  - {{ tool: {}{key}, args: {} }}", scalar(&effect.tool), effect.args));
+        line(&mut text, format_args!("  - {{ tool: {}{key}, args: {} }}", scalar(&effect.tool), flow(&effect.args)));
     }
     if !fixture.tools.is_empty() {
         line(&mut text, format_args!("tools:"));
@@ -79,7 +81,7 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
 }
 
 fn call_fields(call: &FixtureCall) -> String {
-    let mut fields = format!("tool: {}, args: {}", scalar(&call.tool), call.args);
+    let mut fields = format!("tool: {}, args: {}", scalar(&call.tool), flow(&call.args));
     let mut field = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             fields += &format!(", {name}: {value}");
@@ -186,14 +188,86 @@ fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     texts.map(scalar).collect::<Vec<_>>().join(", ")
 }
 
+/// Arguments, which are canonical JSON, as people write them.
+fn flow(args: &str) -> String {
+    fn write(value: &Value) -> String {
+        match value {
+            Value::Object(pairs) if !pairs.is_empty() => {
+                let pairs = pairs.iter().map(|(key, value)| format!("{}: {}", scalar(key), write(value)));
+                format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+            }
+            Value::Array(items) => format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(", ")),
+            Value::String(text) => scalar(text),
+            other => other.to_string(),
+        }
+    }
+    serde_json::from_str(args).map_or_else(|_| args.to_owned(), |value| write(&value))
+}
+
 /// A plain scalar where nobody could read it as anything but text, else a quoted one.
 fn scalar(text: &str) -> String {
+    const WORDS: [&str; 12] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "absent"];
     let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/');
-    let starts_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    let is_word = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "absent"]
-        .contains(&text.to_ascii_lowercase().as_str());
-    match starts_plain && !is_word && !text.ends_with(' ') && text.chars().all(is_inner) {
+    let starts_plain = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let bare = ["0x", "0o", "0b"].iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text);
+    let may_be_number = bare.chars().all(|c| c.is_ascii_hexdigit() || matches!(c, '_' | '.' | '-' | '+' | ' '));
+    let is_odd = WORDS.contains(&text.to_ascii_lowercase().as_str())
+        || (may_be_number && text.starts_with(|c: char| c.is_ascii_digit()))
+        || text.ends_with(' ');
+    match starts_plain && !is_odd && text.chars().all(is_inner) {
         true => text.to_owned(),
-        false => serde_json::Value::from(text).to_string(),
+        false => Value::from(text).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::fixture;
+
+    #[test]
+    fn what_is_written_is_read_back_as_it_was() {
+        let text = "\
+format: fixture/1
+title: \"Everything: at once\"
+playbooks: [study/a, b]
+calls:
+  one: { tool: pay.refund, args: { a: [1, 2.5, 'x y', true, null, {}], 'k k': '12' }, idempotency_key: '007', at_ms: 30, timeout_ms: 900, evidence_refs: [ev_1, 'e 2'], reversal_token: 'yes' }
+  two: { tool: look }
+  three: { tool: look }
+upstream:
+  one:
+    attempts: [{ timeout: {}, applied: true }, { error: absent, latency_ms: 2 }, { error: {} }, { ok: {}, applied: false }]
+    refresh: [{ ok: {}, latency_ms: 1 }]
+    reversal: [{ error: { kind: 5xx, message: 'no: \"n\\o', status: 503, code: '1e5', retry_after_ms: 20 } }]
+  two: [{ ok: {} }, { error: { kind: '0x1F', message: absent, code: '2020-01-01' } }]
+keys: ietf
+before: [{ tool: pay.refund, key: k, args: { order: o } }, { tool: look }]
+tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5 }, look: { access: read } }
+expect:
+  study/a:
+    one: { outcome: escalated, queue: q, effect: unknown, attempts: 3, verdicts: [v, w] }
+    two: { outcome: exhausted, stop: max_retries }
+    effects: 2
+    sends: 5
+    findings: [unclassified]
+  b: { findings: [] }
+";
+        let read =
+            |text: &str| fixture::parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
+        let fixture = read(text);
+        let written = to_yaml(&fixture);
+        assert_eq!(read(&written), fixture, "{written}");
+    }
+
+    #[test]
+    fn what_could_be_read_as_something_else_is_quoted() {
+        for plain in ["5xx", "412_precondition", "a b", "o_91", "study/x", "_x"] {
+            assert_eq!(scalar(plain), plain);
+        }
+        for odd in ["1_000", "0x1F", "1e5", "2020-01-01", "yes", "absent", "", " a", "a ", "-a", "a: b", "#", "\u{7}"] {
+            assert!(scalar(odd).starts_with('"'), "{odd}");
+        }
     }
 }

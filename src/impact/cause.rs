@@ -36,7 +36,7 @@ pub enum Change {
     Compensation,
     /// How it ended.
     Outcome,
-    /// What is claimed of its effect, or what the ledger holds.
+    /// What is claimed of its effect, what the ledger holds, or whether it may be made twice.
     Effect,
     /// How often the upstream was asked.
     Upstream,

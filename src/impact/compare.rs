@@ -3,7 +3,9 @@
 
 use super::cause::{Cause, Change, Changes, Direction, Said};
 use super::pairing::Pairing;
-use crate::event::{Decision, DecisionEvent, DeprecatedWhy, Outcome, OutcomeKind, RefusedWhy, StopReason};
+use crate::event::{
+    Asked, Decision, DecisionEvent, DeprecatedWhy, FindingBy, FindingId, Outcome, OutcomeKind, RefusedWhy, StopReason,
+};
 use crate::ids::CallId;
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Record, Tally};
@@ -27,13 +29,20 @@ impl<'a> Ran<'a> {
         &self.record.events
     }
 
+    /// Whether the dispatcher makes an effect twice, or sends a write again that may have acted, or has.
+    pub fn may_double(&self) -> bool {
+        use FindingId::{DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, UnsafeRetry};
+        let doubles = [DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, UnsafeRetry];
+        self.record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && doubles.contains(&finding.id))
+    }
+
     /// Redemptions of the reversal token that reach the upstream.
     fn reversals(&self) -> usize {
         let asked = |event: &&DecisionEvent| match event.what {
             Decision::ReversalRedeemed { .. } => true,
             Decision::ReversalRefused { why } => matches!(why, RefusedWhy::UpstreamRefused | RefusedWhy::NoAnswer),
             Decision::Outcome(outcome) => {
-                matches!(outcome.kind, OutcomeKind::Undetermined(crate::event::Asked::Reversal))
+                matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal))
             }
             _ => false,
         };
@@ -125,9 +134,7 @@ fn same_kind(pairing: &Pairing, base: OutcomeKind, candidate: OutcomeKind) -> bo
 fn changes(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>) -> Changes {
     let mut changes = Changes::default();
     let differ = |is: fn(&Decision) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
-        let of = |ran: Ran<'_>| -> Vec<Decision> {
-            ran.events().iter().map(|event| event.what).filter(|what| is(what)).collect()
-        };
+        let of = |ran: Ran<'_>| -> Vec<Decision> { ran.events().iter().map(|event| event.what).filter(is).collect() };
         let (mine, theirs) = (of(base), of(candidate));
         mine.len() != theirs.len() || mine.iter().zip(&theirs).any(|(mine, theirs)| !same(mine, theirs))
     };
@@ -138,7 +145,7 @@ fn changes(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>) -> Changes {
         && base.outcome.last_error == candidate.outcome.last_error;
     changes.set(Change::Outcome, !ends_alike);
     let call = CallId(0); // the only one of its simulation
-    let booked = |ran: Ran<'_>| (ran.outcome.claim, ran.record.ledger.net_of_call(call));
+    let booked = |ran: Ran<'_>| (ran.outcome.claim, ran.record.ledger.net_of_call(call), ran.may_double());
     changes.set(Change::Effect, booked(base) != booked(candidate));
     changes.set(Change::Upstream, base.tally.sends != candidate.tally.sends);
     changes.set(Change::Delay, base.tally.added_delay != candidate.tally.added_delay);

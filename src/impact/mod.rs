@@ -8,6 +8,8 @@ mod pairing;
 mod result;
 mod rows;
 mod tally;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 pub use cause::{Change, Changes, Direction};

@@ -58,6 +58,8 @@ pub struct Side {
     pub added_delay: Duration,
     /// Calls that wait for people.
     pub people: u64,
+    /// Calls that make an effect twice, or may.
+    pub doubled: u64,
     /// Effects that the ledger holds: recorded, inferred and modelled, less reversed.
     pub effects: u64,
     /// Claims of the effect: applied, not applied, unknown.
@@ -162,8 +164,8 @@ impl Impact {
         let [base, candidate] = plans;
         let causes = causes(&rows, tallies.groups, plans);
         Impact {
-            base: side(base, replayed, 0),
-            candidate: side(candidate, replayed, 1),
+            base: side(base, replayed, 0, tallies.doubled[0]),
+            candidate: side(candidate, replayed, 1, tallies.doubled[1]),
             calls: tallies.calls,
             failed: tallies.failed,
             changed: tallies.changed,
@@ -197,7 +199,7 @@ impl Impact {
     }
 }
 
-fn side(plan: &Plan, replayed: &Replayed, n: usize) -> Side {
+fn side(plan: &Plan, replayed: &Replayed, n: usize, doubled: u64) -> Side {
     let summary = replayed.summaries.get(n).cloned().unwrap_or_default();
     let effects = summary.effects;
     let made = effects.recorded + effects.inferred + effects.modelled;
@@ -207,6 +209,7 @@ fn side(plan: &Plan, replayed: &Replayed, n: usize) -> Side {
         upstream_calls: summary.requests,
         added_delay: summary.added_delay,
         people: summary.queues.iter().sum(),
+        doubled,
         effects: made.saturating_sub(effects.reversed),
         claims: [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown].map(|claim| summary.claim(claim)),
     }

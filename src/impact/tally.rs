@@ -62,16 +62,16 @@ pub struct Load {
     pub people_more: u64,
     /// Calls that wait for people under the base only.
     pub people_fewer: u64,
-    /// Calls that show an unsafe finding, or may make an effect twice, under the candidate only.
-    pub harm_gained: u64,
+    /// Calls that make an effect twice, or may, under the candidate only.
+    pub doubled_more: u64,
     /// The same under the base only.
-    pub harm_lost: u64,
+    pub doubled_fewer: u64,
 }
 
 impl Load {
     fn of(base: Ran<'_>, candidate: Ran<'_>) -> Load {
         let queued = |ran: Ran<'_>| matches!(ran.outcome.kind, OutcomeKind::Escalated(_));
-        let (harms, would_harm) = (harms(base.record), harms(candidate.record));
+        let (doubles, would_double) = (base.may_double(), candidate.may_double());
         let (mine, theirs) = (base.tally, candidate.tally);
         let only = |first: bool, second: bool| u64::from(first && !second);
         Load {
@@ -81,8 +81,8 @@ impl Load {
             delay_fewer: less(mine.added_delay, theirs.added_delay),
             people_more: only(queued(candidate), queued(base)),
             people_fewer: only(queued(base), queued(candidate)),
-            harm_gained: only(would_harm, harms),
-            harm_lost: only(harms, would_harm),
+            doubled_more: only(would_double, doubles),
+            doubled_fewer: only(doubles, would_double),
         }
     }
 
@@ -93,21 +93,14 @@ impl Load {
         self.delay_fewer = self.delay_fewer.plus(later.delay_fewer);
         self.people_more += later.people_more;
         self.people_fewer += later.people_fewer;
-        self.harm_gained += later.harm_gained;
-        self.harm_lost += later.harm_lost;
+        self.doubled_more += later.doubled_more;
+        self.doubled_fewer += later.doubled_fewer;
     }
 }
 
 /// `a` without `b`, never below zero.
 fn less(a: Duration, b: Duration) -> Duration {
     Duration::from_micros(a.as_micros().saturating_sub(b.as_micros()))
-}
-
-/// Whether the dispatcher would do harm: an unsafe finding, or an effect that may be made twice.
-fn harms(record: &Record) -> bool {
-    use crate::event::FindingSeverity::Unsafe;
-    let is_harm = |id: FindingId| id.severity() == Unsafe || id == FindingId::PossibleDuplicateEffect;
-    record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && is_harm(finding.id))
 }
 
 /// Calls that go another way for the same reason and in the same direction.
@@ -193,6 +186,8 @@ pub(super) struct Tallies {
     pub directions: [u64; Direction::ALL.len()],
     pub changes: Changes,
     pub load: Load,
+    /// Calls that make an effect twice, or may: under the base, under the candidate.
+    pub doubled: [u64; 2],
     /// By `FindingId::ALL`.
     pub findings: [Swing; FindingId::ALL.len()],
     pub groups: BTreeMap<(Direction, Cause), Group>,
@@ -206,6 +201,9 @@ impl Tallies {
         let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
         self.calls += 1;
         self.undetermined.add(mine, theirs);
+        for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
+            *count += u64::from(ran.may_double());
+        }
         let Some(difference) = difference else { return };
         if mine || theirs {
             self.undetermined_differing += 1;
@@ -255,6 +253,9 @@ impl Tallies {
         }
         self.changes.merge(&later.changes);
         self.load.merge(&later.load);
+        for (mine, later) in self.doubled.iter_mut().zip(later.doubled) {
+            *mine += later;
+        }
         for (mine, later) in self.findings.iter_mut().zip(later.findings) {
             mine.gained += later.gained;
             mine.lost += later.lost;

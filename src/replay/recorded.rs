@@ -87,8 +87,8 @@ impl Recording {
         *all = all.saturating_add(effects);
         match (*all > 1, closed.marks.keyed) {
             // An upstream that honours keys gives its first answer again: that is no second effect, and no proof of one.
-            (true, Some(_)) => self.possible_duplicates.add(closed.call.tool(), 1),
-            (true, None) => findings(finding(FindingId::DuplicateEffect, *all)),
+            (true, 1..) => self.possible_duplicates.add(closed.call.tool(), 1),
+            (true, 0) => findings(finding(FindingId::DuplicateEffect, *all)),
             (false, _) => {}
         }
     }

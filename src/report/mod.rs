@@ -2,11 +2,13 @@
 
 pub mod block;
 pub mod check;
+pub mod coverage;
 pub mod diagnostic;
 pub mod findings;
 pub mod impact;
 pub mod json;
 pub mod listing;
+pub mod mutation;
 pub mod overview;
 pub mod style;
 pub mod summary;

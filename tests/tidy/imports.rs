@@ -29,8 +29,20 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "mutation",
         &[
-            "classify", "clock", "coverage", "dispatch", "event", "fixture", "golden", "playbook", "replay", "sim",
-            "trace", "upstream", "yaml",
+            "check::map",
+            "classify",
+            "clock",
+            "coverage",
+            "dispatch",
+            "event",
+            "fixture",
+            "golden",
+            "playbook",
+            "replay",
+            "sim",
+            "trace",
+            "upstream",
+            "yaml",
         ],
     ),
     (

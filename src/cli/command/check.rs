@@ -191,6 +191,7 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
             _ if !first.contradictions.is_empty() => about_contradiction(workspace, first),
             _ if terminal.ci => "playproof check   (not in CI: it leaves what it found for review)".to_owned(),
             GoldenState::Missing | GoldenState::Same => format!("playproof accept {}", first.id),
+            GoldenState::Diverged(_) if terminal.out.is_terminal => "playproof review".to_owned(),
             GoldenState::Diverged(_) => format!("playproof diff {}", first.id),
         });
     }

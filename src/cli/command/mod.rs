@@ -3,13 +3,16 @@
 pub mod accept;
 pub mod approve;
 pub mod check;
+pub mod coverage;
 pub mod diff;
 pub mod explain;
 pub mod help;
 pub mod impact;
 pub mod import;
 pub mod lint;
+pub mod mutate;
 pub mod reject;
 pub mod replay;
+pub mod review;
 pub mod schema;
 pub mod tools;

@@ -32,10 +32,10 @@ fn cell(probing: &Probing<'_>, verdict: VerdictId, shape: Shape, from: u32) -> O
     answers.push(story::ok());
     let place = if from == 1 { "first" } else { "later" };
     let verdict = &kit.plan.playbook.verdict(verdict).name;
-    let title = format!("{verdict} on the {place} attempt of a {}", shape.words().replace('-', " "));
+    let title = format!("{verdict} on the {place} attempt of {}", shape.words().replace('-', " "));
     let story = Story::of(title, shape, &tool)
         .answered(answers)
         .refreshed((0..=way.len()).map(|_| story::ok()))
         .reversed([story::ok()]);
-    Some((format!("{verdict}-on-the-{place}-attempt-of-a-{}", shape.words()), story))
+    Some((format!("{verdict}-on-the-{place}-attempt-of-{}", shape.words()), story))
 }

@@ -150,9 +150,9 @@ fn all_attempts(kit: &Kit<'_>) -> Vec<(String, Story)> {
         let answers: Vec<ScriptedAnswer> =
             way.iter().zip(1..).map(|(made, at)| story::failure(kit, made, shape, at, shape.tool())).collect();
         let refreshes = (0..answers.len()).map(|_| story::ok());
-        let title = format!("As many attempts of a {} as there can be", shape.words().replace('-', " "));
+        let title = format!("As many attempts of {} as there can be", shape.words().replace('-', " "));
         let story = Story::of(title, shape, shape.tool()).answered(answers).refreshed(refreshes);
-        stories.push((format!("as-many-attempts-of-a-{}-as-there-can-be", shape.words()), story));
+        stories.push((format!("as-many-attempts-of-{}-as-there-can-be", shape.words()), story));
     }
     stories
 }

@@ -41,8 +41,8 @@ fn of_shape(kit: &Kit<'_>, id: VerdictId, shape: Shape) -> Vec<(String, Story)> 
         failure.applied = Some(true); // so that there is something to take back
     }
     let story = |what: &str, answers: Vec<ScriptedAnswer>| {
-        let title = format!("{} on a {}: the reversal {what}", verdict.name, shape.words().replace('-', " "));
-        let name = format!("{}-on-a-{}-whose-reversal-{}", verdict.name, shape.words(), what.replace(' ', "-"));
+        let title = format!("{} on {}: the reversal {what}", verdict.name, shape.words().replace('-', " "));
+        let name = format!("{}-on-{}-whose-reversal-{}", verdict.name, shape.words(), what.replace(' ', "-"));
         (name, Story::of(title, shape, &tool).answered([failure.clone()]).reversed(answers))
     };
     if !shape.token {

@@ -1,10 +1,13 @@
 //! Single changes for people: the first decision that differs, divergences in columns, rows before and after.
 
 use crate::check::{CaseResult, Cause, PlaybookRows};
-use crate::golden::{Because, Class, Comparison, Divergence, EventLine, Pair, PartChange, Place, RowChange};
+use crate::golden::{
+    Because, Class, Comparison, Divergence, EventLine, FirstChange, Pair, PartChange, Place, RowChange,
+};
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
 use crate::report::text;
+use crate::time::Instant;
 
 use serde_json::Value;
 
@@ -17,13 +20,7 @@ const NOTHING: &str = "-";
 pub(super) fn in_words(result: &CaseResult) -> Option<String> {
     let comparison = result.comparison().filter(|_| result.contradictions.is_empty())?;
     let first = comparison.first.as_ref();
-    let pair = first.and_then(|first| comparison.pairs.get(first.pair));
-    let words = |side: Option<&EventLine>| side.map(EventLine::words);
-    let head = (
-        &result.id.playbook,
-        pair.map(|pair| (words(pair.expected.as_ref()), words(pair.actual.as_ref()))),
-        first.map(|first| (&first.expected, &first.actual)),
-    );
+    let head = (&result.id.playbook, first.map(|first| (&first.golden, &first.run, &first.expected, &first.actual)));
     let mut fields: Vec<_> =
         comparison.divergences.iter().map(|d| (d.class, &d.field, &d.expected, &d.actual)).collect();
     fields.sort();
@@ -31,25 +28,27 @@ pub(super) fn in_words(result: &CaseResult) -> Option<String> {
 }
 
 /// The first decision that differs, in both words, and what led to it.
-pub fn first_change(comparison: &Comparison, cause: Option<&Cause>, palette: Palette) -> Vec<String> {
-    let Some(first) = &comparison.first else { return Vec::new() };
-    let Some(pair) = comparison.pairs.get(first.pair) else { return Vec::new() };
-    let Some(event) = pair.expected.as_ref().or(pair.actual.as_ref()) else { return Vec::new() };
-    let words = |side: &Option<EventLine>| {
-        side.as_ref().map_or_else(|| NOTHING.to_owned(), |event| text::visible(&event.words()).into_owned())
+pub fn first_change(first: &FirstChange, cause: Option<&Cause>, width: usize, palette: Palette) -> Vec<String> {
+    let side =
+        |side: &Option<String>| side.as_deref().map_or(NOTHING.to_owned(), |side| text::visible(side).into_owned());
+    let at = first.at.since(Instant::ZERO);
+    let mut lines = vec![format!("  first difference: {} at {at} ms", palette.strong(&text::visible(&first.call)))];
+    let mut say = |head: &str, said: &str, strong: bool| {
+        for (n, line) in text::broken(said, width.saturating_sub(12)).into_iter().enumerate() {
+            let head = if n == 0 { head } else { "" };
+            lines.push(format!("    {head:<8}{}", if strong { palette.strong(&line) } else { line }));
+        }
     };
-    let at = event.at.since(crate::time::Instant::ZERO);
-    let mut lines = vec![format!("  first difference: {} at {at} ms", palette.strong(&text::visible(&event.call)))];
-    lines.push(format!("    golden  {}", words(&pair.expected)));
-    lines.push(format!("    run     {}", palette.strong(&words(&pair.actual))));
+    say("golden", &side(&first.golden), false);
+    say("run", &side(&first.run), true);
     let compensation = cause.and_then(|cause| cause.compensation);
     match (&first.expected, &first.actual) {
         (Some(before), Some(after)) if before != after => {
-            lines.push(format!("    golden: {}", because(before, None)));
-            lines.push(format!("    run:    {}", because(after, compensation)));
+            say("was", &because(before, None), false);
+            say("now", &because(after, compensation), false);
         }
-        (_, Some(after)) => lines.push(format!("    because {}", because(after, compensation))),
-        (Some(before), None) => lines.push(format!("    golden: {}", because(before, None))),
+        (_, Some(after)) => say("because", &because(after, compensation), false),
+        (Some(before), None) => say("was", &because(before, None), false),
         (None, None) => {}
     }
     lines
@@ -57,12 +56,9 @@ pub fn first_change(comparison: &Comparison, cause: Option<&Cause>, palette: Pal
 
 /// The first decision that differs, in a line.
 pub(super) fn first_words(comparison: &Comparison) -> Option<String> {
-    let pair = comparison.pairs.get(comparison.first.as_ref()?.pair)?;
-    let words = |side: &Option<EventLine>| {
-        side.as_ref().map_or_else(|| "nothing".to_owned(), |event| format!("`{}`", event.words()))
-    };
-    let call = pair.expected.as_ref().or(pair.actual.as_ref()).map_or("", |event| &event.call);
-    Some(format!("{call}: {} in the golden, {} in the run", words(&pair.expected), words(&pair.actual)))
+    let first = comparison.first.as_ref()?;
+    let words = |side: &Option<String>| side.as_ref().map_or_else(|| "nothing".to_owned(), |side| format!("`{side}`"));
+    Some(format!("{}: {} in the golden, {} in the run", first.call, words(&first.golden), words(&first.run)))
 }
 
 /// What changed in a row, in a line.
@@ -81,7 +77,7 @@ fn because(because: &Because, compensation: Option<&str>) -> String {
         "otherwise" => "no rule matched".to_owned(),
         rule => format!("rule `{}`", text::visible(rule)),
     };
-    let then = compensation.map(|then| format!(", which is answered with `{then}`")).unwrap_or_default();
+    let then = compensation.map(|then| format!(", answered with `{then}`")).unwrap_or_default();
     format!("{rule}: verdict `{}`{then}", text::visible(&because.verdict))
 }
 
@@ -107,7 +103,7 @@ fn one_sided(comparison: &Comparison, width: usize, palette: Palette) -> String 
         let Some(class) = pair.class.filter(|_| !same) else { continue };
         for (mark, event) in [('-', &pair.expected), ('+', &pair.actual)] {
             let Some(event) = event else { continue };
-            let at = event.at.since(crate::time::Instant::ZERO).to_string();
+            let at = event.at.since(Instant::ZERO).to_string();
             let line = format!("{mark} {at:>6}  {}  {}", event.call, event.words());
             let fitted = text::fitted(&line, width.saturating_sub(4)).into_owned();
             lines.push(format!("    {}", class_word(class, &fitted, palette)));
@@ -146,7 +142,7 @@ pub fn events(comparison: &Comparison, width: usize, palette: Palette) -> String
     let header = ["", "call", "golden", "run"].map(str::to_owned);
     let side = |side: &Option<EventLine>| {
         let words = |event: &EventLine| {
-            format!("{:>6} {}", event.at.since(crate::time::Instant::ZERO).to_string(), text::visible(&event.words()))
+            format!("{:>6} {}", event.at.since(Instant::ZERO).to_string(), text::visible(&event.words()))
         };
         side.as_ref().map_or_else(|| NOTHING.to_owned(), words)
     };

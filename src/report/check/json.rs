@@ -2,7 +2,7 @@
 
 use super::page::Shown;
 use crate::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
-use crate::golden::{Class, Comparison, Divergence, EventLine, FirstChange, Pair, Place};
+use crate::golden::{Class, Comparison, Divergence, FirstChange, Place};
 use crate::report::json::Object;
 use crate::time::Instant;
 
@@ -51,7 +51,9 @@ fn one(object: &mut Object<'_>, result: &CaseResult, cause: Option<&Cause>) {
         result.contradictions.iter().map(ToString::to_string).collect::<Vec<_>>().iter().map(String::as_str),
     );
     match &result.golden {
-        GoldenState::Unreadable(report) => drop(object.text("problem", &report.to_string())),
+        GoldenState::Unreadable(report) => {
+            object.text("problem", &report.to_string());
+        }
         GoldenState::Diverged(diverged) => diverges(object, &diverged.comparison, cause),
         GoldenState::Same | GoldenState::Missing => {}
     }
@@ -73,10 +75,8 @@ fn diverges(object: &mut Object<'_>, comparison: &Comparison, cause: Option<&Cau
     object.object("effects", |object| {
         object.number("golden", u64::from(comparison.effects.0)).number("run", u64::from(comparison.effects.1));
     });
-    if let (Some(first), Some(pair)) =
-        (&comparison.first, comparison.first.as_ref().and_then(|first| comparison.pairs.get(first.pair)))
-    {
-        object.object("first", |object| first_change(object, first, pair, cause));
+    if let Some(first) = &comparison.first {
+        object.object("first", |object| first_change(object, first, cause));
     }
     if let Some((line, column, file)) = cause.and_then(place_of) {
         object.object("place", |object| {
@@ -93,13 +93,9 @@ pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
     Some((line, column, &cause.report.source.name))
 }
 
-fn first_change(object: &mut Object<'_>, first: &FirstChange, pair: &Pair, cause: Option<&Cause>) {
-    let words = |side: &Option<EventLine>| side.as_ref().map(EventLine::words);
-    if let Some(event) = pair.expected.as_ref().or(pair.actual.as_ref()) {
-        object.text("call", &event.call).millis("at_ms", event.at.since(Instant::ZERO));
-    }
-    object.text_or_null("golden", words(&pair.expected).as_deref());
-    object.text_or_null("run", words(&pair.actual).as_deref());
+fn first_change(object: &mut Object<'_>, first: &FirstChange, cause: Option<&Cause>) {
+    object.text("call", &first.call).millis("at_ms", first.at.since(Instant::ZERO));
+    object.text_or_null("golden", first.golden.as_deref()).text_or_null("run", first.run.as_deref());
     let because = first.actual.as_ref().or(first.expected.as_ref());
     object.text_or_null("rule", because.map(|because| because.rule.as_str()));
     object.text_or_null("verdict", because.map(|because| because.verdict.as_str()));

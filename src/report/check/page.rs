@@ -86,7 +86,8 @@ pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<Strin
         GoldenState::Missing => lines.push("  nobody has accepted what it shows yet".to_owned()),
         GoldenState::Diverged(diverged) => {
             let cause = shown.causes.get(&result.id);
-            lines.extend(changes::first_change(&diverged.comparison, cause, palette));
+            let first = diverged.comparison.first.iter();
+            lines.extend(first.flat_map(|first| changes::first_change(first, cause, shown.width, palette)));
             lines.extend(cause.and_then(|cause| drawing(shown, cause, drawn)));
             lines.push(changes::divergences(&diverged.comparison, shown));
         }

@@ -36,6 +36,7 @@ fn side(object: &mut Object<'_>, side: &Side) {
     object.text("playbook", &side.playbook).text("fingerprint", &side.fingerprint);
     object.number("upstream_calls", side.upstream_calls).millis("added_delay_ms", side.added_delay);
     object.number("waiting_for_people", side.people).number("effects", side.effects);
+    object.number("effects_that_may_be_doubled", side.doubled);
     object.object("claims", |object| {
         let claims = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown];
         for (claim, count) in claims.into_iter().zip(side.claims) {
@@ -71,7 +72,8 @@ fn load(object: &mut Object<'_>, load: &Load) {
     object.number("upstream_calls_more", load.upstream_more).number("upstream_calls_fewer", load.upstream_fewer);
     object.millis("delay_more_ms", load.delay_more).millis("delay_fewer_ms", load.delay_fewer);
     object.number("waiting_for_people_more", load.people_more).number("waiting_for_people_fewer", load.people_fewer);
-    object.number("harm_gained", load.harm_gained).number("harm_lost", load.harm_lost);
+    object.number("effects_that_may_be_doubled_more", load.doubled_more);
+    object.number("effects_that_may_be_doubled_fewer", load.doubled_fewer);
 }
 
 fn row(object: &mut Object<'_>, row: &RowChange) {

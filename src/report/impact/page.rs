@@ -69,6 +69,10 @@ pub fn lines(impact: &Impact) -> Vec<Line> {
         lines.push(line(&format!("  claimed {}", claim.as_str()), number(mine), number(theirs)));
     }
     lines.push(
+        line("effects that may be doubled", number(base.doubled), number(candidate.doubled))
+            .swing(number_if(load.doubled_more), number_if(load.doubled_fewer)),
+    );
+    lines.push(
         line("waiting for people", number(base.people), number(candidate.people))
             .swing(number_if(load.people_more), number_if(load.people_fewer)),
     );

@@ -151,7 +151,7 @@ pub fn load(cause: &CauseRow) -> String {
     add("upstream calls", number(load.upstream_more), number(load.upstream_fewer));
     add("delay", delay(load.delay_more), delay(load.delay_fewer));
     add("waiting for people", number(load.people_more), number(load.people_fewer));
-    add("calls that may do harm", number(load.harm_gained), number(load.harm_lost));
+    add("effects that may be doubled", number(load.doubled_more), number(load.doubled_fewer));
     parts.join(" · ")
 }
 

@@ -181,9 +181,8 @@ impl<'a> Object<'a> {
 pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     // Without an early end, so that many bytes are looked at in one step.
-    let plain = text
-        .bytes()
-        .fold(true, |plain, byte| plain & (byte >= b' ') & (byte <= b'~') & (byte != b'"') & (byte != b'\\'));
+    let plain =
+        text.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\'));
     if plain {
         out.extend_from_slice(text.as_bytes());
     } else {

@@ -42,7 +42,7 @@ pub enum Format {
 pub enum FailOn {
     /// A call for which the candidate attempts a write that the base does not attempt
     Widening,
-    /// A call whose effect, as claimed or in the ledger, is another one
+    /// A call whose effect is another one: as claimed, in the ledger, or in that it may be made twice
     Effects,
 }
 
