@@ -34,6 +34,7 @@ pub mod fixture;
 pub mod golden;
 pub mod ids;
 pub mod impact;
+pub mod mining;
 pub mod playbook;
 pub mod replay;
 pub mod report;

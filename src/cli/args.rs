@@ -2,7 +2,7 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::command::{explain, help, impact, import, lint, replay, schema, tools};
+use super::command::{explain, help, impact, import, lint, mine, replay, schema, tools};
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -57,6 +57,8 @@ pub enum Command {
     Lint(lint::Args),
     /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
     Impact(impact::Args),
+    /// Find failures that a playbook has no use for, by the form of their message, with a rule for each
+    Mine(mine::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
@@ -75,6 +77,7 @@ impl Command {
             Command::Explain(_) => "explain",
             Command::Lint(_) => "lint",
             Command::Impact(_) => "impact",
+            Command::Mine(_) => "mine",
             Command::Import(_) => "import",
             Command::Tools(_) => "tools",
             Command::Schema(_) => "schema",

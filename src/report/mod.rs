@@ -6,6 +6,7 @@ pub mod findings;
 pub mod impact;
 pub mod json;
 pub mod listing;
+pub mod mining;
 pub mod overview;
 pub mod style;
 pub mod summary;

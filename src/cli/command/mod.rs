@@ -5,6 +5,7 @@ pub mod help;
 pub mod impact;
 pub mod import;
 pub mod lint;
+pub mod mine;
 pub mod replay;
 pub mod schema;
 pub mod tools;
