@@ -16,7 +16,7 @@ pub(super) fn likeness(a: &str, b: &str) -> usize {
     }
     let shared: usize = counts.values().map(|&(a, b)| a.min(b)).sum();
     let all: usize = counts.values().map(|&(a, b)| a + b).sum();
-    if all == 0 { 1_000 } else { shared * 2_000 / all }
+    (shared * 2_000).checked_div(all).unwrap_or(1_000) // two empty forms are the same
 }
 
 /// Placeholders are no words: that two messages both hold a number makes them no more alike.

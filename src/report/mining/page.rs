@@ -136,14 +136,10 @@ fn said(example: &Example) -> String {
 }
 
 fn look_alike(alike: &LookAlike) -> String {
-    let kind = alike.kind.as_deref().unwrap_or("no kind");
     let status = alike.status.map_or_else(String::new, |status| format!(" {status}"));
-    format!(
-        "{} {} {kind}{status}{}",
-        count(alike.failures),
-        alike.verdict,
-        alike.message.as_deref().unwrap_or("(no message)")
-    )
+    let (failures, kind) = (count(alike.failures), alike.kind.as_deref().unwrap_or("no kind"));
+    let message = alike.message.as_deref().unwrap_or("(no message)");
+    format!("{failures} {}, {kind}{status}: {message}", alike.verdict)
 }
 
 fn tried(drawn: &Drawn) -> String {
