@@ -14,7 +14,7 @@ use playproof::playbook::model::Tools;
 use playproof::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
 use playproof::sim::Plan;
 use playproof::trace::pieces::{Chunks, Piece};
-use playproof::trace::read::digest;
+use playproof::trace::read::{CallEntry, Entry, Spares, digest_into, recycle};
 use playproof::trace::redact::RedactionRules;
 use playproof::upstream::BeyondTape;
 
@@ -31,6 +31,9 @@ fn main() {
     println!("{calls} calls, {:.0} MB, three in ten failing; CPU seconds, best of {RUNS}\n", bytes as f64 / 1e6);
     println!("{:<44} {:>7} {:>7} {:>9} {:>9} {:>8}", "", "CPU s", "wall s", "calls/CPU", "of serde", "peak MB");
     let table = Table { calls, serde: measure(|| plain::deserialise(&path)) };
+    if let Some(only) = arguments.get(1) {
+        return profile(only, &path, &table);
+    }
     table.row("serde_json, best form", table.serde);
     table.row("our reader", measure(|| read_all(&path)));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -40,6 +43,16 @@ fn main() {
     }
     dispatcher(&table, &path);
     start_up();
+}
+
+/// One measurement alone, for a profiler.
+fn profile(only: &str, path: &Path, table: &Table) {
+    let timing = match only {
+        "read" => measure(|| read_all(path)),
+        "summary" => measure(|| run(path, 1, &(), |()| &[])),
+        _ => measure(|| run(path, 1, &Events, Vec::as_slice)),
+    };
+    table.row(only, timing);
 }
 
 /// The generated trace, made once.
@@ -57,13 +70,23 @@ fn trace(calls: u64) -> PathBuf {
 fn read_all(path: &Path) -> u64 {
     let mut chunks = Chunks::new(File::open(path).expect("the trace"));
     let (rules, mut entries, mut spare) = (RedactionRules::default(), 0, Vec::new());
+    let mut calls = Spares::new();
     while let Some(piece) = chunks.next(std::mem::take(&mut spare)).expect("the trace is read") {
-        entries += digest(&piece, &rules).entries.len() as u64;
+        let read = digest_into(&piece, &rules, &mut calls).entries;
+        entries += read.len() as u64;
+        recycle(read.into_iter().filter_map(call), &mut calls, 4_096);
         if let Piece::Lines(lines) = piece {
             spare = lines;
         }
     }
     entries
+}
+
+fn call(entry: Entry) -> Option<Box<CallEntry>> {
+    match entry {
+        Entry::Call(call) => Some(call),
+        Entry::Answer(_) | Entry::RunEnd(_) => None,
+    }
 }
 
 fn run<W: Watch>(path: &Path, jobs: usize, watch: &W, bytes: fn(&W::Part) -> &[u8]) -> u64 {

@@ -1,6 +1,7 @@
 //! Checking: every fixture under each of its playbooks, held against what was accepted.
 
 mod case;
+mod cause;
 mod pool;
 mod report;
 mod rows;
@@ -8,6 +9,7 @@ mod rows;
 mod tests;
 
 pub use case::{Case, CaseResult, Diverged, GoldenState, Id, check_one};
+pub use cause::{Cause, cause, row_places};
 pub use pool::map;
 pub use report::{CheckReport, Counts, Verdict};
 pub use rows::{PlaybookRows, row_changes};

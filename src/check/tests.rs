@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use super::{Case, CaseResult, CheckReport, GoldenState, Id, Verdict, check_one, map, row_changes};
+use super::{Case, CaseResult, CheckReport, GoldenState, Id, Verdict, cause, check_one, map, row_changes};
 use crate::diagnostic::Source;
 use crate::fixture::{self, model::Fixture};
 use crate::golden::{Class, GoldenFile, Lock};
@@ -145,7 +145,7 @@ fn the_same_results_come_from_one_thread_and_from_several() {
         id: Id { playbook: "small".into(), fixture: format!("pay-{n}") },
         fixture: &fixture,
         plan: &plan,
-        golden: golden.as_ref().filter(|_| n % 3 > 0).map(Arc::clone),
+        golden: golden.as_ref().filter(|_| !n.is_multiple_of(3)).map(Arc::clone),
     };
     let cases: Vec<Case<'_>> = (0..50).map(case).collect();
     let run = |jobs: usize| {
@@ -153,4 +153,38 @@ fn the_same_results_come_from_one_thread_and_from_several() {
         format!("{:?}", map(&cases, jobs, Simulator::new, check_one, |_| false))
     };
     assert_eq!(run(1), run(5));
+}
+
+fn loaded(edits: &[(&str, &str)]) -> playbook::Loaded {
+    let text = edits.iter().fold(PLAYBOOK.to_owned(), |text, (old, new)| text.replacen(old, new, 1));
+    playbook::parse(Source::whole("small.yaml", text)).unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// What is underlined, and what is said of it, where `edits` change the approved playbook.
+fn underlined(edits: &[(&str, &str)], approved: bool) -> Vec<(String, String)> {
+    let mut lock = Lock::default();
+    let locked = rows(&playbook(if approved { edits } else { &[] }));
+    lock.approve("small", locked.iter().map(|row| (&*row.name, &*row.text)), "first");
+    let (now, result) = (loaded(edits), check(edits, Some(&golden())));
+    let changes = row_changes(Some(&lock), &BTreeMap::from([("small".to_owned(), &now.playbook)]), true);
+    let found = cause(&now, changes.first(), result.comparison().unwrap()).unwrap();
+    let text = &found.report.source.text;
+    let labels = found.report.diagnostics[0].labels.iter();
+    labels.map(|label| (text[label.span.clone()].to_owned(), label.text.clone())).collect()
+}
+
+#[test]
+fn the_row_that_changed_is_underlined_with_what_was_there() {
+    let effect = underlined(&[("effect: unknown", "effect: not_applied")], false);
+    assert_eq!(effect, [("slow".to_owned(), "was unknown".to_owned())]);
+    let study = underlined(&[UNGUARDED], false);
+    assert!(study[0].1.ends_with("is new"), "{study:?}");
+}
+
+#[test]
+fn once_the_row_is_approved_the_compensation_and_the_rule_in_force_are_underlined() {
+    let found = underlined(&[("effect: unknown", "effect: not_applied")], true);
+    let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(texts, ["retry_with_backoff", "timeout"]);
+    assert_eq!(found[1].1, "gave `slow`");
 }

@@ -2,7 +2,10 @@
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use super::command::{explain, help, impact, import, lint, mine, replay, schema, tools};
+use super::command::{
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mine, mutate, reject, replay, review,
+    schema, tools,
+};
 use super::terminal::ColorChoice;
 
 const LONG_ABOUT: &str = "\
@@ -19,10 +22,11 @@ Examples:
                                                   two playbooks side by side
   playproof explain trace.jsonl --call r1#3       one call, in sentences
   playproof lint my.yaml                          what is wrong with a playbook
+  playproof check                                 nothing drifts unreviewed
   playproof help duplicate_effect                 what a finding means
   playproof help topics                           everything that `help` explains
 
-Exit codes: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 inconclusive, 70 our bug.";
+Exit codes: 0 clean, 1 an unsafe finding or a divergence, 2 unusable input or usage, 3 inconclusive, 70 our bug.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -55,6 +59,22 @@ pub enum Command {
     Explain(explain::Args),
     /// Say what is wrong, or legal but likely not meant, in a playbook
     Lint(lint::Args),
+    /// Hold every fixture against its golden and every playbook against its approved rows
+    Check(check::Args),
+    /// Decide at a terminal, one by one, what of a check's findings is accepted
+    Review(review::Args),
+    /// Accept what a check found, as the new goldens
+    Accept(accept::Args),
+    /// Forget what waits for review
+    Reject(reject::Args),
+    /// Show what waits for review
+    Diff(diff::Args),
+    /// Approve the rows of a playbook that was edited by hand
+    Approve(approve::Args),
+    /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
+    Coverage(coverage::Args),
+    /// Change a playbook one row at a time, and say which changes no fixture notices
+    Mutate(mutate::Args),
     /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
     Impact(impact::Args),
     /// Find failures that a playbook has no use for, by the form of their message, with a rule for each
@@ -67,23 +87,6 @@ pub enum Command {
     Schema(schema::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
-}
-
-impl Command {
-    /// The name that is typed.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Command::Replay(_) => "replay",
-            Command::Explain(_) => "explain",
-            Command::Lint(_) => "lint",
-            Command::Impact(_) => "impact",
-            Command::Mine(_) => "mine",
-            Command::Import(_) => "import",
-            Command::Tools(_) => "tools",
-            Command::Schema(_) => "schema",
-            Command::Help(_) => "help",
-        }
-    }
 }
 
 impl Cli {

@@ -2,19 +2,25 @@
 
 mod args;
 mod beyond;
+mod checking;
 mod command;
 mod exit;
 mod files;
 mod fixtures;
+mod folders;
+mod git;
 mod inputs;
 mod output;
+mod pending;
 mod playbooks;
 mod project;
 mod reading;
+mod reports;
 mod run;
 mod stream;
 mod terminal;
 mod topics;
 mod view;
+mod workspace;
 
 pub use run::run;

@@ -21,6 +21,10 @@ pub struct Project {
     pub playbook: Option<String>,
     /// The tool facts file.
     pub tools: Option<String>,
+    /// Where fixtures lie.
+    pub fixtures: Option<String>,
+    /// Where goldens lie.
+    pub goldens: Option<String>,
     /// What must not be shown of a trace.
     pub redaction: RedactionRules,
 }
@@ -45,11 +49,12 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
         let record = file.record("a project", &KEYS)?;
         record.required("format")?.word(&[("project/1", ())])?;
         let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
-        // Read here so that a mistake in them is found; the commands that use these folders come later.
-        let _folders = ["fixtures", "goldens", "proposals"].map(place);
+        let _ = place("proposals"); // read so that a mistake in it is found; no command uses the folder yet
         Some(Project {
             playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
             tools: place("tools"),
+            fixtures: place("fixtures"),
+            goldens: place("goldens"),
             redaction: record.optional("redaction").map_or_else(|| Some(RedactionRules::default()), redaction)?,
         })
     })

@@ -3,11 +3,14 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
-use super::command::{explain, help, impact, import, lint, mine, replay, schema, tools};
+use super::command::{
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mine, mutate, reject, replay, review,
+    schema, tools,
+};
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
 use super::terminal::{ColorChoice, Stream, Terminal};
@@ -24,10 +27,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let terminal = Terminal::detect(parsed.color);
     let mut output = Output;
-    let fallback = format!("playproof help {}", parsed.command.name());
     match dispatch(parsed.command, &terminal, &mut output) {
         Ok(exit) => exit.into(),
-        Err(failure) => fail(&failure, &fallback, terminal.err).into(),
+        Err(failure) => fail(&failure, &help_for(&args), terminal.err).into(),
     }
 }
 
@@ -36,6 +38,14 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Replay(args) => replay::run(&args, terminal, output),
         Command::Explain(args) => explain::run(&args, terminal, output),
         Command::Lint(args) => lint::run(&args, terminal, output),
+        Command::Check(args) => check::run(&args, terminal, output),
+        Command::Review(args) => review::run(&args, terminal, output),
+        Command::Accept(args) => accept::run(&args, terminal, output),
+        Command::Reject(args) => reject::run(&args, output),
+        Command::Diff(args) => diff::run(&args, terminal, output),
+        Command::Approve(args) => approve::run(&args, terminal, output),
+        Command::Coverage(args) => coverage::run(&args, terminal, output),
+        Command::Mutate(args) => mutate::run(&args, terminal, output),
         Command::Impact(args) => impact::run(&args, terminal, output),
         Command::Mine(args) => mine::run(&args, terminal, output),
         Command::Import(args) => import::run(&args, terminal, output),
@@ -43,6 +53,13 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Schema(args) => schema::run(&args, output),
         Command::Help(args) => help::run(&args, terminal, output),
     }
+}
+
+/// The help of the command that was typed.
+fn help_for(args: &[OsString]) -> String {
+    let is_command = |arg: &&OsString| Cli::command().get_subcommands().any(|one| *arg == one.get_name());
+    let command = args.iter().skip(1).find(is_command).map(|arg| arg.to_string_lossy());
+    format!("playproof help {}", command.unwrap_or_default()).trim_end().to_owned()
 }
 
 /// Help and version are results; everything else that clap says is wrong usage.

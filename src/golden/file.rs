@@ -60,7 +60,7 @@ impl GoldenFile {
                 .at(0..source.text.lines().next().map_or(0, str::len), "expected a header between two lines `---`");
             return refuse(said.help(RESTORE));
         };
-        let mut file = yaml::parse(window(source, header), |root| read_header(root))?;
+        let mut file = yaml::parse(window(source, header), read_header)?;
         file.body = window(source, body);
         Ok(file)
     }

@@ -353,9 +353,14 @@ impl Tools {
 
     /// What is known of `tool`: its own row, else the first glob that matches, else the assumption.
     pub fn facts(&self, tool: &str) -> ToolFacts {
-        let named = self.rows.iter().find(|row| row.glob.is_none() && row.pattern == tool);
-        let globbed = || self.rows.iter().find(|row| row.glob.as_ref().is_some_and(|glob| glob.is_match(tool)));
-        named.or_else(globbed).map_or(ToolFacts::ASSUMED, |row| row.facts)
+        self.place(tool).and_then(|place| self.rows.get(place)).map_or(ToolFacts::ASSUMED, |row| row.facts)
+    }
+
+    /// The place of the row that speaks for `tool`: its own row, else the first glob that matches.
+    pub fn place(&self, tool: &str) -> Option<usize> {
+        let named = self.rows.iter().position(|row| row.glob.is_none() && row.pattern == tool);
+        let globbed = || self.rows.iter().position(|row| row.glob.as_ref().is_some_and(|glob| glob.is_match(tool)));
+        named.or_else(globbed)
     }
 }
 

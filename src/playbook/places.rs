@@ -73,6 +73,13 @@ impl Places {
         Some(self.verdicts.get(id.index())?.as_ref()?.then.kind.clone())
     }
 
+    /// What stands in for a verdict's compensation where a guard stops it, if it is written: `on_unsafe`, else
+    /// `on_refused`.
+    pub fn stand_in(&self, id: VerdictId) -> Option<Range<usize>> {
+        let then = &self.verdicts.get(id.index())?.as_ref()?.then;
+        then.on_unsafe.clone().or_else(|| then.on_refused.clone())
+    }
+
     /// The name of a rule.
     pub fn rule(&self, id: RuleId) -> Option<Range<usize>> {
         Some(self.rules.get(id.index())?.name.clone())
@@ -106,6 +113,55 @@ impl Places {
     /// The value of `limits.deadline_ms`, if it is written.
     pub fn deadline(&self) -> Option<Range<usize>> {
         self.deadline.clone()
+    }
+
+    /// Where a row of the canonical form stands (`verdict transient_timeout`), as near as possible to the part of it
+    /// that `path` names (`then.retry_with_backoff.backoff_ms`); none for what is not written.
+    pub fn row(&self, playbook: &Playbook, row: &str, path: &str) -> Option<Range<usize>> {
+        let (kind, name) = row.split_once(' ').unwrap_or((row, ""));
+        let place = |at: Option<usize>, places: &[Range<usize>]| places.get(at?).cloned();
+        match kind {
+            "verdict" => {
+                let at = playbook.verdicts.iter().position(|verdict| *verdict.name == *name)?;
+                Some(self.verdicts.get(at)?.as_ref()?.part(path))
+            }
+            "rule" => {
+                let rule = self.rules.get(playbook.rules.iter().position(|rule| *rule.name == *name)?)?;
+                Some(if path.starts_with("when") { rule.when.clone() } else { rule.name.clone() })
+            }
+            "tool" => place(playbook.tools.rows().iter().position(|row| row.pattern == name), &self.tools),
+            "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
+            "limit" if name == "max_attempts" => self.max_attempts(),
+            "limit" => self.deadline(),
+            "otherwise" => self.otherwise(),
+            "study" => self.switch(name),
+            _ => None,
+        }
+    }
+
+    /// A switch of the study block, whose keys have no places of their own.
+    fn switch(&self, name: &str) -> Option<Range<usize>> {
+        let study = self.study.clone()?;
+        let found = self.source.text.get(study.start..)?.find(&format!("{name}:"));
+        Some(found.map_or(study.clone(), |at| study.start + at..study.start + at + name.len()))
+    }
+}
+
+impl VerdictPlaces {
+    fn part(&self, path: &str) -> Range<usize> {
+        let then = &self.then;
+        let has = |part: &str| path.split('.').any(|name| name == part);
+        let written = match path {
+            _ if has("on_refused") => then.on_refused.clone(),
+            _ if has("on_unsafe") => then.on_unsafe.clone(),
+            _ if has("backoff_ms") => then.backoff.clone(),
+            _ if has("max_retries") => then.max_retries.clone(),
+            _ if has("max_wait_ms") => then.max_wait.clone(),
+            _ if has("max_refreshes") => then.max_refreshes.clone(),
+            _ => None,
+        };
+        let compensation = path.starts_with("then").then(|| then.kind.clone());
+        written.or(compensation).unwrap_or_else(|| self.name.clone())
     }
 }
 

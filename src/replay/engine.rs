@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::io::{self, Read};
 use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::event::{Finding, FindingBy};
@@ -13,7 +13,7 @@ use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
 use crate::trace::pieces::{self, Chunks, Piece};
-use crate::trace::read::{self, Digest};
+use crate::trace::read::{self, Digest, Spares};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
@@ -27,6 +27,12 @@ use super::summary::{FindingCounts, Summary};
 
 /// Calls that one worker takes at a time.
 const BATCH: usize = 1_024;
+
+/// Calls that are kept to be filled again.
+const MAX_SPARE_CALLS: usize = 16 * BATCH;
+
+/// A buffer that grew beyond this for a long line is not kept.
+const MAX_SPARE_BUFFER: usize = 2 << 20;
 
 /// Runs off tape that are told apart.
 const MAX_RUNS_OFF_TAPE: usize = 500_000;
@@ -130,8 +136,7 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
     sink: S,
 ) -> Result<Replayed, ReplayError> {
     let writes = |tool: &str| plans.first().is_none_or(|plan| plan.facts(tool).access == Access::Write);
-    let replay =
-        Replay { plans, options, watch, writes: &writes, spare: Mutex::new(Vec::new()), borrowed: PhantomData };
+    let replay = Replay { plans, options, watch, writes: &writes, spare: Spare::default(), borrowed: PhantomData };
     let order = Order {
         current: None,
         recording: Recording::default(),
@@ -161,10 +166,44 @@ struct Replay<'a, 'i, W, S> {
     options: &'a ReplayOptions,
     watch: &'a W,
     writes: &'a Writes<'a>,
-    /// Buffers to fill again.
-    spare: Mutex<Vec<Vec<u8>>>,
+    /// Buffers and calls to fill again.
+    spare: Spare,
     /// What the inputs and the sink borrow; they are stages' states, not part of this.
     borrowed: PhantomData<fn() -> (&'i (), S)>,
+}
+
+/// What is used again and again, because a trace has millions of calls.
+#[derive(Default)]
+struct Spare {
+    buffers: Mutex<Vec<Vec<u8>>>,
+    calls: Mutex<Spares>,
+}
+
+impl Spare {
+    fn buffer(&self) -> Vec<u8> {
+        lock(&self.buffers).pop().unwrap_or_default()
+    }
+
+    fn keep_buffer(&self, buffer: Vec<u8>) {
+        if buffer.capacity() <= MAX_SPARE_BUFFER {
+            lock(&self.buffers).push(buffer);
+        }
+    }
+
+    /// As many calls as a piece of an input may need.
+    fn calls(&self) -> Spares {
+        let mut calls = lock(&self.calls);
+        let keep = calls.len().saturating_sub(BATCH);
+        calls.split_off(keep)
+    }
+
+    fn keep_calls(&self, done: impl IntoIterator<Item = ClosedCall>) {
+        read::recycle(done, &mut lock(&self.calls), MAX_SPARE_CALLS);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where the bytes come from.
@@ -275,17 +314,18 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
     type Scratch = Bench;
 
     fn read(&self, source: &mut Feed<'i>) -> Option<Raw> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        source.next(spare.unwrap_or_default())
+        source.next(self.spare.buffer())
     }
 
     fn parse(&self, raw: Raw) -> Parsed {
         match raw {
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
-                let digest = read::digest(&piece, &self.options.redaction);
+                let mut calls = self.spare.calls();
+                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls);
+                self.spare.keep_calls(calls);
                 if let Piece::Lines(buffer) = piece {
-                    self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+                    self.spare.keep_buffer(buffer);
                 }
                 Parsed::Digest(digest)
             }
@@ -349,6 +389,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             }
             self.work_call(bench, closed, &mut done);
         }
+        self.spare.keep_calls(batch.calls);
         done
     }
 

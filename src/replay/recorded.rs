@@ -85,8 +85,11 @@ impl Recording {
         }
         let all = self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
         *all = all.saturating_add(effects);
-        if *all > 1 {
-            findings(finding(FindingId::DuplicateEffect, *all));
+        match (*all > 1, closed.marks.keyed) {
+            // An upstream that honours keys gives its first answer again: that is no second effect, and no proof of one.
+            (true, 1..) => self.possible_duplicates.add(closed.call.tool(), 1),
+            (true, 0) => findings(finding(FindingId::DuplicateEffect, *all)),
+            (false, _) => {}
         }
     }
 

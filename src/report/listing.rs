@@ -214,6 +214,10 @@ impl Listing {
         if self.selection.unfolded {
             (call.place, call.number).hash(&mut hash);
         }
+        let unsafe_found = |finding: &Finding| finding.id.severity() == FindingSeverity::Unsafe;
+        if recorded.iter().any(unsafe_found) {
+            call.place.input.hash(&mut hash); // harm in another input is another story
+        }
         call.tool().hash(&mut hash);
         for finding in recorded {
             (finding.id, finding.by).hash(&mut hash);

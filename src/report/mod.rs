@@ -1,12 +1,15 @@
 //! Values in, text out: every page that the product prints. Reads nothing and decides nothing.
 
 pub mod block;
+pub mod check;
+pub mod coverage;
 pub mod diagnostic;
 pub mod findings;
 pub mod impact;
 pub mod json;
 pub mod listing;
 pub mod mining;
+pub mod mutation;
 pub mod overview;
 pub mod style;
 pub mod summary;

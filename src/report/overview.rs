@@ -68,7 +68,11 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
         lines.push(format!("and {} inputs more", replayed.inputs.len() - INPUTS));
     }
     if replayed.inputs.len() > 1 {
-        let all = InputAccount { name: "all inputs".to_owned(), ledger: replayed.ledger(), skipped: Vec::new() };
+        let mut ledger = replayed.ledger();
+        if notes.iter().any(|note| note.read_as.is_some()) {
+            ledger.unknown_fields = 0; // said of each input
+        }
+        let all = InputAccount { name: "all inputs".to_owned(), ledger, skipped: Vec::new() };
         lines.extend(input(&all, None, width, palette));
     }
     lines.join("\n")

@@ -34,7 +34,7 @@ pub fn hash_of(json: &str) -> u128 {
 pub fn hash_value(cursor: &mut Cursor<'_>, depth: u32) -> Option<u128> {
     cursor.skip_space();
     let hash = match cursor.peek()? {
-        b'"' => hash_string(cursor.string()?),
+        b'"' => hash_string(cursor)?,
         b'{' => hash_object(cursor, depth.checked_sub(1)?)?,
         b'[' => hash_array(cursor, depth.checked_sub(1)?)?,
         b't' => cursor.word("true").map(|()| hash::bytes(&[], tag::TRUE))?,
@@ -45,8 +45,12 @@ pub fn hash_value(cursor: &mut Cursor<'_>, depth: u32) -> Option<u128> {
     Some(hash)
 }
 
-fn hash_string(string: RawString<'_>) -> u128 {
-    hash::bytes(plain(string).as_bytes(), tag::STRING)
+#[inline]
+fn hash_string(cursor: &mut Cursor<'_>) -> Option<u128> {
+    match cursor.short_string() {
+        Some((block, length)) => Some(hash::short(block, length, tag::STRING)),
+        None => Some(hash::bytes(plain(cursor.string()?).as_bytes(), tag::STRING)),
+    }
 }
 
 /// The text that a string stands for; as written where its escapes stand for no text (a lone surrogate).
@@ -93,7 +97,11 @@ fn hash_object(cursor: &mut Cursor<'_>, depth: u32) -> Option<u128> {
     cursor.eat(b'{');
     if !cursor.eat(b'}') {
         loop {
-            let key = hash_string(cursor.key()?);
+            cursor.skip_space();
+            let key = hash_string(cursor)?;
+            if !cursor.eat(b':') {
+                return None;
+            }
             sum = sum.wrapping_add(hash::pair(key, hash_value(cursor, depth)?));
             if !cursor.eat(b',') {
                 break;

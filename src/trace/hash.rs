@@ -12,33 +12,68 @@ const SECRETS: [u64; 6] = [
 
 /// The two halves of a 64 by 64 bit product, folded.
 #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+#[inline]
 const fn fold(a: u64, b: u64) -> u64 {
     let product = (a as u128) * (b as u128);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+#[inline]
 const fn join(high: u64, low: u64) -> u128 {
     ((high as u128) << 64) | low as u128
 }
 
 /// The hash of `data`; the same bytes under another `tag` hash differently.
+#[inline]
 pub fn bytes(data: &[u8], tag: u64) -> u128 {
-    let mut low = SECRETS[0] ^ tag;
-    let mut high = SECRETS[1] ^ data.len() as u64;
+    if data.len() > 16 {
+        let (low, high) = blocks(data, SECRETS[0] ^ tag, SECRETS[1] ^ data.len() as u64);
+        return finish(low, high);
+    }
+    short(padded(data), data.len(), tag)
+}
+
+/// The hash of the first `length` bytes (at most 16) of `block`, whose other bytes are zero.
+#[inline]
+pub fn short(block: u128, length: usize, tag: u64) -> u128 {
+    let (low, high) = absorb(SECRETS[0] ^ tag, SECRETS[1] ^ length as u64, block);
+    finish(low, high)
+}
+
+/// At most 16 bytes as a block.
+#[inline]
+fn padded(data: &[u8]) -> u128 {
+    if let (Some(first), Some(last)) = (data.first_chunk::<8>(), data.last_chunk::<8>()) {
+        let last = u128::from(u64::from_le_bytes(*last));
+        return u128::from(u64::from_le_bytes(*first)) | last << (8 * (data.len() - 8)); // where they overlap they agree
+    }
+    if let (Some(first), Some(last)) = (data.first_chunk::<4>(), data.last_chunk::<4>()) {
+        let last = u128::from(u32::from_le_bytes(*last));
+        return u128::from(u32::from_le_bytes(*first)) | last << (8 * (data.len() - 4));
+    }
+    match *data {
+        [a] => u128::from(a),
+        [a, b] => u128::from(u16::from_le_bytes([a, b])),
+        [a, b, c, ..] => u128::from(u32::from_le_bytes([a, b, c, 0])),
+        [] => 0,
+    }
+}
+
+/// More than 16 bytes: whole blocks, then the last 16 bytes, which may overlap them.
+fn blocks(data: &[u8], mut low: u64, mut high: u64) -> (u64, u64) {
     let mut rest = data;
     while let Some((block, after)) = rest.split_first_chunk::<16>() {
         (low, high) = absorb(low, high, u128::from_le_bytes(*block));
         rest = after;
     }
-    let mut last = [0; 16];
-    for (to, from) in last.iter_mut().zip(rest) {
-        *to = *from;
+    match data.last_chunk::<16>() {
+        Some(last) if !rest.is_empty() => absorb(low, high, u128::from_le_bytes(*last)),
+        _ => (low, high),
     }
-    (low, high) = absorb(low, high, u128::from_le_bytes(last));
-    finish(low, high)
 }
 
 /// The hash of an ordered pair of hashes.
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
 pub fn pair(first: u128, second: u128) -> u128 {
     let (low, high) = absorb(first as u64 ^ SECRETS[4], (first >> 64) as u64 ^ SECRETS[5], second);
@@ -46,11 +81,13 @@ pub fn pair(first: u128, second: u128) -> u128 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+#[inline]
 const fn absorb(low: u64, high: u64, block: u128) -> (u64, u64) {
     let (x, y) = (block as u64, (block >> 64) as u64);
     (fold(x ^ SECRETS[2], y ^ low), fold(x ^ high, y ^ SECRETS[3]))
 }
 
+#[inline]
 const fn finish(low: u64, high: u64) -> u128 {
     join(fold(low ^ SECRETS[4], high ^ SECRETS[0]), fold(high ^ SECRETS[5], low ^ SECRETS[1]))
 }
@@ -101,6 +138,16 @@ mod tests {
             let mut changed = data;
             changed[place] = 1;
             assert!(seen.insert(bytes(&changed, 0)), "place {place}");
+        }
+    }
+
+    #[test]
+    fn a_short_block_hashes_as_its_bytes_do() {
+        let data: Vec<u8> = (1..=17).collect();
+        for length in 0..=16 {
+            let mut block = [0; 16];
+            block[..length].copy_from_slice(&data[..length]);
+            assert_eq!(bytes(&data[..length], 5), short(u128::from_le_bytes(block), length, 5));
         }
     }
 

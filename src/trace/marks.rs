@@ -1,4 +1,5 @@
 //! What tells runs, calls and intents apart, as hashes taken before anything is redacted. Keeps no texts.
+//! No name hashes to 0 in practice (one in 2^128), so that 0 can say that there is none.
 
 use crate::trace::hash;
 
@@ -7,14 +8,14 @@ use crate::trace::hash;
 pub struct Marks {
     /// The run; calls without one share the nameless run.
     pub run: u128,
-    /// The label in the run, where the call has one.
-    pub id: Option<u128>,
+    /// The label in the run; 0: the call has none.
+    pub id: u128,
     /// The tool.
     pub tool: u128,
     /// Run, tool and arguments by meaning: the same for a call that is made again unchanged.
     pub same: u128,
-    /// Tool and idempotency key, where the call has one.
-    pub keyed: Option<u128>,
+    /// Tool and idempotency key; 0: the call has none.
+    pub keyed: u128,
 }
 
 mod tag {
@@ -46,21 +47,21 @@ impl Marks {
         let (run, tool) = (of_run(run), of_tool(tool));
         Marks {
             run,
-            id: id.map(|id| of_id(run, id)),
+            id: id.map_or(0, |id| of_id(run, id)),
             tool,
             same: hash::pair(run, hash::pair(tool, args)),
-            keyed: key.map(|key| hash::pair(tool, hash::bytes(key.as_bytes(), tag::KEY))),
+            keyed: key.map_or(0, |key| hash::pair(tool, hash::bytes(key.as_bytes(), tag::KEY))),
         }
     }
 
     /// What the call wants done once: tool and key if keyed, else run, tool and arguments.
     pub fn intent(&self) -> u128 {
-        self.keyed.unwrap_or(self.same)
+        if self.keyed == 0 { self.same } else { self.keyed }
     }
 
     /// The same for a call that is made again unchanged, its key included.
     pub fn resend(&self) -> u128 {
-        hash::pair(self.same, self.keyed.unwrap_or(0))
+        hash::pair(self.same, self.keyed)
     }
 }
 

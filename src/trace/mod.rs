@@ -2,6 +2,7 @@
 
 mod arguments;
 pub mod assemble;
+mod block;
 pub mod canonical;
 mod emit;
 pub mod foreign;

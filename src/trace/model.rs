@@ -17,7 +17,7 @@ pub struct Place {
 /// Its texts share one allocation, because a trace has millions of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedCall {
-    text: Box<str>,
+    text: String,
     ends: [u32; TEXTS],
     present: u8,
     /// Where the call stands.
@@ -97,28 +97,45 @@ const TEXTS: usize = 7;
 impl RecordedCall {
     /// A call without times and answers yet.
     pub fn new(texts: CallTexts<'_>, place: Place) -> RecordedCall {
-        let all = [Some(texts.tool), texts.run, texts.id, texts.args, texts.key, texts.evidence, texts.token];
-        let mut text = String::with_capacity(all.iter().flatten().map(|part| part.len()).sum());
-        let mut ends = [0; TEXTS];
-        let mut present = 0;
-        for (n, part) in all.into_iter().enumerate() {
-            if let Some(part) = part {
-                present |= 1 << n;
-                text.push_str(part);
-            }
-            ends[n] = u32::try_from(text.len()).unwrap_or(u32::MAX); // a line is at most 16 MiB
-        }
-        RecordedCall {
-            text: text.into_boxed_str(),
-            ends,
-            present,
+        let mut call = RecordedCall {
+            text: String::new(),
+            ends: [0; TEXTS],
+            present: 0,
             place,
             number: 0,
             number_in_run: 0,
             at: None,
             timeout: None,
             answers: Vec::new(),
+        };
+        call.begin_again(texts, place);
+        call
+    }
+
+    /// Becomes another call, without times and answers yet, and keeps its allocations.
+    pub fn begin_again(&mut self, texts: CallTexts<'_>, place: Place) {
+        let all = [Some(texts.tool), texts.run, texts.id, texts.args, texts.key, texts.evidence, texts.token];
+        self.text.clear();
+        self.text.reserve(all.iter().flatten().map(|part| part.len()).sum());
+        self.present = 0;
+        for (n, part) in all.into_iter().enumerate() {
+            if let Some(part) = part {
+                self.present |= 1 << n;
+                self.text.push_str(part);
+            }
+            self.ends[n] = u32::try_from(self.text.len()).unwrap_or(u32::MAX); // a line is at most 16 MiB
         }
+        self.place = place;
+        self.number = 0;
+        self.number_in_run = 0;
+        self.at = None;
+        self.timeout = None;
+        self.answers.clear();
+    }
+
+    /// Bytes that its texts take up, used or not.
+    pub fn allocated(&self) -> usize {
+        self.text.capacity()
     }
 
     fn part(&self, n: usize) -> Option<&str> {

@@ -31,20 +31,29 @@ pub struct Digest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A call, with its answer where the line has one.
-    Call(CallEntry),
+    Call(Box<CallEntry>),
     /// An answer to an earlier call.
     Answer(AnswerEntry),
     /// The end of the run with this mark.
     RunEnd(u128),
 }
 
-/// A call on its way to being paired.
+/// A call: on its way to being paired, and closed. It stays where it was read to, for there are millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallEntry {
     /// The call, not numbered yet.
     pub call: RecordedCall,
     /// Taken before redaction.
     pub marks: Marks,
+    /// The line of the last successful write of its run before it; 0: none. Set where it is paired.
+    pub last_write: u64,
+}
+
+impl CallEntry {
+    /// The call alone.
+    pub fn into_call(self: Box<CallEntry>) -> RecordedCall {
+        self.call
+    }
 }
 
 /// An answer on its way to its call.
@@ -52,22 +61,43 @@ pub struct CallEntry {
 pub struct AnswerEntry {
     /// The mark of its run.
     pub run: u128,
-    /// The mark of its label.
-    pub id: Option<u128>,
-    /// The mark of its tool.
-    pub tool: Option<u128>,
+    /// The mark of its label; 0: it has none.
+    pub id: u128,
+    /// The mark of its tool; 0: it names none.
+    pub tool: u128,
     /// What came.
     pub answer: RecordedAnswer,
 }
 
+/// Calls that are over and done with, whose allocations are used again.
+pub type Spares = Vec<Box<CallEntry>>;
+
+/// Texts longer than this are not kept for use again.
+const MAX_SPARE_TEXT: usize = 16 << 10;
+
+/// Puts calls that are done with among the spares, unless they are large or there are enough.
+pub fn recycle(done: impl IntoIterator<Item = Box<CallEntry>>, spares: &mut Spares, enough: usize) {
+    let room = enough.saturating_sub(spares.len());
+    spares.extend(done.into_iter().filter(|entry| entry.call.allocated() <= MAX_SPARE_TEXT).take(room));
+}
+
 /// Reads the lines of `piece`, and takes out what `redaction` says.
 pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
+    digest_into(piece, redaction, &mut Spares::new())
+}
+
+/// The same; uses `spares` before it allocates.
+pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares) -> Digest {
     match piece {
         Piece::Lines(bytes) => {
-            let mut digest = Digest::default();
+            let mut digest = Digest { entries: Vec::with_capacity(bytes.len() / 160), ..Digest::default() };
             match std::str::from_utf8(bytes) {
-                Ok(text) => split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction)),
-                Err(_) => split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), redaction)),
+                Ok(text) => {
+                    split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction, spares))
+                }
+                Err(_) => {
+                    split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), redaction, spares))
+                }
             }
             digest
         }
@@ -90,14 +120,14 @@ fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
 }
 
 impl Digest {
-    fn bytes(&mut self, line: u64, bytes: &[u8], redaction: &RedactionRules) {
+    fn bytes(&mut self, line: u64, bytes: &[u8], redaction: &RedactionRules, spares: &mut Spares) {
         match std::str::from_utf8(bytes) {
-            Ok(text) => self.text(line, text, redaction),
+            Ok(text) => self.text(line, text, redaction, spares),
             Err(error) => self.bad(BadLine::no_text(line, bytes, error), redaction),
         }
     }
 
-    fn text(&mut self, line: u64, text: &str, redaction: &RedactionRules) {
+    fn text(&mut self, line: u64, text: &str, redaction: &RedactionRules, spares: &mut Spares) {
         self.lines += 1;
         if !text.starts_with('{') && text.trim_ascii().is_empty() {
             self.blank += 1;
@@ -106,7 +136,7 @@ impl Digest {
         match wire::parse_line(text) {
             Ok(parsed) => {
                 self.unknown_fields += u64::from(parsed.unknown_fields);
-                self.line(line, parsed.line, redaction);
+                self.line(line, parsed.line, redaction, spares);
             }
             Err(error) => self.bad.push(BadLine::new(line, text, *error).redacted(redaction)),
         }
@@ -117,11 +147,11 @@ impl Digest {
         self.bad.push(bad.redacted(redaction));
     }
 
-    fn line(&mut self, line: u64, parsed: Line<'_>, redaction: &RedactionRules) {
+    fn line(&mut self, line: u64, parsed: Line<'_>, redaction: &RedactionRules, spares: &mut Spares) {
         let place = Place { input: 0, line };
         let entry = match parsed {
-            Line::Call(call) => Entry::Call(call_entry(&call, place, None, redaction)),
-            Line::Both(call, answer) => Entry::Call(call_entry(&call, place, Some(answer), redaction)),
+            Line::Call(call) => Entry::Call(call_entry(&call, place, None, redaction, spares)),
+            Line::Both(call, answer) => Entry::Call(call_entry(&call, place, Some(answer), redaction, spares)),
             Line::Answer(answer) => Entry::Answer(answer_entry(answer, place, redaction)),
             Line::RunEnd(run) => Entry::RunEnd(marks::of_run(run.as_deref())),
             Line::Other => {
@@ -138,7 +168,8 @@ fn call_entry(
     place: Place,
     answer: Option<RecordedAnswer>,
     redaction: &RedactionRules,
-) -> CallEntry {
+    spares: &mut Spares,
+) -> Box<CallEntry> {
     let texts = CallTexts {
         run: line.run.as_deref(),
         id: line.id.as_deref(),
@@ -149,14 +180,23 @@ fn call_entry(
         token: line.token.as_deref(),
     };
     let marks = Marks::new(texts.run, texts.id, texts.tool, texts.key, line.args_hash);
-    let mut call = RecordedCall::new(texts, place);
-    call.at = line.at;
-    call.timeout = line.timeout;
+    let mut entry = match spares.pop() {
+        Some(mut spare) => {
+            spare.call.begin_again(texts, place);
+            spare.marks = marks;
+            spare.last_write = 0;
+            spare
+        }
+        None => Box::new(CallEntry { call: RecordedCall::new(texts, place), marks, last_write: 0 }),
+    };
+    entry.call.at = line.at;
+    entry.call.timeout = line.timeout;
     if let Some(mut answer) = answer {
         answer.place = place;
-        call.answers = vec![answer];
+        entry.call.answers.push(answer);
     }
-    CallEntry { call: redaction.call(call), marks }
+    redaction.redact(&mut entry.call);
+    entry
 }
 
 fn answer_entry(line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) -> AnswerEntry {
@@ -165,7 +205,7 @@ fn answer_entry(line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) 
     let mut answer = line.answer;
     answer.place = place;
     redaction.reply(&mut answer.reply);
-    AnswerEntry { run, id: line.id.map(text), tool: line.tool.map(|tool| marks::of_tool(&tool)), answer }
+    AnswerEntry { run, id: line.id.map_or(0, text), tool: line.tool.map_or(0, |tool| marks::of_tool(&tool)), answer }
 }
 
 #[cfg(test)]
@@ -184,7 +224,7 @@ mod tests {
         assert_eq!((read.lines, read.blank, read.other, read.unknown_fields, read.bad.len()), (5, 2, 1, 1, 0));
         let [Entry::Call(call), Entry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
         assert_eq!((call.call.place.line, answer.answer.place.line), (2, 5));
-        assert_eq!(answer.id, Some(marks::of_id(marks::of_run(None), "c")));
+        assert_eq!(answer.id, marks::of_id(marks::of_run(None), "c"));
     }
 
     #[test]

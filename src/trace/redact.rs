@@ -50,11 +50,10 @@ impl RedactionRules {
         self.keys.is_empty() && self.patterns.is_empty()
     }
 
-    /// The call without what must not be shown.
-    #[must_use]
-    pub fn call(&self, call: RecordedCall) -> RecordedCall {
+    /// Takes out of a call what must not be shown.
+    pub fn redact(&self, call: &mut RecordedCall) {
         if self.is_empty() {
-            return call;
+            return;
         }
         let args = call.args().map(|args| self.json(args));
         let evidence = call.evidence().map(|evidence| self.json(evidence));
@@ -72,11 +71,11 @@ impl RedactionRules {
         shown.number_in_run = call.number_in_run;
         shown.at = call.at;
         shown.timeout = call.timeout;
-        shown.answers = call.answers;
+        shown.answers = std::mem::take(&mut call.answers);
         for answer in &mut shown.answers {
             self.reply(&mut answer.reply);
         }
-        shown
+        *call = shown;
     }
 
     /// Takes out of a reply what must not be shown.
@@ -212,7 +211,8 @@ mod tests {
             evidence: Some(r#"["4111111111111111"]"#),
             ..CallTexts::default()
         };
-        let shown = rules().call(RecordedCall::new(texts, Place { input: 0, line: 3 }));
+        let mut shown = RecordedCall::new(texts, Place { input: 0, line: 3 });
+        rules().redact(&mut shown);
         assert_eq!((shown.run(), shown.tool(), shown.place.line), (Some("r"), "pay", 3));
         assert_eq!((shown.args(), shown.evidence()), (Some(r#"{"ssn":"[redacted]"}"#), Some(r#"["[redacted]"]"#)));
         let message = Some("card 4111111111111111 declined".into());

@@ -1,6 +1,8 @@
 //! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
 //! Knows no field names; allocates nothing.
 
+use crate::trace::block::special_bits;
+
 /// Nesting that a line may have, its outermost object counted.
 pub const MAX_DEPTH: u32 = 128;
 
@@ -20,6 +22,17 @@ pub struct RawString<'a> {
     pub escaped: bool,
 }
 
+/// The first 0 to 16 bytes of a block.
+const MASKS: [u128; 17] = {
+    let mut masks = [u128::MAX; 17];
+    let mut length = 0;
+    while length < 16 {
+        masks[length] = (1 << (8 * length)) - 1;
+        length += 1;
+    }
+    masks
+};
+
 impl<'a> Cursor<'a> {
     /// At the start of `text`.
     pub fn new(text: &'a str) -> Cursor<'a> {
@@ -27,21 +40,25 @@ impl<'a> Cursor<'a> {
     }
 
     /// The byte offset in the text.
+    #[inline]
     pub fn offset(&self) -> usize {
         self.at
     }
 
     /// The text from byte `start` to here; empty if `start` is no place in it.
+    #[inline]
     pub fn since(&self, start: usize) -> &'a str {
         self.text.get(start..self.at).unwrap_or("")
     }
 
     /// The byte here.
+    #[inline]
     pub fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
     /// Past white space.
+    #[inline]
     pub fn skip_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
             self.at += 1;
@@ -49,6 +66,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Past white space, then past `byte` if it is next.
+    #[inline]
     pub fn eat(&mut self, byte: u8) -> bool {
         if self.peek().is_some_and(|here| here <= b' ') {
             self.skip_space();
@@ -64,7 +82,36 @@ impl<'a> Cursor<'a> {
         self.at == self.text.len()
     }
 
+    /// Past `bytes` more bytes, which the caller has looked at.
+    #[inline]
+    pub fn skip(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
+    /// What is still to come.
+    #[inline]
+    pub fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    /// Past a string of at most 16 plain bytes whose opening quote is here: the bytes, padded with zeros, and how many
+    /// they are. None, and nothing is passed, where it is another string or too near the end to be looked at at once.
+    #[inline]
+    pub fn short_string(&mut self) -> Option<(u128, usize)> {
+        let (&b'"', after) = self.rest().split_first()? else { return None };
+        let block = after.first_chunk::<16>()?;
+        let length = special_bits(block).trailing_zeros().min(16);
+        let length = length as usize;
+        if after.get(length) != Some(&b'"') {
+            return None; // an escape, a control character or more than 16 bytes
+        }
+        self.at += length + 2;
+        let mask = MASKS.get(length).copied().unwrap_or(u128::MAX);
+        Some((u128::from_le_bytes(*block) & mask, length))
+    }
+
     /// Past a string whose opening quote is here.
+    #[inline]
     pub fn string(&mut self) -> Option<RawString<'a>> {
         if self.peek() != Some(b'"') {
             return None;
@@ -86,6 +133,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Past a number.
+    #[inline]
     pub fn number(&mut self) -> Option<&'a str> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
@@ -106,6 +154,7 @@ impl<'a> Cursor<'a> {
         Some(self.since(start))
     }
 
+    #[inline]
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -115,6 +164,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Past `word`, which must be here.
+    #[inline]
     pub fn word(&mut self, word: &str) -> Option<()> {
         let here = self.text.get(self.at..)?.starts_with(word);
         self.at += if here { word.len() } else { 0 };
@@ -169,6 +219,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Past the key of an object's entry, its colon and the white space after it.
+    #[inline]
     pub fn key(&mut self) -> Option<RawString<'a>> {
         if self.peek().is_some_and(|here| here <= b' ') {
             self.skip_space();
@@ -185,25 +236,26 @@ impl<'a> Cursor<'a> {
 }
 
 /// The place of the first quote, backslash or control character at or after `at`; the end if there is none.
+#[inline]
 fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = ONES << 7;
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        let word = u64::from_le_bytes(*block);
-        let quote = zeros(word ^ (ONES * b'"' as u64));
-        let backslash = zeros(word ^ (ONES * b'\\' as u64));
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        let special = quote | backslash | control; // a borrow can only mark bytes above a true hit
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
+        let special = special_bits(block);
         if special != 0 {
-            return at + (special.trailing_zeros() / 8) as usize;
+            return at + special.trailing_zeros() as usize;
         }
-        at += 8;
+        at += 16;
     }
-    while bytes.get(at).is_some_and(|&byte| byte != b'"' && byte != b'\\' && byte >= 0x20) {
-        at += 1;
-    }
-    at
+    last_special(bytes, at)
+}
+
+/// The same among the last 15 bytes.
+fn last_special(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len())
+}
+
+const fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
 /// The place after the escape whose backslash is at `at`.

@@ -11,7 +11,7 @@ use playproof::ids::AttemptNo;
 use playproof::playbook::lint;
 use playproof::playbook::model::{Playbook, Tools};
 use playproof::sim::{Plan, Record, Scenario, Simulator};
-use playproof::trace::assemble::{AssembleOptions, Assembler, ClosedCall};
+use playproof::trace::assemble::{AssembleOptions, Assembler};
 use playproof::trace::import::{self, Imported, SourceFormat};
 use playproof::trace::mapping;
 use playproof::trace::pieces::{Chunks, Piece};
@@ -144,7 +144,7 @@ fn balances(data: &[u8], options: &AssembleOptions) -> (u64, u64) {
     assert!(ledger.balances(), "{ledger:?}");
     assert_eq!(ledger.closed, closed.len() as u64, "every closed call is given out");
     let mut simulator = Simulator::new();
-    for (ClosedCall { call, .. }, plan) in closed.iter().zip(plans().iter().cycle()) {
+    for (call, plan) in closed.iter().map(|closed| &closed.call).zip(plans().iter().cycle()) {
         ends_well(plan, simulator.replay(plan, call, plan.facts(call.tool()), &BeyondTape::Unanswered), 1);
     }
     reports.iter().for_each(points_into_its_source);

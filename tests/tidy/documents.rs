@@ -42,7 +42,7 @@ pub fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// Every file and folder directly under `src` that the architecture does not name.
+/// Every file and folder directly under `src`, and every decision, that the architecture does not name.
 pub fn house(tree: &Tree) -> Vec<Violation> {
     const DOCUMENT: &str = "DESIGN.md";
     let Some(text) = tree.text(DOCUMENT) else { return vec![Violation::of_file(DOCUMENT, "is missing")] };
@@ -50,7 +50,11 @@ pub fn house(tree: &Tree) -> Vec<Violation> {
     let rooms: BTreeSet<String> =
         rust.map(|path| path.split_once('/').map_or(path.to_owned(), |(folder, _)| format!("{folder}/"))).collect();
     let unnamed = rooms.iter().filter(|room| !text.contains(&format!("\nsrc/{room} ")));
-    unnamed.map(|room| Violation::of_file(DOCUMENT, format!("the house has no `src/{room}`"))).collect()
+    let missing = unnamed.map(|room| format!("the house has no `src/{room}`"));
+    let decisions = tree.texts().map(|(path, _)| path).filter(|path| path.starts_with("docs/adr/"));
+    let untold = decisions.filter(|path| !text.contains(&format!("]({path})")));
+    let untold = untold.map(|path| format!("the decisions do not name `{path}`"));
+    missing.chain(untold).map(|message| Violation::of_file(DOCUMENT, message)).collect()
 }
 
 /// The words of every line that stand in backticks or in a fenced block, with their offsets.
@@ -134,6 +138,7 @@ mod tests {
         let design = ("DESIGN.md", "\nsrc/a/   words\nsrc/b.rs words\n");
         assert_none(&house(&Tree::of(&[design, ("src/a/x.rs", ""), ("src/b.rs", "")])));
         assert_one(&house(&Tree::of(&[design, ("src/c/d/e.rs", "")])), "DESIGN.md", 1, "`src/c/`");
+        assert_one(&house(&Tree::of(&[design, ("docs/adr/0001-x.md", "")])), "DESIGN.md", 1, "`docs/adr/0001-x.md`");
     }
 
     #[test]

@@ -1,11 +1,19 @@
 //! One file a command: its arguments, and what it does.
 
+pub mod accept;
+pub mod approve;
+pub mod check;
+pub mod coverage;
+pub mod diff;
 pub mod explain;
 pub mod help;
 pub mod impact;
 pub mod import;
 pub mod lint;
 pub mod mine;
+pub mod mutate;
+pub mod reject;
 pub mod replay;
+pub mod review;
 pub mod schema;
 pub mod tools;

@@ -54,3 +54,16 @@ fn text(kind: Kind) -> String {
         Kind::Mapping => format!("{:#}", mapping::schema()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_schema_that_is_json() {
+        for kind in Kind::value_variants() {
+            let schema: serde_json::Value = serde_json::from_str(&text(*kind)).unwrap();
+            assert!(schema["$schema"].is_string() && schema["title"].is_string(), "{kind:?}");
+        }
+    }
+}

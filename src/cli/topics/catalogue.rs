@@ -1,7 +1,8 @@
 //! Every topic of `playproof help ID`, gathered from everyone who has ids or words to explain.
 
-use super::{findings, words};
+use super::{divergences, findings, words};
 use crate::event::FindingId;
+use crate::golden::Class;
 use crate::playbook::lint;
 
 /// One thing that can be explained.
@@ -27,8 +28,14 @@ pub fn all() -> Vec<Topic> {
         let text = lint::explain(id)?;
         Some(Topic { id, sort: "lint", title: first_sentence(text), text })
     });
+    let divergences = Class::ALL.into_iter().map(|class| Topic {
+        id: class.as_str(),
+        sort: "divergence",
+        title: class.means().to_owned(),
+        text: divergences::explain(class),
+    });
     let words = words::WORDS.iter().map(|&(sort, id, title, text)| Topic { id, sort, title: title.to_owned(), text });
-    findings.chain(lints).chain(words).collect()
+    findings.chain(lints).chain(divergences).chain(words).collect()
 }
 
 fn first_sentence(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! What `playproof help ID` explains.
 
 mod catalogue;
+mod divergences;
 mod findings;
 mod words;
 

@@ -54,6 +54,18 @@ impl Class {
         }
     }
 
+    /// What it says, in a sentence without its end.
+    pub const fn means(self) -> &'static str {
+        match self {
+            Class::EffectChanged => "a claim, the ledger or a finding is another one",
+            Class::GuardWeakened => "the golden suppresses, refuses or escalates where the run attempts or redeems",
+            Class::OutcomeChanged => "a call ends in another way, or a failure means something else",
+            Class::AttemptsChanged => "more, fewer or other attempts",
+            Class::TimingOnly => "the same decisions at other times",
+            Class::Cosmetic => "other words for the same decisions",
+        }
+    }
+
     /// Whether nobody may accept it without saying why.
     pub const fn wants_reason(self) -> bool {
         matches!(self, Class::EffectChanged | Class::GuardWeakened)

@@ -99,7 +99,11 @@ impl Clock {
             self.before = None; // what follows comes later for another reason
             return None;
         };
-        let before = self.before.replace((e.at, a.at))?;
+        // A late answer comes when the upstream sends it, whatever the call does meanwhile.
+        let before = match e.kind {
+            "late_answer" => (Instant::ZERO, Instant::ZERO),
+            _ => self.before.replace((e.at, a.at))?,
+        };
         let passed: (Duration, Duration) = (e.at.since(before.0), a.at.since(before.1));
         (passed.0 != passed.1 && e.kind == a.kind).then(|| Divergence {
             class: Class::TimingOnly,
@@ -117,12 +121,33 @@ pub(super) fn first_change(pairs: &[Pair]) -> Option<FirstChange> {
     let when = |pair: &Pair| pair.expected.iter().chain(&pair.actual).map(|event| event.at).min();
     let differing = pairs.iter().enumerate().filter(|(_, pair)| pair.class.is_some());
     let (at, first) = differing.min_by_key(|(at, pair)| (when(pair), *at))?;
-    let call = first.expected.as_ref().or(first.actual.as_ref())?.call.as_str();
-    let before = || pairs[..=at].iter().rev(); // `at` is a place in `pairs`
+    let words = |side: &Option<EventLine>| side.as_ref().map(EventLine::words);
+    change(pairs, at, words(&first.expected), words(&first.actual))
+}
+
+/// The end of the first call that differs where every decision is the same: another claim for the same deeds.
+pub(super) fn changed_end(pairs: &[Pair], divergences: &[Divergence]) -> Option<FirstChange> {
+    let (call, worst) = divergences.iter().find_map(|one| match &one.place {
+        Place::Call(call) | Place::Finding(call) => Some((call, one)),
+        _ => None,
+    })?;
+    let of_call = |pair: &Pair| pair.actual.as_ref().is_some_and(|event| event.call == *call);
+    let at = pairs.iter().rposition(of_call)?;
+    let words = |side: &Option<String>| side.as_ref().map(|side| format!("{}: {side}", worst.field));
+    change(pairs, at, words(&worst.expected), words(&worst.actual))
+}
+
+fn change(pairs: &[Pair], at: usize, golden: Option<String>, run: Option<String>) -> Option<FirstChange> {
+    let pair = pairs.get(at)?;
+    let event = pair.expected.as_ref().or(pair.actual.as_ref())?;
+    let before = || pairs.iter().take(at + 1).rev();
     Some(FirstChange {
-        pair: at,
-        expected: because(before().filter_map(|pair| pair.expected.as_ref()), call),
-        actual: because(before().filter_map(|pair| pair.actual.as_ref()), call),
+        call: event.call.clone(),
+        at: event.at,
+        golden,
+        run,
+        expected: because(before().filter_map(|pair| pair.expected.as_ref()), &event.call),
+        actual: because(before().filter_map(|pair| pair.actual.as_ref()), &event.call),
     })
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::class::Class;
 use super::{ends, events, guards};
 use crate::golden::body::{EventLine, GoldenBody};
+use crate::time::Instant;
 
 /// All in which a run differs from its golden.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct Comparison {
     pub divergences: Vec<Divergence>,
     /// The events of both sides, call by call.
     pub pairs: Vec<Pair>,
-    /// The first event that differs.
+    /// The first decision that differs; where all are the same, the end of the call that differs.
     pub first: Option<FirstChange>,
     /// Effects that are there in the end: in the golden, in the run.
     pub effects: (u32, u32),
@@ -62,11 +63,17 @@ pub struct Pair {
     pub class: Option<Class>,
 }
 
-/// The first event that differs, and what led to it.
+/// The first decision that differs, and what led to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstChange {
-    /// The place in `pairs`.
-    pub pair: usize,
+    /// For which call.
+    pub call: String,
+    /// In virtual time.
+    pub at: Instant,
+    /// What the golden says; none where the run alone decides something.
+    pub golden: Option<String>,
+    /// What the run decides; none where the golden alone does.
+    pub run: Option<String>,
     /// What the golden had classified last.
     pub expected: Option<Because>,
     /// What the run had classified last.
@@ -130,7 +137,7 @@ pub fn compare(expected: &GoldenBody, actual: &GoldenBody) -> Comparison {
         });
     }
     divergences.sort_by_key(|divergence| divergence.class); // stable
-    let first = events::first_change(&pairs);
+    let first = events::first_change(&pairs).or_else(|| events::changed_end(&pairs, &divergences));
     Comparison { divergences, pairs, first, effects: (expected.net_effects(), actual.net_effects()) }
 }
 

@@ -216,9 +216,9 @@ fn nothing_milder_hides_what_is_worse() {
 fn the_first_change_is_the_earliest_and_carries_the_verdict_it_followed_from() {
     let found = changed(STOPPED, &SENT_ON);
     let first = found.first.as_ref().unwrap();
-    let pair = &found.pairs[first.pair];
-    assert_eq!(pair.expected.as_ref().unwrap().words(), "retry_suppressed: may_have_acted");
-    assert_eq!(pair.actual.as_ref().unwrap().words(), "retry_scheduled: 2, delay_ms: 200");
+    assert_eq!((&*first.call, first.at.as_micros()), ("refund", 5_000_000));
+    assert_eq!(first.golden.as_deref(), Some("retry_suppressed: may_have_acted"));
+    assert_eq!(first.run.as_deref(), Some("retry_scheduled: 2, delay_ms: 200"));
     let because = first.actual.as_ref().unwrap();
     assert_eq!((&*because.verdict, &*because.rule), ("slow", "timeout"));
 }
@@ -228,9 +228,17 @@ fn where_the_two_part_the_first_events_of_both_sides_stand_side_by_side() {
     let sent = "retry_scheduled: 2, delay_ms: 200 }\n- { +200: refund, attempt_started: 2";
     let edits = [("retry_suppressed: may_have_acted", sent), ("- { +0:    refund, escalated: ambiguous }\n", "")];
     let found = changed(STOPPED, &edits);
-    let first = &found.pairs[found.first.as_ref().unwrap().pair];
-    assert_eq!(first.expected.as_ref().unwrap().words(), "retry_suppressed: may_have_acted");
-    assert_eq!(first.actual.as_ref().unwrap().words(), "retry_scheduled: 2, delay_ms: 200");
+    let first = found.first.as_ref().unwrap();
+    assert_eq!(first.golden.as_deref(), Some("retry_suppressed: may_have_acted"));
+    assert_eq!(first.run.as_deref(), Some("retry_scheduled: 2, delay_ms: 200"));
+}
+
+#[test]
+fn where_every_decision_is_the_same_the_end_that_differs_is_the_first_change() {
+    let found = changed(STOPPED, &[("effect: unknown", "effect: applied")]);
+    let first = found.first.as_ref().unwrap();
+    assert_eq!((first.golden.as_deref(), first.run.as_deref()), (Some("effect: unknown"), Some("effect: applied")));
+    assert_eq!(first.actual.as_ref().unwrap().verdict, "slow");
 }
 
 #[test]

@@ -10,3 +10,5 @@ mod tests;
 
 pub use checks::lint;
 pub use explain::{IDS, explain};
+pub use reach::why_never_unsafe;
+pub use shadow::silent_rules;

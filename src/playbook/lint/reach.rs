@@ -30,7 +30,7 @@ pub(super) fn guards(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>
     let exhausts = playbook.study.as_ref().is_some_and(|study| study.refused_reversal_exhausts);
     for (id, verdict) in ids(playbook) {
         let Some(Some(places)) = loaded.places.verdicts.get(id.index()) else { continue };
-        if let (Some(place), Some(why)) = (&places.then.on_unsafe, why_never_unsafe(playbook, live, id, verdict)) {
+        if let (Some(place), Some(why)) = (&places.then.on_unsafe, why_never_unsafe(playbook, live, id)) {
             found.push(unreached(verdict, "on_unsafe", place, why));
         } else if let Some(place) = &places.then.on_refused
             && exhausts
@@ -46,12 +46,13 @@ fn unreached(verdict: &Verdict, guard: &str, place: &Range<usize>, why: &str) ->
         .help(format!("remove `{guard}`, or check what the verdict says about the effect and what its rules ask"))
 }
 
-/// Why the retry guard never stops a retry of this verdict; none: it may.
+/// Why the retry guard never stops a retry of this verdict; none: it may. `live` says which rules can speak.
 ///
 /// The guard stops a call only if it is an unkeyed write that is not idempotent and an attempt may have acted.
 /// Every earlier retry of such a call passed the guard, so all attempts before the last were `not_applied`, and the
 /// claim is what this verdict says.
-fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId, verdict: &Verdict) -> Option<&'static str> {
+pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Option<&'static str> {
+    let verdict = playbook.verdict(id);
     if playbook.retry_guard() == Guard::Off {
         return Some("the retry guard is off");
     }

@@ -20,6 +20,20 @@ pub(super) fn live_rules(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Vec<bo
     live
 }
 
+/// Why each rule can never speak, by `RuleId`; none where it may.
+pub fn silent_rules(loaded: &Loaded) -> Vec<Option<String>> {
+    let regexes = Regexes::default();
+    let mut live: Vec<bool> = Vec::new();
+    let mut silent = Vec::new();
+    for n in 0..loaded.playbook.rules.len() {
+        let mut found = Vec::new();
+        let speaks = is_possible(loaded, n, &mut found) && !is_shadowed(loaded, &regexes, n, &live, &mut found);
+        live.push(speaks);
+        silent.push(found.into_iter().next().map(|why| why.message).filter(|_| !speaks));
+    }
+    silent
+}
+
 fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
     let (playbook, rule, places) = (&loaded.playbook, &loaded.playbook.rules[n], &loaded.places.rules[n]);
     if rule.when.error_absent && overlap::asks_the_error(&rule.when) {

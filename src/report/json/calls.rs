@@ -2,11 +2,10 @@
 
 use super::events;
 use super::write::Object;
-use crate::event::{Decision, Finding, Transcript};
+use crate::event::{Finding, Transcript};
 use crate::ids::CallId;
 use crate::report::view::CallView;
 use crate::sim::{OffTape, Tally};
-use crate::time::Duration;
 
 /// Appends the call's object to `out`, without a line end.
 ///
@@ -25,10 +24,10 @@ pub fn write_call(
     line.text_if("id", view.id).text_if("run", view.run).text_if("input", view.input).number_if("line", view.line);
     line.text("tool", view.tool).text_if("idempotency_key", view.key);
     if let Some(outcome) = transcript.outcomes.get(call.index()) {
-        events::ended(&mut line, transcript, outcome);
+        line.more(|out| events::ended(out, transcript, outcome));
     }
     line.texts("verdicts", transcript.verdicts(call));
-    line.number("upstream_calls", tally.sends.into()).millis("added_delay_ms", added_delay(transcript, call));
+    line.number("upstream_calls", tally.sends.into()).millis("added_delay_ms", tally.added_delay);
     line.number("tape_left", tally.tape_left.into());
     off_tape(&mut line, tally.off_tape);
     line.objects("findings", findings, |object, finding| {
@@ -37,7 +36,7 @@ pub fn write_call(
     });
     if with_events {
         let own = transcript.events.iter().filter(|event| event.call == call);
-        line.objects("events", own, |object, event| events::fill(object, transcript, event));
+        line.raws("events", own, |event, out| events::write_event(out, transcript, event));
     }
     line.end();
 }
@@ -52,12 +51,4 @@ fn off_tape(line: &mut Object<'_>, departure: Option<OffTape>) {
             object.text("by", "attempts").number("recorded", recorded.into()).number("now", now.into());
         }),
     };
-}
-
-fn added_delay(transcript: &Transcript<'_>, call: CallId) -> Duration {
-    let delays = transcript.events.iter().filter(|event| event.call == call).filter_map(|event| match event.what {
-        Decision::RetryScheduled { delay, .. } => Some(delay),
-        _ => None,
-    });
-    delays.fold(Duration::ZERO, Duration::plus)
 }

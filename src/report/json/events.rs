@@ -1,111 +1,128 @@
-//! Every decision event of a simulation, one object a line.
+//! Every decision event of a simulation, one object a line. Written in whole fragments rather than key by key:
+//! a trace has millions of them.
 
-use super::write::Object;
+use super::write::{Object, digits, millis, quote};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Status, Transcript};
 use crate::ids::ErrorId;
+use crate::time::Duration;
 
 /// Appends a line for each event to `out`.
 pub fn write_events(out: &mut Vec<u8>, transcript: &Transcript<'_>) {
+    let mut head = 0..0;
+    let mut of = None;
     for event in transcript.events {
-        let mut line = Object::open(out);
-        line.text("type", "event")
-            .text("playbook", &transcript.names.playbook)
-            .text("ref", transcript.call(event.call));
-        fill(&mut line, transcript, event);
-        line.end();
-        out.push(b'\n');
+        if of == Some(event.call) {
+            out.extend_from_within(head.clone()); // the same for every event of a call
+        } else {
+            let start = out.len();
+            raw(out, "{\"type\":\"event\",\"playbook\":");
+            quote(out, &transcript.names.playbook);
+            raw(out, ",\"ref\":");
+            quote(out, transcript.call(event.call));
+            raw(out, ",\"at_ms\":");
+            head = start..out.len();
+            of = Some(event.call);
+        }
+        fields(out, transcript, event);
+        raw(out, "}\n");
     }
 }
 
-/// What an event says, without the call that it is about.
-pub(super) fn fill(line: &mut Object<'_>, transcript: &Transcript<'_>, event: &DecisionEvent) {
+/// An event as an object without the call that it is about.
+pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
+    raw(out, "{\"at_ms\":");
+    fields(out, transcript, event);
+    out.push(b'}');
+}
+
+/// What follows `"at_ms":`.
+fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     let names = transcript.names;
-    line.moment("at_ms", event.at);
+    millis(out, event.at.as_micros());
     match event.what {
         Decision::AttemptStarted { attempt, evidence } => {
-            line.text("event", "attempt_started").number("attempt", attempt.get().into());
-            line.number("evidence", evidence.0.into());
+            number(out, ",\"event\":\"attempt_started\",\"attempt\":", attempt.get());
+            number(out, ",\"evidence\":", evidence.0);
         }
         Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
-            line.text("event", "attempt_finished").number("attempt", attempt.get().into());
-            said(line, transcript, status);
-            line.millis_or_null("latency_ms", latency).text("from", provenance.as_str());
-            line.flag("over_timeout", over_timeout);
+            number(out, ",\"event\":\"attempt_finished\",\"attempt\":", attempt.get());
+            said(out, transcript, status);
+            match latency {
+                Some(latency) => span(out, ",\"latency_ms\":", latency),
+                None => raw(out, ",\"latency_ms\":null"),
+            }
+            text(out, ",\"from\":", provenance.as_str());
+            flag(out, ",\"over_timeout\":true", over_timeout);
         }
         Decision::LateAnswer { attempt, status } => {
-            line.text("event", "late_answer").number("attempt", attempt.get().into());
-            said(line, transcript, status);
+            number(out, ",\"event\":\"late_answer\",\"attempt\":", attempt.get());
+            said(out, transcript, status);
         }
         Decision::FailureClassified { verdict, rule, ignored } => {
-            line.text("event", "failure_classified").text("verdict", names.verdict(verdict));
-            line.text("rule", names.rule(rule)).flag("ignored", ignored);
+            text(out, ",\"event\":\"failure_classified\",\"verdict\":", names.verdict(verdict));
+            text(out, ",\"rule\":", names.rule(rule));
+            flag(out, ",\"ignored\":true", ignored);
         }
         Decision::RetryScheduled { attempt, delay, due } => {
-            line.text("event", "retry_scheduled").number("attempt", attempt.get().into());
-            line.millis("delay_ms", delay).moment("due_ms", due);
+            number(out, ",\"event\":\"retry_scheduled\",\"attempt\":", attempt.get());
+            span(out, ",\"delay_ms\":", delay);
+            raw(out, ",\"due_ms\":");
+            millis(out, due.as_micros());
         }
-        Decision::RetrySuppressed { why } => {
-            line.text("event", "retry_suppressed").text("why", why.as_str());
-        }
+        Decision::RetrySuppressed { why } => text(out, ",\"event\":\"retry_suppressed\",\"why\":", why.as_str()),
         Decision::EvidenceRefreshed { evidence, status, provenance } => {
-            line.text("event", "evidence_refreshed").number("evidence", evidence.0.into());
-            said(line, transcript, status);
-            line.text("from", provenance.as_str());
+            number(out, ",\"event\":\"evidence_refreshed\",\"evidence\":", evidence.0);
+            said(out, transcript, status);
+            text(out, ",\"from\":", provenance.as_str());
         }
-        Decision::Escalated { queue } => {
-            line.text("event", "escalated").text("queue", names.queue(queue));
-        }
-        Decision::ReversalRefused { why } => {
-            line.text("event", "reversal_refused").text("why", why.as_str());
-        }
+        Decision::Escalated { queue } => text(out, ",\"event\":\"escalated\",\"queue\":", names.queue(queue)),
+        Decision::ReversalRefused { why } => text(out, ",\"event\":\"reversal_refused\",\"why\":", why.as_str()),
         Decision::ReversalRedeemed { reason, provenance } => {
-            line.text("event", "reversal_redeemed").text("reason", names.reason(reason));
-            line.text("from", provenance.as_str());
+            text(out, ",\"event\":\"reversal_redeemed\",\"reason\":", names.reason(reason));
+            text(out, ",\"from\":", provenance.as_str());
         }
         Decision::Deprecated { why } => {
-            line.text("event", "deprecated").text("reason", names.deprecated_why(why));
+            text(out, ",\"event\":\"deprecated\",\"reason\":", names.deprecated_why(why));
         }
         Decision::Outcome(outcome) => {
-            line.text("event", "outcome");
-            ended(line, transcript, &outcome);
+            raw(out, ",\"event\":\"outcome\"");
+            ended(out, transcript, &outcome);
         }
     }
 }
 
-/// How a call ended.
-pub(super) fn ended(line: &mut Object<'_>, transcript: &Transcript<'_>, outcome: &Outcome) {
+/// How a call ended, behind what was written before.
+pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Outcome) {
     let names = transcript.names;
-    line.text("outcome", outcome.kind.as_str());
+    text(out, ",\"outcome\":", outcome.kind.as_str());
     match outcome.kind {
-        OutcomeKind::Escalated(queue) => line.text("queue", names.queue(queue)),
-        OutcomeKind::Exhausted(stop) => line.text("stop", stop.as_str()),
-        OutcomeKind::Undetermined(asked) => line.text("lacks", &asked.to_string()),
-        OutcomeKind::Reversed(reason) => line.text("reason", names.reason(reason)),
-        OutcomeKind::Deprecated(why) => line.text("reason", names.deprecated_why(why)),
-        OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => line,
-    };
-    line.text("effect", outcome.claim.as_str()).number("attempts", outcome.attempts.into());
-    for (key, error) in [("last_error", outcome.last_error), ("first_error", outcome.first_error)] {
+        OutcomeKind::Escalated(queue) => text(out, ",\"queue\":", names.queue(queue)),
+        OutcomeKind::Exhausted(stop) => text(out, ",\"stop\":", stop.as_str()),
+        OutcomeKind::Undetermined(asked) => text(out, ",\"lacks\":", &asked.to_string()),
+        OutcomeKind::Reversed(reason) => text(out, ",\"reason\":", names.reason(reason)),
+        OutcomeKind::Deprecated(why) => text(out, ",\"reason\":", names.deprecated_why(why)),
+        OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => {}
+    }
+    text(out, ",\"effect\":", outcome.claim.as_str());
+    number(out, ",\"attempts\":", outcome.attempts);
+    for (key, error) in [(",\"last_error\":", outcome.last_error), (",\"first_error\":", outcome.first_error)] {
         if let Some(error) = facts(transcript, error) {
-            line.object(key, |object| failure(object, error));
+            raw(out, key);
+            failure(out, error);
         }
     }
 }
 
-fn said(line: &mut Object<'_>, transcript: &Transcript<'_>, status: Status) {
+fn said(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
     match status {
-        Status::Ok => {
-            line.text("status", "ok");
-        }
-        Status::Unanswered => {
-            line.text("status", "unanswered");
-        }
+        Status::Ok => raw(out, ",\"status\":\"ok\""),
+        Status::Unanswered => raw(out, ",\"status\":\"unanswered\""),
         Status::Failed(error) => {
-            line.text("status", "error");
+            raw(out, ",\"status\":\"error\",\"error\":");
             match facts(transcript, error) {
-                Some(error) => line.object("error", |object| failure(object, error)),
-                None => line.null("error"),
-            };
+                Some(error) => failure(out, error),
+                None => raw(out, "null"),
+            }
         }
     }
 }
@@ -114,10 +131,37 @@ fn facts<'a>(transcript: &Transcript<'a>, id: Option<ErrorId>) -> Option<&'a Err
     id.and_then(|id| transcript.errors.get(id.index()))
 }
 
-fn failure(object: &mut Object<'_>, error: &ErrorFacts) {
+fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {
+    let mut object = Object::open(out);
     object.text_if("kind", error.kind.as_deref()).text_if("message", error.message.as_deref());
     object.number_if("status", error.status.map(u64::from)).text_if("code", error.code.as_deref());
     if let Some(wait) = error.retry_after {
         object.millis("retry_after_ms", wait);
+    }
+    object.end();
+}
+
+fn raw(out: &mut Vec<u8>, fragment: &'static str) {
+    out.extend_from_slice(fragment.as_bytes());
+}
+
+fn text(out: &mut Vec<u8>, fragment: &'static str, value: &str) {
+    raw(out, fragment);
+    quote(out, value);
+}
+
+fn number(out: &mut Vec<u8>, fragment: &'static str, value: u32) {
+    raw(out, fragment);
+    digits(out, value.into());
+}
+
+fn span(out: &mut Vec<u8>, fragment: &'static str, value: Duration) {
+    raw(out, fragment);
+    millis(out, value.as_micros());
+}
+
+fn flag(out: &mut Vec<u8>, fragment: &'static str, value: bool) {
+    if value {
+        raw(out, fragment);
     }
 }

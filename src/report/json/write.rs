@@ -130,6 +130,12 @@ impl<'a> Object<'a> {
         self.list(key, values, |out, value| write(value, out))
     }
 
+    /// Fields that `write` appends, each with its comma before it; something must have been written before.
+    pub fn more(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
+        write(self.out);
+        self
+    }
+
     /// JSON that is already written.
     pub fn raw(&mut self, key: &str, json: &[u8]) -> &mut Self {
         self.key(key);
@@ -172,9 +178,12 @@ impl<'a> Object<'a> {
 }
 
 /// A JSON string that no terminal obeys: also what JSON would let through is escaped where it is treacherous.
-fn quote(out: &mut Vec<u8>, text: &str) {
+pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+    // Without an early end, so that many bytes are looked at in one step.
+    let plain =
+        text.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\'));
+    if plain {
         out.extend_from_slice(text.as_bytes());
     } else {
         quote_carefully(out, text);
@@ -201,7 +210,7 @@ fn quote_carefully(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-fn millis(out: &mut Vec<u8>, micros: u64) {
+pub(super) fn millis(out: &mut Vec<u8>, micros: u64) {
     digits(out, micros / 1_000);
     let rest = micros % 1_000;
     if rest > 0 {
@@ -210,7 +219,7 @@ fn millis(out: &mut Vec<u8>, micros: u64) {
     }
 }
 
-fn digits(out: &mut Vec<u8>, mut value: u64) {
+pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
     const LONGEST: usize = 20;
     let mut buffer = [b'0'; LONGEST];
     let mut at = LONGEST;

@@ -6,11 +6,12 @@
 //! or `reorder_window` calls later; a result after that is an orphan.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
+use crate::trace::assemble::open::{OpenCall, OpenCalls};
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::AsIsState;
 use crate::trace::marks::Marks;
@@ -44,15 +45,7 @@ impl Default for AssembleOptions {
 }
 
 /// A call that no later line can change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClosedCall {
-    /// The call with its answers.
-    pub call: RecordedCall,
-    /// Its hashes.
-    pub marks: Marks,
-    /// The line of the last successful write of its run before it; 0: none.
-    pub last_write: u64,
-}
+pub type ClosedCall = Box<CallEntry>;
 
 /// Says whether a tool changes the upstream; unknown tools do.
 pub type Writes<'a> = dyn Fn(&str) -> bool + Sync + 'a;
@@ -65,32 +58,13 @@ pub struct Assembler<'a> {
     known_writes: HashMap<u128, bool, AsIsState>,
     input: u32,
     name: String,
-    /// By number; the first one's number is `first`. Closed calls leave a gap until all before them closed.
-    open: VecDeque<Option<Open>>,
-    first: u64,
+    open: OpenCalls,
     by_id: HashMap<u128, u64, AsIsState>,
     /// Where resends are joined: the newest open call of each kind.
     by_resend: HashMap<u128, u64, AsIsState>,
     runs: Runs,
     ledger: InputLedger,
     reports: Vec<Report>,
-}
-
-/// A call that may still get answers.
-struct Open {
-    call: RecordedCall,
-    marks: Marks,
-    last_write: u64,
-    run: RunSlot,
-    /// Its neighbours among the open calls of its run; 0: none.
-    before: u64,
-    after: u64,
-    succeeded: bool,
-    highest_attempt: u32,
-    /// The line of its last answer, if that was a failure of an attempt.
-    failed_on: Option<u64>,
-    /// Labels of calls that were read as its further attempts.
-    joined_ids: Vec<u128>,
 }
 
 impl<'a> Assembler<'a> {
@@ -102,8 +76,7 @@ impl<'a> Assembler<'a> {
             known_writes: HashMap::default(),
             input,
             name: name.to_owned(),
-            open: VecDeque::new(),
-            first: 1,
+            open: OpenCalls::new(),
             by_id: HashMap::default(),
             by_resend: HashMap::default(),
             runs: Runs::default(),
@@ -145,31 +118,32 @@ impl<'a> Assembler<'a> {
 
     /// Closes what is open at the end of input, and gives the account.
     pub fn finish(mut self, closed: &mut Vec<ClosedCall>) -> (InputLedger, Vec<Report>) {
-        while !self.open.is_empty() {
-            self.close(self.first, closed);
+        while self.open.first() < self.open.next() {
+            self.close(self.open.first(), closed);
         }
         (self.ledger, self.reports)
     }
 
-    fn call(&mut self, entry: CallEntry, lines_before: u64, closed: &mut Vec<ClosedCall>) {
-        let CallEntry { mut call, marks } = entry;
+    fn call(&mut self, mut entry: Box<CallEntry>, lines_before: u64, closed: &mut Vec<ClosedCall>) {
+        let CallEntry { call, marks, .. } = &mut *entry;
+        let marks = *marks;
         call.place.input = self.input;
         call.place.line += lines_before;
-        let mut answers = std::mem::take(&mut call.answers);
+        let mut answers: Vec<RecordedAnswer> = call.answers.drain(..).collect();
         match answers.is_empty() {
             true => self.ledger.calls += 1,
             false => self.ledger.combined += 1,
         }
-        let number = self.first + self.open.len() as u64;
+        let number = self.open.next();
         let (run, new) = self.runs.find_or_add(marks.run, number);
         self.ledger.runs += u64::from(new);
         let late = self.see_time(run, call.at);
-        let (target, inferred) = match self.joins(&call, &marks, run) {
+        let (target, inferred) = match self.joins(call, &marks, run) {
             Some(earlier) => (earlier, true),
             None => (number, false),
         };
-        if let Some(id) = marks.id {
-            let holder = self.by_id.insert(id, target);
+        if marks.id != 0 {
+            let holder = self.by_id.insert(marks.id, target);
             if let Some(holder) = holder.filter(|&holder| holder != target) {
                 self.close(holder, closed);
             }
@@ -177,7 +151,7 @@ impl<'a> Assembler<'a> {
         let (line, at) = (call.place.line, call.at);
         match inferred {
             true => self.join(target, &marks),
-            false => self.open(call, marks, run, closed),
+            false => self.open(entry, run, closed),
         }
         for answer in &mut answers {
             answer.place = Place { input: self.input, line };
@@ -191,37 +165,19 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a call behind the open ones, and closes the one that has been open for a whole window.
-    fn open(&mut self, mut call: RecordedCall, marks: Marks, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
-        let number = self.first + self.open.len() as u64;
+    fn open(&mut self, mut entry: Box<CallEntry>, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
+        let number = self.open.next();
         let run = self.runs.run_mut(slot);
         run.calls = run.calls.saturating_add(1);
-        call.number = number;
-        call.number_in_run = run.calls;
-        let last_write = run.last_write;
-        let before = std::mem::replace(&mut run.last_open, number);
-        if before == 0 {
-            run.first_open = number;
-        }
+        entry.call.number = number;
+        entry.call.number_in_run = run.calls;
+        entry.last_write = run.last_write;
         if self.options.join_resends {
-            self.by_resend.insert(marks.resend(), number);
+            self.by_resend.insert(entry.marks.resend(), number);
         }
-        self.open.push_back(Some(Open {
-            call,
-            marks,
-            last_write,
-            run: slot,
-            before,
-            after: 0,
-            succeeded: false,
-            highest_attempt: 0,
-            failed_on: None,
-            joined_ids: Vec::new(),
-        }));
-        if let Some(neighbour) = self.at_mut(before) {
-            neighbour.after = number;
-        }
-        if number - self.first >= self.options.reorder_window.max(1) {
-            self.close(self.first, closed);
+        self.open.push(OpenCall::new(entry, slot), &mut self.runs);
+        if number - self.open.first() >= self.options.reorder_window.max(1) {
+            self.close(self.open.first(), closed);
         }
     }
 
@@ -231,18 +187,19 @@ impl<'a> Assembler<'a> {
             return None;
         }
         let number = *self.by_resend.get(&marks.resend())?;
-        let earlier = self.at(number)?;
-        let failed_on = earlier.failed_on.filter(|_| !earlier.succeeded)?;
-        let unchanged = earlier.call.token() == call.token();
-        (unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
+        let earlier = self.open.get(number)?;
+        let failed_on = earlier.failed_on;
+        let failed = failed_on != 0 && !earlier.succeeded;
+        let unchanged = earlier.entry.call.token() == call.token();
+        (failed && unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
     }
 
     fn join(&mut self, earlier: u64, marks: &Marks) {
         self.ledger.joined += 1;
-        let Some(earlier) = self.at_mut(earlier) else { return };
-        earlier.failed_on = None; // the next resend waits for this one's answer
-        if marks.id != earlier.marks.id {
-            earlier.joined_ids.extend(marks.id);
+        let Some(earlier) = self.open.get_mut(earlier) else { return };
+        earlier.failed_on = 0; // the next resend waits for this one's answer
+        if marks.id != 0 && marks.id != earlier.id {
+            earlier.joined_ids.push(marks.id);
         }
     }
 
@@ -252,15 +209,16 @@ impl<'a> Assembler<'a> {
         answer.place.input = self.input;
         answer.place.line += lines_before;
         let target = match (id, tool) {
-            (Some(id), _) => self.by_id.get(&id).copied(),
-            (None, Some(tool)) => self.newest(run, tool),
-            (None, None) => None,
+            (0, 0) => None,
+            (0, _) => self.newest(run, tool),
+            _ => self.by_id.get(&id).copied(),
         };
-        let Some(open) = target.and_then(|number| self.at(number)) else {
+        let found = target.and_then(|number| Some((number, self.open.get(number)?)));
+        let Some((number, open)) = found else {
             self.ledger.orphans += 1;
             return;
         };
-        let (number, inferred) = (open.call.number, id.is_some_and(|id| open.joined_ids.contains(&id)));
+        let inferred = id != 0 && open.joined_ids.contains(&id);
         let late = self.see_time(open.run, answer.at);
         self.attach(number, answer, inferred, late);
     }
@@ -269,23 +227,23 @@ impl<'a> Assembler<'a> {
     fn newest(&self, run: u128, tool: u128) -> Option<u64> {
         let mut number = self.runs.run(self.runs.find(run)?).last_open;
         for _ in 0..MAX_OFFERS {
-            let open = self.at(number)?;
-            if open.marks.tool == tool && !open.succeeded {
+            let open = self.open.get(number)?;
+            if open.tool == tool && !open.succeeded {
                 return Some(number);
             }
-            number = open.before;
+            number = open.before();
         }
         None
     }
 
     /// Adds an answer to an open call. `late` says that its line has been counted as one with a time before others.
     fn attach(&mut self, number: u64, mut answer: RecordedAnswer, inferred: bool, late: bool) {
-        let index = self.index(number);
-        let Some(open) = index.and_then(|index| self.open.get_mut(index)).and_then(Option::as_mut) else {
+        let Some(open) = self.open.get_mut(number) else {
             self.ledger.orphans += 1;
             return;
         };
-        if open.call.answers.len() >= MAX_ANSWERS {
+        let call = &mut open.entry.call;
+        if call.answers.len() >= MAX_ANSWERS {
             self.ledger.surplus += 1;
             return;
         }
@@ -293,29 +251,30 @@ impl<'a> Assembler<'a> {
             answer.inferred = true;
             answer.attempt = None; // it counts the resend's attempts, not this call's
         }
-        if open.answered_before(&answer) {
+        if answered_before(call, open.highest_attempt, &answer) {
             self.ledger.duplicates += 1;
             return;
         }
-        let backwards = answer.at.zip(answer.started.or(open.call.at)).is_some_and(|(at, start)| at < start);
+        let backwards = answer.at.zip(answer.started.or(call.at)).is_some_and(|(at, start)| at < start);
         if backwards {
             answer.at = None;
         }
-        open.highest_attempt = open.highest_attempt.max(answer.attempt.unwrap_or(0));
-        let ok = answer.reply == Reply::Ok;
-        if answer.to == AnswerTo::Attempt {
-            open.succeeded |= ok;
-            open.failed_on = (!ok).then_some(answer.place.line);
-        }
-        let (run, tool, line) = (open.run, open.marks.tool, answer.place.line);
-        let writes = self.writes;
-        let name = open.call.tool();
-        if ok && *self.known_writes.entry(tool).or_insert_with(|| writes(name)) {
-            self.runs.run_mut(run).last_write = line;
-        }
-        open.call.answers.push(answer);
         self.ledger.attached += 1;
         self.ledger.backwards += u64::from(backwards && !late);
+        open.highest_attempt = open.highest_attempt.max(answer.attempt.unwrap_or(0));
+        let (ok, line) = (answer.reply == Reply::Ok, answer.place.line);
+        if answer.to == AnswerTo::Attempt {
+            open.succeeded |= ok;
+            open.failed_on = if ok { 0 } else { line };
+        }
+        let writes = self.writes;
+        if ok && *self.known_writes.entry(open.tool).or_insert_with(|| writes(call.tool())) {
+            self.runs.run_mut(open.run).last_write = line;
+        }
+        if !std::mem::replace(&mut open.answered, true) {
+            call.answers.reserve_exact(1); // most calls have one answer, and a spare has room already
+        }
+        call.answers.push(answer);
     }
 
     /// Counts a line whose time is before an earlier one of its run, and says whether it is.
@@ -336,61 +295,23 @@ impl<'a> Assembler<'a> {
     }
 
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
-        let taken = self.index(number).and_then(|index| self.open.get_mut(index)).and_then(Option::take);
-        while let Some(None) = self.open.front() {
-            self.open.pop_front();
-            self.first += 1;
-        }
-        let Some(open) = taken else { return };
-        self.unlink(&open);
-        for id in open.marks.id.iter().chain(&open.joined_ids) {
+        let Some(open) = self.open.take(number, &mut self.runs) else { return };
+        for id in [open.id].iter().chain(&open.joined_ids) {
             if self.by_id.get(id) == Some(&number) {
                 self.by_id.remove(id);
             }
         }
-        if self.options.join_resends && self.by_resend.get(&open.marks.resend()) == Some(&number) {
-            self.by_resend.remove(&open.marks.resend());
+        if self.options.join_resends && self.by_resend.get(&open.entry.marks.resend()) == Some(&number) {
+            self.by_resend.remove(&open.entry.marks.resend());
         }
         self.ledger.closed += 1;
-        self.ledger.unanswered += u64::from(open.call.answers.is_empty());
-        closed.push(ClosedCall { call: open.call, marks: open.marks, last_write: open.last_write });
-    }
-
-    fn unlink(&mut self, open: &Open) {
-        if let Some(before) = self.at_mut(open.before) {
-            before.after = open.after;
-        }
-        if let Some(after) = self.at_mut(open.after) {
-            after.before = open.before;
-        }
-        let run = self.runs.run_mut(open.run);
-        if open.before == 0 {
-            run.first_open = open.after;
-        }
-        if open.after == 0 {
-            run.last_open = open.before;
-        }
-    }
-
-    fn index(&self, number: u64) -> Option<usize> {
-        number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok())
-    }
-
-    fn at(&self, number: u64) -> Option<&Open> {
-        self.open.get(self.index(number)?)?.as_ref()
-    }
-
-    fn at_mut(&mut self, number: u64) -> Option<&mut Open> {
-        let index = self.index(number)?;
-        self.open.get_mut(index)?.as_mut()
+        self.ledger.unanswered += u64::from(!open.answered);
+        closed.push(open.entry);
     }
 }
 
-impl Open {
-    /// Whether the same attempt has an answer already. Refreshes and reversals have no numbers.
-    fn answered_before(&self, answer: &RecordedAnswer) -> bool {
-        let Some(attempt) = answer.attempt else { return false };
-        attempt <= self.highest_attempt
-            && self.call.answers.iter().any(|seen| seen.to == answer.to && seen.attempt == Some(attempt))
-    }
+/// Whether the same attempt has an answer already. Refreshes and reversals have no numbers.
+fn answered_before(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> bool {
+    let Some(attempt) = answer.attempt else { return false };
+    attempt <= highest_attempt && call.answers.iter().any(|seen| seen.to == answer.to && seen.attempt == Some(attempt))
 }

@@ -2,6 +2,7 @@
 
 mod account;
 mod assembler;
+mod open;
 mod runs;
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
 use crate::trace::number::Decimal;
-use crate::trace::wire::fields::{self, Fields};
+use crate::trace::wire::fields::{self, Fields, Known};
 use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Parsed};
 use crate::trace::{canonical, iso, scan};
 
@@ -55,40 +55,52 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "answers",
 ];
 
-fn find_line_field(name: &[u8]) -> Option<usize> {
-    Some(match name {
-        b"type" => TYPE,
-        b"run_id" => RUN,
-        b"call_id" => ID,
-        b"tool" => TOOL,
-        b"at_ms" => AT_MS,
-        b"at" => AT,
-        b"timeout_ms" => TIMEOUT,
-        b"args" => ARGS,
-        b"idempotency_key" => KEY,
-        b"evidence_refs" => EVIDENCE,
-        b"reversal_token" => TOKEN,
-        b"attempt" => ATTEMPT,
-        b"started_ms" => STARTED,
-        b"status" => STATUS,
-        b"error" => ERROR,
-        b"answers" => ANSWERS,
-        _ => return None,
-    })
+/// The fields of a line.
+enum LineFields {}
+
+impl Known for LineFields {
+    const HASHED: usize = ARGS;
+
+    fn find(name: &[u8]) -> Option<usize> {
+        NAMES.iter().position(|known| known.as_bytes() == name)
+    }
+
+    #[inline]
+    fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
+        let is = |number, literal: &[u8]| bytes.starts_with(literal).then_some((number, literal.len()));
+        match bytes.get(1)? {
+            b't' => is(TYPE, b"\"type\":").or_else(|| is(TOOL, b"\"tool\":")),
+            b'r' => is(RUN, b"\"run_id\":").or_else(|| is(TOKEN, b"\"reversal_token\":")),
+            b'c' => is(ID, b"\"call_id\":"),
+            b'a' => {
+                is(AT_MS, b"\"at_ms\":").or_else(|| is(ARGS, b"\"args\":")).or_else(|| is(ATTEMPT, b"\"attempt\":"))
+            }
+            b's' => is(STATUS, b"\"status\":").or_else(|| is(STARTED, b"\"started_ms\":")),
+            b'e' => is(ERROR, b"\"error\":").or_else(|| is(EVIDENCE, b"\"evidence_refs\":")),
+            b'i' => is(KEY, b"\"idempotency_key\":"),
+            _ => None,
+        }
+    }
 }
 
 const ERROR_FIELDS: usize = 5;
 const ERROR_NAMES: [&str; ERROR_FIELDS] = ["kind", "message", "status", "code", "retry_after_ms"];
 
-fn find_error_field(name: &[u8]) -> Option<usize> {
-    Some(match name {
-        b"kind" => 0,
-        b"message" => 1,
-        b"status" => 2,
-        b"code" => 3,
-        b"retry_after_ms" => 4,
-        _ => return None,
-    })
+/// The fields of an error object.
+enum ErrorFields {}
+
+impl Known for ErrorFields {
+    const HASHED: usize = usize::MAX;
+
+    fn find(name: &[u8]) -> Option<usize> {
+        ERROR_NAMES.iter().position(|known| known.as_bytes() == name)
+    }
+
+    #[inline]
+    fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
+        let is = |number, literal: &[u8]| bytes.starts_with(literal).then_some((number, literal.len()));
+        is(0, b"\"kind\":").or_else(|| is(1, b"\"message\":")).or_else(|| is(2, b"\"status\":"))
+    }
 }
 
 type Outcome<T> = Result<T, Box<LineError>>;
@@ -99,8 +111,9 @@ type Outcome<T> = Result<T, Box<LineError>>;
 /// # Errors
 /// Anything but one JSON object whose known fields have their types.
 pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
-    match fields::accept(line, find_line_field) {
-        Some(fields) => Lowering { line }.line(&fields),
+    let mut fields = Fields::EMPTY;
+    match fields::accept::<LineFields, LINE_FIELDS>(line, &mut fields) {
+        Some(()) => Lowering { line }.line(&fields),
         None => parse_slowly(line),
     }
 }
@@ -112,7 +125,7 @@ pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
         let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);
         return Err(lowering.wrong("too_deep", place..place + 1, message, "one level too many"));
     }
-    let fields = fields::read(line, find_line_field).map_err(|error| lowering.no_object(&error))?;
+    let fields = fields::read::<LineFields, LINE_FIELDS>(line).map_err(|error| lowering.no_object(&error))?;
     if let Some((number, value)) = fields.twice {
         return Err(lowering.twice(NAMES.get(number).copied().unwrap_or_default(), value));
     }
@@ -175,7 +188,7 @@ impl<'a> Lowering<'a> {
                 .transpose()?
                 .map(Duration::from_micros),
             args,
-            args_hash: args.map_or(0, canonical::hash_of),
+            args_hash: args.map_or(0, |args| fields.hash.unwrap_or_else(|| canonical::hash_of(args))),
             key: self.label(fields, KEY)?,
             evidence: fields.field(EVIDENCE),
             token: self.label(fields, TOKEN)?,
@@ -236,10 +249,10 @@ impl<'a> Lowering<'a> {
             Some(b'{') => {}
             _ => return Err(self.wrong_type(raw, "error", "an object or a message")),
         }
-        let fields: Fields<'a, ERROR_FIELDS> = match fields::accept(raw, find_error_field) {
-            Some(fields) => fields,
-            None => fields::read(raw, find_error_field).map_err(|error| self.no_object(&error))?,
-        };
+        let mut fields = Fields::EMPTY;
+        if fields::accept::<ErrorFields, ERROR_FIELDS>(raw, &mut fields).is_none() {
+            fields = fields::read::<ErrorFields, ERROR_FIELDS>(raw).map_err(|error| self.no_object(&error))?;
+        }
         if let Some((number, value)) = fields.twice {
             return Err(self.twice(ERROR_NAMES.get(number).copied().unwrap_or_default(), value));
         }
@@ -289,8 +302,10 @@ impl<'a> Lowering<'a> {
     }
 
     fn attempt(self, raw: &'a str) -> Outcome<u32> {
-        let number =
-            Decimal::parse(raw).and_then(|number| number.small()).and_then(|number| u32::try_from(number).ok());
+        let number = match small(raw) {
+            Some(value) => u32::try_from(value).ok(),
+            None => Decimal::parse(raw).and_then(|number| number.small()).and_then(|number| u32::try_from(number).ok()),
+        };
         number.filter(|&number| number > 0).ok_or_else(|| self.wrong_type(raw, "attempt", "a number from 1"))
     }
 
@@ -316,8 +331,8 @@ impl<'a> Lowering<'a> {
 
     /// A number of milliseconds, in microseconds.
     fn millis(self, raw: &'a str, name: &str) -> Outcome<u64> {
-        if raw.len() <= 15 && raw.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Ok(raw.parse::<u64>().unwrap_or_default().saturating_mul(1_000)); // 15 digits always parse and fit
+        if let Some(whole) = small(raw) {
+            return Ok(whole.saturating_mul(1_000));
         }
         let Some(number) = Decimal::parse(raw) else {
             return Err(self.wrong_type(raw, name, "a number of milliseconds"));
@@ -350,9 +365,11 @@ impl<'a> Lowering<'a> {
         let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
         match inner {
             Some(inner) if memchr::memchr(b'\\', inner.as_bytes()).is_none() => Ok(Cow::Borrowed(inner)),
-            _ => serde_json::from_str::<fields::Text<'a>>(raw)
-                .map(|text| text.0)
-                .map_err(|_| self.wrong_type(raw, name, "a string of valid text")),
+            _ => serde_json::from_str::<fields::Text<'a>>(raw).map(|text| text.0).map_err(|_| {
+                let expected =
+                    if raw.starts_with('"') { "valid text: an escape stands for no character" } else { "a string" };
+                self.wrong_type(raw, name, expected)
+            }),
         }
     }
 
@@ -434,4 +451,18 @@ impl<'a> Lowering<'a> {
         let width = self.line.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         start..start + width
     }
+}
+
+/// A number of at most 15 digits and nothing else.
+#[inline]
+fn small(raw: &str) -> Option<u64> {
+    let mut value = 0_u64;
+    for &byte in raw.as_bytes() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    (!raw.is_empty() && raw.len() <= 15).then_some(value)
 }

@@ -62,7 +62,7 @@ fn in_trace(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
     let mut count = 0_usize;
     let mut names: Vec<String> = Vec::new();
     each_call(0, input, search.reading.options(), search.redaction, &writes, |closed| {
-        let call = closed.call;
+        let call = closed.into_call();
         let reference = call.reference();
         let is_wanted = match search.wanted {
             Some(wanted) => reference == wanted || call.id() == Some(wanted),

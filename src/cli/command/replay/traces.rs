@@ -220,7 +220,8 @@ impl Page<'_> {
         let mut parts = vec![overview::render(&totals, notes, style.width, style.palette)];
         if !shown.is_empty() {
             let calls = groups.iter().map(|group| group.count).sum();
-            parts.push(style.palette.strong(&heading(shown.len(), groups.len(), calls)));
+            let heading = text::wrapped(&heading(shown.len(), groups.len(), calls), style.width).join("\n");
+            parts.push(style.palette.strong(&heading));
             parts.extend(self.drawing().blocks(shown, style));
         }
         if let Some(next) = self.next(shown) {

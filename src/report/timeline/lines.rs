@@ -1,10 +1,10 @@
 //! A call's attempts in virtual time, one thing a line: as recorded, and as a playbook would have it.
 
-use super::text;
-use super::view::{CallView, RunView};
 use crate::event::{
     Asked, Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy, Status, SuppressedWhy, Transcript,
 };
+use crate::report::text;
+use crate::report::view::{CallView, RunView};
 use crate::sim::OffTape;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Reply};
@@ -62,6 +62,9 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
             Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
                 let (tone, mut said) = answer(&run.transcript, status);
                 said += note(provenance);
+                if latency.is_none() && view.timed && status != Status::Unanswered {
+                    said += " (after ? ms)";
+                }
                 if over_timeout {
                     said += " (later than its timeout)";
                 }

@@ -1,0 +1,92 @@
+//! Which lines of a playbook a divergence comes from: the rows that changed, else the rule and the compensation that
+//! were in force where the run first differs. Draws nothing.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::rows::PlaybookRows;
+use crate::diagnostic::{Diagnostic, Report};
+use crate::golden::{Because, Comparison, PartChange, RowChange};
+use crate::playbook::Loaded;
+
+/// More places than this tell nobody anything.
+const MOST: usize = 3;
+
+/// Where a divergence comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// One diagnostic that points into the playbook; its first place is the nearest.
+    pub report: Report,
+    /// What the playbook does about the verdict that the run had reached.
+    pub compensation: Option<&'static str>,
+}
+
+/// The lines that `comparison` comes from; none where the playbook has none to show.
+pub fn cause(loaded: &Loaded, rows: Option<&PlaybookRows>, comparison: &Comparison) -> Option<Cause> {
+    let first = comparison.first.as_ref();
+    let run = first.and_then(|first| first.actual.as_ref());
+    let golden = first.and_then(|first| first.expected.as_ref());
+    let changes = rows.map_or(&[][..], |rows| &rows.changes);
+    let mut labels = changed_places(loaded, changes, &[run, golden]);
+    if labels.is_empty() {
+        labels = places_in_force(loaded, run.or(golden)?);
+    }
+    let class = comparison.worst()?;
+    let mut said = Diagnostic::error(class.as_str(), comparison.headline());
+    for (span, text) in labels.into_iter().take(MOST) {
+        said = said.at(span, text);
+    }
+    let verdict = run.and_then(|run| loaded.playbook.verdicts.iter().find(|verdict| *verdict.name == *run.verdict));
+    let compensation = verdict.map(|verdict| verdict.then.as_str());
+    (!said.labels.is_empty())
+        .then(|| Cause { report: Report::one(Arc::clone(&loaded.places.source), said), compensation })
+}
+
+/// The places of the rows that changed and bear on this divergence: those of its verdicts and rules, else those that
+/// bear on every call.
+fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&Because>]) -> Vec<(Range<usize>, String)> {
+    let is_near = |change: &&RowChange| {
+        let names = |because: &&Because| {
+            change.name == format!("verdict {}", because.verdict) || change.name == format!("rule {}", because.rule)
+        };
+        because.iter().flatten().any(names)
+    };
+    // Why a study exists changes no decision.
+    let is_wide = |change: &&RowChange| {
+        !change.name.starts_with("verdict ") && !change.name.starts_with("rule ") && change.name != "study why"
+    };
+    let places = |change: &RowChange| row_places(loaded, change);
+    let near: Vec<_> = changes.iter().filter(is_near).flat_map(places).collect();
+    match near.is_empty() {
+        false => near,
+        true => changes.iter().filter(is_wide).flat_map(places).collect(),
+    }
+}
+
+/// The places of what changed in a row, each with what was there.
+pub fn row_places(loaded: &Loaded, change: &RowChange) -> Vec<(Range<usize>, String)> {
+    let place = |part: &PartChange| {
+        let span = loaded.places.row(&loaded.playbook, &change.name, &part.path)?;
+        let text = match (&change.before, &part.before) {
+            (None, _) => format!("`{}` is new", change.name),
+            (_, None) => format!("`{}` is new", part.path),
+            (_, Some(before)) => format!("was {before}"),
+        };
+        Some((span, text))
+    };
+    change.parts().iter().filter_map(place).collect()
+}
+
+fn places_in_force(loaded: &Loaded, because: &Because) -> Vec<(Range<usize>, String)> {
+    let playbook = &loaded.playbook;
+    let verdict = playbook.verdicts.iter().find(|verdict| *verdict.name == *because.verdict);
+    let then = loaded.places.row(playbook, &format!("verdict {}", because.verdict), "then");
+    let rule = match because.rule.as_str() {
+        "otherwise" => loaded.places.otherwise(),
+        rule => loaded.places.row(playbook, &format!("rule {rule}"), ""),
+    };
+    let does = verdict.map_or("", |verdict| verdict.then.as_str());
+    let then = then.map(|span| (span, format!("`{}` is answered with `{does}`", because.verdict)));
+    let rule = rule.map(|span| (span, format!("gave `{}`", because.verdict)));
+    then.into_iter().chain(rule).collect()
+}

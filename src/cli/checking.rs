@@ -1,0 +1,200 @@
+//! What `check` and its twins share: which cases are meant, and running them. Writes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use super::exit::Failure;
+use super::workspace::{Used, Workspace};
+use crate::check::{Case, Cause, CheckReport, Id, cause, check_one, map, row_changes};
+use crate::diagnostic::did_you_mean;
+use crate::fixture::model::Fixture;
+use crate::sim::Simulator;
+
+/// Which cases are meant; what is not said restricts nothing.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// Fixtures by name or path, cases by id, goldens by path.
+    pub named: Vec<String>,
+    /// Cases whose id matches.
+    pub run: Option<Regex>,
+    /// Cases of which one of these files is a part.
+    pub changed: Option<BTreeSet<PathBuf>>,
+}
+
+impl Selection {
+    /// Whether every case is meant.
+    pub fn is_everything(&self) -> bool {
+        self.named.is_empty() && self.run.is_none() && self.changed.is_none()
+    }
+
+    /// The cases that people named.
+    pub fn of(named: &[String]) -> Selection {
+        Selection { named: named.to_vec(), ..Selection::default() }
+    }
+}
+
+/// What was run, and what was found.
+#[derive(Debug)]
+pub struct Checked {
+    /// The playbooks of the cases, by name.
+    pub used: BTreeMap<String, Used>,
+    /// What was found.
+    pub report: CheckReport,
+    /// What each result that diverges comes from, by id.
+    pub causes: BTreeMap<Id, Cause>,
+}
+
+/// Runs the selected cases.
+///
+/// # Errors
+/// Files that cannot be read or used, names that nothing answers to. An empty selection is none.
+pub fn check(
+    workspace: &Workspace,
+    selection: &Selection,
+    jobs: NonZeroUsize,
+    fail_fast: bool,
+) -> Result<Checked, Failure> {
+    let names = fixture_names(workspace, selection)?;
+    let fixtures = workspace.load_fixtures(&names, jobs)?;
+    let all = ids(workspace, &fixtures);
+    let mut used = workspace.load_playbooks(&fixtures)?;
+    let lock = workspace.read_lock()?;
+    for asked in &selection.named {
+        if !all.iter().any(|(id, _)| names_case(workspace, asked, id)) {
+            let ids: Vec<String> = all.iter().map(|(id, _)| id.to_string()).collect();
+            return Err(unknown(asked, &ids, workspace));
+        }
+    }
+    let meant: Vec<&(Id, &Fixture)> = all.iter().filter(|(id, _)| is_meant(workspace, selection, &used, id)).collect();
+    let mut cases = Vec::with_capacity(meant.len());
+    for (id, fixture) in meant {
+        let Some(plan) = used.get(&id.playbook).map(|used| &used.plan) else { continue };
+        cases.push(Case { id: id.clone(), fixture, plan, golden: workspace.read_golden(id)? });
+    }
+    let last = |result: &crate::check::CaseResult| fail_fast && !result.passes();
+    let results = map(&cases, jobs, Simulator::new, check_one, last);
+    let ended_early = results.len() < cases.len();
+    let ran: BTreeSet<String> = cases.iter().map(|case| case.id.playbook.clone()).collect();
+    drop(cases);
+    used.retain(|name, _| ran.contains(name));
+    let playbooks = used.iter().map(|(name, used)| (name.clone(), &used.loaded.playbook)).collect();
+    let everything = selection.is_everything();
+    let rows = row_changes(lock.as_ref(), &playbooks, everything);
+    let orphans = if everything { orphans(workspace, &all, &used)? } else { Vec::new() };
+    let report = CheckReport { results, orphans, rows, ended_early };
+    Ok(Checked { causes: causes(&report, &used), used, report })
+}
+
+/// The names of the fixtures that may be meant, sorted.
+fn fixture_names(workspace: &Workspace, selection: &Selection) -> Result<Vec<String>, Failure> {
+    let all = workspace.fixture_names()?;
+    if selection.named.is_empty() {
+        return Ok(all);
+    }
+    let mut meant = BTreeSet::new();
+    for asked in &selection.named {
+        let before = meant.len();
+        meant.extend(all.iter().filter(|name| may_mean(asked, name)).cloned());
+        if meant.len() == before && !meant.iter().any(|name| may_mean(asked, name)) {
+            return Err(unknown(asked, &all, workspace));
+        }
+    }
+    Ok(meant.into_iter().collect())
+}
+
+fn may_mean(asked: &str, fixture: &str) -> bool {
+    let asked = bare(asked);
+    asked == fixture || asked.strip_suffix(fixture).is_some_and(|before| before.ends_with('/'))
+}
+
+/// Without the endings of files.
+fn bare(asked: &str) -> &str {
+    let endings = [".snap.new", ".snap", ".yaml"];
+    endings.iter().find_map(|ending| asked.strip_suffix(ending)).unwrap_or(asked)
+}
+
+fn unknown(asked: &str, all: &[String], workspace: &Workspace) -> Failure {
+    let failure = Failure::said(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
+    let name = bare(asked).trim_start_matches("./");
+    let name = name.strip_prefix(&format!("{}/", workspace.fixtures_name())).unwrap_or(name);
+    match did_you_mean(name, all.iter().map(String::as_str)) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(format!("playproof check {near}")),
+        None => failure.next("playproof check"),
+    }
+}
+
+/// Every case of the fixtures, by playbook, then fixture.
+fn ids<'a>(workspace: &Workspace, fixtures: &'a [(String, Fixture)]) -> Vec<(Id, &'a Fixture)> {
+    let mut ids = Vec::new();
+    for (name, fixture) in fixtures {
+        for playbook in workspace.playbooks_of(fixture) {
+            ids.push((Id { playbook: playbook.to_owned(), fixture: name.clone() }, fixture));
+        }
+    }
+    ids.sort_by(|(a, _), (b, _)| a.cmp(b));
+    ids
+}
+
+fn is_meant(workspace: &Workspace, selection: &Selection, used: &BTreeMap<String, Used>, id: &Id) -> bool {
+    let by_change = |changed: &BTreeSet<PathBuf>| {
+        let playbook = used.get(&id.playbook).and_then(|used| used.path.as_deref());
+        let golden = workspace.golden(id).accepted;
+        let fixture = PathBuf::from(workspace.fixture_name(&id.fixture));
+        let parts = [
+            Some(fixture),
+            Some(PathBuf::from(workspace.name(&golden))),
+            playbook.map(|path| PathBuf::from(workspace.name(path))),
+        ];
+        parts.into_iter().flatten().any(|part| changed.contains(&part))
+    };
+    (selection.named.is_empty() || selection.named.iter().any(|asked| names_case(workspace, asked, id)))
+        && selection.run.as_ref().is_none_or(|run| run.is_match(&id.to_string()))
+        && selection.changed.as_ref().is_none_or(by_change)
+}
+
+fn names_case(workspace: &Workspace, asked: &str, id: &Id) -> bool {
+    let fixture = workspace.fixture_name(&id.fixture);
+    let golden = workspace.name(&workspace.golden(id).accepted);
+    let full = id.to_string();
+    let names = [id.fixture.as_str(), bare(&fixture), bare(&golden), &full];
+    names.contains(&bare(asked).trim_start_matches("./")) || is_path_to(asked, &fixture)
+}
+
+/// Whether a path from elsewhere ends in the path of the fixture.
+fn is_path_to(asked: &str, fixture: &str) -> bool {
+    asked.ends_with(".yaml") && Path::new(asked).ends_with(fixture)
+}
+
+/// The goldens that no fixture asks for, as people know their files.
+fn orphans(
+    workspace: &Workspace,
+    wanted: &[(Id, &Fixture)],
+    used: &BTreeMap<String, Used>,
+) -> Result<Vec<String>, Failure> {
+    let playbooks: Vec<&str> = used.keys().map(String::as_str).collect();
+    let wanted: BTreeSet<&Id> = wanted.iter().map(|(id, _)| id).collect();
+    let there = workspace.goldens_that_end_in(".snap", &playbooks)?;
+    let orphans = there.iter().filter(|id| !wanted.contains(id));
+    Ok(orphans.map(|id| workspace.name(&workspace.golden(id).accepted)).collect())
+}
+
+fn causes(report: &CheckReport, used: &BTreeMap<String, Used>) -> BTreeMap<Id, Cause> {
+    let mut causes = BTreeMap::new();
+    for result in &report.results {
+        let (Some(comparison), Some(used)) = (result.comparison(), used.get(&result.id.playbook)) else { continue };
+        let rows = report.rows.iter().find(|rows| rows.playbook == result.id.playbook);
+        if let Some(cause) = cause(&used.loaded, rows, comparison) {
+            causes.insert(result.id.clone(), cause);
+        }
+    }
+    causes
+}
+
+/// The number of threads: as asked for, else one a core.
+#[expect(clippy::disallowed_methods, reason = "the command line chooses the number of threads")]
+pub fn jobs(asked: Option<NonZeroUsize>) -> NonZeroUsize {
+    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}

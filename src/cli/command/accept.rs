@@ -1,0 +1,81 @@
+//! `playproof accept [ID...]`: what waits for review becomes the goldens.
+
+use crate::check::{CaseResult, Id};
+use crate::cli::checking::{self, Selection};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::{Output, to_stderr};
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::cli::{folders, pending};
+
+/// What is accepted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof accept                              everything that waits for review
+  playproof accept standard/the-worked-refund   one of them
+  playproof accept --reason 'the upstream now remembers keys for a day'
+
+A changed effect and a weakened guard are not accepted without a reason; it is kept in the golden. What contradicts
+the `expect` of its fixture cannot be accepted. Either all that is named is accepted, or nothing.")]
+pub struct Args {
+    /// Runs as PLAYBOOK/FIXTURE, or fixtures [default: everything that waits]
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+
+    /// Why a changed effect or a weakened guard is accepted
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+/// Accepts.
+///
+/// # Errors
+/// Nothing that waits, or something that may not be accepted.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+    let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
+    let results = waiting(&workspace, &checked.report.results);
+    if results.is_empty() {
+        return Err(nothing_waits(&checked.report.results));
+    }
+    for result in &results {
+        refuse_stale(&workspace, result)?;
+    }
+    let accepted = pending::accept(&workspace, &results, reason)?;
+    if terminal.ci {
+        to_stderr("playproof: accepting in CI, because this command says so\n");
+    }
+    let lines: Vec<String> = accepted.iter().map(|id: &Id| format!("accepted {id}")).collect();
+    output.page(&lines.join("\n"))?;
+    Ok(Exit::Clean)
+}
+
+/// The results of which a pending golden lies beside the accepted one.
+pub fn waiting<'a>(workspace: &Workspace, results: &'a [CaseResult]) -> Vec<&'a CaseResult> {
+    results.iter().filter(|result| folders::has_file(&workspace.golden(&result.id).pending)).collect()
+}
+
+/// That there is nothing to review, and why.
+pub fn nothing_waits(results: &[CaseResult]) -> Failure {
+    let contradicting = results.iter().find(|result| !result.contradictions.is_empty());
+    match contradicting {
+        Some(result) => Failure::said(format!("nothing of this waits for review; `{}` cannot be accepted", result.id))
+            .help("it contradicts what its fixture is meant to show")
+            .next(format!("playproof check {}", result.id)),
+        None => Failure::said("nothing waits for review").next("playproof check"),
+    }
+}
+
+/// Refuses what was left by an earlier check and is no longer what the run shows.
+fn refuse_stale(workspace: &Workspace, result: &CaseResult) -> Result<(), Failure> {
+    let source = workspace.read(&workspace.golden(&result.id).pending)?;
+    let left = crate::golden::GoldenFile::parse(&source)?;
+    if left.body.text.trim_end() == result.body.trim_end() || !result.contradictions.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::said(format!("what waits for `{}` is no longer what the run shows", result.id))
+        .help("something changed after the check that left it")
+        .next(format!("playproof check {}", result.id)))
+}

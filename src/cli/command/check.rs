@@ -1,0 +1,247 @@
+//! `playproof check [FIXTURE...]`: holds every fixture against its golden and every playbook against its approved rows.
+
+use std::num::NonZeroUsize;
+
+use clap::ValueEnum;
+use regex::Regex;
+
+use crate::check::{CaseResult, CheckReport, GoldenState, Verdict};
+use crate::cli::checking::{self, Checked, Selection};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::{Output, to_stderr};
+use crate::cli::reports::{self, ReportTo};
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::cli::{git, pending};
+use crate::report::check::{Shown, json, page};
+use crate::report::style::Palette;
+use crate::report::text::counted;
+
+const EXAMPLES: &str = "\
+Examples:
+  playproof check                                 every fixture under each of its playbooks
+  playproof check the-worked-refund               one fixture
+  playproof check --run 'standard/.*refund'       the runs whose PLAYBOOK/FIXTURE matches
+  playproof check --changed-since main            what a branch touches, where git is there
+
+Where a run differs, what it shows is left beside its golden as `.snap.new`, for `playproof review`, `accept` or
+`reject`; in CI nothing is written. To see what another playbook would change, edit the playbook and check.
+
+Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, worst first
+    #[default]
+    Table,
+    /// One JSON document
+    Json,
+}
+
+/// What `check` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Fixtures by name or path, or single runs as PLAYBOOK/FIXTURE [default: all]
+    #[arg(value_name = "FIXTURE")]
+    pub fixtures: Vec<String>,
+
+    /// Only runs whose PLAYBOOK/FIXTURE matches this regular expression
+    #[arg(long, value_name = "REGEX")]
+    pub run: Option<String>,
+
+    /// Only runs of which a file changed since this git revision: fixture, golden or playbook
+    #[arg(long, value_name = "REV")]
+    pub changed_since: Option<String>,
+
+    /// Stop after the first run that does not pass
+    #[arg(long)]
+    pub fail_fast: bool,
+
+    /// Accept what differs at once, also in CI
+    #[arg(long)]
+    pub accept: bool,
+
+    /// Why a changed effect or a weakened guard is accepted
+    #[arg(long, value_name = "TEXT", requires = "accept")]
+    pub reason: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Write a report too: junit, sarif, github, markdown or json; may be given several times
+    #[arg(long = "report", value_name = "KIND=FILE")]
+    pub reports: Vec<ReportTo>,
+
+    /// Show arguments in Markdown and on GitHub, not only their keys and types
+    #[arg(long)]
+    pub show_args: bool,
+
+    /// A selection without runs is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Not an option of this command; named so that its refusal can say what to do.
+    #[arg(long, hide = true, value_name = "P")]
+    pub playbook: Option<String>,
+}
+
+/// Checks.
+///
+/// # Errors
+/// Wrong usage, files that cannot be used, an empty selection.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    refuse_playbook(args)?;
+    let workspace = Workspace::open()?;
+    let selection = selection(args, &workspace)?;
+    let checked = checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast)?;
+    if checked.report.results.is_empty() && !args.allow_empty {
+        return Err(nothing(&workspace, &selection));
+    }
+    if args.accept {
+        return accept(args, terminal, &workspace, &selection, &checked, output);
+    }
+    let left = if terminal.ci { Ok(0) } else { pending::leave(&workspace, &checked.report.results) };
+    show(args, terminal, &workspace, &checked, output)?;
+    match left {
+        Ok(0) => {}
+        Ok(waiting) if args.format == Format::Table => {
+            to_stderr(&format!("{} for review\n", counted(waiting as u64, "golden waits", "goldens wait")));
+        }
+        Ok(_) => {}
+        Err(failure) => to_stderr(&format!("playproof: nothing was left for review: {}\n", said(&failure))),
+    }
+    Ok(exit(&checked.report))
+}
+
+fn refuse_playbook(args: &Args) -> Result<(), Failure> {
+    let Some(playbook) = &args.playbook else { return Ok(()) };
+    Err(Failure::said("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
+        .help("what a fixture shows under another playbook is a question for `replay`")
+        .next(format!("playproof replay fixtures/NAME.yaml --playbook {playbook}")))
+}
+
+fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
+    let bad = |error: &regex::Error| {
+        let why = error.to_string();
+        let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        Failure::said(format!("`--run` is no regular expression: {why}")).next("playproof check --run 'standard/.*'")
+    };
+    let run = args.run.as_deref().map(|run| Regex::new(run).map_err(|error| bad(&error))).transpose()?;
+    let changed = args.changed_since.as_deref().map(|rev| git::changed_since(workspace.root(), rev)).transpose()?;
+    Ok(Selection { named: args.fixtures.clone(), run, changed })
+}
+
+fn nothing(workspace: &Workspace, selection: &Selection) -> Failure {
+    let folder = workspace.fixtures_name();
+    if selection.is_everything() {
+        return Failure::said(format!("nothing to check: there are no fixtures in `{folder}`"))
+            .help(format!("a fixture is a file `{folder}/NAME.yaml`; `--allow-empty` if this is meant"))
+            .next("playproof schema fixture");
+    }
+    let why = match (&selection.run, &selection.changed) {
+        (Some(run), _) => format!("no run matches `{run}`"),
+        (None, Some(_)) => "no run has a file that changed".to_owned(),
+        (None, None) => "no run is meant".to_owned(),
+    };
+    Failure::said(format!("nothing to check: {why}"))
+        .help("`--allow-empty` if that is no error")
+        .next("playproof check")
+}
+
+fn show(
+    args: &Args,
+    terminal: &Terminal,
+    workspace: &Workspace,
+    checked: &Checked,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let palette = Palette::new(terminal.out.colour);
+    let shown =
+        Shown { report: &checked.report, causes: &checked.causes, width: terminal.out.width, palette, show_args: true };
+    let next = next(terminal, workspace, &checked.report);
+    let directions = reports::directions(workspace, checked);
+    let public = Shown { show_args: args.show_args, ..shown };
+    reports::write(&args.reports, &public, &directions, next.as_deref())?;
+    reports::tell_github(&public, &directions, next.as_deref())?;
+    match args.format {
+        Format::Table => {
+            output.page(&page(&shown))?;
+            if let Some(next) = next {
+                output.page(&format!("{} {next}", palette.strong("next:")))?;
+            }
+        }
+        Format::Json => output.page(&json(&shown, next.as_deref()))?,
+    }
+    Ok(())
+}
+
+/// The one command to run next: about the worst first.
+fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Option<String> {
+    let failing = report.failing();
+    if let Some(first) = failing.first() {
+        return Some(match &first.golden {
+            GoldenState::Unreadable(report) => format!("git restore {}", report.source.name),
+            _ if !first.contradictions.is_empty() => about_contradiction(workspace, first),
+            _ if terminal.ci => "playproof check   (not in CI: it leaves what it found for review)".to_owned(),
+            GoldenState::Missing | GoldenState::Same => format!("playproof accept {}", first.id),
+            GoldenState::Diverged(_) if terminal.out.is_terminal => "playproof review".to_owned(),
+            GoldenState::Diverged(_) => format!("playproof diff {}", first.id),
+        });
+    }
+    if let Some(orphan) = report.orphans.first() {
+        return Some(format!("git rm {orphan}"));
+    }
+    let approve = || "playproof approve --reason '...'".to_owned();
+    (!report.rows.is_empty()).then(approve)
+}
+
+fn about_contradiction(workspace: &Workspace, result: &CaseResult) -> String {
+    let fixture = workspace.fixture_name(&result.id.fixture);
+    format!("playproof replay {fixture} --playbook {}", workspace.playbook_argument(&result.id.playbook))
+}
+
+fn accept(
+    args: &Args,
+    terminal: &Terminal,
+    workspace: &Workspace,
+    selection: &Selection,
+    checked: &Checked,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let failing = checked.report.failing();
+    let accepted = pending::accept(workspace, &failing, args.reason.as_deref())
+        .map_err(|failure| failure.next("playproof check"))?;
+    if terminal.ci && !accepted.is_empty() {
+        let many = counted(accepted.len() as u64, "golden was", "goldens were");
+        to_stderr(&format!("playproof: --accept in CI: {many} overwritten with what the runs show\n"));
+    }
+    for id in &accepted {
+        to_stderr(&format!("accepted {id}\n"));
+    }
+    let again = checking::check(workspace, selection, checking::jobs(args.jobs), args.fail_fast)?;
+    show(args, terminal, workspace, &again, output)?;
+    Ok(exit(&again.report))
+}
+
+fn exit(report: &CheckReport) -> Exit {
+    match report.verdict() {
+        Verdict::Clean => Exit::Clean,
+        Verdict::Differs => Exit::Found,
+        Verdict::Unusable => Exit::Unusable,
+    }
+}
+
+fn said(failure: &Failure) -> String {
+    match failure {
+        Failure::Said { message, .. } => message.clone(),
+        Failure::Reports { reports, .. } => reports.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        Failure::PipeClosed => "nobody reads on".to_owned(),
+    }
+}

@@ -1,0 +1,54 @@
+//! `playproof diff [ID...]`: what waits for review, with the events of golden and run side by side.
+
+use std::collections::BTreeSet;
+
+use crate::cli::checking::{self, Selection};
+use crate::cli::command::accept::{nothing_waits, waiting};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::report::check::{Shown, events, result};
+use crate::report::style::Palette;
+
+/// What is shown.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof diff                              everything that waits for review
+  playproof diff standard/the-worked-refund   one of them
+
+Exit codes: 0 it was shown, 2 nothing waits.")]
+pub struct Args {
+    /// Runs as PLAYBOOK/FIXTURE, or fixtures [default: everything that waits]
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+}
+
+/// Shows.
+///
+/// # Errors
+/// Nothing that waits, or files that cannot be used.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
+    let meant = match args.ids.is_empty() {
+        true => waiting(&workspace, &checked.report.results),
+        false => checked.report.results.iter().filter(|result| !result.passes()).collect(),
+    };
+    let Some(first) = meant.first() else { return Err(nothing_waits(&checked.report.results)) };
+    let palette = Palette::new(terminal.out.colour);
+    let shown =
+        Shown { report: &checked.report, causes: &checked.causes, width: terminal.out.width, palette, show_args: true };
+    let one = |of: &&crate::check::CaseResult| {
+        let page = result(&shown, of, &mut BTreeSet::new());
+        let events = of.comparison().map(|comparison| events(comparison, shown.width, palette));
+        [Some(page), events].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    };
+    let pages: Vec<String> = meant.iter().map(one).collect();
+    output.page(&pages.join("\n\n"))?;
+    let wants = first.worst().is_some_and(crate::golden::Class::wants_reason);
+    let reason = if wants { " --reason '...'" } else { "" };
+    output.page(&format!("\n{} playproof accept {}{reason}", palette.strong("next:"), first.id))?;
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,133 @@
+//! `playproof mutate [PLAYBOOK...]`: would the fixtures notice a changed row?
+
+use std::num::NonZeroUsize;
+
+use clap::ValueEnum;
+
+use crate::cli::checking;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::files;
+use crate::cli::output::{Output, to_stderr};
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::coverage::Case;
+use crate::mutation::{Accepted, MutationReport, judge};
+use crate::report::coverage::Extent;
+use crate::report::diagnostic;
+use crate::report::mutation::{json, page, stale};
+use crate::report::style::Palette;
+
+/// The list of accepted survivors, found as the project is.
+const ACCEPTED: &str = "mutants.yaml";
+
+/// What is mutated.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof mutate                       the project's playbook, under the fixtures that name it
+  playproof mutate standard reversing    several
+  playproof mutate --all                 with every survivor's fixture, and what was accepted
+
+Each mutant is the playbook with one row changed: a rule dropped, moved or widened, a compensation swapped, a limit one
+off, a guard off, another queue, wait or effect claim. A fixture catches it if the body of its golden would change;
+names of rules do not count. A survivor that is all right is listed in mutants.yaml with the reason:
+
+  format: mutants/1
+  standard:
+    rule timeout/drop: another rule says the same
+
+Exit codes: 0 every survivor is accepted, 1 a survivor or a stale entry, 2 no fixture, or unusable input.")]
+pub struct Args {
+    /// Playbooks: embedded names or paths [default: the project's, or standard]
+    #[arg(value_name = "PLAYBOOK")]
+    pub playbooks: Vec<String>,
+
+    /// Where the fixtures lie [default: the project's, or fixtures]
+    #[arg(long, value_name = "DIR")]
+    pub fixtures: Option<String>,
+
+    /// The list of accepted survivors [default: mutants.yaml here or above, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub accepted: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Show every survivor's fixture, the accepted and the equivalent mutants
+    #[arg(long)]
+    pub all: bool,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Pages for people
+    Table,
+    /// One JSON document
+    Json,
+}
+
+/// Mutates.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let accepted = accepted(args.accepted.as_deref())?;
+    let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    let jobs = checking::jobs(args.jobs);
+    let asked: Vec<Option<&str>> = match args.playbooks.as_slice() {
+        [] => vec![None],
+        named => named.iter().map(|name| Some(name.as_str())).collect(),
+    };
+    let (mut reports, mut names) = (Vec::new(), Vec::new());
+    for asked in asked {
+        let (name, used) = workspace.playbook(asked)?;
+        let fixtures = workspace.fixtures_of(&name, jobs)?;
+        let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
+        let report = judge(&name, &used.loaded.playbook, workspace.tools(), &cases, accepted.of(&name), jobs);
+        reports.push(report);
+        names.push(asked.map_or_else(|| workspace.playbook_argument(&name), str::to_owned));
+    }
+    match args.format {
+        Format::Table => output.page(&pages(&reports, args, &names, terminal))?,
+        Format::Json => output.page(&json(&reports))?,
+    }
+    conclude(&reports, &accepted, terminal);
+    match reports.iter().all(MutationReport::is_settled) {
+        true => Ok(Exit::Clean),
+        false => Ok(Exit::Found),
+    }
+}
+
+/// What is accepted; nothing where no file is named and none lies where it is looked for.
+fn accepted(asked: Option<&str>) -> Result<Accepted, Failure> {
+    let found = || files::upwards(ACCEPTED).map(|path| files::from_here(&path));
+    match asked.map(str::to_owned).or_else(found) {
+        Some(path) => Ok(Accepted::parse(files::read_small(&path)?)?),
+        None => Ok(Accepted::nothing()),
+    }
+}
+
+fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &Terminal) -> String {
+    let extent = if args.all { Extent::All } else { Extent::Some };
+    let palette = Palette::new(terminal.out.colour);
+    let pages = reports
+        .iter()
+        .zip(names)
+        .map(|(report, name)| page(report, extent, terminal.out.width, palette, &format!("playproof mutate {name}")));
+    pages.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Says on stderr what is stale, and what to do about survivors.
+fn conclude(reports: &[MutationReport], accepted: &Accepted, terminal: &Terminal) {
+    for report in reports.iter().filter_map(|report| stale(report, accepted)) {
+        to_stderr(&diagnostic::render(&report, terminal.err.width, terminal.err.colour));
+    }
+    if reports.iter().any(|report| report.survivors().next().is_some()) {
+        to_stderr("next: write a fixture for each survivor, or say in mutants.yaml why nobody need catch it\n");
+    } else if reports.iter().any(|report| !report.stale.is_empty()) {
+        to_stderr("next: take the stale entries from the list\n");
+    }
+}

@@ -1,0 +1,41 @@
+//! `playproof reject [ID...]`: forgets what waits for review; the goldens stay as they are.
+
+use crate::check::Id;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::pending;
+use crate::cli::workspace::Workspace;
+
+/// What is rejected.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Runs as PLAYBOOK/FIXTURE, or fixtures [default: everything that waits]
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+}
+
+/// Rejects.
+///
+/// # Errors
+/// Nothing that waits, or a file that cannot be removed.
+pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let waiting = workspace.goldens_that_end_in(".snap.new", &[])?;
+    let is_meant = |id: &Id, asked: &String| *asked == id.to_string() || id.to_string().ends_with(&format!("/{asked}"));
+    for asked in &args.ids {
+        if !waiting.iter().any(|id| is_meant(id, asked)) {
+            return Err(Failure::said(format!("nothing waits for review as `{asked}`")).next("playproof diff"));
+        }
+    }
+    let meant: Vec<Id> = waiting
+        .into_iter()
+        .filter(|id| args.ids.is_empty() || args.ids.iter().any(|asked| is_meant(id, asked)))
+        .collect();
+    if meant.is_empty() {
+        return Err(Failure::said("nothing waits for review").next("playproof check"));
+    }
+    pending::reject(&workspace, &meant)?;
+    let lines: Vec<String> = meant.iter().map(|id| format!("rejected {id}")).collect();
+    output.page(&lines.join("\n"))?;
+    Ok(Exit::Clean)
+}

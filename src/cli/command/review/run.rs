@@ -1,0 +1,82 @@
+//! From the command line to a review and its exit code.
+
+use console::Term;
+
+use super::desk::AtTerminal;
+use super::session::{Tally, review};
+use crate::check::CaseResult;
+use crate::cli::checking::{self, Selection};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::pending;
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::report::check::Shown;
+use crate::report::style::Palette;
+use crate::report::text::counted;
+
+/// What is reviewed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Checks first, then shows what differs, worst first, and waits for a key:
+  a accept   r reject   s skip   A R S the same for all the rest
+  e the events of golden and run side by side   q or Esc quit; what was decided stays decided
+
+A changed effect and a weakened guard ask for a reason. Without a terminal: playproof diff, accept, reject.
+The goldens are in insta's format: `cargo insta review` reads them too, but it knows no reasons.
+
+Exit codes: 0 nothing is left, 1 something still differs, 2 there is no terminal, or files cannot be used.")]
+pub struct Args {
+    /// Fixtures, or single runs as PLAYBOOK/FIXTURE [default: all]
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+}
+
+/// Reviews.
+///
+/// # Errors
+/// No terminal, or files that cannot be used.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let term = Term::stdout();
+    if terminal.ci || !terminal.out.is_terminal || !console::user_attended() || !input_is_terminal() {
+        let why = if terminal.ci { "this is a CI job" } else { "there is no terminal" };
+        return Err(Failure::said(format!("a review needs somebody to ask, and {why}"))
+            .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
+            .next("playproof diff"));
+    }
+    let workspace = Workspace::open()?;
+    let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
+    pending::leave(&workspace, &checked.report.results)?;
+    let failing = checked.report.failing();
+    let (open, closed): (Vec<&CaseResult>, Vec<&CaseResult>) =
+        failing.into_iter().partition(|result| pending::pending(result).is_some());
+    let palette = Palette::new(terminal.out.colour);
+    let width = terminal.out.width;
+    let shown = Shown { report: &checked.report, causes: &checked.causes, width, palette, show_args: true };
+    let tally = review(&mut AtTerminal { term, workspace: &workspace, shown }, &open)?;
+    output.page(&end(&tally, &closed, palette))?;
+    let is_clean = tally.skipped + tally.rejected == 0 && closed.is_empty();
+    Ok(if is_clean { Exit::Clean } else { Exit::Found })
+}
+
+#[expect(clippy::disallowed_methods, reason = "asks whether somebody can answer; reads nothing")]
+fn input_is_terminal() -> bool {
+    std::io::IsTerminal::is_terminal(&std::io::stdin())
+}
+
+fn end(tally: &Tally, closed: &[&CaseResult], palette: Palette) -> String {
+    let mut lines = Vec::new();
+    if *tally == Tally::default() {
+        lines.push("nothing to review".to_owned());
+    } else {
+        lines.push(format!("\n{} accepted, {} rejected, {} skipped", tally.accepted, tally.rejected, tally.skipped));
+    }
+    if let Some(first) = closed.first() {
+        let many = counted(closed.len() as u64, "run", "runs");
+        lines.push(format!("{} and cannot be accepted: {many}", palette.bad("not as meant, or unreadable,")));
+        lines.push(format!("{} playproof check {}", palette.strong("next:"), first.id));
+    } else {
+        lines.push(format!("{} playproof check", palette.strong("next:")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,100 @@
+//! Folders on disk: what lies in them, made and cleared. Reads and writes no file's content.
+
+#![expect(clippy::disallowed_methods, reason = "beside `files`, this file owns disk access")]
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::exit::Failure;
+use super::files::{reason, unreadable};
+
+/// Deeper folders are not looked into: a link may lead back up.
+const MOST_DEEP: usize = 8;
+
+/// The files under `folder` whose names end in `ending`, as paths below it, sorted; none where there is no folder.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn files_under(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    collect(folder, Path::new(""), ending, 0, &mut found)?;
+    found.sort();
+    Ok(found)
+}
+
+fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let folder = root.join(below);
+    // An empty path is the working directory, which the system wants to see written.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".").to_path_buf() } else { folder };
+    let refuse = |error: &std::io::Error| unreadable(&folder.to_string_lossy(), error);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(refuse(&error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| refuse(&error))?;
+        let path = below.join(entry.file_name());
+        let is_folder = fs::metadata(entry.path()).is_ok_and(|facts| facts.is_dir());
+        if is_folder && deep < MOST_DEEP {
+            collect(root, &path, ending, deep + 1, found)?;
+        } else if !is_folder && entry.file_name().to_string_lossy().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the folder that a file will lie in.
+///
+/// # Errors
+/// A folder that cannot be made.
+pub fn make_for(file: &Path) -> Result<(), Failure> {
+    let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    fs::create_dir_all(folder)
+        .map_err(|error| Failure::said(format!("`{}` cannot be made: {}", folder.display(), reason(&error))))
+}
+
+/// Removes a file; it is no error if there is none.
+///
+/// # Errors
+/// A file that cannot be removed.
+pub fn remove(file: &Path) -> Result<(), Failure> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Failure::said(format!("`{}` cannot be removed: {}", file.display(), reason(&error))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether there is a file of this name.
+pub fn has_file(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_below_folders_and_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.snap", "a/c.snap", "a/d.snap.new", "x.txt"] {
+            let path = folder.path().join(name);
+            make_for(&path).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = files_under(folder.path(), ".snap").unwrap();
+        assert_eq!(found, [PathBuf::from("a/c.snap"), PathBuf::from("b.snap")]);
+        assert!(files_under(&folder.path().join("none"), ".snap").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_not_there_is_removed_already() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(remove(&folder.path().join("none")).is_ok());
+        assert!(remove(folder.path()).is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! What git knows of the working tree. The only place that starts another program, and only where it is asked to.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::exit::Failure;
+
+/// The files under `root`, as paths below it, that differ from revision `rev`, with those that git does not know yet.
+///
+/// # Errors
+/// No git, no repository, no such revision.
+pub fn changed_since(root: &Path, rev: &str) -> Result<BTreeSet<PathBuf>, Failure> {
+    if rev.starts_with('-') {
+        return Err(Failure::said(format!("`{rev}` is no revision")).next("git log --oneline"));
+    }
+    let mut changed = BTreeSet::new();
+    for args in [
+        &["diff", "--name-only", "--relative", "-z", rev, "--", "."][..],
+        &["ls-files", "--others", "--exclude-standard", "-z", "--", "."][..],
+    ] {
+        let output = run(root, args, rev)?;
+        let names = output.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        changed.extend(names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())));
+    }
+    Ok(changed)
+}
+
+#[expect(clippy::disallowed_methods, reason = "`--changed-since` is a question that only git can answer")]
+fn run(root: &Path, args: &[&str], rev: &str) -> Result<Output, Failure> {
+    let folder = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+    let failed =
+        |why: &str| Failure::said(format!("git cannot say what changed since `{rev}`: {why}")).next("playproof check");
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(args)
+        .output()
+        .map_err(|error| failed(&super::files::reason(&error)))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
+    Err(failed(line.trim_start_matches("fatal: ")))
+}

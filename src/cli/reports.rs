@@ -1,0 +1,119 @@
+//! `--report KIND=FILE`, and what GitHub's runner wants to hear without being told. Writes what `report` draws.
+
+use std::io::Write;
+use std::str::FromStr;
+
+use super::checking::Checked;
+use super::exit::Failure;
+use super::output::to_stderr;
+use super::workspace::Workspace;
+use super::{files, folders};
+use crate::check::row_places;
+use crate::diagnostic::did_you_mean;
+use crate::report::check::{Directions, Shown, Spot, annotations, comment, json, junit, sarif};
+
+/// The kinds of reports.
+const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
+
+/// One `--report`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportTo {
+    kind: &'static str,
+    file: String,
+}
+
+impl FromStr for ReportTo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ReportTo, String> {
+        let (kind, file) = text.split_once('=').ok_or_else(|| format!("write KIND=FILE, such as `junit={text}`"))?;
+        let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
+            let near = did_you_mean(kind, KINDS).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(format!("there is no report `{kind}`, only {}{near}", KINDS.join(", ")));
+        };
+        if file.is_empty() {
+            return Err(format!("name the file that the {kind} report is written to"));
+        }
+        Ok(ReportTo { kind, file: file.to_owned() })
+    }
+}
+
+/// Writes every report that was asked for.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write(
+    reports: &[ReportTo],
+    shown: &Shown<'_>,
+    directions: &Directions,
+    next: Option<&str>,
+) -> Result<(), Failure> {
+    for report in reports {
+        let text = match report.kind {
+            "junit" => junit(shown, directions),
+            "sarif" => sarif(shown, directions),
+            "github" => annotations(shown, directions),
+            "markdown" => comment(shown, directions, next),
+            _ => json(shown, next) + "\n",
+        };
+        folders::make_for(std::path::Path::new(&report.file))?;
+        files::write_atomically(&report.file, text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Tells GitHub's runner, where it is one: annotations, and the step's summary.
+///
+/// # Errors
+/// A summary that cannot be written.
+#[expect(clippy::disallowed_methods, reason = "GitHub's runner speaks through the environment")]
+pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> Result<(), Failure> {
+    if std::env::var("GITHUB_ACTIONS").as_deref() != Ok("true") {
+        return Ok(());
+    }
+    to_stderr(&annotations(shown, directions));
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
+    let page = comment(shown, directions, next);
+    // The steps of a job share the file: it is added to, not replaced.
+    let opened = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    opened
+        .and_then(|mut file| file.write_all(page.as_bytes()))
+        .map_err(|error| Failure::said(format!("the step's summary cannot be written: {}", files::reason(&error))))
+}
+
+/// Where files lie and what to run, for the reports of a check.
+pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
+    let mut directions = Directions { lock: workspace.name(&workspace.lock_path()), ..Directions::default() };
+    for result in checked.report.failing() {
+        let (id, fixture) = (result.id.to_string(), workspace.fixture_name(&result.id.fixture));
+        let playbook = workspace.playbook_argument(&result.id.playbook);
+        directions.replays.insert(id.clone(), format!("playproof replay {fixture} --playbook {playbook}"));
+        directions.fixtures.insert(id, fixture);
+    }
+    for rows in &checked.report.rows {
+        let Some(used) = checked.used.get(&rows.playbook).filter(|used| used.path.is_some()) else { continue };
+        for change in &rows.changes {
+            let Some((span, _)) = row_places(&used.loaded, change).into_iter().next() else { continue };
+            let source = &used.loaded.places.source;
+            let (line, column) = source.place(span.start);
+            let spot = Spot { file: source.name.clone(), line, column };
+            directions.rows.insert((rows.playbook.clone(), change.name.clone()), spot);
+        }
+    }
+    directions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_a_known_kind_and_a_file() {
+        let report: ReportTo = "junit=out/a=b.xml".parse().unwrap();
+        assert_eq!((report.kind, &*report.file), ("junit", "out/a=b.xml"));
+        let refused = |text: &str| text.parse::<ReportTo>().unwrap_err();
+        assert!(refused("out.xml").contains("junit=out.xml"));
+        assert!(refused("junt=x").contains("did you mean `junit`"));
+        assert!(refused("sarif=").contains("name the file"));
+    }
+}

@@ -1,0 +1,371 @@
+//! The files of a project that checks are about: fixtures, their playbooks, goldens and the lock. Decides nothing.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::exit::Failure;
+use super::project::{self, Project};
+use super::{files, folders, playbooks};
+use crate::check::{Id, map};
+use crate::diagnostic::{Report, Source, did_you_mean};
+use crate::fixture::{self, model::Fixture};
+use crate::golden::Lock;
+use crate::playbook::model::Tools;
+use crate::playbook::{self, EMBEDDED, Loaded, embedded};
+use crate::sim::Plan;
+
+/// Where a project's files lie.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    fixtures: PathBuf,
+    goldens: PathBuf,
+    default: DefaultPlaybook,
+    tools: Tools,
+}
+
+/// The playbook of fixtures that name none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DefaultPlaybook {
+    /// The name that fixtures and goldens know it by.
+    name: String,
+    /// Its file, where the project names one that lies apart from the other playbooks.
+    path: Option<PathBuf>,
+}
+
+/// A playbook that fixtures use.
+#[derive(Debug)]
+pub struct Used {
+    /// As read, with places.
+    pub loaded: Loaded,
+    /// Ready to run.
+    pub plan: Plan,
+    /// Its file below the project's root; none for an embedded one.
+    pub path: Option<PathBuf>,
+}
+
+/// The files of a golden.
+#[derive(Clone, Debug)]
+pub struct GoldenPaths {
+    /// What was accepted.
+    pub accepted: PathBuf,
+    /// What waits for review.
+    pub pending: PathBuf,
+}
+
+impl Workspace {
+    /// The project of the working directory.
+    ///
+    /// # Errors
+    /// A project file or tool facts that cannot be used.
+    pub fn open() -> Result<Workspace, Failure> {
+        let project = Project::find()?;
+        let found = files::upwards(project::FILE).and_then(|file| file.parent().map(Path::to_path_buf));
+        // Below the working directory paths are short, as people type them.
+        let root = found.filter(|root| !files::from_here(root).is_empty()).unwrap_or_default();
+        let folder = |named: &Option<String>, usual: &str| {
+            named.as_ref().map_or_else(|| root.join(usual), |named| PathBuf::from(named.trim_end_matches('/')))
+        };
+        Ok(Workspace {
+            fixtures: folder(&project.fixtures, "fixtures"),
+            goldens: folder(&project.goldens, "goldens"),
+            default: default_playbook(&root, &project),
+            tools: playbooks::facts(None, &project)?,
+            root,
+        })
+    }
+
+    /// The same, with its fixtures in another folder.
+    #[must_use]
+    pub fn with_fixtures(self, folder: Option<&str>) -> Workspace {
+        let fixtures = folder.map_or(self.fixtures, |folder| PathBuf::from(folder.trim_end_matches('/')));
+        Workspace { fixtures, ..self }
+    }
+
+    /// The tool facts that win over every playbook's own.
+    pub const fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// The playbook that is asked for by name or path, or else the default one, with the name that fixtures and
+    /// goldens know it by.
+    ///
+    /// # Errors
+    /// A name that nothing answers to, a file that cannot be read, everything that is wrong in it.
+    pub fn playbook(&self, asked: Option<&str>) -> Result<(String, Used), Failure> {
+        let meant = match asked {
+            Some(asked) => named_playbook(&self.root, asked),
+            None => self.default.clone(),
+        };
+        let path = match asked {
+            Some(asked) if playbooks::is_path(asked) => Some(PathBuf::from(asked)),
+            _ => self.playbook_path(&meant.name),
+        };
+        let source = match &path {
+            Some(path) => self.read(path)?,
+            None => playbooks::source(&meant.name)?,
+        };
+        let lint =
+            format!("playproof lint {}", asked.map_or_else(|| self.playbook_argument(&meant.name), str::to_owned));
+        let loaded = playbook::parse(source).map_err(|report| Failure::from(report).next(lint))?;
+        let plan = Plan::new(loaded.playbook.clone(), &self.tools);
+        Ok((meant.name, Used { loaded, plan, path }))
+    }
+
+    /// The fixtures that run under the playbook of this name, with their names, in their order.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any fixture; that none runs under it.
+    pub fn fixtures_of(&self, playbook: &str, jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
+        let mut fixtures = self.load_fixtures(&self.fixture_names()?, jobs)?;
+        fixtures.retain(|(_, fixture)| self.playbooks_of(fixture).contains(&playbook));
+        if fixtures.is_empty() {
+            let said = Failure::said(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
+            let help = format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
+            return Err(said.help(help).next("playproof schema fixture"));
+        }
+        Ok(fixtures)
+    }
+
+    /// A path as people know it: below the project's root.
+    pub fn name(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    /// The project's root; empty for the working directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where fixtures lie, as people know it.
+    pub fn fixtures_name(&self) -> String {
+        self.name(&self.fixtures)
+    }
+
+    /// The file of a fixture, as people know it.
+    pub fn fixture_name(&self, fixture: &str) -> String {
+        self.name(&self.fixtures.join(format!("{fixture}.yaml")))
+    }
+
+    /// How other commands are told of a playbook that fixtures use.
+    pub fn playbook_argument(&self, name: &str) -> String {
+        match self.playbook_path(name) {
+            Some(path) => self.name(&path),
+            None => name.to_owned(),
+        }
+    }
+
+    /// The file of a playbook that fixtures use; none for an embedded one.
+    fn playbook_path(&self, name: &str) -> Option<PathBuf> {
+        let apart = self.default.path.as_ref().filter(|_| self.default.name == name);
+        let usual = || self.root.join("playbooks").join(format!("{name}.yaml"));
+        Some(apart.cloned().unwrap_or_else(usual)).filter(|path| folders::has_file(path))
+    }
+
+    /// The names of all fixtures, sorted.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn fixture_names(&self) -> Result<Vec<String>, Failure> {
+        Ok(names(folders::files_under(&self.fixtures, ".yaml")?, ".yaml"))
+    }
+
+    /// Reads fixtures, in the order of `names`.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any of them.
+    pub fn load_fixtures(&self, names: &[String], jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
+        let read = |name: &String| -> Result<(String, Fixture), Failure> {
+            let source = self.read(&self.fixtures.join(format!("{name}.yaml")))?;
+            Ok((name.clone(), fixture::parse(source)?))
+        };
+        gather(map(names, jobs, || (), |(), name| read(name), |_| false))
+    }
+
+    /// The playbooks that a fixture is run under, by name.
+    pub fn playbooks_of<'a>(&'a self, fixture: &'a Fixture) -> Vec<&'a str> {
+        match fixture.playbooks.as_slice() {
+            [] => vec![&self.default.name],
+            named => named.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// Every playbook that one of the fixtures uses, by name.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any of them; a name that nothing answers to.
+    pub fn load_playbooks(&self, fixtures: &[(String, Fixture)]) -> Result<BTreeMap<String, Used>, Failure> {
+        let mut users: BTreeMap<&str, &str> = BTreeMap::new();
+        for (name, fixture) in fixtures {
+            for playbook in self.playbooks_of(fixture) {
+                users.entry(playbook).or_insert(name);
+            }
+        }
+        let load = |(playbook, user): (&str, &str)| Ok((playbook.to_owned(), self.load_playbook(playbook, user)?));
+        Ok(gather(users.into_iter().map(load).collect())?.into_iter().collect())
+    }
+
+    fn load_playbook(&self, name: &str, user: &str) -> Result<Used, Failure> {
+        let path = self.playbook_path(name);
+        let source = match (&path, embedded(name)) {
+            (Some(path), _) => self.read(path)?,
+            (None, Some(text)) => Source::whole(format!("<embedded>/{name}"), text),
+            (None, None) => return Err(self.no_playbook(name, user)),
+        };
+        let loaded = playbook::parse(source)?;
+        let plan = Plan::new(loaded.playbook.clone(), &self.tools);
+        Ok(Used { loaded, plan, path })
+    }
+
+    fn no_playbook(&self, name: &str, user: &str) -> Failure {
+        let fixture = self.fixture_name(user);
+        let failure = Failure::said(format!("`{fixture}` names the playbook `{name}`, which does not exist"));
+        let own = folders::files_under(&self.root.join("playbooks"), ".yaml").unwrap_or_default();
+        let own = names(own, ".yaml");
+        let known = own.iter().map(String::as_str).chain(EMBEDDED.iter().copied());
+        match did_you_mean(name, known) {
+            Some(near) => failure.help(format!("did you mean `{near}`?")),
+            None => failure.help(format!("a playbook is a file such as `playbooks/{name}.yaml`, or an embedded one")),
+        }
+    }
+
+    /// The files of a golden.
+    pub fn golden(&self, id: &Id) -> GoldenPaths {
+        let file = |ending: &str| self.goldens.join(&id.playbook).join(format!("{}.{ending}", id.fixture));
+        GoldenPaths { accepted: file("snap"), pending: file("snap.new") }
+    }
+
+    /// Reads the golden of `id`, if there is one.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn read_golden(&self, id: &Id) -> Result<Option<Arc<Source>>, Failure> {
+        let path = self.golden(id).accepted;
+        if folders::has_file(&path) { self.read(&path).map(Some) } else { Ok(None) }
+    }
+
+    /// The goldens under the goldens' folder whose names end in `ending`, by playbook and fixture, sorted.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn goldens_that_end_in(&self, ending: &str, playbooks: &[&str]) -> Result<Vec<Id>, Failure> {
+        let found = names(folders::files_under(&self.goldens, ending)?, ending);
+        let mut ids: Vec<Id> = found.iter().map(|name| id_of(name, playbooks)).collect();
+        ids.sort();
+        Ok(ids)
+    }
+
+    /// The lock's file.
+    pub fn lock_path(&self) -> PathBuf {
+        self.goldens.join("playbook.lock")
+    }
+
+    /// Reads the lock, if there is one.
+    ///
+    /// # Errors
+    /// A lock that cannot be used.
+    pub fn read_lock(&self) -> Result<Option<Lock>, Failure> {
+        let path = self.lock_path();
+        match folders::has_file(&path) {
+            true => Ok(Some(Lock::parse(self.read(&path)?)?)),
+            false => Ok(None),
+        }
+    }
+
+    /// Reads a file under the name that people know it by.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn read(&self, path: &Path) -> Result<Arc<Source>, Failure> {
+        let source = files::read_small(&path.to_string_lossy())?;
+        match self.root.as_os_str().is_empty() {
+            true => Ok(source),
+            false => Ok(Arc::new(Source { name: self.name(path), ..(*source).clone() })),
+        }
+    }
+}
+
+fn default_playbook(root: &Path, project: &Project) -> DefaultPlaybook {
+    let usual = EMBEDDED.first().copied().unwrap_or_default();
+    named_playbook(root, project.playbook.as_deref().unwrap_or(usual))
+}
+
+/// A playbook by name or path: below the folder of playbooks, its name is its path there.
+fn named_playbook(root: &Path, named: &str) -> DefaultPlaybook {
+    if !playbooks::is_path(named) {
+        return DefaultPlaybook { name: named.to_owned(), path: None };
+    }
+    let path = Path::new(named);
+    let text = |path: &Path| path.with_extension("").to_string_lossy().into_owned();
+    match path.strip_prefix(root.join("playbooks")) {
+        Ok(below) => DefaultPlaybook { name: text(below), path: None },
+        Err(_) => {
+            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            DefaultPlaybook { name, path: Some(path.to_path_buf()) }
+        }
+    }
+}
+
+/// Paths below a folder as names: with `/`, without their ending.
+fn names(paths: Vec<PathBuf>, ending: &str) -> Vec<String> {
+    let name = |path: PathBuf| {
+        let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+        let name = parts.join("/");
+        name.strip_suffix(ending).map(str::to_owned).unwrap_or(name)
+    };
+    let mut names: Vec<String> = paths.into_iter().map(name).collect();
+    names.sort();
+    names
+}
+
+/// `study/old/refund` is the fixture `refund` under `study/old`, unless a known playbook says where its name ends.
+fn id_of(name: &str, playbooks: &[&str]) -> Id {
+    let known = playbooks.iter().filter_map(|playbook| {
+        let fixture = name.strip_prefix(*playbook)?.strip_prefix('/')?;
+        Some((*playbook, fixture))
+    });
+    let longest = known.max_by_key(|(playbook, _)| playbook.len());
+    let (playbook, fixture) = longest.or_else(|| name.rsplit_once('/')).unwrap_or(("", name));
+    Id { playbook: playbook.to_owned(), fixture: fixture.to_owned() }
+}
+
+/// All values, or all failures as one.
+fn gather<T>(results: Vec<Result<T, Failure>>) -> Result<Vec<T>, Failure> {
+    let mut values = Vec::with_capacity(results.len());
+    let mut reports: Vec<Report> = Vec::new();
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(Failure::Reports { reports: more, .. }) => reports.extend(more),
+            Err(other) => return Err(other),
+        }
+    }
+    if reports.is_empty() { Ok(values) } else { Err(Failure::Reports { reports, next: None }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_golden_s_path_is_split_where_a_known_playbook_ends() {
+        let id = |name, playbooks: &[&str]| id_of(name, playbooks).to_string();
+        assert_eq!(id_of("study/old/refund", &[]).fixture, "refund");
+        assert_eq!(id_of("study/old/deep/refund", &["study", "study/old"]).fixture, "deep/refund");
+        assert_eq!(id("standard/refund", &["standard"]), "standard/refund");
+    }
+
+    #[test]
+    fn a_default_playbook_given_by_its_path_is_known_by_its_name() {
+        let project = |playbook: &str| Project { playbook: Some(playbook.to_owned()), ..Project::default() };
+        let name = |root: &str, playbook: &str| default_playbook(Path::new(root), &project(playbook)).name;
+        assert_eq!(name("", "playbooks/study/mine.yaml"), "study/mine");
+        assert_eq!(name("/p", "/p/playbooks/mine.yaml"), "mine");
+        assert_eq!(name("", "standard"), "standard");
+        assert_eq!(default_playbook(Path::new(""), &Project::default()).name, "standard");
+        let apart = default_playbook(Path::new(""), &project("books/mine.yaml"));
+        assert_eq!((&*apart.name, apart.path), ("mine", Some(PathBuf::from("books/mine.yaml"))));
+    }
+}

@@ -1,0 +1,78 @@
+//! What a golden's body would say of a run, with the names of rules left out: the only thing that mutants are judged
+//! by. A renamed rule changes nothing here.
+
+use crate::event::{Decision, Transcript};
+use crate::fixture::model::Fixture;
+use crate::golden;
+use crate::sim::{Plan, Record, Scenario, Simulator};
+
+/// A run without the names of rules, and its body.
+pub(super) struct Body {
+    record: Record,
+    text: String,
+}
+
+impl Body {
+    /// Of the run of a scenario.
+    pub fn of(plan: &Plan, scenario: &Scenario<'_>, simulator: &mut Simulator) -> Body {
+        let mut record = simulator.rehearse(plan, scenario).clone();
+        forget_rules(&mut record);
+        Body { text: text(plan, scenario, &record), record }
+    }
+
+    /// Whether another playbook shows another body.
+    pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, simulator: &mut Simulator) -> bool {
+        let record = simulator.rehearse(plan, scenario);
+        if same(&self.record, record) {
+            return false; // the body is made from nothing else
+        }
+        let mut record = record.clone();
+        forget_rules(&mut record);
+        text(plan, scenario, &record) != self.text
+    }
+}
+
+/// Whether two records are the same but for the rules that spoke.
+fn same(nameless: &Record, other: &Record) -> bool {
+    let events = || nameless.events.iter().zip(&other.events);
+    nameless.events.len() == other.events.len()
+        && nameless.outcomes == other.outcomes
+        && nameless.ledger == other.ledger
+        && nameless.errors == other.errors
+        && nameless.findings == other.findings
+        && events().all(|(a, b)| a.at == b.at && a.call == b.call && a.what == without_rule(b.what))
+}
+
+fn without_rule(what: Decision) -> Decision {
+    match what {
+        Decision::FailureClassified { verdict, ignored, .. } => {
+            Decision::FailureClassified { verdict, rule: None, ignored }
+        }
+        what => what,
+    }
+}
+
+fn forget_rules(record: &mut Record) {
+    for event in &mut record.events {
+        event.what = without_rule(event.what);
+    }
+}
+
+fn text(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> String {
+    let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
+    golden::render(&Transcript {
+        names: &plan.names,
+        calls: &calls,
+        intent_name: &|intent| scenario.intent_name(intent),
+        events: &record.events,
+        outcomes: &record.outcomes,
+        ledger: record.ledger.entries(),
+        errors: &record.errors,
+        findings: &record.findings,
+    })
+}
+
+/// The scenario of a fixture under a plan.
+pub(super) fn scenario<'f>(plan: &Plan, fixture: &'f Fixture) -> Scenario<'f> {
+    Scenario::of_fixture(fixture, |tool| plan.facts(tool))
+}

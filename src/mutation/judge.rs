@@ -1,0 +1,229 @@
+//! Every mutant against every fixture, and what becomes of those that no fixture catches.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use super::accepted::Entry;
+use super::body::{Body, scenario};
+use super::mutants::{Mutant, mutants, slug};
+use crate::check::map;
+use crate::coverage::{Case, Probe, expected, probes, to_yaml};
+use crate::diagnostic::did_you_mean;
+use crate::playbook::model::{Playbook, Tools};
+use crate::sim::{Plan, Scenario, Simulator};
+
+/// What the fixtures of one playbook make of its mutants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MutationReport {
+    /// The playbook, by the name that fixtures know it by.
+    pub playbook: String,
+    /// The fixtures, by name, in the order in which they were given.
+    pub fixtures: Vec<String>,
+    /// Every mutant, row by row.
+    pub mutants: Vec<Judged>,
+    /// Entries of the list of accepted survivors that accept nothing.
+    pub stale: Vec<Stale>,
+    /// Fixtures run under mutants.
+    pub runs: usize,
+}
+
+/// One mutant, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Its id.
+    pub id: String,
+    /// The row that was changed.
+    pub row: String,
+    /// What was done to it, in words.
+    pub what: String,
+    /// What became of it.
+    pub judgement: Judgement,
+}
+
+/// What became of a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// These fixtures show another body: places in `fixtures`.
+    Caught(Vec<usize>),
+    /// No fixture shows it, and neither does any that can be made up for the playbook or for the mutant.
+    Equivalent,
+    /// No fixture shows it, and people have said why that is all right.
+    Accepted {
+        /// Why.
+        why: String,
+        /// What would have shown it.
+        shown_by: Shown,
+    },
+    /// No fixture shows it.
+    Survived {
+        /// What would have shown it.
+        shown_by: Shown,
+    },
+}
+
+/// A fixture that would have shown a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// A name for its file, without its ending.
+    pub name: String,
+    /// The text of the file; it says what the playbook shows without the change.
+    pub text: String,
+}
+
+/// An entry that accepts nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The id that it names.
+    pub mutant: String,
+    /// Why it is stale.
+    pub why: String,
+    /// Where the id stands in the list.
+    pub span: Range<usize>,
+}
+
+impl MutationReport {
+    /// The mutants that survived and that nobody has accepted.
+    pub fn survivors(&self) -> impl Iterator<Item = (&Judged, &Shown)> {
+        self.mutants.iter().filter_map(|mutant| match &mutant.judgement {
+            Judgement::Survived { shown_by } => Some((mutant, shown_by)),
+            _ => None,
+        })
+    }
+
+    /// Whether every survivor is accepted and every acceptance is needed.
+    pub fn is_settled(&self) -> bool {
+        self.stale.is_empty() && self.survivors().next().is_none()
+    }
+}
+
+/// Judges every mutant of the playbook that fixtures call `name`, with `jobs` threads; the report is the same for any
+/// number. `stronger` are tool facts that win over the playbook's own.
+pub fn judge(
+    name: &str,
+    playbook: &Playbook,
+    stronger: &Tools,
+    cases: &[Case],
+    accepted: &[Entry],
+    jobs: NonZeroUsize,
+) -> MutationReport {
+    let mutants = mutants(playbook);
+    let court = Court::new(name, playbook, stronger, cases);
+    let judge = |simulator: &mut Simulator, mutant: &Mutant| court.judge(mutant, simulator);
+    let judgements = map(&mutants, jobs, Simulator::new, judge, |_| false);
+    let mut judged: Vec<Judged> = mutants
+        .into_iter()
+        .zip(judgements)
+        .map(|(Mutant { id, row, what, .. }, judgement)| Judged { id, row, what, judgement })
+        .collect();
+    let stale = accept(&mut judged, accepted, cases);
+    MutationReport {
+        playbook: name.to_owned(),
+        fixtures: cases.iter().map(|case| case.name.clone()).collect(),
+        runs: judged.len() * cases.len(),
+        mutants: judged,
+        stale,
+    }
+}
+
+/// A fixture with its scenario and its body under the playbook as it is.
+struct Exhibit<'a> {
+    scenario: Scenario<'a>,
+    body: Body,
+}
+
+/// What all mutants of a playbook are held against.
+struct Court<'a> {
+    name: &'a str,
+    playbook: &'a Playbook,
+    stronger: &'a Tools,
+    plan: Plan,
+    cases: &'a [Case],
+    exhibits: Vec<Exhibit<'a>>,
+    /// Made when the first mutant survives.
+    probes: OnceLock<Vec<Probe>>,
+}
+
+impl<'a> Court<'a> {
+    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [Case]) -> Court<'a> {
+        let plan = Plan::new(playbook.clone(), stronger);
+        let mut simulator = Simulator::new();
+        let exhibits = cases.iter().map(|case| {
+            let scenario = scenario(&plan, &case.fixture);
+            let body = Body::of(&plan, &scenario, &mut simulator);
+            Exhibit { scenario, body }
+        });
+        let exhibits = exhibits.collect();
+        Court { name, playbook, stronger, plan, cases, exhibits, probes: OnceLock::new() }
+    }
+
+    fn judge(&self, mutant: &Mutant, simulator: &mut Simulator) -> Judgement {
+        let plan = Plan::new(mutant.apply(self.playbook), self.stronger);
+        let catches = |(case, exhibit): (&Case, &Exhibit<'_>)| match mutant.changes_tools {
+            true => exhibit.body.differs(&plan, &scenario(&plan, &case.fixture), simulator),
+            false => exhibit.body.differs(&plan, &exhibit.scenario, simulator),
+        };
+        let caught: Vec<bool> = self.cases.iter().zip(&self.exhibits).map(catches).collect();
+        if caught.contains(&true) {
+            let by = caught.into_iter().enumerate().filter(|(_, caught)| *caught).map(|(n, _)| n).collect();
+            return Judgement::Caught(by);
+        }
+        match self.shown_by(mutant, &plan, simulator) {
+            Some(shown_by) => Judgement::Survived { shown_by },
+            None => Judgement::Equivalent,
+        }
+    }
+
+    /// A fixture made up for the playbook, or else for the mutant, that shows the difference between the two.
+    fn shown_by(&self, mutant: &Mutant, plan: &Plan, simulator: &mut Simulator) -> Option<Shown> {
+        let known = self.probes.get_or_init(|| probes(&self.plan, self.name));
+        if let Some(probe) = known.iter().find(|probe| self.shows(probe, plan, simulator)) {
+            return Some(self.shown(mutant, probe, simulator));
+        }
+        let more = probes(plan, self.name);
+        more.iter().find(|probe| self.shows(probe, plan, simulator)).map(|probe| self.shown(mutant, probe, simulator))
+    }
+
+    fn shows(&self, probe: &Probe, mutant: &Plan, simulator: &mut Simulator) -> bool {
+        let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), simulator);
+        body.differs(mutant, &scenario(mutant, &probe.fixture), simulator)
+    }
+
+    fn shown(&self, mutant: &Mutant, probe: &Probe, simulator: &mut Simulator) -> Shown {
+        let mut fixture = probe.fixture.clone();
+        fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
+        let scenario = scenario(&self.plan, &probe.fixture);
+        let expect = expected(&self.plan, &scenario, simulator.rehearse(&self.plan, &scenario));
+        fixture.expect.insert(self.name.to_owned(), expect);
+        Shown { name: slug(&mutant.id), text: to_yaml(&fixture) }
+    }
+}
+
+/// Accepts what the list accepts, and gives back the entries that accept nothing.
+fn accept(judged: &mut [Judged], accepted: &[Entry], cases: &[Case]) -> Vec<Stale> {
+    let mut stale = Vec::new();
+    for entry in accepted {
+        let why = match judged.iter_mut().find(|mutant| mutant.id == entry.mutant) {
+            None => {
+                let near = did_you_mean(&entry.mutant, judged.iter().map(|mutant| mutant.id.as_str()));
+                near.map_or("there is no such mutant".to_owned(), |near| {
+                    format!("there is no such mutant; did you mean `{near}`?")
+                })
+            }
+            Some(mutant) => match &mutant.judgement {
+                Judgement::Survived { shown_by } => {
+                    mutant.judgement = Judgement::Accepted { why: entry.why.clone(), shown_by: shown_by.clone() };
+                    continue;
+                }
+                Judgement::Caught(by) => {
+                    let name = by.first().and_then(|&n| cases.get(n)).map_or("?", |case| &case.name);
+                    format!("the fixture `{name}` catches it")
+                }
+                Judgement::Equivalent => "it changes nothing that a fixture could show".to_owned(),
+                Judgement::Accepted { .. } => continue, // the reader refuses an id that stands twice
+            },
+        };
+        stale.push(Stale { mutant: entry.mutant.clone(), why, span: entry.span.clone() });
+    }
+    stale
+}

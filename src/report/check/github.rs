@@ -1,0 +1,58 @@
+//! A check as GitHub workflow commands: annotations at lines, the most serious first, within GitHub's limits.
+
+use super::page::Shown;
+use super::problems::{Directions, Level, Problem, problems};
+
+/// GitHub shows this many annotations of one level a step and drops the rest without a word.
+const MOST: usize = 10;
+
+/// The workflow commands, one a line; nothing where there is nothing to object to.
+pub fn annotations(shown: &Shown<'_>, directions: &Directions) -> String {
+    let problems = problems(shown, directions);
+    let mut lines: Vec<String> = Vec::new();
+    let mut left = 0;
+    for level in [Level::Error, Level::Warning] {
+        let of_level: Vec<&Problem> = problems.iter().filter(|problem| problem.level == level).collect();
+        lines.extend(of_level.iter().take(MOST).map(|problem| command(problem)));
+        left += of_level.len().saturating_sub(MOST);
+    }
+    if left > 0 {
+        let problems = if left == 1 { "problem is" } else { "problems are" };
+        lines.push(format!(
+            "::notice title=playproof check::{left} more {problems} not shown here; run: playproof check"
+        ));
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn command(problem: &Problem) -> String {
+    let word = match problem.level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+    };
+    let title = property(&format!("{}: {}", problem.rule.replace('_', " "), problem.about));
+    let (file, line, column) = (property(&problem.spot.file), problem.spot.line, problem.spot.column);
+    let message = data(&format!("{}\nrun: {}", problem.message, problem.command));
+    format!("::{word} file={file},line={line},col={column},title={title}::{message}")
+}
+
+/// The message of a workflow command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of a workflow command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_end_a_command_or_a_property_is_escaped() {
+        assert_eq!(data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
+        assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
+    }
+}

@@ -1,0 +1,75 @@
+//! A check as Markdown: a pull-request comment that the next run can find and replace, or a step's summary.
+
+use super::page::Shown;
+use super::problems::{Directions, Problem, problems};
+use crate::report::text::{counted, markdown, markdown_code};
+
+/// Stands on the first line, so that a job can find the comment of an earlier run.
+pub const MARKER: &str = "<!-- playproof check -->";
+
+/// GitHub refuses longer comments (65,536 characters); some room is left for whoever adds a line.
+const LONGEST: usize = 60_000;
+
+/// The page.
+pub fn comment(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> String {
+    let problems = problems(shown, directions);
+    let mut page = format!("{MARKER}\n### playproof check\n\n{}\n", summary(shown, &problems));
+    if let Some(next) = next {
+        page += &format!("\nNext: {}\n", markdown_code(next));
+    }
+    if problems.is_empty() {
+        return page;
+    }
+    page += "\n| what | where | first difference |\n|---|---|---|\n";
+    let mut left = 0;
+    for problem in &problems {
+        let row = format!(
+            "| {} | {} | {} |\n",
+            markdown(&problem.rule.replace('_', " ")),
+            markdown_code(&problem.about),
+            markdown(&problem.message)
+        );
+        if page.len() + row.len() > LONGEST / 2 { left += 1 } else { page += &row }
+    }
+    page += &more(left);
+    let mut folded = 0;
+    for problem in &problems {
+        let details = details(problem);
+        if page.len() + details.len() > LONGEST { folded += 1 } else { page += &details }
+    }
+    page + &more(folded)
+}
+
+fn more(left: usize) -> String {
+    match left {
+        0 => String::new(),
+        left => format!("\n{} not shown.\n", counted(left as u64, "more problem is", "more problems are")),
+    }
+}
+
+fn summary(shown: &Shown<'_>, problems: &[Problem]) -> String {
+    let runs = counted(shown.report.results.len() as u64, "run", "runs");
+    let passed = shown.report.counts().passed;
+    match problems.is_empty() {
+        true => format!("{runs}, all as accepted."),
+        false => format!("{runs}: {passed} as accepted, {}.", counted(problems.len() as u64, "problem", "problems")),
+    }
+}
+
+/// The whole text of a problem, folded. The fence is longer than any in the text.
+fn details(problem: &Problem) -> String {
+    let body = problem.body.trim_end();
+    let longest = body.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!(
+        "\n<details><summary>{}</summary>\n\n{fence}text\n{body}\n{}:{}\nrun: {}\n{fence}\n\n</details>\n",
+        html(&problem.about),
+        problem.spot.file,
+        problem.spot.line,
+        problem.command
+    )
+}
+
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

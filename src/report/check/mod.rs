@@ -1,0 +1,21 @@
+//! What a check found, drawn for people and written for programs.
+
+mod changes;
+mod github;
+mod json;
+mod junit;
+mod markdown;
+mod page;
+mod problems;
+mod sarif;
+#[cfg(test)]
+mod tests;
+
+pub use changes::{events, rows};
+pub use github::annotations;
+pub use json::json;
+pub use junit::junit;
+pub use markdown::{MARKER, comment};
+pub use page::{Shown, page, result};
+pub use problems::{Directions, Spot};
+pub use sarif::sarif;

@@ -1,0 +1,154 @@
+//! The page of a check for people: worst first, each with its first changed decision and the lines it comes from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::changes;
+use crate::check::{CaseResult, Cause, CheckReport, Counts, GoldenState, Id};
+use crate::golden::Class;
+use crate::report::diagnostic;
+use crate::report::style::Palette;
+use crate::report::text::{self, counted};
+
+/// A check with what a page of it needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// What was found.
+    pub report: &'a CheckReport,
+    /// What each result that diverges comes from.
+    pub causes: &'a BTreeMap<Id, Cause>,
+    /// In columns.
+    pub width: usize,
+    /// Whether to colour.
+    pub palette: Palette,
+    /// Whether calls without a key are named with their arguments, or with the arguments' keys and types alone.
+    pub show_args: bool,
+}
+
+/// The whole page, without the command to run next.
+pub fn page(shown: &Shown<'_>) -> String {
+    let mut sections = Vec::new();
+    let mut drawn = BTreeSet::new();
+    for group in alike(&shown.report.failing()) {
+        let Some((first, others)) = group.split_first() else { continue };
+        let mut section = result(shown, first, &mut drawn);
+        if !others.is_empty() {
+            let runs = counted(others.len() as u64, "more run", "more runs");
+            section += &format!("\n  and the same in {runs}:");
+            for other in others {
+                section += &format!("\n    {}", text::visible(&other.id.to_string()));
+            }
+        }
+        sections.push(section);
+    }
+    for rows in &shown.report.rows {
+        sections.push(changes::rows(rows, shown.width, shown.palette));
+    }
+    if !shown.report.orphans.is_empty() {
+        let mut lines = vec![shown.palette.strong("goldens that no fixture asks for")];
+        lines.extend(shown.report.orphans.iter().map(|path| format!("  {}", text::visible(path))));
+        sections.push(lines.join("\n"));
+    }
+    sections.push(summary(shown.report, shown.palette));
+    sections.join("\n\n")
+}
+
+/// Results that differ in the same words stand together, in the order of the first of each.
+fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
+    let mut groups: Vec<(Option<String>, Vec<&CaseResult>)> = Vec::new();
+    for result in failing {
+        let words = changes::in_words(result);
+        match groups.iter_mut().find(|(known, _)| words.is_some() && *known == words) {
+            Some((_, group)) => group.push(result),
+            None => groups.push((words, vec![result])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// One result that does not pass. The lines that it comes from are drawn unless `drawn` has them already.
+pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<String>) -> String {
+    let palette = shown.palette;
+    let mut lines =
+        vec![format!("{}  {}", word(result, palette), palette.strong(&text::visible(&result.id.to_string())))];
+    lines.extend(
+        text::broken(&result.title, shown.width.saturating_sub(2))
+            .into_iter()
+            .map(|line| format!("  {}", palette.faint(&text::visible(&line)))),
+    );
+    for contradiction in &result.contradictions {
+        let said = text::visible(&contradiction.to_string()).into_owned();
+        lines.push(format!("  {} {said}", palette.bad("contradicts the fixture:")));
+    }
+    match &result.golden {
+        GoldenState::Unreadable(report) => {
+            lines.push(diagnostic::render(report, shown.width, palette.is_on()).trim_end().to_owned());
+        }
+        GoldenState::Missing => lines.push("  nobody has accepted what it shows yet".to_owned()),
+        GoldenState::Diverged(diverged) => {
+            let cause = shown.causes.get(&result.id);
+            let first = diverged.comparison.first.iter();
+            lines.extend(first.flat_map(|first| changes::first_change(first, cause, shown.width, palette)));
+            lines.extend(cause.and_then(|cause| drawing(shown, cause, drawn)));
+            lines.push(changes::divergences(&diverged.comparison, shown));
+        }
+        GoldenState::Same => {}
+    }
+    lines.join("\n")
+}
+
+fn word(result: &CaseResult, palette: Palette) -> String {
+    match (&result.golden, result.worst()) {
+        (GoldenState::Unreadable(_), _) => palette.bad("unreadable golden"),
+        (_, Some(class)) => class_word(class, class.words(), palette),
+        (GoldenState::Missing, _) => palette.doubtful("no golden"),
+        _ => palette.bad("contradicts its fixture"),
+    }
+}
+
+pub(super) fn class_word(class: Class, words: &str, palette: Palette) -> String {
+    match class {
+        Class::EffectChanged | Class::GuardWeakened => palette.bad(words),
+        Class::OutcomeChanged | Class::AttemptsChanged => palette.doubtful(words),
+        Class::TimingOnly | Class::Cosmetic => palette.strong(words),
+    }
+}
+
+/// The playbook's lines, underlined; once for all results that come from them with the same words.
+fn drawing(shown: &Shown<'_>, cause: &Cause, drawn: &mut BTreeSet<String>) -> Option<String> {
+    let picture = diagnostic::render(&cause.report, shown.width, shown.palette.is_on());
+    let picture = picture.trim_end().to_owned();
+    drawn.insert(picture.clone()).then_some(picture)
+}
+
+/// The last lines: how many are what.
+fn summary(report: &CheckReport, palette: Palette) -> String {
+    let counts = report.counts();
+    let total = report.results.len();
+    let mut line = format!(
+        "{}: {}",
+        counted(total as u64, "run", "runs"),
+        palette.good(&format!("{} as accepted", counts.passed))
+    );
+    for (words, count) in parts(report, &counts) {
+        line += &format!(", {}", palette.strong(&format!("{count} {words}")));
+    }
+    if report.ended_early {
+        line += &palette.faint("; the rest was not run");
+    }
+    line
+}
+
+/// What does not pass, worst first, with its count.
+pub(super) fn parts(report: &CheckReport, counts: &Counts) -> Vec<(String, usize)> {
+    let mut parts = vec![("unreadable".to_owned(), counts.unreadable)];
+    parts.push(("contradicting their fixture".to_owned(), counts.contradicting));
+    parts.extend(Class::ALL.iter().zip(counts.diverged).map(|(class, count)| (class.words().to_owned(), count)));
+    parts.push(("without a golden".to_owned(), counts.missing));
+    parts.push((
+        if report.orphans.len() == 1 { "golden left over" } else { "goldens left over" }.to_owned(),
+        report.orphans.len(),
+    ));
+    let rows = report.rows.iter().map(|rows| rows.changes.len().max(1)).sum();
+    parts.push((if rows == 1 { "row not approved" } else { "rows not approved" }.to_owned(), rows));
+    parts.into_iter().filter(|(_, count)| *count > 0).collect()
+}

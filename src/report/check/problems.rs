@@ -1,0 +1,174 @@
+//! What a check found as one flat list, worst first, for reports that know rules, places and messages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::page::{Shown, result};
+use super::{changes, json};
+use crate::check::{CaseResult, GoldenState, PlaybookRows};
+use crate::golden::{Class, RowChange};
+use crate::report::style::Palette;
+
+/// A line of a file, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// As people know the file: below the project's root, with `/`.
+    pub file: String,
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+/// What reports say beside what was found: where files lie and what to run.
+#[derive(Clone, Debug, Default)]
+pub struct Directions {
+    /// By run: its fixture's file.
+    pub fixtures: BTreeMap<String, String>,
+    /// By run: the command that replays it.
+    pub replays: BTreeMap<String, String>,
+    /// By playbook and row: where the row stands.
+    pub rows: BTreeMap<(String, String), Spot>,
+    /// The lock's file.
+    pub lock: String,
+}
+
+/// How serious a problem is to a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What happens upstream, or who acts next, is not as accepted; or it could not be checked.
+    Error,
+    /// Something differs.
+    Warning,
+}
+
+/// One problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Its stable id: a class, or one of [`OTHERS`].
+    pub rule: &'static str,
+    /// How serious it is.
+    pub level: Level,
+    /// What it is about: a run, a golden, a row.
+    pub about: String,
+    /// In a line.
+    pub message: String,
+    /// Where to look first.
+    pub spot: Spot,
+    /// In full, for people; holds line breaks.
+    pub body: String,
+    /// What to run to see it again.
+    pub command: String,
+}
+
+/// The rules beside the classes, with what they mean.
+pub const OTHERS: [(&str, &str); 5] = [
+    ("unreadable_golden", "a golden that cannot be read"),
+    ("contradicts_fixture", "a run is not what its fixture is meant to show"),
+    ("missing_golden", "a fixture without a golden"),
+    ("orphan_golden", "a golden that no fixture asks for"),
+    ("row_not_approved", "a row of a playbook that is not the approved one"),
+];
+
+/// Every problem, worst first.
+pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Problem> {
+    let plain = Shown { palette: Palette::new(false), width: 100, ..*shown };
+    let mut found: Vec<Problem> =
+        shown.report.failing().into_iter().map(|failing| of_result(&plain, failing, directions)).collect();
+    for rows in &shown.report.rows {
+        found.extend(of_rows(rows, directions));
+    }
+    found.extend(shown.report.orphans.iter().map(|path| Problem {
+        rule: "orphan_golden",
+        level: Level::Warning,
+        about: path.clone(),
+        message: "no fixture asks for this golden".to_owned(),
+        spot: Spot { file: path.clone(), line: 1, column: 1 },
+        body: "no fixture asks for this golden\n".to_owned(),
+        command: format!("git rm {path}"),
+    }));
+    found
+}
+
+fn of_result(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Problem {
+    let id = failing.id.to_string();
+    let (rule, level, message) = said(failing);
+    let command = directions.replays.get(&id).cloned().unwrap_or_else(|| format!("playproof check {id}"));
+    Problem {
+        rule,
+        level,
+        message,
+        spot: spot(shown, failing, directions),
+        body: result(shown, failing, &mut BTreeSet::new()) + "\n",
+        command,
+        about: id,
+    }
+}
+
+fn said(failing: &CaseResult) -> (&'static str, Level, String) {
+    if let GoldenState::Unreadable(report) = &failing.golden {
+        return ("unreadable_golden", Level::Error, report.to_string());
+    }
+    if let Some(first) = failing.contradictions.first() {
+        return ("contradicts_fixture", Level::Error, format!("contradicts the fixture: {first}"));
+    }
+    match failing.comparison() {
+        Some(comparison) => {
+            let class = comparison.worst().unwrap_or(Class::Cosmetic);
+            let level = if class <= Class::OutcomeChanged { Level::Error } else { Level::Warning };
+            let first = changes::first_words(comparison).map(|first| format!("; first: {first}")).unwrap_or_default();
+            (class.as_str(), level, comparison.headline() + &first)
+        }
+        None => ("missing_golden", Level::Warning, "nobody has accepted what it shows yet".to_owned()),
+    }
+}
+
+/// The playbook's line, else the golden's, else the fixture.
+fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spot {
+    let cause = shown.causes.get(&failing.id).and_then(json::place_of);
+    if let Some((line, column, file)) = cause.filter(|(_, _, file)| !file.starts_with('<')) {
+        return Spot { file: file.to_owned(), line, column };
+    }
+    if let GoldenState::Diverged(diverged) = &failing.golden {
+        let body = &diverged.golden.body;
+        let span = diverged.comparison.divergences.first().and_then(|first| first.span.as_ref());
+        let (line, column) = body.place(span.map_or(0, |span| span.start));
+        return Spot { file: body.name.clone(), line, column };
+    }
+    if let GoldenState::Unreadable(report) = &failing.golden {
+        let label = report.diagnostics.first().and_then(|first| first.labels.first());
+        let (line, column) = label.map_or((1, 1), |label| report.source.place(label.span.start));
+        return Spot { file: report.source.name.clone(), line, column };
+    }
+    let file = directions.fixtures.get(&failing.id.to_string()).cloned().unwrap_or_default();
+    Spot { file, line: 1, column: 1 }
+}
+
+/// A playbook that nobody has approved is one problem, not one a row.
+fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
+    let command = format!("playproof approve {} --reason '...'", rows.playbook);
+    let lock = || Spot { file: directions.lock.clone(), line: 1, column: 1 };
+    let body = changes::rows(rows, 100, Palette::new(false)) + "\n";
+    let whole = |message: &str| Problem {
+        rule: "row_not_approved",
+        level: Level::Warning,
+        about: rows.playbook.clone(),
+        message: message.to_owned(),
+        spot: lock(),
+        body: body.clone(),
+        command: command.clone(),
+    };
+    if !rows.is_used {
+        return vec![whole("no fixture uses this playbook any more, but its rows are still in the lock")];
+    }
+    if !rows.is_locked {
+        return vec![whole("nobody has approved this playbook yet")];
+    }
+    let one = |change: &RowChange| Problem {
+        about: format!("{}: {}", rows.playbook, change.name),
+        message: changes::row_words(change),
+        spot: directions.rows.get(&(rows.playbook.clone(), change.name.clone())).cloned().unwrap_or_else(lock),
+        body: changes::row_words(change) + "\n",
+        ..whole("")
+    };
+    rows.changes.iter().map(one).collect()
+}

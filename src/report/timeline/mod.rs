@@ -1,0 +1,7 @@
+//! A call's attempts in virtual time, and the words for what was decided.
+
+mod lines;
+#[cfg(test)]
+mod tests;
+
+pub use lines::{Line, Tone, failure, millis, of_recording, of_run, outcome, refused, suppressed};

@@ -1,0 +1,135 @@
+//! The calls that are open, by number, each linked to its neighbours in its run. What closing needs of a call stands
+//! here in a row, because the call itself was last touched thousands of calls ago.
+
+use std::collections::VecDeque;
+
+use crate::trace::assemble::runs::{RunSlot, Runs};
+use crate::trace::read::CallEntry;
+
+/// An open call, and what pairing knows of it.
+#[derive(Debug)]
+pub struct OpenCall {
+    /// The call with the answers so far.
+    pub entry: Box<CallEntry>,
+    /// Its run.
+    pub run: RunSlot,
+    /// Its label's mark; 0: it has none.
+    pub id: u128,
+    /// Its tool's mark.
+    pub tool: u128,
+    /// The line of its last answer, if that was a failure of an attempt; 0: it was not.
+    pub failed_on: u64,
+    /// An attempt succeeded.
+    pub succeeded: bool,
+    /// The highest number of an answered attempt; 0: none was numbered.
+    pub highest_attempt: u32,
+    /// Whether it has an answer.
+    pub answered: bool,
+    /// Labels of calls that were read as its further attempts; most calls have none.
+    pub joined_ids: Vec<u128>,
+    /// Its neighbours among the open calls of its run; 0: none.
+    before: u64,
+    after: u64,
+}
+
+impl OpenCall {
+    /// A call of `run` that has just been made.
+    pub fn new(entry: Box<CallEntry>, run: RunSlot) -> OpenCall {
+        OpenCall {
+            run,
+            id: entry.marks.id,
+            tool: entry.marks.tool,
+            failed_on: 0,
+            succeeded: false,
+            highest_attempt: 0,
+            answered: false,
+            joined_ids: Vec::new(),
+            before: 0,
+            after: 0,
+            entry,
+        }
+    }
+
+    /// The open call before it in its run; 0: none.
+    pub fn before(&self) -> u64 {
+        self.before
+    }
+}
+
+/// The open calls. A call that closed leaves a gap until all before it have closed.
+#[derive(Debug)]
+pub struct OpenCalls {
+    slots: VecDeque<Option<OpenCall>>,
+    /// The number of the first slot.
+    first: u64,
+}
+
+impl OpenCalls {
+    /// No calls; the first one is number 1.
+    pub fn new() -> OpenCalls {
+        OpenCalls { slots: VecDeque::new(), first: 1 }
+    }
+
+    /// The lowest number that may be open.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The number of the next call.
+    pub fn next(&self) -> u64 {
+        self.first + self.slots.len() as u64
+    }
+
+    /// The open call with this number.
+    pub fn get(&self, number: u64) -> Option<&OpenCall> {
+        self.slots.get(self.index(number)?)?.as_ref()
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut OpenCall> {
+        let index = self.index(number)?;
+        self.slots.get_mut(index)?.as_mut()
+    }
+
+    fn index(&self, number: u64) -> Option<usize> {
+        number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok())
+    }
+
+    /// Adds a call behind the others.
+    pub fn push(&mut self, mut open: OpenCall, runs: &mut Runs) {
+        let number = self.next();
+        let run = runs.run_mut(open.run);
+        open.before = std::mem::replace(&mut run.last_open, number);
+        if open.before == 0 {
+            run.first_open = number;
+        }
+        if let Some(before) = self.get_mut(open.before) {
+            before.after = number;
+        }
+        self.slots.push_back(Some(open));
+    }
+
+    /// Takes a call out.
+    pub fn take(&mut self, number: u64, runs: &mut Runs) -> Option<OpenCall> {
+        let index = self.index(number)?;
+        let open = self.slots.get_mut(index)?.take()?;
+        while let Some(None) = self.slots.front() {
+            self.slots.pop_front();
+            self.first += 1;
+        }
+        if let Some(before) = self.get_mut(open.before) {
+            before.after = open.after;
+        }
+        if let Some(after) = self.get_mut(open.after) {
+            after.before = open.before;
+        }
+        let run = runs.run_mut(open.run);
+        if open.before == 0 {
+            run.first_open = open.after;
+        }
+        if open.after == 0 {
+            run.last_open = open.before;
+        }
+        Some(open)
+    }
+}

@@ -1,0 +1,49 @@
+//! Sixteen bytes of JSON at once: which of them can end or break a string. The only file with vector instructions;
+//! what it finds is what a plain loop finds.
+
+/// A bit for each byte of the block that is a quote, a backslash or a control character, the first byte lowest.
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "the standard library has no safe vector instructions")]
+#[inline]
+pub fn special_bits(block: &[u8; 16]) -> u32 {
+    use std::arch::x86_64::{
+        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    };
+    // SAFETY: every x86_64 has SSE2; the load reads the 16 bytes behind `block`, at any alignment.
+    unsafe {
+        let bytes = _mm_loadu_si128(block.as_ptr().cast::<__m128i>());
+        let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x22));
+        let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x5c));
+        let control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), control)).cast_unsigned()
+    }
+}
+
+/// A bit for each byte of the block that is a quote, a backslash or a control character, the first byte lowest.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub fn special_bits(block: &[u8; 16]) -> u32 {
+    plain_bits(block)
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn plain_bits(block: &[u8; 16]) -> u32 {
+    let special = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
+    block.iter().enumerate().map(|(n, &byte)| u32::from(special(byte)) << n).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn vectors_find_what_a_plain_loop_finds(block: [u8; 16], likely in "[a\"\\\\\u{1f} \u{7f}]{16}") {
+            prop_assert_eq!(special_bits(&block), plain_bits(&block));
+            if let Ok(block) = likely.into_bytes().try_into() {
+                prop_assert_eq!(special_bits(&block), plain_bits(&block));
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What the two commands make of good and bad use: exit codes, messages, the same bytes.
+
+use crate::project::Project;
+
+#[test]
+fn a_share_that_is_too_small_fails_and_one_that_is_reached_does_not() {
+    let project = Project::copy();
+    let run = project.run(&["coverage", "standard", "--fail-under", "99.9"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.err.contains("is below 99.9 %") && run.err.contains("next: playproof coverage standard"),
+        "{}",
+        run.err
+    );
+    assert_eq!(project.run(&["coverage", "standard", "--fail-under", "20"]).code, 0);
+    assert_eq!(project.run(&["coverage", "standard", "--fail-under", "many"]).code, 2);
+}
+
+#[test]
+fn a_playbook_that_no_fixture_names_has_nothing_to_measure() {
+    let project = Project::copy();
+    let playbook = std::fs::read_to_string(project.path("playbooks/reversing.yaml")).expect("readable");
+    project.write("playbooks/mine.yaml", &playbook.replace("name: reversing", "name: mine"));
+    for command in ["coverage", "mutate"] {
+        let run = project.run(&[command, "mine"]);
+        assert_eq!((run.code, run.out.as_str()), (2, ""));
+        assert!(run.err.contains("no fixture in `fixtures` runs under `mine`"), "{}", run.err);
+        assert!(run.err.contains("next:"), "{}", run.err);
+        let run = project.run(&[command, "standart"]);
+        assert_eq!(run.code, 2);
+        assert!(run.err.contains("did you mean `standard`?"), "{}", run.err);
+        assert_eq!(project.run(&[command, "standard", "--fixtures", "nowhere"]).code, 2);
+    }
+}
+
+#[test]
+fn a_playbook_of_the_project_is_measured_as_it_is_on_disk() {
+    let project = Project::copy();
+    project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 9");
+    let run = project.run(&["coverage", "standard"]);
+    assert!(run.out.contains("stop max_attempts: all retries and refreshes together stay within"), "{}", run.out);
+}
+
+#[test]
+fn the_lines_of_a_playbook_are_marked() {
+    let project = Project::copy();
+    project.remove("fixtures/six-attempts-and-no-seventh.yaml");
+    let run = project.run(&["coverage", "standard", "--format", "lines"]);
+    let line = |part: &str| run.out.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}"));
+    assert!(line("rule: timeout,").trim_start().starts_with("1/1 "), "{}", line("rule: timeout,"));
+    assert!(line("limits:").contains(" ! "), "{}", line("limits:"));
+    let text = std::fs::read_to_string(project.path("playbooks/standard.yaml")).expect("readable");
+    assert_eq!(run.out.lines().count(), text.lines().count());
+}
+
+#[test]
+fn a_stale_entry_fails_and_is_underlined() {
+    let project = Project::copy();
+    project.edit("mutants.yaml", "standard:\n", "standard:\n  rule timeout/drop: nobody minds\n");
+    let run = project.run(&["mutate", "standard"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("`rule timeout/drop` is accepted for nothing: the fixture"), "{}", run.err);
+    assert!(run.err.contains("mutants.yaml:"), "{}", run.err);
+    project.write("mutants.yaml", "format: mutants/1\nstandard: 7\n");
+    assert_eq!(project.run(&["mutate", "standard"]).code, 2);
+}
+
+#[test]
+fn the_same_bytes_come_from_any_number_of_threads_and_from_any_folder() {
+    let project = Project::copy();
+    project.remove("fixtures/six-attempts-and-no-seventh.yaml");
+    let args = ["mutate", "standard", "reversing", "--all", "--jobs"];
+    let one = project.run(&[&args[..], &["1"]].concat());
+    for jobs in ["2", "7"] {
+        let other = project.run(&[&args[..], &[jobs]].concat());
+        assert_eq!((other.code, other.out), (one.code, one.out.clone()));
+    }
+    let json = |jobs| project.run(&["mutate", "reversing", "--format", "json", "--jobs", jobs]).out;
+    assert_eq!(json("1"), json("5"));
+    let coverage = || project.run(&["coverage", "reversing", "--all"]).out;
+    assert_eq!(coverage(), coverage());
+}

@@ -1,0 +1,153 @@
+//! Accepting, rejecting and showing what waits for review, and what may not be accepted.
+
+use crate::project::Project;
+
+const PLAYBOOK: &str = "playbooks/standard.yaml";
+const GATEWAY: &str = "standard/a-gateway-timeout-means-a-timeout";
+
+/// A project in which one delay changed.
+fn delayed() -> Project {
+    let project = Project::new();
+    project.edit(PLAYBOOK, "[200, 600, 1800]", "[300, 600, 1800]");
+    project
+}
+
+/// A project of the standard playbook and one fixture, of which people say only `expect`; it was accepted.
+fn small(call: &str, script: &str, expect: &str) -> Project {
+    let (project, whole) = (Project::empty(), Project::new());
+    project.write(PLAYBOOK, &whole.read(PLAYBOOK));
+    let fixture = format!(
+        "format: fixture/1\ntitle: A refund\ncalls:\n  refund: {{ tool: payments.issue_refund, {call} }}\n\
+         upstream:\n  refund: [{script}]\nexpect:\n  standard: {{ {expect} }}\n"
+    );
+    project.write("fixtures/refund.yaml", &fixture);
+    assert_eq!(project.run(&["approve", "--reason", "first"]).code, 0);
+    assert_eq!(project.run(&["check", "--accept"]).code, 0);
+    project
+}
+
+#[test]
+fn what_a_check_leaves_is_shown_accepted_and_then_as_accepted() {
+    let project = delayed();
+    assert_eq!(project.run(&["check"]).code, 1);
+    assert!(project.pending().len() > 5);
+    let shown = project.run(&["diff", GATEWAY]);
+    assert_eq!(shown.code, 0);
+    assert!(shown.out.contains("retry_scheduled: 2, delay_ms: 300"), "{}", shown.out);
+    assert!(shown.out.contains(&format!("playproof accept {GATEWAY}")), "{}", shown.out);
+    assert_eq!(project.run(&["accept", GATEWAY]).code, 0);
+    assert_eq!(project.run(&["accept"]).code, 0);
+    assert_eq!(project.pending(), Vec::<String>::new());
+    assert_eq!(project.run(&["approve", "--reason", "slower"]).code, 0);
+    assert_eq!(project.run(&["check"]).code, 0);
+}
+
+#[test]
+fn what_is_rejected_is_forgotten_and_the_goldens_stay() {
+    let project = delayed();
+    let before = project.files();
+    project.run(&["check"]);
+    assert_eq!(project.run(&["reject", GATEWAY]).code, 0);
+    assert!(!project.pending().iter().any(|name| name.contains(GATEWAY)));
+    assert_eq!(project.run(&["reject"]).code, 0);
+    assert_eq!(project.files(), before);
+    assert_eq!(project.run(&["reject"]).code, 2);
+    assert_eq!(project.run(&["accept"]).code, 2);
+    assert_eq!(project.run(&["diff"]).code, 2);
+}
+
+#[test]
+fn a_changed_effect_is_not_accepted_without_a_reason_and_the_reason_is_kept() {
+    let conflict = "{ error: { kind: 409_conflict, message: idempotency_key already processed }, applied: true }";
+    let project = small("idempotency_key: ik", conflict, "sends: 1");
+    project.edit(PLAYBOOK, "    effect: applied\n", "    effect: unknown\n");
+    assert_eq!(project.run(&["check"]).code, 1);
+    let before = project.files();
+    let refused = project.run(&["accept"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("--reason"), "{}", refused.err);
+    assert_eq!(project.run(&["accept", "--reason", "  "]).code, 2);
+    assert_eq!(project.files(), before, "nothing is accepted in part");
+    let why = "the upstream's answer is not to be trusted: see incident 12";
+    assert_eq!(project.run(&["accept", "--reason", why]).code, 0);
+    let golden = project.read("goldens/standard/refund.snap");
+    assert!(golden.contains("class: effect changed") && golden.contains("see incident 12"), "{golden}");
+    project.run(&["approve", "--reason", why]);
+    assert_eq!(project.run(&["check"]).code, 0);
+}
+
+#[test]
+fn a_weakened_guard_wants_a_reason() {
+    let project = small("args: { order: o_91 }", "{ timeout: {}, applied: true }, { ok: {} }", "findings: []");
+    project.edit(PLAYBOOK, "idempotent: false", "idempotent: true");
+    assert_eq!(project.run(&["check"]).code, 1);
+    assert_eq!(project.run(&["accept"]).code, 2);
+    assert_eq!(project.run(&["accept", "--reason", "it is idempotent now"]).code, 0);
+    assert!(project.read("goldens/standard/refund.snap").contains("why: it is idempotent now"));
+}
+
+#[test]
+fn what_contradicts_its_fixture_cannot_be_accepted() {
+    let project = Project::new();
+    project.edit(PLAYBOOK, "{ queue: policy_review }", "{ queue: unclassified }");
+    let before = project.files();
+    let id = "standard/a-denial-escalates-and-is-never-retried";
+    let checked = project.run(&["check"]);
+    assert!(checked.out.contains("contradicts the fixture: refund.queue"), "{}", checked.out);
+    for args in [&["accept", id][..], &["check", "--accept", "--reason", "because"], &["accept"]] {
+        let ran = project.run(args);
+        assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
+        assert!(ran.err.contains("cannot be accepted"), "{args:?}: {}", ran.err);
+    }
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn in_ci_nothing_is_written_unless_it_is_asked_for_and_then_loudly() {
+    let project = delayed();
+    let before = project.files();
+    let ran = project.run_in_ci(&["check"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+    assert_eq!(project.files(), before);
+    let loud = project.run_in_ci(&["check", "--accept"]);
+    assert_eq!(loud.code, 1, "the row is not approved");
+    assert!(loud.err.contains("--accept in CI"), "{}", loud.err);
+    assert!(loud.out.contains("row not approved") && !loud.out.contains("timing only"), "{}", loud.out);
+}
+
+#[test]
+fn what_waits_is_not_accepted_once_the_run_shows_something_else() {
+    let project = delayed();
+    project.run(&["check"]);
+    project.edit(PLAYBOOK, "[300, 600, 1800]", "[400, 600, 1800]");
+    let ran = project.run(&["accept"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("no longer what the run shows"), "{}", ran.err);
+}
+
+#[test]
+fn a_golden_that_cannot_be_written_is_an_error_of_accepting_and_a_word_of_checking() {
+    let project = delayed();
+    // Where a folder should be there is a file: the same for every user, also for one who may write anywhere.
+    std::fs::rename(project.path("goldens/reversing"), project.path("moved")).expect("it is there");
+    project.write("goldens/reversing", "in the way");
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("nothing was left for review") || ran.err.contains("goldens/reversing"), "{}", ran.err);
+    assert_eq!(project.run(&["check", "--accept"]).code, 2);
+}
+
+#[test]
+fn two_checks_at_once_leave_whole_files() {
+    let project = delayed();
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| project.run(&["check"]).code)).collect();
+        assert!(runs.into_iter().all(|run| run.join().expect("it ends") == 1));
+    });
+    let files = project.files();
+    assert!(!files.keys().any(|name| name.contains(".playproof-")), "{:?}", files.keys());
+    for name in project.pending() {
+        assert!(project.read(&name).ends_with("}\n"), "{name}");
+    }
+    assert_eq!(project.run(&["accept"]).code, 0);
+}

@@ -1,0 +1,149 @@
+//! Edits of a playbook: each is found, classified and shown at its row; undone, nothing has changed.
+
+use crate::project::Project;
+
+const PLAYBOOK: &str = "playbooks/standard.yaml";
+
+/// An edit of the standard playbook and what `check` must say of it.
+struct Edit {
+    what: &'static str,
+    old: &'static str,
+    new: &'static str,
+    /// The class, and the fixture that shows it.
+    class: (&'static str, &'static str),
+    row: &'static str,
+    /// What is underlined.
+    place: &'static str,
+    /// The first changed decision: golden, run.
+    first: (&'static str, &'static str),
+}
+
+const EDITS: &[Edit] = &[
+    Edit {
+        what: "a delay",
+        old: "[200, 600, 1800]",
+        new: "[300, 600, 1800]",
+        class: ("timing_only", "keys-say-processed"),
+        row: "verdict transient_timeout",
+        place: "[300, 600, 1800]",
+        first: ("retry_scheduled: 2, delay_ms: 200", "retry_scheduled: 2, delay_ms: 300"),
+    },
+    Edit {
+        what: "a queue",
+        old: "{ queue: policy_review }",
+        new: "{ queue: unclassified }",
+        class: ("outcome_changed", "a-denial-escalates-and-is-never-retried"),
+        row: "verdict policy_denied",
+        place: "escalate_to_human",
+        first: ("escalated: policy_review", "escalated: unclassified"),
+    },
+    Edit {
+        what: "a rule's order",
+        old: "  - { rule: timeout-status, when: { status: [408, 504] }, verdict: transient_timeout }\n\n  \
+              - { rule: server-error, when: { kind: 5xx }, verdict: server_error_5xx }\n",
+        new: "  - { rule: server-error, when: { kind: 5xx }, verdict: server_error_5xx }\n  \
+              - { rule: timeout-status, when: { status: [408, 504] }, verdict: transient_timeout }\n",
+        class: ("outcome_changed", "a-gateway-timeout-means-a-timeout"),
+        row: "rule server-error",
+        place: "server-error",
+        first: (
+            "failure_classified: transient_timeout, rule: timeout-status",
+            "failure_classified: server_error_5xx, rule: server-error",
+        ),
+    },
+    Edit {
+        what: "the retry guard",
+        old: "limits: {",
+        new: "study: { why: to see what it stops, retry_guard: off }\nlimits: {",
+        class: ("effect_changed", "unkeyed-refund-times-out-after-landing"),
+        row: "study retry_guard",
+        place: "retry_guard",
+        first: ("retry_suppressed: may_have_acted", "retry_scheduled: 2, delay_ms: 200"),
+    },
+    Edit {
+        what: "an effect claim",
+        old: "    effect: applied\n",
+        new: "    effect: unknown\n",
+        class: ("effect_changed", "the-worked-refund"),
+        row: "verdict idempotency_conflict",
+        place: "idempotency_conflict",
+        first: ("effect: applied", "effect: unknown"),
+    },
+];
+
+#[test]
+fn every_edit_is_found_classified_and_shown_and_leaves_nothing_behind_once_it_is_undone() {
+    let project = Project::new();
+    let (before, original) = (project.files(), project.read(PLAYBOOK));
+    for edit in EDITS {
+        project.edit(PLAYBOOK, edit.old, edit.new);
+        let json = project.run(&["check", "--format", "json"]);
+        assert_eq!(json.code, 1, "{}: {json:?}", edit.what);
+        the_report_says(edit, &project, &json.out);
+        let page = project.run(&["check"]);
+        assert_eq!(page.code, 1, "{}", edit.what);
+        the_page_says(edit, &page.out);
+
+        project.write(PLAYBOOK, &original);
+        let restored = project.run(&["check"]);
+        assert_eq!((restored.code, restored.err.as_str()), (0, ""), "{}: {}", edit.what, restored.out);
+        assert_eq!(project.files(), before, "{}: a file changed", edit.what);
+    }
+}
+
+fn the_report_says(edit: &Edit, project: &Project, json: &str) {
+    let report: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let (class, fixture) = edit.class;
+    let results = report["results"].as_array().expect("results");
+    let id = format!("standard/{fixture}");
+    let result = results.iter().find(|result| result["id"] == *id).unwrap_or_else(|| panic!("{id}"));
+    assert_eq!(result["class"], class, "{}", edit.what);
+    let changes = report["rows"][0]["changes"].as_array().expect("rows");
+    assert!(changes.iter().any(|change| change["row"] == edit.row), "{}: {changes:?}", edit.what);
+    assert_eq!((&result["first"]["golden"], &result["first"]["run"]), (&edit.first.0.into(), &edit.first.1.into()));
+    let place = &result["place"];
+    assert_eq!(place["file"], PLAYBOOK, "{result}");
+    let text = project.read(PLAYBOOK);
+    let at = |name: &str| place[name].as_u64().and_then(|at| usize::try_from(at - 1).ok()).expect("a number");
+    let line = text.lines().nth(at("line")).expect("a line");
+    assert!(line[at("column")..].starts_with(edit.place), "{}: `{line}` at {}", edit.what, at("column"));
+}
+
+fn the_page_says(edit: &Edit, page: &str) {
+    let class = edit.class.0.replace('_', " ");
+    assert!(page.contains(&format!("{class}  standard/{}", edit.class.1)) || page.contains(edit.class.1), "{page}");
+    assert!(page.contains(edit.row), "{}: {page}", edit.what);
+    assert!(page.contains(&format!("golden  {}", edit.first.0)), "{}: {page}", edit.what);
+    assert!(page.contains(&format!("run     {}", edit.first.1)), "{}: {page}", edit.what);
+    assert!(page.contains("next: playproof "), "{page}");
+}
+
+#[test]
+fn without_the_retry_guard_one_effect_becomes_several_and_the_headline_says_so() {
+    let project = Project::new();
+    let guard = &EDITS[3];
+    project.edit(PLAYBOOK, guard.old, guard.new);
+    let page = project.run(&["check", "unkeyed-refund-times-out-after-landing"]);
+    assert!(page.out.contains("guard weakened: 1 effect becomes 4"), "{}", page.out);
+    assert!(page.out.contains("playbooks/standard.yaml:"), "{}", page.out);
+}
+
+#[test]
+fn comments_and_layout_of_a_playbook_do_not_count() {
+    let project = Project::new();
+    project.edit(
+        PLAYBOOK,
+        "limits: { max_attempts: 6, deadline_ms: 60000 }",
+        "limits:   # of one call\n  deadline_ms: 60000\n  max_attempts: 6",
+    );
+    assert_eq!(project.run(&["check"]).code, 0);
+}
+
+#[test]
+fn a_golden_that_was_laid_out_anew_says_the_same() {
+    let project = Project::new();
+    let golden = "goldens/standard/the-worked-refund.snap";
+    let text = project.read(golden).replace("+0:   ", "+0: ").replace('\n', "\r\n");
+    project.write(golden, &text);
+    assert_eq!(project.run(&["check"]).code, 0);
+}

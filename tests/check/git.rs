@@ -1,0 +1,119 @@
+//! The lock and the goldens in git: independent changes merge, and what changed is found.
+
+use std::process::Command;
+
+use crate::project::Project;
+
+const PLAYBOOK: &str = "playbooks/standard.yaml";
+
+/// A repository of a project, or none where there is no git.
+fn repository() -> Option<Project> {
+    let project = Project::new();
+    let attributes = include_str!("../../.gitattributes");
+    project.write(".gitattributes", attributes);
+    git(&project, &["init", "-q", "-b", "main"])?;
+    commit(&project, "first");
+    Some(project)
+}
+
+fn git(project: &Project, args: &[&str]) -> Option<bool> {
+    let who = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
+    let ran = Command::new("git").current_dir(project.path("")).args(who).args(args).output().ok()?;
+    Some(ran.status.success())
+}
+
+fn commit(project: &Project, what: &str) {
+    assert_eq!(git(project, &["add", "-A"]), Some(true));
+    assert_eq!(git(project, &["commit", "-q", "-m", what]), Some(true));
+}
+
+/// A branch from main on which `edit` was made, checked and approved.
+fn branch(project: &Project, name: &str, edits: &[(&str, &str)]) {
+    assert_eq!(git(project, &["checkout", "-q", "-b", name, "main"]), Some(true));
+    for (old, new) in edits {
+        project.edit(PLAYBOOK, old, new);
+    }
+    assert_eq!(project.run(&["approve", "--reason", name]).code, 0);
+    let checked = project.run(&["check"]);
+    assert_eq!(checked.code, 0, "{name}: {}", checked.out);
+    commit(project, name);
+}
+
+/// A verdict of its own, with the rule that gives it, at two places of the file.
+fn verdict(name: &str, before: &'static str, rule_before: &'static str) -> [(&'static str, String); 2] {
+    let verdict = format!(
+        "  {name}:\n    means: Something new.\n    effect: not_applied\n    \
+         then: {{ escalate_to_human: {{ queue: policy_review }} }}\n\n{before}"
+    );
+    let rule = format!("  - {{ rule: {name}, when: {{ kind: {name} }}, verdict: {name} }}\n{rule_before}");
+    [(before, verdict), (rule_before, rule)]
+}
+
+#[test]
+fn two_branches_that_each_add_a_verdict_merge_and_no_golden_changes() {
+    let Some(project) = repository() else { return };
+    let goldens = |project: &Project| {
+        let mut files = project.files();
+        files.retain(|name, _| name.ends_with(".snap"));
+        files
+    };
+    let before = goldens(&project);
+    // Their rows are neighbours in the lock: `rate_limited` and `request_rejected`.
+    for (name, place, rule_place) in [
+        ("rate_limited", "  evidence_stale:\n", "  - { rule: server-error, when"),
+        ("request_rejected", "  schema_mismatch:\n", "  - { rule: malformed-answer, when"),
+    ] {
+        let edits = verdict(name, place, rule_place);
+        branch(&project, name, &[(edits[0].0, &edits[0].1), (edits[1].0, &edits[1].1)]);
+    }
+    assert_eq!(git(&project, &["checkout", "-q", "main"]), Some(true));
+    for name in ["rate_limited", "request_rejected"] {
+        assert_eq!(git(&project, &["merge", "-q", "--no-edit", name]), Some(true), "{name} merges");
+    }
+    let checked = project.run(&["check"]);
+    assert_eq!(checked.code, 0, "{}", checked.out);
+    assert_eq!(goldens(&project), before);
+    let lock = project.read("goldens/playbook.lock");
+    project.run(&["approve", "--reason", "nothing to approve"]);
+    assert_eq!(project.read("goldens/playbook.lock"), lock);
+}
+
+#[test]
+fn a_row_that_both_branches_changed_does_not_pass() {
+    let Some(project) = repository() else { return };
+    branch(&project, "seven", &[("max_attempts: 6", "max_attempts: 7")]);
+    branch(&project, "eight", &[("max_attempts: 6", "max_attempts: 8")]);
+    assert_eq!(git(&project, &["merge", "-q", "--no-edit", "seven"]), Some(false), "the playbook itself conflicts");
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    // The playbook resolved by hand, the lock is still there with both.
+    assert_eq!(git(&project, &["checkout", "--ours", PLAYBOOK]), Some(true));
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("limit max_attempts"), "{}", ran.err);
+}
+
+#[test]
+fn only_what_changed_since_a_revision_is_checked() {
+    let Some(project) = repository() else { return };
+    let count = |rev: &str| {
+        let ran = project.run(&["check", "--format", "json", "--changed-since", rev]);
+        serde_json::from_str::<serde_json::Value>(&ran.out).map(|report| report["counts"]["runs"].clone())
+    };
+    assert_eq!(project.run(&["check", "--changed-since", "main"]).code, 2, "nothing changed");
+    let fixture = "fixtures/the-worked-refund.yaml";
+    project.write(fixture, &format!("# looked at\n{}", project.read(fixture)));
+    assert_eq!(count("main").expect("JSON"), 2);
+    project.write("fixtures/new.yaml", &project.read("fixtures/an-unknown-error-is-never-retried.yaml"));
+    assert!(count("main").expect("JSON").as_u64() > Some(2), "files that git does not know yet count too");
+    let refused = project.run(&["check", "--changed-since", "no-such-revision"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("no-such-revision"), "{}", refused.err);
+}
+
+#[test]
+fn outside_a_repository_what_changed_cannot_be_known() {
+    let ran = Project::new().run(&["check", "--changed-since", "main"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("git cannot say"), "{}", ran.err);
+}

@@ -1,0 +1,8 @@
+//! `playproof check` and its twins, run as people run them, each in a project of its own.
+
+mod accepting;
+mod edits;
+mod git;
+mod project;
+mod reports;
+mod wrong;

@@ -1,0 +1,91 @@
+//! Reports beside the page: every kind says the same as the page, and GitHub's runner is told without being asked.
+
+use crate::project::Project;
+
+const CASE: &str = "unkeyed-refund-times-out-after-landing";
+
+/// A project without the retry guard.
+fn unguarded() -> Project {
+    let project = Project::new();
+    project.edit("playbooks/standard.yaml", "limits: {", "study: { why: to see, retry_guard: off }\nlimits: {");
+    project
+}
+
+#[test]
+fn every_report_says_what_the_page_says() {
+    let project = unguarded();
+    let kinds = [
+        "junit=out/check.xml",
+        "sarif=out/check.sarif",
+        "github=out/check.txt",
+        "markdown=out/check.md",
+        "json=out/check.json",
+    ];
+    let args: Vec<&str> = ["check", CASE].into_iter().chain(kinds.iter().flat_map(|kind| ["--report", kind])).collect();
+    let page = project.run_in_ci(&args);
+    assert_eq!((page.code, page.err.as_str()), (1, ""));
+    let contradiction = "effects: expected 1, got 4";
+    assert!(page.out.contains(contradiction), "{}", page.out);
+    for kind in kinds {
+        let file = kind.split('=').next_back().expect("a file");
+        let text = project.read(file);
+        assert!(text.contains(CASE), "{file}");
+        assert!(text.contains("retry_guard"), "{file}: {text}");
+    }
+    for file in ["out/check.xml", "out/check.md"] {
+        assert!(project.read(file).contains(contradiction), "{file}");
+        assert!(project.read(file).contains("guard weakened: 1 effect becomes 4"), "{file}");
+        assert!(
+            project
+                .read(file)
+                .contains(&format!("playproof replay fixtures/{CASE}.yaml --playbook playbooks/standard.yaml")),
+            "{file}"
+        );
+    }
+    let line =
+        |text: &str| text.lines().position(|line| line.starts_with("study:")).map(|at| at + 1).expect("the switch");
+    let line = line(&project.read("playbooks/standard.yaml"));
+    let github = project.read("out/check.txt");
+    assert!(github.contains(&format!("::error file=playbooks/standard.yaml,line={line},col=23,")), "{github}");
+    let sarif: serde_json::Value = serde_json::from_str(&project.read("out/check.sarif")).expect("JSON");
+    let region = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region["startLine"], line);
+}
+
+#[test]
+fn the_reports_are_the_same_bytes_for_any_number_of_threads() {
+    let project = unguarded();
+    let write = |jobs: &str, to: &str| {
+        let (xml, md) = (format!("junit={to}.xml"), format!("markdown={to}.md"));
+        project.run_in_ci(&["check", "--jobs", jobs, "--report", &xml, "--report", &md]);
+        (project.read(&format!("{to}.xml")), project.read(&format!("{to}.md")))
+    };
+    assert_eq!(write("1", "a"), write("4", "b"));
+}
+
+#[test]
+fn github_s_runner_is_told_and_its_summary_is_added_to() {
+    let project = unguarded();
+    project.write("summary.md", "from an earlier step\n");
+    let ran = project
+        .command()
+        .envs([("CI", "true"), ("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", "summary.md")])
+        .args(["check", CASE])
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(said.contains("::error file=playbooks/standard.yaml,"), "{said}");
+    let summary = project.read("summary.md");
+    assert!(summary.starts_with("from an earlier step\n<!-- playproof check -->"), "{summary}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_or_is_not_known_is_wrong_use() {
+    let project = Project::new();
+    let unknown = project.run(&["check", "--report", "junt=x.xml"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("did you mean `junit`"), "{}", unknown.err);
+    let folder = project.run(&["check", "--report", "junit=fixtures"]);
+    assert_eq!(folder.code, 2);
+    assert!(folder.err.contains("`fixtures` is a directory"), "{}", folder.err);
+}

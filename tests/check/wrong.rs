@@ -1,0 +1,172 @@
+//! Wrong use and broken files: nothing passes by having done nothing, and each says what to run next.
+
+use crate::project::Project;
+
+#[test]
+fn an_empty_folder_is_nothing_to_check() {
+    let project = Project::empty();
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("nothing to check") && ran.err.contains("next: playproof"), "{}", ran.err);
+    assert_eq!(project.run(&["check", "--allow-empty"]).code, 0);
+    assert!(project.files().is_empty());
+}
+
+#[test]
+fn a_typo_in_a_name_is_refused_with_what_was_meant() {
+    let project = Project::new();
+    for asked in ["the-worked-refnd", "fixtures/the-worked-refnd.yaml", "standrd/the-worked-refund"] {
+        let ran = project.run(&["check", asked]);
+        assert_eq!(ran.code, 2, "{asked}: {ran:?}");
+        assert!(ran.err.contains("did you mean"), "{asked}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_selection_that_matches_nothing_is_refused() {
+    let project = Project::new();
+    let ran = project.run(&["check", "--run", "no-such-thing"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("no run matches `no-such-thing`"), "{}", ran.err);
+    assert_eq!(project.run(&["check", "--run", "("]).code, 2);
+}
+
+#[test]
+fn names_paths_ids_and_expressions_select() {
+    let project = Project::new();
+    let runs = |args: &[&str]| {
+        let args: Vec<&str> = ["check", "--format", "json"].iter().chain(args).copied().collect();
+        let report: serde_json::Value = serde_json::from_str(&project.run(&args).out).expect("JSON");
+        report["counts"]["runs"].as_u64().expect("a count")
+    };
+    assert_eq!(runs(&["the-worked-refund"]), 2);
+    assert_eq!(runs(&["fixtures/the-worked-refund.yaml"]), 2);
+    assert_eq!(runs(&["./fixtures/the-worked-refund.yaml"]), 2);
+    assert_eq!(runs(&["standard/the-worked-refund"]), 1);
+    assert_eq!(runs(&["goldens/standard/the-worked-refund.snap"]), 1);
+    assert_eq!(runs(&["--run", "^study/.*worked"]), 1);
+}
+
+#[test]
+fn a_fixture_without_a_golden_fails_and_is_left_for_review() {
+    let project = Project::new();
+    std::fs::remove_file(project.path("goldens/standard/the-worked-refund.snap")).expect("it is there");
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("no golden  standard/the-worked-refund"), "{}", ran.out);
+    assert_eq!(project.pending(), ["goldens/standard/the-worked-refund.snap.new"]);
+    assert_eq!(project.run(&["accept"]).code, 0);
+    assert_eq!(project.run(&["check"]).code, 0);
+}
+
+#[test]
+fn a_golden_without_a_fixture_fails() {
+    let project = Project::new();
+    project.write("goldens/standard/of-old.snap", "---\ninfo: {}\n---\n");
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("next: git rm goldens/standard/of-old.snap"), "{}", ran.out);
+}
+
+#[test]
+fn a_corrupted_golden_cannot_be_checked() {
+    let project = Project::new();
+    let golden = "goldens/standard/the-worked-refund.snap";
+    let good = project.read(golden);
+    let cut = &good[..good.len() / 2];
+    for bad in ["", "hello\n", cut, &format!("{good}<<<<<<< HEAD\n=======\n>>>>>>> other\n")] {
+        project.write(golden, bad);
+        let ran = project.run(&["check"]);
+        assert_eq!(ran.code, 2, "{bad}: {ran:?}");
+        assert!(ran.out.contains(golden), "{}", ran.out);
+        assert_eq!(project.read(golden), bad);
+    }
+}
+
+#[test]
+fn a_fixture_or_a_playbook_that_does_not_parse_cannot_be_checked() {
+    for file in ["fixtures/the-worked-refund.yaml", "playbooks/standard.yaml", "goldens/playbook.lock"] {
+        let project = Project::new();
+        let text = format!("<<<<<<< HEAD\n{}", project.read(file));
+        project.write(file, &text);
+        let ran = project.run(&["check"]);
+        assert_eq!(ran.code, 2, "{file}: {ran:?}");
+        assert!(ran.err.contains(file), "{file}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_stale_lock_fails_and_says_how_to_approve() {
+    let project = Project::new();
+    project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("limit max_attempts") && ran.out.contains("playproof approve"), "{}", ran.out);
+    assert_eq!(project.run(&["approve"]).code, 2, "without a reason");
+    assert_eq!(project.run(&["approve", "--reason", "one more"]).code, 0);
+    assert_eq!(project.run(&["check"]).code, 0);
+    assert!(project.read("goldens/playbook.lock").contains("limit max_attempts: { is: '7', why: 'one more' }"));
+    let again = project.run(&["approve", "--reason", "x"]);
+    assert!(again.out.contains("approved already"), "{}", again.out);
+}
+
+#[test]
+fn a_missing_lock_fails() {
+    let project = Project::new();
+    std::fs::remove_file(project.path("goldens/playbook.lock")).expect("it is there");
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("nobody has approved this playbook yet"), "{}", ran.out);
+}
+
+#[test]
+fn a_section_of_the_lock_that_no_fixture_uses_fails() {
+    let project = Project::new();
+    let lock = project.read("goldens/playbook.lock");
+    project.write("goldens/playbook.lock", &format!("{lock}zzz:\n  limit max_attempts: {{ is: '1', why: 'x' }}\n"));
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("zzz: no fixture uses this playbook"), "{}", ran.out);
+    assert_eq!(project.run(&["approve", "--reason", "gone"]).code, 0);
+    assert_eq!(project.read("goldens/playbook.lock"), lock);
+}
+
+#[test]
+fn a_playbook_on_the_command_line_is_refused_with_the_command_that_answers() {
+    let ran = Project::new().run(&["check", "--playbook", "standard"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("playproof replay"), "{}", ran.err);
+}
+
+#[test]
+fn an_unknown_playbook_of_a_fixture_is_refused() {
+    let project = Project::new();
+    let fixture = "fixtures/the-worked-refund.yaml";
+    project.write(fixture, &project.read(fixture).replace("standard", "standrad"));
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("did you mean `standard`"), "{}", ran.err);
+}
+
+#[test]
+fn the_first_that_fails_ends_a_fast_check_the_same_for_any_number_of_threads() {
+    let project = Project::new();
+    project.edit("playbooks/standard.yaml", "[200, 600, 1800]", "[300, 600, 1800]");
+    let run = |jobs: &str| project.run_in_ci(&["check", "--fail-fast", "--jobs", jobs, "--format", "json"]).out;
+    let one = run("1");
+    let report: serde_json::Value = serde_json::from_str(&one).expect("JSON");
+    assert_eq!(report["ended_early"], true);
+    assert_eq!(report["counts"]["timing_only"], 1);
+    assert_eq!(run("4"), one);
+}
+
+#[test]
+fn the_same_bytes_come_from_one_thread_from_several_and_from_a_folder_below() {
+    let project = Project::new();
+    project.write("playproof.yaml", "format: project/1\nplaybook: standard\n");
+    project.edit("playbooks/standard.yaml", "effect: applied\n", "effect: unknown\n");
+    let run = |jobs: &str| project.run_in_ci(&["check", "--jobs", jobs]).out;
+    assert_eq!(run("1"), run("5"));
+    let below = project.command().current_dir(project.path("fixtures")).env("CI", "1").arg("check").output();
+    assert_eq!(String::from_utf8_lossy(&below.expect("it runs").stdout), run("1"));
+}
