@@ -35,6 +35,7 @@ pub mod fixture;
 pub mod golden;
 pub mod ids;
 pub mod impact;
+pub mod mining;
 pub mod mutation;
 pub mod playbook;
 pub mod replay;

@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mutate, reject, replay, review,
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mine, mutate, reject, replay, review,
     schema, tools,
 };
 use super::terminal::ColorChoice;
@@ -77,6 +77,8 @@ pub enum Command {
     Mutate(mutate::Args),
     /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
     Impact(impact::Args),
+    /// Find failures that a playbook has no use for, by the form of their message, with a rule for each
+    Mine(mine::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm

@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mutate, reject, replay, review,
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mine, mutate, reject, replay, review,
     schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
@@ -47,6 +47,7 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Coverage(args) => coverage::run(&args, terminal, output),
         Command::Mutate(args) => mutate::run(&args, terminal, output),
         Command::Impact(args) => impact::run(&args, terminal, output),
+        Command::Mine(args) => mine::run(&args, terminal, output),
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),

@@ -32,6 +32,9 @@ impl<'a> Ran<'a> {
     /// Whether the dispatcher makes an effect twice, or sends a write again that may have acted, or has.
     pub fn may_double(&self) -> bool {
         use FindingId::{DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, UnsafeRetry};
+        if self.facts.access == Access::Read || self.facts.idempotent {
+            return false;
+        }
         let doubles = [DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, UnsafeRetry];
         self.record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && doubles.contains(&finding.id))
     }

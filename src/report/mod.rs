@@ -8,6 +8,7 @@ pub mod findings;
 pub mod impact;
 pub mod json;
 pub mod listing;
+pub mod mining;
 pub mod mutation;
 pub mod overview;
 pub mod style;

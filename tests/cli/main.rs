@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod impact;
+mod mine;
 mod pages;
 mod same_bytes;
 

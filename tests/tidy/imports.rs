@@ -63,8 +63,8 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
     ("impact", CAPABILITY),
     ("coverage", CAPABILITY),
-    // Decided, not built yet.
     ("mining", CAPABILITY),
+    // Decided, not built yet.
     ("proposal", CAPABILITY),
     ("verify", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
     ("live", &["classify", "dispatch", "event", "playbook"]),

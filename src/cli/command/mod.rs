@@ -10,6 +10,7 @@ pub mod help;
 pub mod impact;
 pub mod import;
 pub mod lint;
+pub mod mine;
 pub mod mutate;
 pub mod reject;
 pub mod replay;

@@ -147,11 +147,27 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "word",
+        "widening",
+        "a changed playbook attempts a write that it did not attempt before",
+        "Said by `playproof impact` of a call for which the candidate sends a write more often than the base, or redeems a \
+         reversal token where the base does not. The reverse is narrowing; all else, such as another queue or another delay, \
+         is neutral. Widening is where harm comes from: `--fail-on widening` stops it, `--allow-widening REASON` says why it \
+         is right this time.",
+    ),
+    (
+        "word",
+        "narrowing",
+        "a changed playbook no longer attempts a write that it attempted before",
+        "The reverse of widening, in the words of `playproof impact`: for this call the candidate sends a write less often \
+         than the base, or leaves a reversal token alone. It does less harm, and may leave more to people.",
+    ),
+    (
+        "word",
         "exit-codes",
         "what the exit code says",
         "\
 \x20   0    clean
-    1    an `unsafe` finding (replay), or a warning (lint)
+    1    an `unsafe` finding (replay, impact), what a gate refuses, or a warning (lint)
     2    wrong usage, input that cannot be read or is empty, a gate that cannot do its job
     3    inconclusive: under `--strict`, a `doubt` finding; otherwise a bound that was hit
     70   our bug: please report it with the input

@@ -1,0 +1,123 @@
+//! `playproof mine TRACE...`: failures that a playbook has no use for, by the form of their message.
+
+use clap::ValueEnum;
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::playbooks;
+use crate::cli::project::Project;
+use crate::cli::reading::Reading;
+use crate::cli::stream::{Stream, Streamed};
+use crate::cli::terminal::Terminal;
+use crate::mining::{Mined, Miner, Part};
+use crate::report::mining::{Shown, json, page};
+use crate::report::style::Palette;
+use crate::report::text;
+use crate::sim::Plan;
+use crate::upstream::BeyondTape;
+
+const EXAMPLES: &str = "\
+Mined are failures with the verdict `unclassified`, and failures with another verdict that ended their call
+`exhausted`. A call that ends undetermined is counted and not mined: nobody knows whether its verdict helps.
+
+A form is a message in which numbers, ids, quoted text and paths are placeholders; case does not count. Where three
+or more words stood in the same place of messages that are otherwise the same, that place is a placeholder too.
+Forms are apart by error kind, status and code, and ranked by number times risk: 4 for a write that is not
+idempotent, 2 for another write, 1 for a read.
+
+The rule under a form is tried by real classification: it catches the messages that were kept of the form and none
+that were kept of any other, whatever their verdict. Name its verdict, and say what follows from it.
+
+Examples:
+  playproof mine trace.jsonl
+  playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
+  playproof mine results.json --tools tools.yaml --format json";
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A page for people
+    #[default]
+    Table,
+    /// One JSON document
+    Json,
+}
+
+/// What `mine` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Traces or foreign recordings; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub inputs: Vec<String>,
+
+    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// Tool facts; they win over the playbook's
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<String>,
+
+    /// How many forms to show
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub top: u16,
+
+    /// An input without calls is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<std::num::NonZeroUsize>,
+
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Mines.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let asked: Vec<String> = args.playbook.iter().cloned().collect();
+    let name = playbooks::names(&asked, &project).swap_remove(0); // never empty
+    let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
+    let stream = Stream {
+        command: "mine",
+        inputs: &args.inputs,
+        reading: &args.reading,
+        beyond: BeyondTape::Unanswered,
+        jobs: args.jobs,
+        allow_empty: args.allow_empty,
+    };
+    let mut all = Part::default();
+    let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
+    let [plan] = &plans;
+    let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
+    let Streamed { replayed, notes, names } = &streamed;
+    let next = next(args, &mined);
+    let shown = Shown { mined: &mined, replayed, notes, names, next: next.as_deref() };
+    match args.format {
+        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Json => output.write(&json(&shown))?,
+    }
+    Ok(Exit::Clean)
+}
+
+/// The first example of the most pressing form, explained.
+fn next(args: &Args, mined: &Mined) -> Option<String> {
+    let example = mined.shown.first()?.examples.first()?;
+    let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
+    let mut command = format!("playproof explain {input} --call '{}'", example.reference);
+    for (flag, value) in [("playbook", &args.playbook), ("tools", &args.tools), ("map", &args.reading.map)] {
+        if let Some(value) = value {
+            command += &format!(" --{flag} {value}");
+        }
+    }
+    Some(text::visible(&command).into_owned())
+}

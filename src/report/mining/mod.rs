@@ -1,0 +1,7 @@
+//! Mined clusters, as a page and as JSON.
+
+mod json;
+mod page;
+
+pub use json::json;
+pub use page::{Shown, page};

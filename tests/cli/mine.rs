@@ -1,0 +1,109 @@
+//! `playproof mine`: a page whose rules a playbook takes, JSON, what cannot be mined, no way out of the page.
+
+use super::Place;
+
+const TRACE: &str = r#"{"run_id":"r1","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method card_1 not found"}}
+{"run_id":"r1","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method card_2 not found"}}
+{"run_id":"r2","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method not found"}}
+{"run_id":"r2","tool":"book","status":"error","error":{"kind":"timeout","message":"no answer"}}
+{"run_id":"r2","tool":"book","status":"ok"}
+"#;
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("t.jsonl", TRACE);
+    place
+}
+
+#[test]
+fn the_page_shows_forms_look_alikes_and_rules() {
+    let run = place().run(&["mine", "t.jsonl"]);
+    assert_eq!((run.code, &*run.err), (0, ""));
+    for said in [
+        "4 failed attempts: 3 unclassified under standard, 0 exhausted by a verdict that did not help",
+        "1. 2  payment method <id> not found",
+        "examples    r1#1: payment method card_1 not found",
+        "look-alikes 1 unclassified, tool_error: payment method not found",
+        "when: { kind: tool_error, message: { matches: '^payment method \\S+ not found$' } }",
+        "next: playproof explain t.jsonl --call 'r1#1'",
+    ] {
+        assert!(run.out.contains(said), "{said}\n---\n{}", run.out);
+    }
+}
+
+#[test]
+fn a_drawn_rule_can_be_pasted_into_a_playbook_and_catches_its_failures() {
+    let place = place();
+    let json = place.run(&["mine", "t.jsonl", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    let rule = json["clusters"][0]["rule"]["yaml"].as_str().expect("a rule").replace('\n', "\n  ");
+    let playbook = format!(
+        "format: playbook/1\nname: mine\nverdicts:\n  new_verdict:\n    means: no such card\n    effect: not_applied\n    \
+         then: {{ deprecate_tool_call: {{ reason: no such card }} }}\nclassify:\n  {rule}\notherwise: unclassified\n\
+         default_queue: people\nqueues: [people]\n"
+    );
+    place.write("mine.yaml", playbook);
+    let again = place.run(&["mine", "t.jsonl", "--playbook", "mine.yaml"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert!(again.out.contains("4 failed attempts: 2 unclassified under mine"), "{}", again.out);
+    assert!(again.out.contains("2 new_verdict, tool_error: payment method card_1 not found"), "{}", again.out);
+    let only = place.run(&["replay", "t.jsonl", "--playbook", "mine.yaml", "--only", "new_verdict"]);
+    assert!(only.out.contains("payment method card_1 not found"), "{}", only.out);
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let place = Place::new();
+    place.write("t.jsonl", TRACE.repeat(2_000));
+    for format in ["table", "json"] {
+        let one = place.run(&["mine", "t.jsonl", "--format", format, "--jobs", "1"]);
+        let many = place.run(&["mine", "t.jsonl", "--format", format, "--jobs", "5"]);
+        assert_eq!((one.code, &one.out), (0, &many.out), "{format}");
+    }
+}
+
+#[test]
+fn what_cannot_be_mined_is_no_success_and_a_trace_without_failures_is() {
+    let place = place();
+    place.write("empty.jsonl", "");
+    place.write("fine.jsonl", r#"{"tool":"book","status":"ok"}"#);
+    for (args, said) in [
+        (vec!["mine", "empty.jsonl"], "it is empty"),
+        (vec!["mine", "none.jsonl"], "no such file"),
+        (vec!["mine", "t.jsonl", "--playbook", "standrd"], "did you mean `standard`?"),
+        (vec!["mine", "t.jsonl", "--top", "0"], "--top"),
+        (vec!["mine", "x.yaml"], "is a fixture"),
+    ] {
+        let run = place.run(&args);
+        assert_eq!((run.code, &*run.out), (2, ""), "{args:?}");
+        assert!(run.err.contains(said), "{args:?}: {}", run.err);
+    }
+    let fine = place.run(&["mine", "fine.jsonl"]);
+    assert_eq!(fine.code, 0);
+    assert!(fine.out.contains("no recorded attempt failed: there is nothing to mine"), "{}", fine.out);
+}
+
+#[test]
+fn what_is_redacted_is_in_no_form_and_no_rule() {
+    let place = place();
+    place.write("playproof.yaml", "format: project/1\nredaction: { patterns: ['card_[0-9]+'] }\n");
+    let run = place.run(&["mine", "t.jsonl", "--format", "json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(!run.out.contains("card_") && run.out.contains("[redacted]"), "{}", run.out);
+}
+
+#[test]
+fn nothing_in_a_trace_leaves_its_place_on_the_page() {
+    let place = Place::new();
+    let hostile = "\\u001b[31m ${x} |`<b> \\u202e\\n- rule: x\\u2028 'a: b' # c \\\" {{}} not found here";
+    place.write("t.jsonl", format!(r#"{{"run_id":"{hostile}","tool":"{hostile}","status":"error","error":{{"kind":"{hostile}","code":"{hostile}","message":"{hostile}"}}}}"#));
+    for format in ["table", "json"] {
+        let run = place.run(&["mine", "t.jsonl", "--format", format]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        assert!(!run.out.chars().any(|c| c == '\u{1b}' || c == '\u{202e}' || c == '\u{2028}'), "{}", run.out);
+        assert!(!run.out.contains("\n- rule: x"), "{}", run.out);
+    }
+    let json = place.run(&["mine", "t.jsonl", "--format", "json"]).out;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["clusters"][0]["rule"]["caught"], 1, "{json}");
+}
