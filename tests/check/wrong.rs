@@ -97,7 +97,7 @@ fn a_fixture_or_a_playbook_that_does_not_parse_cannot_be_checked() {
 
 #[test]
 fn a_stale_lock_fails_and_says_how_to_approve() {
-    let project = Project::new();
+    let project = Project::few();
     project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 1);
