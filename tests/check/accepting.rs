@@ -7,7 +7,7 @@ const GATEWAY: &str = "standard/a-gateway-timeout-means-a-timeout";
 
 /// A project in which one delay changed.
 fn delayed() -> Project {
-    let project = Project::new();
+    let project = Project::few();
     project.edit(PLAYBOOK, "[200, 600, 1800]", "[300, 600, 1800]");
     project
 }
@@ -30,7 +30,7 @@ fn small(call: &str, script: &str, expect: &str) -> Project {
 fn what_a_check_leaves_is_shown_accepted_and_then_as_accepted() {
     let project = delayed();
     assert_eq!(project.run(&["check"]).code, 1);
-    assert!(project.pending().len() > 5);
+    assert_eq!(project.pending().len(), 2);
     let shown = project.run(&["diff", GATEWAY]);
     assert_eq!(shown.code, 0);
     assert!(shown.out.contains("retry_scheduled: 2, delay_ms: 300"), "{}", shown.out);
@@ -88,7 +88,7 @@ fn a_weakened_guard_wants_a_reason() {
 
 #[test]
 fn what_contradicts_its_fixture_cannot_be_accepted() {
-    let project = Project::new();
+    let project = Project::few();
     project.edit(PLAYBOOK, "{ queue: policy_review }", "{ queue: unclassified }");
     let before = project.files();
     let id = "standard/a-denial-escalates-and-is-never-retried";

@@ -8,7 +8,7 @@ const PLAYBOOK: &str = "playbooks/standard.yaml";
 
 /// A repository of a project, or none where there is no git.
 fn repository() -> Option<Project> {
-    let project = Project::new();
+    let project = Project::few();
     let attributes = include_str!("../../.gitattributes");
     project.write(".gitattributes", attributes);
     git(&project, &["init", "-q", "-b", "main"])?;
@@ -105,7 +105,7 @@ fn only_what_changed_since_a_revision_is_checked() {
     let fixture = "fixtures/the-worked-refund.yaml";
     project.write(fixture, &format!("# looked at\n{}", project.read(fixture)));
     assert_eq!(count("main").expect("JSON"), 2);
-    project.write("fixtures/new.yaml", &project.read("fixtures/an-unknown-error-is-never-retried.yaml"));
+    project.write("fixtures/new.yaml", &project.read("fixtures/a-denial-escalates-and-is-never-retried.yaml"));
     assert!(count("main").expect("JSON").as_u64() > Some(2), "files that git does not know yet count too");
     let refused = project.run(&["check", "--changed-since", "no-such-revision"]);
     assert_eq!(refused.code, 2);
