@@ -13,8 +13,9 @@ use playproof::playbook;
 use playproof::playbook::model::Tools;
 use playproof::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
 use playproof::sim::Plan;
+use playproof::trace::model::RecordedCall;
 use playproof::trace::pieces::{Chunks, Piece};
-use playproof::trace::read::{CallEntry, Entry, Spares, digest_into, recycle};
+use playproof::trace::read::{Entry, Spares, digest_into, recycle};
 use playproof::trace::redact::RedactionRules;
 use playproof::upstream::BeyondTape;
 
@@ -82,9 +83,9 @@ fn read_all(path: &Path) -> u64 {
     entries
 }
 
-fn call(entry: Entry) -> Option<Box<CallEntry>> {
+fn call(entry: Entry) -> Option<Box<RecordedCall>> {
     match entry {
-        Entry::Call(call) => Some(call),
+        Entry::Call(call, _) => Some(call),
         Entry::Answer(_) | Entry::RunEnd(_) => None,
     }
 }

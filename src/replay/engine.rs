@@ -12,6 +12,7 @@ use crate::event::{Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
+use crate::trace::model::RecordedCall;
 use crate::trace::pieces::{self, Chunks, Piece};
 use crate::trace::read::{self, Digest, Spares};
 use crate::trace::redact::RedactionRules;
@@ -20,6 +21,7 @@ use crate::upstream::BeyondTape;
 use super::attempts;
 use super::counts::Counts;
 use super::facts::KnownFacts;
+use super::fetch;
 use super::pipeline::{self, Stages};
 use super::recorded::Recording;
 use super::seen::Seen;
@@ -197,7 +199,7 @@ impl Spare {
         calls.split_off(keep)
     }
 
-    fn keep_calls(&self, done: impl IntoIterator<Item = ClosedCall>) {
+    fn keep_calls(&self, done: impl IntoIterator<Item = Box<RecordedCall>>) {
         read::recycle(done, &mut lock(&self.calls), MAX_SPARE_CALLS);
     }
 }
@@ -383,13 +385,14 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
         };
         let mut recorded = batch.recorded.iter().peekable();
         for (n, closed) in batch.calls.iter().enumerate() {
+            ahead(&batch.calls, n);
             bench.findings.clear();
             while let Some((_, finding)) = recorded.next_if(|(place, _)| *place == n) {
                 bench.findings.push(*finding);
             }
             self.work_call(bench, closed, &mut done);
         }
-        self.spare.keep_calls(batch.calls);
+        self.spare.keep_calls(batch.calls.into_iter().map(|closed| closed.call));
         done
     }
 
@@ -411,6 +414,19 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
     }
 }
 
+/// Has the calls that come soon brought near: they were last touched thousands of calls ago.
+fn ahead(calls: &[ClosedCall], now: usize) {
+    if let Some(soon) = calls.get(now + 8) {
+        fetch::soon(&*soon.call);
+    }
+    if let Some(next) = calls.get(now + 4) {
+        fetch::soon(next.call.tool());
+        if let Some(answer) = next.call.answers.first() {
+            fetch::soon(answer);
+        }
+    }
+}
+
 impl<W: Watch, S> Replay<'_, '_, W, S> {
     fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, done: &mut Done<W::Part>) {
         let Bench { sims, known, facts, findings, text } = bench;
@@ -419,7 +435,7 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
         for (n, (plan, sim)) in self.plans.iter().zip(sims.iter_mut()).enumerate() {
             let known = known
                 .get_mut(n)
-                .map_or_else(|| plan.facts(call.tool()), |known| known.of(plan, closed.marks.tool, call.tool()));
+                .map_or_else(|| plan.facts(call.tool()), |known| known.of(plan, closed.marks.tool, call));
             facts.push(known);
             let record = sim.replay(plan, call, known, &self.options.beyond);
             if let Some(summary) = done.summaries.get_mut(n) {
@@ -462,8 +478,8 @@ impl Order<'_> {
             }
             let mut recorded = Vec::new();
             for (n, closed) in calls.iter().enumerate() {
-                let name = closed.call.tool();
-                let facts = plan.map_or(ToolFacts::ASSUMED, |plan| self.facts.of(plan, closed.marks.tool, name));
+                let facts =
+                    plan.map_or(ToolFacts::ASSUMED, |plan| self.facts.of(plan, closed.marks.tool, &closed.call));
                 self.recording.take(closed, facts, |finding| recorded.push((n, finding)));
             }
             batches.push(Batch { calls, recorded });

@@ -5,24 +5,26 @@ use std::collections::HashMap;
 
 use crate::playbook::model::ToolFacts;
 use crate::sim::Plan;
+use crate::trace::hash::AsIsState;
+use crate::trace::model::RecordedCall;
 
 /// Facts that were asked for before.
 #[derive(Debug, Default)]
-pub struct KnownFacts(HashMap<u128, ToolFacts, foldhash::fast::FixedState>);
+pub struct KnownFacts(HashMap<u128, ToolFacts, AsIsState>);
 
 /// Tools that are remembered; a trace with more is looked up anew.
 const MAX_TOOLS: usize = 65_536;
 
 impl KnownFacts {
-    /// What `plan` knows of the tool named `name`, whose mark is `tool`.
-    pub fn of(&mut self, plan: &Plan, tool: u128, name: &str) -> ToolFacts {
+    /// What `plan` knows of the tool of `call`, whose mark is `tool`. Looks at the call only if the tool is new.
+    pub fn of(&mut self, plan: &Plan, tool: u128, call: &RecordedCall) -> ToolFacts {
         if let Some(&facts) = self.0.get(&tool) {
             return facts;
         }
         if self.0.len() >= MAX_TOOLS {
             self.0.clear();
         }
-        let facts = plan.facts(name);
+        let facts = plan.facts(call.tool());
         self.0.insert(tool, facts);
         facts
     }

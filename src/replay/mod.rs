@@ -4,6 +4,7 @@ mod attempts;
 mod counts;
 mod engine;
 mod facts;
+mod fetch;
 mod highlights;
 mod pipeline;
 mod recorded;

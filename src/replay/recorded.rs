@@ -8,8 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use crate::event::{Finding, FindingBy, FindingId};
 use crate::ids::CallId;
 use crate::playbook::model::{Access, ToolFacts};
-use crate::trace::assemble::ClosedCall;
-use crate::trace::model::{AnswerTo, RecordedCall, Reply};
+use crate::trace::assemble::{ClosedCall, Story};
+use crate::trace::hash::{AsIsState, half};
 
 use super::counts::Counts;
 
@@ -37,8 +37,6 @@ impl std::hash::Hash for IntentKey {
     }
 }
 
-type ByMark<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
-
 /// What is known of one call among the last ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recent {
@@ -54,9 +52,9 @@ struct Recent {
 /// The sequential analysis of one input.
 #[derive(Debug, Default)]
 pub struct Recording {
-    effects: ByMark<IntentKey, u32>,
-    recent: ByMark<u128, Recent>,
-    order: VecDeque<u128>,
+    effects: HashMap<IntentKey, u32, AsIsState>,
+    recent: HashMap<u64, Recent, AsIsState>,
+    order: VecDeque<u64>,
     /// By tool: calls that may have made an effect again.
     possible_duplicates: Counts,
 }
@@ -64,13 +62,13 @@ pub struct Recording {
 impl Recording {
     /// Takes the next closed call, and adds what it shows to `findings`.
     pub fn take(&mut self, closed: &ClosedCall, facts: ToolFacts, mut findings: impl FnMut(Finding)) {
-        let effects = net_effects(&closed.call, facts);
-        let recent = self.remember(closed.marks.same);
+        let effects = net_effects(&closed.story, facts);
+        let recent = self.remember(half(closed.marks.same));
         recent.count += 1;
         if recent.count > LOOP {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
-        if recent.takes_futile_retry(closed) {
+        if recent.takes_futile_retry(&closed.story) {
             findings(finding(FindingId::FutileRetry, recent.failures - 1));
         }
         if effects == 0 || facts.repeatable || facts.idempotent {
@@ -99,7 +97,7 @@ impl Recording {
     }
 
     /// The entry of a call; the oldest of the window is forgotten.
-    fn remember(&mut self, same: u128) -> &mut Recent {
+    fn remember(&mut self, same: u64) -> &mut Recent {
         self.order.push_back(same);
         if self.order.len() > WINDOW {
             let oldest = self.order.pop_front();
@@ -116,33 +114,29 @@ impl Recording {
 
 impl Recent {
     /// Books how the call ended, and says whether it failed as it had before, with nothing written between.
-    fn takes_futile_retry(&mut self, closed: &ClosedCall) -> bool {
-        let Some(last) = closed.call.answers.iter().rfind(|answer| answer.to == AnswerTo::Attempt) else {
+    fn takes_futile_retry(&mut self, story: &Story) -> bool {
+        if story.attempts == 0 {
             return false;
-        };
-        let failed_before = std::mem::replace(&mut self.failed_on, 0);
-        if last.reply == Reply::Ok {
+        }
+        let failed_before = std::mem::replace(&mut self.failed_on, story.failed_on);
+        if story.failed_on == 0 {
             self.failures = 0;
             return false;
         }
-        let sent_after = failed_before != 0 && closed.call.place.line > failed_before;
-        let again = sent_after && closed.last_write <= failed_before;
+        let sent_after = failed_before != 0 && story.place.line > failed_before;
+        let again = sent_after && story.last_write <= failed_before;
         self.failures = if again { self.failures.saturating_add(1) } else { 1 };
-        self.failed_on = last.place.line.max(failed_before);
+        self.failed_on = story.failed_on.max(failed_before);
         again
     }
 }
 
 /// Effects that the recording proves: attempts of a write that succeeded, less reversals that did.
-fn net_effects(call: &RecordedCall, facts: ToolFacts) -> u32 {
-    if facts.access == Access::Read {
-        return 0;
+fn net_effects(story: &Story, facts: ToolFacts) -> u32 {
+    match facts.access {
+        Access::Read => 0,
+        Access::Write => story.succeeded.saturating_sub(story.reversed),
     }
-    let ok = |to: AnswerTo| {
-        let all = call.answers.iter().filter(|answer| answer.to == to && answer.reply == Reply::Ok).count();
-        u32::try_from(all).unwrap_or(u32::MAX)
-    };
-    ok(AnswerTo::Attempt).saturating_sub(ok(AnswerTo::Reversal))
 }
 
 /// A finding about the only call of a simulation.

@@ -221,7 +221,7 @@ fn uneven(runs: u64) -> String {
     for n in 0..runs {
         for call in 0..=(n * n) % 23 {
             let (run, id) = (n - call % 3 % (n + 1), call % 5);
-            let tool = ["pay", "read.x", "mail", "other"][usize::try_from((n + call) % 4).unwrap_or(0)];
+            let tool = ["pay", "read.x", "mail", "other"][usize::try_from((n + call) % 4).unwrap()];
             text +=
                 &format!("{{\"tool\":\"{tool}\",\"run_id\":\"r{run}\",\"call_id\":\"{id}\",\"args\":{}}}\n", call % 4);
             let status = if (n + call) % 3 == 0 { "error" } else { "ok" };

@@ -92,6 +92,13 @@ const fn finish(low: u64, high: u64) -> u128 {
     join(fold(low ^ SECRETS[4], high ^ SECRETS[0]), fold(high ^ SECRETS[5], low ^ SECRETS[1]))
 }
 
+/// Half of a hash, as a key for a map whose values hold the whole.
+#[expect(clippy::cast_possible_truncation, reason = "half is meant")]
+#[inline]
+pub const fn half(hash: u128) -> u64 {
+    hash as u64
+}
+
 /// Hands a hash to a map as it is: it is already well mixed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AsIs(u64);

@@ -6,7 +6,7 @@ mod block;
 pub mod canonical;
 mod emit;
 pub mod foreign;
-mod hash;
+pub mod hash;
 pub mod import;
 mod iso;
 mod json;

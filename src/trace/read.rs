@@ -30,30 +30,13 @@ pub struct Digest {
 /// What one line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A call, with its answer where the line has one.
-    Call(Box<CallEntry>),
+    /// A call, not numbered yet, with its answer where the line has one; and its marks, taken before redaction.
+    /// It stays in its box from here to its simulation, for a trace has millions.
+    Call(Box<RecordedCall>, Marks),
     /// An answer to an earlier call.
     Answer(AnswerEntry),
     /// The end of the run with this mark.
     RunEnd(u128),
-}
-
-/// A call: on its way to being paired, and closed. It stays where it was read to, for there are millions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallEntry {
-    /// The call, not numbered yet.
-    pub call: RecordedCall,
-    /// Taken before redaction.
-    pub marks: Marks,
-    /// The line of the last successful write of its run before it; 0: none. Set where it is paired.
-    pub last_write: u64,
-}
-
-impl CallEntry {
-    /// The call alone.
-    pub fn into_call(self: Box<CallEntry>) -> RecordedCall {
-        self.call
-    }
 }
 
 /// An answer on its way to its call.
@@ -70,15 +53,15 @@ pub struct AnswerEntry {
 }
 
 /// Calls that are over and done with, whose allocations are used again.
-pub type Spares = Vec<Box<CallEntry>>;
+pub type Spares = Vec<Box<RecordedCall>>;
 
 /// Texts longer than this are not kept for use again.
 const MAX_SPARE_TEXT: usize = 16 << 10;
 
 /// Puts calls that are done with among the spares, unless they are large or there are enough.
-pub fn recycle(done: impl IntoIterator<Item = Box<CallEntry>>, spares: &mut Spares, enough: usize) {
+pub fn recycle(done: impl IntoIterator<Item = Box<RecordedCall>>, spares: &mut Spares, enough: usize) {
     let room = enough.saturating_sub(spares.len());
-    spares.extend(done.into_iter().filter(|entry| entry.call.allocated() <= MAX_SPARE_TEXT).take(room));
+    spares.extend(done.into_iter().filter(|call| call.allocated() <= MAX_SPARE_TEXT).take(room));
 }
 
 /// Reads the lines of `piece`, and takes out what `redaction` says.
@@ -150,8 +133,8 @@ impl Digest {
     fn line(&mut self, line: u64, parsed: Line<'_>, redaction: &RedactionRules, spares: &mut Spares) {
         let place = Place { input: 0, line };
         let entry = match parsed {
-            Line::Call(call) => Entry::Call(call_entry(&call, place, None, redaction, spares)),
-            Line::Both(call, answer) => Entry::Call(call_entry(&call, place, Some(answer), redaction, spares)),
+            Line::Call(call) => call_entry(&call, place, None, redaction, spares),
+            Line::Both(call, answer) => call_entry(&call, place, Some(answer), redaction, spares),
             Line::Answer(answer) => Entry::Answer(answer_entry(answer, place, redaction)),
             Line::RunEnd(run) => Entry::RunEnd(marks::of_run(run.as_deref())),
             Line::Other => {
@@ -169,7 +152,7 @@ fn call_entry(
     answer: Option<RecordedAnswer>,
     redaction: &RedactionRules,
     spares: &mut Spares,
-) -> Box<CallEntry> {
+) -> Entry {
     let texts = CallTexts {
         run: line.run.as_deref(),
         id: line.id.as_deref(),
@@ -180,23 +163,21 @@ fn call_entry(
         token: line.token.as_deref(),
     };
     let marks = Marks::new(texts.run, texts.id, texts.tool, texts.key, line.args_hash);
-    let mut entry = match spares.pop() {
+    let mut call = match spares.pop() {
         Some(mut spare) => {
-            spare.call.begin_again(texts, place);
-            spare.marks = marks;
-            spare.last_write = 0;
+            spare.begin_again(texts, place);
             spare
         }
-        None => Box::new(CallEntry { call: RecordedCall::new(texts, place), marks, last_write: 0 }),
+        None => Box::new(RecordedCall::new(texts, place)),
     };
-    entry.call.at = line.at;
-    entry.call.timeout = line.timeout;
+    call.at = line.at;
+    call.timeout = line.timeout;
     if let Some(mut answer) = answer {
         answer.place = place;
-        entry.call.answers.push(answer);
+        call.answers.push(answer);
     }
-    redaction.redact(&mut entry.call);
-    entry
+    redaction.redact(&mut call);
+    Entry::Call(call, marks)
 }
 
 fn answer_entry(line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) -> AnswerEntry {
@@ -222,8 +203,8 @@ mod tests {
         let read =
             read(b"\r\n{\"tool\":\"a\"}\r\n  \n{\"type\":\"crash\"}\n{\"call_id\":\"c\",\"status\":\"ok\",\"x\":1}");
         assert_eq!((read.lines, read.blank, read.other, read.unknown_fields, read.bad.len()), (5, 2, 1, 1, 0));
-        let [Entry::Call(call), Entry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
-        assert_eq!((call.call.place.line, answer.answer.place.line), (2, 5));
+        let [Entry::Call(call, _), Entry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
+        assert_eq!((call.place.line, answer.answer.place.line), (2, 5));
         assert_eq!(answer.id, marks::of_id(marks::of_run(None), "c"));
     }
 
@@ -243,13 +224,10 @@ mod tests {
             r#"{"tool":"a","args":{"ssn":2},"status":"ok"}"#
         );
         let read = digest(&Piece::Lines(lines.into()), &rules);
-        let [Entry::Call(one), Entry::Call(two)] = &read.entries[..] else { panic!("{read:?}") };
-        assert_ne!(one.marks.same, two.marks.same);
-        assert_eq!(
-            (one.call.args(), two.call.args()),
-            (Some(r#"{"ssn":"[redacted]"}"#), Some(r#"{"ssn":"[redacted]"}"#))
-        );
-        let Reply::Failed(Some(error)) = &one.call.answers[0].reply else { panic!() };
+        let [Entry::Call(one, mark), Entry::Call(two, other)] = &read.entries[..] else { panic!("{read:?}") };
+        assert_ne!(mark.same, other.same);
+        assert_eq!((one.args(), two.args()), (Some(r#"{"ssn":"[redacted]"}"#), Some(r#"{"ssn":"[redacted]"}"#)));
+        let Reply::Failed(Some(error)) = &one.answers[0].reply else { panic!() };
         assert_eq!(error.message.as_deref(), Some("a [redacted]"));
     }
 }

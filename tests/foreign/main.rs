@@ -8,11 +8,11 @@ mod traces;
 
 use std::path::{Path, PathBuf};
 
-use playproof::trace::assemble::{AssembleOptions, Assembler, InputLedger};
+use playproof::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger};
 use playproof::trace::import::{Imported, detect, import};
 use playproof::trace::model::{RecordedCall, Reply};
 use playproof::trace::pieces::Chunks;
-use playproof::trace::read::{CallEntry, digest};
+use playproof::trace::read::digest;
 use playproof::trace::redact::RedactionRules;
 
 /// A file of the repository.
@@ -40,7 +40,7 @@ fn assembled(lines: &[u8]) -> (Vec<RecordedCall>, InputLedger) {
     }
     let (ledger, _) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
-    (closed.into_iter().map(CallEntry::into_call).collect(), ledger)
+    (closed.into_iter().map(ClosedCall::into_call).collect(), ledger)
 }
 
 /// Calls, results and failures as our own reader counts them.

@@ -11,12 +11,13 @@ use std::collections::HashMap;
 use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
+use crate::trace::assemble::closed::{ClosedCall, Story};
 use crate::trace::assemble::open::{OpenCall, OpenCalls};
 use crate::trace::assemble::runs::{RunSlot, Runs};
-use crate::trace::hash::AsIsState;
+use crate::trace::hash::{AsIsState, half};
 use crate::trace::marks::Marks;
-use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
-use crate::trace::read::{AnswerEntry, CallEntry, Digest, Entry};
+use crate::trace::model::{Place, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::read::{AnswerEntry, Digest, Entry};
 
 /// Answers that one call may have.
 const MAX_ANSWERS: usize = 1_000;
@@ -44,9 +45,6 @@ impl Default for AssembleOptions {
     }
 }
 
-/// A call that no later line can change.
-pub type ClosedCall = Box<CallEntry>;
-
 /// Says whether a tool changes the upstream; unknown tools do.
 pub type Writes<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 
@@ -59,9 +57,9 @@ pub struct Assembler<'a> {
     input: u32,
     name: String,
     open: OpenCalls,
-    by_id: HashMap<u128, u64, AsIsState>,
+    by_id: HashMap<u64, u64, AsIsState>,
     /// Where resends are joined: the newest open call of each kind.
-    by_resend: HashMap<u128, u64, AsIsState>,
+    by_resend: HashMap<u64, u64, AsIsState>,
     runs: Runs,
     ledger: InputLedger,
     reports: Vec<Report>,
@@ -108,7 +106,7 @@ impl<'a> Assembler<'a> {
         self.ledger.unknown_fields += digest.unknown_fields;
         for entry in digest.entries {
             match entry {
-                Entry::Call(entry) => self.call(entry, before, closed),
+                Entry::Call(call, marks) => self.call(call, marks, before, closed),
                 Entry::Answer(entry) => self.answer(entry, before),
                 Entry::RunEnd(run) => self.run_end(run, closed),
             }
@@ -124,9 +122,7 @@ impl<'a> Assembler<'a> {
         (self.ledger, self.reports)
     }
 
-    fn call(&mut self, mut entry: Box<CallEntry>, lines_before: u64, closed: &mut Vec<ClosedCall>) {
-        let CallEntry { call, marks, .. } = &mut *entry;
-        let marks = *marks;
+    fn call(&mut self, mut call: Box<RecordedCall>, marks: Marks, lines_before: u64, closed: &mut Vec<ClosedCall>) {
         call.place.input = self.input;
         call.place.line += lines_before;
         let mut answers: Vec<RecordedAnswer> = call.answers.drain(..).collect();
@@ -138,12 +134,12 @@ impl<'a> Assembler<'a> {
         let (run, new) = self.runs.find_or_add(marks.run, number);
         self.ledger.runs += u64::from(new);
         let late = self.see_time(run, call.at);
-        let (target, inferred) = match self.joins(call, &marks, run) {
+        let (target, inferred) = match self.joins(&call, &marks, run) {
             Some(earlier) => (earlier, true),
             None => (number, false),
         };
         if marks.id != 0 {
-            let holder = self.by_id.insert(marks.id, target);
+            let holder = self.by_id.insert(half(marks.id), target);
             if let Some(holder) = holder.filter(|&holder| holder != target) {
                 self.close(holder, closed);
             }
@@ -151,7 +147,7 @@ impl<'a> Assembler<'a> {
         let (line, at) = (call.place.line, call.at);
         match inferred {
             true => self.join(target, &marks),
-            false => self.open(entry, run, closed),
+            false => self.open(call, marks, run, closed),
         }
         for answer in &mut answers {
             answer.place = Place { input: self.input, line };
@@ -165,17 +161,17 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a call behind the open ones, and closes the one that has been open for a whole window.
-    fn open(&mut self, mut entry: Box<CallEntry>, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
+    fn open(&mut self, mut call: Box<RecordedCall>, marks: Marks, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
         let number = self.open.next();
         let run = self.runs.run_mut(slot);
         run.calls = run.calls.saturating_add(1);
-        entry.call.number = number;
-        entry.call.number_in_run = run.calls;
-        entry.last_write = run.last_write;
+        call.number = number;
+        call.number_in_run = run.calls;
+        let story = Story { place: call.place, last_write: run.last_write, ..Story::default() };
         if self.options.join_resends {
-            self.by_resend.insert(entry.marks.resend(), number);
+            self.by_resend.insert(half(marks.resend()), number);
         }
-        self.open.push(OpenCall::new(entry, slot), &mut self.runs);
+        self.open.push(OpenCall::new(ClosedCall { call, marks, story }, slot), &mut self.runs);
         if number - self.open.first() >= self.options.reorder_window.max(1) {
             self.close(self.open.first(), closed);
         }
@@ -186,19 +182,19 @@ impl<'a> Assembler<'a> {
         if !self.options.join_resends {
             return None;
         }
-        let number = *self.by_resend.get(&marks.resend())?;
-        let earlier = self.open.get(number)?;
-        let failed_on = earlier.failed_on;
-        let failed = failed_on != 0 && !earlier.succeeded;
-        let unchanged = earlier.entry.call.token() == call.token();
+        let number = *self.by_resend.get(&half(marks.resend()))?;
+        let earlier = self.open.get(number).filter(|earlier| earlier.closing.marks.resend() == marks.resend())?;
+        let failed_on = earlier.closing.story.failed_on;
+        let failed = failed_on != 0 && !earlier.succeeded();
+        let unchanged = earlier.closing.call.token() == call.token();
         (failed && unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
     }
 
     fn join(&mut self, earlier: u64, marks: &Marks) {
         self.ledger.joined += 1;
         let Some(earlier) = self.open.get_mut(earlier) else { return };
-        earlier.failed_on = 0; // the next resend waits for this one's answer
-        if marks.id != 0 && marks.id != earlier.id {
+        earlier.closing.story.failed_on = 0; // the next resend waits for this one's answer
+        if marks.id != 0 && marks.id != earlier.closing.marks.id {
             earlier.joined_ids.push(marks.id);
         }
     }
@@ -211,10 +207,10 @@ impl<'a> Assembler<'a> {
         let target = match (id, tool) {
             (0, 0) => None,
             (0, _) => self.newest(run, tool),
-            _ => self.by_id.get(&id).copied(),
+            _ => self.by_id.get(&half(id)).copied(),
         };
         let found = target.and_then(|number| Some((number, self.open.get(number)?)));
-        let Some((number, open)) = found else {
+        let Some((number, open)) = found.filter(|(_, open)| id == 0 || open.answers_to(id)) else {
             self.ledger.orphans += 1;
             return;
         };
@@ -228,7 +224,7 @@ impl<'a> Assembler<'a> {
         let mut number = self.runs.run(self.runs.find(run)?).last_open;
         for _ in 0..MAX_OFFERS {
             let open = self.open.get(number)?;
-            if open.tool == tool && !open.succeeded {
+            if open.closing.marks.tool == tool && !open.succeeded() {
                 return Some(number);
             }
             number = open.before();
@@ -242,7 +238,7 @@ impl<'a> Assembler<'a> {
             self.ledger.orphans += 1;
             return;
         };
-        let call = &mut open.entry.call;
+        let ClosedCall { call, marks, story } = &mut open.closing;
         if call.answers.len() >= MAX_ANSWERS {
             self.ledger.surplus += 1;
             return;
@@ -262,16 +258,13 @@ impl<'a> Assembler<'a> {
         self.ledger.attached += 1;
         self.ledger.backwards += u64::from(backwards && !late);
         open.highest_attempt = open.highest_attempt.max(answer.attempt.unwrap_or(0));
-        let (ok, line) = (answer.reply == Reply::Ok, answer.place.line);
-        if answer.to == AnswerTo::Attempt {
-            open.succeeded |= ok;
-            open.failed_on = if ok { 0 } else { line };
-        }
+        story.add(&answer);
         let writes = self.writes;
-        if ok && *self.known_writes.entry(open.tool).or_insert_with(|| writes(call.tool())) {
-            self.runs.run_mut(open.run).last_write = line;
+        let ok = answer.reply == Reply::Ok;
+        if ok && *self.known_writes.entry(marks.tool).or_insert_with(|| writes(call.tool())) {
+            self.runs.run_mut(open.run).last_write = answer.place.line;
         }
-        if !std::mem::replace(&mut open.answered, true) {
+        if call.answers.is_empty() {
             call.answers.reserve_exact(1); // most calls have one answer, and a spare has room already
         }
         call.answers.push(answer);
@@ -296,17 +289,18 @@ impl<'a> Assembler<'a> {
 
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
         let Some(open) = self.open.take(number, &mut self.runs) else { return };
-        for id in [open.id].iter().chain(&open.joined_ids) {
-            if self.by_id.get(id) == Some(&number) {
-                self.by_id.remove(id);
+        let ClosedCall { marks, story, .. } = &open.closing;
+        for &id in [marks.id].iter().chain(&open.joined_ids) {
+            if self.by_id.get(&half(id)) == Some(&number) {
+                self.by_id.remove(&half(id));
             }
         }
-        if self.options.join_resends && self.by_resend.get(&open.entry.marks.resend()) == Some(&number) {
-            self.by_resend.remove(&open.entry.marks.resend());
+        if self.options.join_resends && self.by_resend.get(&half(marks.resend())) == Some(&number) {
+            self.by_resend.remove(&half(marks.resend()));
         }
         self.ledger.closed += 1;
-        self.ledger.unanswered += u64::from(!open.answered);
-        closed.push(open.entry);
+        self.ledger.unanswered += u64::from(story.answers == 0);
+        closed.push(open.closing);
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod account;
 mod assembler;
+mod closed;
 mod open;
 mod runs;
 #[cfg(test)]
 mod tests;
 
 pub use account::InputLedger;
-pub use assembler::{AssembleOptions, Assembler, ClosedCall, Writes};
+pub use assembler::{AssembleOptions, Assembler, Writes};
+pub use closed::{ClosedCall, Story};

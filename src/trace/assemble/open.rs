@@ -3,28 +3,18 @@
 
 use std::collections::VecDeque;
 
+use crate::trace::assemble::closed::ClosedCall;
 use crate::trace::assemble::runs::{RunSlot, Runs};
-use crate::trace::read::CallEntry;
 
 /// An open call, and what pairing knows of it.
 #[derive(Debug)]
 pub struct OpenCall {
-    /// The call with the answers so far.
-    pub entry: Box<CallEntry>,
+    /// The call as it will be given out.
+    pub closing: ClosedCall,
     /// Its run.
     pub run: RunSlot,
-    /// Its label's mark; 0: it has none.
-    pub id: u128,
-    /// Its tool's mark.
-    pub tool: u128,
-    /// The line of its last answer, if that was a failure of an attempt; 0: it was not.
-    pub failed_on: u64,
-    /// An attempt succeeded.
-    pub succeeded: bool,
     /// The highest number of an answered attempt; 0: none was numbered.
     pub highest_attempt: u32,
-    /// Whether it has an answer.
-    pub answered: bool,
     /// Labels of calls that were read as its further attempts; most calls have none.
     pub joined_ids: Vec<u128>,
     /// Its neighbours among the open calls of its run; 0: none.
@@ -34,20 +24,18 @@ pub struct OpenCall {
 
 impl OpenCall {
     /// A call of `run` that has just been made.
-    pub fn new(entry: Box<CallEntry>, run: RunSlot) -> OpenCall {
-        OpenCall {
-            run,
-            id: entry.marks.id,
-            tool: entry.marks.tool,
-            failed_on: 0,
-            succeeded: false,
-            highest_attempt: 0,
-            answered: false,
-            joined_ids: Vec::new(),
-            before: 0,
-            after: 0,
-            entry,
-        }
+    pub fn new(closing: ClosedCall, run: RunSlot) -> OpenCall {
+        OpenCall { closing, run, highest_attempt: 0, joined_ids: Vec::new(), before: 0, after: 0 }
+    }
+
+    /// Whether an attempt of it succeeded.
+    pub fn succeeded(&self) -> bool {
+        self.closing.story.succeeded > 0
+    }
+
+    /// Whether a call with this label is this one, or was read as its further attempt.
+    pub fn answers_to(&self, id: u128) -> bool {
+        self.closing.marks.id == id || self.joined_ids.contains(&id)
     }
 
     /// The open call before it in its run; 0: none.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::time::Instant;
-use crate::trace::hash::AsIsState;
+use crate::trace::hash::{AsIsState, half};
 
 /// A run is forgotten after this many calls of others.
 const FORGET_AFTER: u64 = 100_000;
@@ -34,7 +34,7 @@ pub struct Run {
 /// Every run that is remembered.
 #[derive(Debug, Default)]
 pub struct Runs {
-    slots: HashMap<u128, u32, AsIsState>,
+    slots: HashMap<u64, u32, AsIsState>,
     runs: Vec<Run>,
     free: Vec<u32>,
     sweep_at: usize,
@@ -48,7 +48,7 @@ impl Runs {
             self.run_mut(slot).touched = now; // lines of one run often follow one another
             return (slot, false);
         }
-        let found = self.slots.get(&mark).map(|&slot| RunSlot(slot));
+        let found = self.find(mark);
         let slot = found.unwrap_or_else(|| self.add(mark, now));
         self.run_mut(slot).touched = now;
         self.latest = Some(slot);
@@ -57,7 +57,8 @@ impl Runs {
 
     /// The run with this mark, if it is remembered.
     pub fn find(&self, mark: u128) -> Option<RunSlot> {
-        self.slots.get(&mark).map(|&slot| RunSlot(slot))
+        let slot = RunSlot(*self.slots.get(&half(mark))?);
+        (self.run(slot).mark == mark).then_some(slot)
     }
 
     /// What is remembered of a run.
@@ -80,7 +81,7 @@ impl Runs {
             u32::try_from(self.runs.len() - 1).unwrap_or(u32::MAX) // at most two sweeps' worth of runs
         });
         self.runs[slot as usize] = Run { mark, ..Run::default() };
-        self.slots.insert(mark, slot);
+        self.slots.insert(half(mark), slot);
         RunSlot(slot)
     }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::diagnostic::Report;
 use crate::trace::model::{RecordedCall, Reply};
 use crate::trace::pieces::{Chunks, Piece};
-use crate::trace::read::{CallEntry, digest};
+use crate::trace::read::digest;
 use crate::trace::redact::RedactionRules;
 
 struct Read {
@@ -25,7 +25,7 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     }
     let (ledger, reports) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
-    Ok(Read { calls: closed.into_iter().map(CallEntry::into_call).collect(), ledger, reports })
+    Ok(Read { calls: closed.into_iter().map(ClosedCall::into_call).collect(), ledger, reports })
 }
 
 fn assemble_with(lines: &[&str], options: AssembleOptions) -> Read {

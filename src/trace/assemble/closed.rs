@@ -1,0 +1,58 @@
+//! A call that no later line can change, with what its lines said in short. Judges nothing.
+
+use crate::trace::marks::Marks;
+use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+
+/// A call that no later line can change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosedCall {
+    /// The call with its answers.
+    pub call: Box<RecordedCall>,
+    /// Its hashes.
+    pub marks: Marks,
+    /// What its lines said in short.
+    pub story: Story,
+}
+
+/// What the lines of a call said in short: enough to compare it with others without looking at its texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Story {
+    /// Where it was made.
+    pub place: Place,
+    /// The line of the last successful write of its run before it; 0: none.
+    pub last_write: u64,
+    /// The line of the last answer to an attempt, if that was a failure; 0: it was not, or there was none.
+    pub failed_on: u64,
+    /// Answers to anything.
+    pub answers: u32,
+    /// Answers to attempts.
+    pub attempts: u32,
+    /// Attempts that succeeded.
+    pub succeeded: u32,
+    /// Reversals that succeeded.
+    pub reversed: u32,
+}
+
+impl ClosedCall {
+    /// The call alone.
+    pub fn into_call(self) -> RecordedCall {
+        *self.call
+    }
+}
+
+impl Story {
+    /// Takes an answer in.
+    pub(super) fn add(&mut self, answer: &RecordedAnswer) {
+        let ok = answer.reply == Reply::Ok;
+        self.answers += 1; // a call has few: the assembler sees to that
+        match answer.to {
+            AnswerTo::Attempt => {
+                self.attempts += 1;
+                self.succeeded += u32::from(ok);
+                self.failed_on = if ok { 0 } else { answer.place.line };
+            }
+            AnswerTo::Reversal => self.reversed += u32::from(ok),
+            AnswerTo::Refresh => {}
+        }
+    }
+}
