@@ -13,7 +13,7 @@ use playproof::playbook;
 use playproof::playbook::model::Tools;
 use playproof::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
 use playproof::sim::Plan;
-use playproof::trace::model::RecordedCall;
+use playproof::trace::assemble::TracedCall;
 use playproof::trace::pieces::{Chunks, Piece};
 use playproof::trace::read::{Entry, Spares, digest_into, recycle};
 use playproof::trace::redact::RedactionRules;
@@ -83,9 +83,9 @@ fn read_all(path: &Path) -> u64 {
     entries
 }
 
-fn call(entry: Entry) -> Option<Box<RecordedCall>> {
+fn call(entry: Entry) -> Option<Box<TracedCall>> {
     match entry {
-        Entry::Call(call, _) => Some(call),
+        Entry::Call(call) => Some(call),
         Entry::Answer(_) | Entry::RunEnd(_) => None,
     }
 }

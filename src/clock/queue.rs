@@ -1,71 +1,56 @@
 //! The event queue: the earliest event first, ties in the order of insertion. Reads no clock.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::time::Instant;
 
-/// Events that are still to come.
+/// Events that are still to come. The heap orders their places, so that the events themselves are not moved about.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
-    heap: BinaryHeap<Reverse<Due<T>>>,
+    /// When, the order of insertion, the place in `events`.
+    heap: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    events: Vec<Option<T>>,
+    free: Vec<usize>,
     inserted: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Due<T> {
-    at: Instant,
-    order: u64,
-    what: T,
-}
-
-impl<T> Due<T> {
-    fn key(&self) -> (Instant, u64) {
-        (self.at, self.order)
-    }
-}
-
-impl<T> PartialEq for Due<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<T> Eq for Due<T> {}
-
-impl<T> PartialOrd for Due<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Due<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 impl<T> Default for EventQueue<T> {
     fn default() -> Self {
-        EventQueue { heap: BinaryHeap::new(), inserted: 0 }
+        EventQueue { heap: BinaryHeap::new(), events: Vec::new(), free: Vec::new(), inserted: 0 }
     }
 }
 
 impl<T> EventQueue<T> {
     /// Adds an event.
     pub fn push(&mut self, at: Instant, what: T) {
-        self.heap.push(Reverse(Due { at, order: self.inserted, what }));
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.events[place] = Some(what); // a free place is one that was given out before
+                place
+            }
+            None => {
+                self.events.push(Some(what));
+                self.events.len() - 1
+            }
+        };
+        self.heap.push(Reverse((at, self.inserted, place)));
         self.inserted += 1;
     }
 
     /// Takes the next event and its time.
     pub fn pop(&mut self) -> Option<(Instant, T)> {
-        self.heap.pop().map(|Reverse(due)| (due.at, due.what))
+        let Reverse((at, _, place)) = self.heap.pop()?;
+        self.free.push(place);
+        let what = self.events.get_mut(place)?.take()?;
+        Some((at, what))
     }
 
     /// Forgets every event.
     pub fn clear(&mut self) {
         self.heap.clear();
+        self.events.clear();
+        self.free.clear();
         self.inserted = 0;
     }
 }

@@ -11,9 +11,9 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::event::{Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
-use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
-use crate::trace::model::RecordedCall;
+use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, TracedCall, Writes};
 use crate::trace::pieces::{self, Chunks, Piece};
+use crate::trace::processor::fetch;
 use crate::trace::read::{self, Digest, Spares};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
@@ -21,7 +21,6 @@ use crate::upstream::BeyondTape;
 use super::attempts;
 use super::counts::Counts;
 use super::facts::KnownFacts;
-use super::fetch;
 use super::pipeline::{self, Stages};
 use super::recorded::Recording;
 use super::seen::Seen;
@@ -199,7 +198,7 @@ impl Spare {
         calls.split_off(keep)
     }
 
-    fn keep_calls(&self, done: impl IntoIterator<Item = Box<RecordedCall>>) {
+    fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {
         read::recycle(done, &mut lock(&self.calls), MAX_SPARE_CALLS);
     }
 }
@@ -392,7 +391,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             }
             self.work_call(bench, closed, &mut done);
         }
-        self.spare.keep_calls(batch.calls.into_iter().map(|closed| closed.call));
+        self.spare.keep_calls(batch.calls.into_iter().map(ClosedCall::into_box));
         done
     }
 
@@ -417,12 +416,12 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
 /// Has the calls that come soon brought near: they were last touched thousands of calls ago.
 fn ahead(calls: &[ClosedCall], now: usize) {
     if let Some(soon) = calls.get(now + 8) {
-        fetch::soon(&*soon.call);
+        fetch(&**soon);
     }
     if let Some(next) = calls.get(now + 4) {
-        fetch::soon(next.call.tool());
+        fetch(next.call.tool());
         if let Some(answer) = next.call.answers.first() {
-            fetch::soon(answer);
+            fetch(answer);
         }
     }
 }

@@ -4,7 +4,6 @@ mod attempts;
 mod counts;
 mod engine;
 mod facts;
-mod fetch;
 mod highlights;
 mod pipeline;
 mod recorded;

@@ -2,7 +2,6 @@
 
 mod arguments;
 pub mod assemble;
-mod block;
 pub mod canonical;
 mod emit;
 pub mod foreign;
@@ -15,6 +14,7 @@ pub mod marks;
 pub mod model;
 mod number;
 pub mod pieces;
+pub mod processor;
 pub mod read;
 pub mod redact;
 mod scan;

@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read};
 pub const MAX_LINE: usize = 16 << 20;
 
 /// Small enough to stay in a core's cache while its lines are read.
-const CHUNK: usize = 1 << 18;
+const CHUNK: usize = 1 << 16;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Part of an input.
@@ -40,7 +40,7 @@ pub fn decode<'a>(mut source: impl Read + Send + 'a) -> io::Result<Box<dyn Read 
     })
 }
 
-/// Cuts a source into pieces of about 256 KiB. Where it cuts depends on the bytes alone, not on how they arrive.
+/// Cuts a source into pieces of about 64 KiB. Where it cuts depends on the bytes alone, not on how they arrive.
 #[derive(Debug)]
 pub struct Chunks<R> {
     source: R,

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use crate::trace::assemble::{Story, TracedCall};
 use crate::trace::marks::{self, Marks};
 use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
 use crate::trace::pieces::{MAX_LINE, Piece};
@@ -30,9 +31,8 @@ pub struct Digest {
 /// What one line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A call, not numbered yet, with its answer where the line has one; and its marks, taken before redaction.
-    /// It stays in its box from here to its simulation, for a trace has millions.
-    Call(Box<RecordedCall>, Marks),
+    /// A call, not numbered yet, with its answer where the line has one.
+    Call(Box<TracedCall>),
     /// An answer to an earlier call.
     Answer(AnswerEntry),
     /// The end of the run with this mark.
@@ -53,15 +53,15 @@ pub struct AnswerEntry {
 }
 
 /// Calls that are over and done with, whose allocations are used again.
-pub type Spares = Vec<Box<RecordedCall>>;
+pub type Spares = Vec<Box<TracedCall>>;
 
 /// Texts longer than this are not kept for use again.
 const MAX_SPARE_TEXT: usize = 16 << 10;
 
 /// Puts calls that are done with among the spares, unless they are large or there are enough.
-pub fn recycle(done: impl IntoIterator<Item = Box<RecordedCall>>, spares: &mut Spares, enough: usize) {
+pub fn recycle(done: impl IntoIterator<Item = Box<TracedCall>>, spares: &mut Spares, enough: usize) {
     let room = enough.saturating_sub(spares.len());
-    spares.extend(done.into_iter().filter(|call| call.allocated() <= MAX_SPARE_TEXT).take(room));
+    spares.extend(done.into_iter().filter(|traced| traced.call.allocated() <= MAX_SPARE_TEXT).take(room));
 }
 
 /// Reads the lines of `piece`, and takes out what `redaction` says.
@@ -163,21 +163,23 @@ fn call_entry(
         token: line.token.as_deref(),
     };
     let marks = Marks::new(texts.run, texts.id, texts.tool, texts.key, line.args_hash);
-    let mut call = match spares.pop() {
+    let mut traced = match spares.pop() {
         Some(mut spare) => {
-            spare.begin_again(texts, place);
+            spare.call.begin_again(texts, place);
+            spare.marks = marks;
+            spare.story = Story::default();
             spare
         }
-        None => Box::new(RecordedCall::new(texts, place)),
+        None => Box::new(TracedCall { call: RecordedCall::new(texts, place), marks, story: Story::default() }),
     };
-    call.at = line.at;
-    call.timeout = line.timeout;
+    traced.call.at = line.at;
+    traced.call.timeout = line.timeout;
     if let Some(mut answer) = answer {
         answer.place = place;
-        call.answers.push(answer);
+        traced.call.answers.push(answer);
     }
-    redaction.redact(&mut call);
-    Entry::Call(call, marks)
+    redaction.redact(&mut traced.call);
+    Entry::Call(traced)
 }
 
 fn answer_entry(line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) -> AnswerEntry {
@@ -203,8 +205,8 @@ mod tests {
         let read =
             read(b"\r\n{\"tool\":\"a\"}\r\n  \n{\"type\":\"crash\"}\n{\"call_id\":\"c\",\"status\":\"ok\",\"x\":1}");
         assert_eq!((read.lines, read.blank, read.other, read.unknown_fields, read.bad.len()), (5, 2, 1, 1, 0));
-        let [Entry::Call(call, _), Entry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
-        assert_eq!((call.place.line, answer.answer.place.line), (2, 5));
+        let [Entry::Call(call), Entry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
+        assert_eq!((call.call.place.line, answer.answer.place.line), (2, 5));
         assert_eq!(answer.id, marks::of_id(marks::of_run(None), "c"));
     }
 
@@ -224,10 +226,13 @@ mod tests {
             r#"{"tool":"a","args":{"ssn":2},"status":"ok"}"#
         );
         let read = digest(&Piece::Lines(lines.into()), &rules);
-        let [Entry::Call(one, mark), Entry::Call(two, other)] = &read.entries[..] else { panic!("{read:?}") };
-        assert_ne!(mark.same, other.same);
-        assert_eq!((one.args(), two.args()), (Some(r#"{"ssn":"[redacted]"}"#), Some(r#"{"ssn":"[redacted]"}"#)));
-        let Reply::Failed(Some(error)) = &one.answers[0].reply else { panic!() };
+        let [Entry::Call(one), Entry::Call(two)] = &read.entries[..] else { panic!("{read:?}") };
+        assert_ne!(one.marks.same, two.marks.same);
+        assert_eq!(
+            (one.call.args(), two.call.args()),
+            (Some(r#"{"ssn":"[redacted]"}"#), Some(r#"{"ssn":"[redacted]"}"#))
+        );
+        let Reply::Failed(Some(error)) = &one.call.answers[0].reply else { panic!() };
         assert_eq!(error.message.as_deref(), Some("a [redacted]"));
     }
 }

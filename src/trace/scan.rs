@@ -1,7 +1,7 @@
 //! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
 //! Knows no field names; allocates nothing.
 
-use crate::trace::block::special_bits;
+use crate::trace::processor::special_bits;
 
 /// Nesting that a line may have, its outermost object counted.
 pub const MAX_DEPTH: u32 = 128;

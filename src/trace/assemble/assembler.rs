@@ -11,12 +11,13 @@ use std::collections::HashMap;
 use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
-use crate::trace::assemble::closed::{ClosedCall, Story};
+use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
 use crate::trace::assemble::open::{OpenCall, OpenCalls};
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::{AsIsState, half};
 use crate::trace::marks::Marks;
 use crate::trace::model::{Place, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::processor::fetch;
 use crate::trace::read::{AnswerEntry, Digest, Entry};
 
 /// Answers that one call may have.
@@ -104,25 +105,31 @@ impl<'a> Assembler<'a> {
         self.ledger.blank += digest.blank;
         self.ledger.other += digest.other;
         self.ledger.unknown_fields += digest.unknown_fields;
+        let given_out = closed.len();
         for entry in digest.entries {
             match entry {
-                Entry::Call(call, marks) => self.call(call, marks, before, closed),
+                Entry::Call(traced) => self.call(traced, before, closed),
                 Entry::Answer(entry) => self.answer(entry, before),
                 Entry::RunEnd(run) => self.run_end(run, closed),
             }
         }
+        self.count(closed.get(given_out..).unwrap_or_default());
         Ok(())
     }
 
     /// Closes what is open at the end of input, and gives the account.
     pub fn finish(mut self, closed: &mut Vec<ClosedCall>) -> (InputLedger, Vec<Report>) {
+        let given_out = closed.len();
         while self.open.first() < self.open.next() {
             self.close(self.open.first(), closed);
         }
+        self.count(closed.get(given_out..).unwrap_or_default());
         (self.ledger, self.reports)
     }
 
-    fn call(&mut self, mut call: Box<RecordedCall>, marks: Marks, lines_before: u64, closed: &mut Vec<ClosedCall>) {
+    fn call(&mut self, mut traced: Box<TracedCall>, lines_before: u64, closed: &mut Vec<ClosedCall>) {
+        let TracedCall { call, marks, .. } = &mut *traced;
+        let marks = *marks;
         call.place.input = self.input;
         call.place.line += lines_before;
         let mut answers: Vec<RecordedAnswer> = call.answers.drain(..).collect();
@@ -134,7 +141,7 @@ impl<'a> Assembler<'a> {
         let (run, new) = self.runs.find_or_add(marks.run, number);
         self.ledger.runs += u64::from(new);
         let late = self.see_time(run, call.at);
-        let (target, inferred) = match self.joins(&call, &marks, run) {
+        let (target, inferred) = match self.joins(call, &marks, run) {
             Some(earlier) => (earlier, true),
             None => (number, false),
         };
@@ -147,7 +154,7 @@ impl<'a> Assembler<'a> {
         let (line, at) = (call.place.line, call.at);
         match inferred {
             true => self.join(target, &marks),
-            false => self.open(call, marks, run, closed),
+            false => self.open(traced, run, closed),
         }
         for answer in &mut answers {
             answer.place = Place { input: self.input, line };
@@ -161,17 +168,17 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a call behind the open ones, and closes the one that has been open for a whole window.
-    fn open(&mut self, mut call: Box<RecordedCall>, marks: Marks, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
+    fn open(&mut self, mut traced: Box<TracedCall>, slot: RunSlot, closed: &mut Vec<ClosedCall>) {
         let number = self.open.next();
         let run = self.runs.run_mut(slot);
         run.calls = run.calls.saturating_add(1);
-        call.number = number;
-        call.number_in_run = run.calls;
-        let story = Story { place: call.place, last_write: run.last_write, ..Story::default() };
+        traced.call.number = number;
+        traced.call.number_in_run = run.calls;
+        traced.story = Story { place: traced.call.place, last_write: run.last_write, ..Story::default() };
         if self.options.join_resends {
-            self.by_resend.insert(half(marks.resend()), number);
+            self.by_resend.insert(half(traced.marks.resend()), number);
         }
-        self.open.push(OpenCall::new(ClosedCall { call, marks, story }, slot), &mut self.runs);
+        self.open.push(OpenCall::new(traced, slot), &mut self.runs);
         if number - self.open.first() >= self.options.reorder_window.max(1) {
             self.close(self.open.first(), closed);
         }
@@ -183,18 +190,18 @@ impl<'a> Assembler<'a> {
             return None;
         }
         let number = *self.by_resend.get(&half(marks.resend()))?;
-        let earlier = self.open.get(number).filter(|earlier| earlier.closing.marks.resend() == marks.resend())?;
-        let failed_on = earlier.closing.story.failed_on;
+        let earlier = self.open.get(number).filter(|earlier| earlier.traced.marks.resend() == marks.resend())?;
+        let failed_on = earlier.traced.story.failed_on;
         let failed = failed_on != 0 && !earlier.succeeded();
-        let unchanged = earlier.closing.call.token() == call.token();
+        let unchanged = earlier.traced.call.token() == call.token();
         (failed && unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
     }
 
     fn join(&mut self, earlier: u64, marks: &Marks) {
         self.ledger.joined += 1;
         let Some(earlier) = self.open.get_mut(earlier) else { return };
-        earlier.closing.story.failed_on = 0; // the next resend waits for this one's answer
-        if marks.id != 0 && marks.id != earlier.closing.marks.id {
+        earlier.traced.story.failed_on = 0; // the next resend waits for this one's answer
+        if marks.id != 0 && marks.id != earlier.id {
             earlier.joined_ids.push(marks.id);
         }
     }
@@ -224,7 +231,7 @@ impl<'a> Assembler<'a> {
         let mut number = self.runs.run(self.runs.find(run)?).last_open;
         for _ in 0..MAX_OFFERS {
             let open = self.open.get(number)?;
-            if open.closing.marks.tool == tool && !open.succeeded() {
+            if open.traced.marks.tool == tool && !open.succeeded() {
                 return Some(number);
             }
             number = open.before();
@@ -238,7 +245,7 @@ impl<'a> Assembler<'a> {
             self.ledger.orphans += 1;
             return;
         };
-        let ClosedCall { call, marks, story } = &mut open.closing;
+        let TracedCall { call, marks, story } = &mut *open.traced;
         if call.answers.len() >= MAX_ANSWERS {
             self.ledger.surplus += 1;
             return;
@@ -289,18 +296,25 @@ impl<'a> Assembler<'a> {
 
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
         let Some(open) = self.open.take(number, &mut self.runs) else { return };
-        let ClosedCall { marks, story, .. } = &open.closing;
-        for &id in [marks.id].iter().chain(&open.joined_ids) {
+        fetch(&*open.traced); // it was last touched thousands of calls ago, and will be looked at soon
+        for &id in [open.id].iter().chain(&open.joined_ids) {
             if self.by_id.get(&half(id)) == Some(&number) {
                 self.by_id.remove(&half(id));
             }
         }
-        if self.options.join_resends && self.by_resend.get(&half(marks.resend())) == Some(&number) {
-            self.by_resend.remove(&half(marks.resend()));
+        if self.options.join_resends {
+            let resend = half(open.traced.marks.resend());
+            if self.by_resend.get(&resend) == Some(&number) {
+                self.by_resend.remove(&resend);
+            }
         }
-        self.ledger.closed += 1;
-        self.ledger.unanswered += u64::from(story.answers == 0);
-        closed.push(open.closing);
+        closed.push(ClosedCall(open.traced));
+    }
+
+    /// Counts what is given out.
+    fn count(&mut self, closed: &[ClosedCall]) {
+        self.ledger.closed += closed.len() as u64;
+        self.ledger.unanswered += closed.iter().filter(|closed| closed.story.answers == 0).count() as u64;
     }
 }
 

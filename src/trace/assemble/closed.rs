@@ -3,16 +3,20 @@
 use crate::trace::marks::Marks;
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 
-/// A call that no later line can change.
+/// A call on its way from its line to its simulation. It stays in its box all the way, for a trace has millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClosedCall {
+pub struct TracedCall {
     /// The call with its answers.
-    pub call: Box<RecordedCall>,
-    /// Its hashes.
+    pub call: RecordedCall,
+    /// Its hashes, taken before redaction.
     pub marks: Marks,
     /// What its lines said in short.
     pub story: Story,
 }
+
+/// A call that no later line can change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosedCall(pub(super) Box<TracedCall>);
 
 /// What the lines of a call said in short: enough to compare it with others without looking at its texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +40,20 @@ pub struct Story {
 impl ClosedCall {
     /// The call alone.
     pub fn into_call(self) -> RecordedCall {
-        *self.call
+        self.0.call
+    }
+
+    /// The call in its box, to be used again.
+    pub fn into_box(self) -> Box<TracedCall> {
+        self.0
+    }
+}
+
+impl std::ops::Deref for ClosedCall {
+    type Target = TracedCall;
+
+    fn deref(&self) -> &TracedCall {
+        &self.0
     }
 }
 

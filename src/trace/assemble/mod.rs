@@ -10,4 +10,4 @@ mod tests;
 
 pub use account::InputLedger;
 pub use assembler::{AssembleOptions, Assembler, Writes};
-pub use closed::{ClosedCall, Story};
+pub use closed::{ClosedCall, Story, TracedCall};

@@ -3,14 +3,16 @@
 
 use std::collections::VecDeque;
 
-use crate::trace::assemble::closed::ClosedCall;
+use crate::trace::assemble::closed::TracedCall;
 use crate::trace::assemble::runs::{RunSlot, Runs};
 
 /// An open call, and what pairing knows of it.
 #[derive(Debug)]
 pub struct OpenCall {
     /// The call as it will be given out.
-    pub closing: ClosedCall,
+    pub traced: Box<TracedCall>,
+    /// Its label's mark; 0: it has none.
+    pub id: u128,
     /// Its run.
     pub run: RunSlot,
     /// The highest number of an answered attempt; 0: none was numbered.
@@ -24,18 +26,19 @@ pub struct OpenCall {
 
 impl OpenCall {
     /// A call of `run` that has just been made.
-    pub fn new(closing: ClosedCall, run: RunSlot) -> OpenCall {
-        OpenCall { closing, run, highest_attempt: 0, joined_ids: Vec::new(), before: 0, after: 0 }
+    pub fn new(traced: Box<TracedCall>, run: RunSlot) -> OpenCall {
+        let id = traced.marks.id;
+        OpenCall { traced, id, run, highest_attempt: 0, joined_ids: Vec::new(), before: 0, after: 0 }
     }
 
     /// Whether an attempt of it succeeded.
     pub fn succeeded(&self) -> bool {
-        self.closing.story.succeeded > 0
+        self.traced.story.succeeded > 0
     }
 
     /// Whether a call with this label is this one, or was read as its further attempt.
     pub fn answers_to(&self, id: u128) -> bool {
-        self.closing.marks.id == id || self.joined_ids.contains(&id)
+        self.id == id || self.joined_ids.contains(&id)
     }
 
     /// The open call before it in its run; 0: none.
