@@ -9,6 +9,9 @@ const DENIALS: [&str; 5] = ["403_forbidden", "forbidden", "policy_denied", "perm
 /// Words of a conflict that is over.
 const PROCESSED: [&str; 4] = ["already processed", "already been processed", "already completed", "already executed"];
 
+/// Words of a conflict that is not over; a message that says both proves nothing.
+const OPEN: [&str; 5] = ["in flight", "in-flight", "in progress", "outstanding", "being processed"];
+
 /// Whether the error says that somebody decided against the call: status 403, or a kind that says so.
 pub fn reads_as_denial(error: &ErrorFacts) -> bool {
     error.status == Some(403) || error.kind.as_deref().is_some_and(|kind| DENIALS.contains(&kind))
@@ -22,7 +25,7 @@ pub fn reads_as_processed(error: &ErrorFacts) -> bool {
         return false;
     }
     let message = error.message.as_deref().unwrap_or("").to_lowercase();
-    PROCESSED.iter().any(|words| message.contains(words))
+    PROCESSED.iter().any(|words| message.contains(words)) && !OPEN.iter().any(|words| message.contains(words))
 }
 
 #[cfg(test)]
@@ -37,6 +40,7 @@ mod tests {
     fn a_conflict_in_flight_does_not_read_as_processed() {
         assert!(reads_as_processed(&error("409_conflict", "Idempotency_key ALREADY processed", None)));
         assert!(!reads_as_processed(&error("409_conflict", "a request is outstanding for this key", Some(409))));
+        assert!(!reads_as_processed(&error("409_conflict", "already processed? no, still in flight", Some(409))));
         assert!(!reads_as_processed(&error("5xx", "already processed", Some(500))));
     }
 

@@ -74,7 +74,7 @@ impl Recording {
         if effects == 0 || facts.repeatable || facts.idempotent {
             return;
         }
-        if !facts.declared {
+        if !facts.declared && closed.marks.keyed == 0 {
             recent.effects = recent.effects.saturating_add(effects);
             if recent.effects > 1 {
                 self.possible_duplicates.add(closed.call.tool(), 1);

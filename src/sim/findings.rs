@@ -9,6 +9,8 @@ use crate::event::{
 use crate::ids::{CallId, VerdictId};
 use crate::playbook::model::{Access, UNCLASSIFIED};
 
+use crate::upstream::Source;
+
 use super::plan::Plan;
 use super::record::Record;
 use super::scenario::ScenarioCall;
@@ -16,7 +18,7 @@ use super::scenario::ScenarioCall;
 /// Every finding of a record, worst first, then by call.
 pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if calls.len() == 1 && is_calm(record) {
+    if calls.len() == 1 && matches!(calls[0].source, Source::Tape(_)) && is_calm(record) {
         return findings; // the usual call of a trace: one attempt, nothing failed
     }
     duplicate_effects(calls, record, &mut findings);
@@ -117,7 +119,7 @@ impl Seen<'_> {
         }
         let all = self.call.intent(self.id).map_or(0, |intent| self.net_of(intent));
         let lies = match outcome.claim {
-            EffectClaim::NotApplied => own.effects > 0,
+            EffectClaim::NotApplied => own.effects > 0 || self.ignored_proof(),
             EffectClaim::Applied => all == 0,
             EffectClaim::Unknown => self.ignored_proof(),
         };
@@ -185,8 +187,11 @@ impl Seen<'_> {
             }
         }
         // On assumed facts the tool may be a read: that is a doubt, not a proof.
-        let id = if facts.declared { FindingId::UnsafeRetry } else { FindingId::PossibleDuplicateEffect };
-        self.finding(id, count)
+        match facts.declared {
+            true => self.finding(FindingId::UnsafeRetry, count),
+            false if count > 0 => self.finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1)),
+            false => None,
+        }
     }
 
     fn unclassified(&self) -> Option<Finding> {
