@@ -27,7 +27,7 @@ use super::seen::Seen;
 use super::summary::{FindingCounts, Summary};
 
 /// Calls that one worker takes at a time.
-const BATCH: usize = 1_024;
+const BATCH: usize = 512;
 
 /// Calls that are kept to be filled again.
 const MAX_SPARE_CALLS: usize = 16 * BATCH;
@@ -467,14 +467,11 @@ impl Order<'_> {
         }
     }
 
-    /// Judges the closed calls in their order and cuts them into batches.
+    /// Judges the closed calls in their order and cuts them into batches; less than a batch waits for more, but not
+    /// beyond its input.
     fn cut(&mut self, plan: Option<&Plan>, batches: &mut Vec<Batch>) {
-        let mut closed = std::mem::take(&mut self.closed).into_iter();
-        loop {
-            let calls: Vec<ClosedCall> = closed.by_ref().take(BATCH).collect();
-            if calls.is_empty() {
-                return;
-            }
+        while self.closed.len() >= BATCH || (self.current.is_none() && !self.closed.is_empty()) {
+            let calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
             let mut recorded = Vec::new();
             for (n, closed) in calls.iter().enumerate() {
                 let facts =

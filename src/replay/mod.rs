@@ -4,7 +4,6 @@ mod attempts;
 mod counts;
 mod engine;
 mod facts;
-mod highlights;
 mod pipeline;
 mod recorded;
 mod seen;
@@ -15,7 +14,6 @@ mod tests;
 
 pub use counts::Counts;
 pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
-pub use highlights::{Highlight, Highlights};
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
 pub use template::write_template;

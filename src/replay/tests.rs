@@ -301,67 +301,6 @@ fn inputs_that_cannot_be_opened_or_read_and_sinks_that_fail_are_told_apart() {
     assert_eq!(run(vec![], |_| Ok(())).unwrap(), 0);
 }
 
-/// Collects highlights.
-struct Top(usize);
-
-impl Watch for Top {
-    type Part = Highlights;
-
-    fn part(&self) -> Highlights {
-        Highlights::new(self.0)
-    }
-
-    fn see(&self, seen: &Seen<'_>, part: &mut Highlights) {
-        if seen.failed() || seen.findings().next().is_some() {
-            part.offer(seen);
-        }
-    }
-}
-
-fn top(text: &str, limit: usize, jobs: usize) -> Highlights {
-    let mut all = Highlights::new(limit);
-    let plans = [plan()];
-    replay(&plans, Box::new([input("t", text)].into_iter()), &options(jobs), &Top(limit), |part| {
-        all.merge(part);
-        Ok(())
-    })
-    .unwrap();
-    all
-}
-
-#[test]
-fn highlights_are_the_most_serious_first_and_fold_what_is_alike() {
-    let odd = |run: u32, n: u32| {
-        format!(
-            r#"{{"tool":"read.x","run_id":"{run}","args":{n},"status":"error","error":{{"message":"row {n} is odd"}}}}"#
-        )
-    };
-    let lines = [odd(1, 1), odd(2, 2), PAID.to_owned(), odd(3, 3), PAID.to_owned(), PAID.to_owned()].join("\n");
-    let all = top(&lines, 5, 1);
-    let shown: Vec<_> = all.shown().iter().map(|one| (one.call.tool(), one.count, one.call.place.line)).collect();
-    assert_eq!(
-        shown,
-        [("pay", 2, 6), ("read.x", 3, 1)],
-        "of those alike the one with the highest count stands for all"
-    );
-    assert_eq!(all.shown()[0].recorded[0].count, 3);
-    assert_eq!((all.others(), top(&lines, 1, 1).others()), (0, 3));
-}
-
-#[test]
-fn highlights_are_exact_for_any_number_of_threads() {
-    let text = uneven(700);
-    let show = |all: &Highlights| {
-        all.shown().iter().map(|one| (one.call.reference(), one.count, one.recorded.clone())).collect::<Vec<_>>()
-    };
-    let everything = show(&top(&text, 10_000, 1));
-    for (limit, jobs) in [(10_000, 3), (20, 1), (20, 4), (3, 2)] {
-        let some = show(&top(&text, limit, jobs));
-        assert_eq!(some[..], everything[..some.len()]);
-        assert_eq!(some.len(), limit.min(everything.len()));
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]

@@ -87,10 +87,20 @@ impl<R: Read> Chunks<R> {
         if self.ended {
             return Ok(());
         }
-        let wanted = CHUNK - buffer.len() % CHUNK;
-        buffer.reserve(wanted);
-        let read = self.source.by_ref().take(wanted as u64).read_to_end(buffer)?;
-        self.ended = read < wanted;
+        let mut filled = buffer.len();
+        buffer.resize(filled + CHUNK - filled % CHUNK, 0);
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.source.read(rest) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        buffer.truncate(filled);
         if !self.begun && buffer.starts_with(BOM) {
             buffer.drain(..BOM.len());
         }

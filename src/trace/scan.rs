@@ -113,6 +113,14 @@ impl<'a> Cursor<'a> {
     /// Past a string whose opening quote is here.
     #[inline]
     pub fn string(&mut self) -> Option<RawString<'a>> {
+        let start = self.at + 1;
+        if let Some((_, length)) = self.short_string() {
+            return Some(RawString { inner: self.text.get(start..start + length)?, escaped: false });
+        }
+        self.long_string()
+    }
+
+    fn long_string(&mut self) -> Option<RawString<'a>> {
         if self.peek() != Some(b'"') {
             return None;
         }

@@ -180,15 +180,34 @@ impl<'a> Object<'a> {
 /// A JSON string that no terminal obeys: also what JSON would let through is escaped where it is treacherous.
 pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    // Without an early end, so that many bytes are looked at in one step.
-    let plain =
-        text.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\'));
-    if plain {
+    if is_plain(text.as_bytes()) {
         out.extend_from_slice(text.as_bytes());
     } else {
         quote_carefully(out, text);
     }
     out.push(b'"');
+}
+
+/// Whether all bytes are printable ASCII that JSON takes as they are.
+fn is_plain(bytes: &[u8]) -> bool {
+    if let (Some(_), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        let (blocks, _) = bytes.as_chunks::<8>();
+        return blocks.iter().all(are_plain) && are_plain(last); // the last block may overlap the one before
+    }
+    bytes.iter().all(|byte| (b' '..=b'~').contains(byte) && *byte != b'"' && *byte != b'\\')
+}
+
+/// The same of eight bytes at once: no byte of the word may have its high bit set, in any of the four readings.
+fn are_plain(block: &[u8; 8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    let word = u64::from_le_bytes(*block);
+    let is_zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let quote = is_zero(word ^ (ONES * b'"' as u64));
+    let backslash = is_zero(word ^ (ONES * b'\\' as u64));
+    let delete = is_zero(word ^ (ONES * 0x7f));
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (quote | backslash | delete | control | word) & HIGH == 0
 }
 
 #[cold]
@@ -221,15 +240,20 @@ pub(super) fn millis(out: &mut Vec<u8>, micros: u64) {
 
 pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
     const LONGEST: usize = 20;
+    const PAIRS: &[u8; 200] =
+        b"0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
     let mut buffer = [b'0'; LONGEST];
     let mut at = LONGEST;
-    loop {
+    while value >= 10 {
+        let pair = (value % 100) as usize * 2;
+        value /= 100;
+        at -= 2;
+        buffer[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]); // a pair is below 100, and 20 digits are ten pairs
+    }
+    if value > 0 || at == LONGEST {
         at -= 1;
-        buffer[at] = b"0123456789"[(value % 10) as usize];
-        value /= 10;
-        if value == 0 {
-            break;
-        }
+        buffer[at] += value.to_le_bytes()[0]; // one digit is left, or the value was 0
     }
     out.extend_from_slice(&buffer[at..]);
 }
@@ -279,6 +303,30 @@ mod tests {
             }),
             r#"{"n":18446744073709551615}"#
         );
+    }
+
+    #[test]
+    fn every_number_is_written_as_the_standard_library_does() {
+        let edges = (0..20).flat_map(|n| [10_u64.pow(n) - 1, 10_u64.pow(n), 10_u64.pow(n) + 1]);
+        for value in (0..12_345).chain(edges).chain([u64::MAX]) {
+            let mut out = Vec::new();
+            digits(&mut out, value);
+            assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
+        }
+    }
+
+    #[test]
+    fn a_text_is_plain_exactly_if_each_of_its_bytes_is() {
+        for length in 0..20 {
+            for at in 0..length {
+                for byte in 0..=255 {
+                    let mut text = vec![b'a'; length];
+                    text[at] = byte;
+                    let plain = (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
+                    assert_eq!(is_plain(&text), plain, "{byte} at {at} of {length}");
+                }
+            }
+        }
     }
 
     #[test]

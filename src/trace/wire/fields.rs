@@ -34,11 +34,13 @@ pub struct Fields<'a, const N: usize> {
     pub twice: Option<(usize, &'a str)>,
     /// The hash of the field that is hashed, if the fast lane read it.
     pub hash: Option<u128>,
+    /// No string outside the field that is hashed holds an escape, as far as the fast lane read.
+    pub plain: bool,
 }
 
 impl<'a, const N: usize> Fields<'a, N> {
     /// No field at all.
-    pub const EMPTY: Fields<'a, N> = Fields { raw: [""; N], unknown: 0, twice: None, hash: None };
+    pub const EMPTY: Fields<'a, N> = Fields { raw: [""; N], unknown: 0, twice: None, hash: None, plain: false };
 
     /// The JSON text of a field; none where it is absent or `null`.
     #[inline]
@@ -70,6 +72,7 @@ impl<'a, const N: usize> Fields<'a, N> {
 /// where there is doubt.
 pub fn accept<'a, K: Known, const N: usize>(text: &'a str, fields: &mut Fields<'a, N>) -> Option<()> {
     let mut cursor = Cursor::new(text);
+    fields.plain = true;
     if !cursor.eat(b'{') {
         return None;
     }
@@ -112,8 +115,11 @@ fn entry<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut Fie
     let start = cursor.offset();
     if number == K::HASHED {
         fields.hash = Some(canonical::hash_value(cursor, MAX_DEPTH - 1)?); // the object itself is one level
+    } else if cursor.peek() == Some(b'"') {
+        fields.plain &= !cursor.string()?.escaped;
     } else {
-        cursor.value(MAX_DEPTH - 1)?;
+        let value = cursor.value(MAX_DEPTH - 1)?;
+        fields.plain &= !value.starts_with('{') || memchr::memchr(b'\\', value.as_bytes()).is_none();
     }
     fields.put(number, cursor.since(start)).then_some(())
 }
@@ -202,7 +208,7 @@ mod tests {
     fn accepted(text: &str) -> Option<Fields<'_, 3>> {
         let mut fields = Fields::EMPTY;
         accept::<Abc, 3>(text, &mut fields)?;
-        fields.hash = None; // serde_json hashes nothing
+        (fields.hash, fields.plain) = (None, false); // serde_json does neither
         Some(fields)
     }
 
