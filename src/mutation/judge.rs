@@ -141,7 +141,7 @@ struct Court<'a> {
     cases: &'a [Case],
     exhibits: Vec<Exhibit<'a>>,
     /// Made when the first mutant survives.
-    probes: OnceLock<Vec<Probe>>,
+    probes: OnceLock<Vec<(Probe, Body)>>,
 }
 
 impl<'a> Court<'a> {
@@ -176,17 +176,31 @@ impl<'a> Court<'a> {
 
     /// A fixture made up for the playbook, or else for the mutant, that shows the difference between the two.
     fn shown_by(&self, mutant: &Mutant, plan: &Plan, simulator: &mut Simulator) -> Option<Shown> {
-        let known = self.probes.get_or_init(|| probes(&self.plan, self.name));
-        if let Some(probe) = known.iter().find(|probe| self.shows(probe, plan, simulator)) {
-            return Some(self.shown(mutant, probe, simulator));
+        let may_show = |probe: &Probe| mutant.needs.is_none_or(|goal| probe.exercises.contains(&goal));
+        for (probe, body) in self.probes().iter().filter(|(probe, _)| may_show(probe)) {
+            if body.differs(plan, &scenario(plan, &probe.fixture), simulator) {
+                return Some(self.shown(mutant, probe, simulator));
+            }
         }
-        let more = probes(plan, self.name);
-        more.iter().find(|probe| self.shows(probe, plan, simulator)).map(|probe| self.shown(mutant, probe, simulator))
+        for probe in probes(plan, self.name).iter().filter(|probe| may_show(probe)) {
+            let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), simulator);
+            if body.differs(plan, &scenario(plan, &probe.fixture), simulator) {
+                return Some(self.shown(mutant, probe, simulator));
+            }
+        }
+        None
     }
 
-    fn shows(&self, probe: &Probe, mutant: &Plan, simulator: &mut Simulator) -> bool {
-        let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), simulator);
-        body.differs(mutant, &scenario(mutant, &probe.fixture), simulator)
+    /// The probes of the playbook as it is, with their bodies.
+    fn probes(&self) -> &[(Probe, Body)] {
+        self.probes.get_or_init(|| {
+            let mut simulator = Simulator::new();
+            let all = probes(&self.plan, self.name).into_iter().map(|probe| {
+                let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), &mut simulator);
+                (probe, body)
+            });
+            all.collect()
+        })
     }
 
     fn shown(&self, mutant: &Mutant, probe: &Probe, simulator: &mut Simulator) -> Shown {

@@ -1,8 +1,10 @@
 //! Every probe of a playbook: named, cut to what a run asks for, each scenario once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{cells, limits, reversals, rules, tools};
+use crate::coverage::goal::Goal;
+use crate::coverage::observe::exercised;
 use crate::coverage::prefix::Kit;
 use crate::coverage::story::Story;
 use crate::event::{Asked, Decision, OutcomeKind, RefusedWhy};
@@ -17,6 +19,8 @@ pub struct Probe {
     pub name: String,
     /// The fixture.
     pub fixture: Fixture,
+    /// What it exercises, but for rows of tool facts.
+    pub exercises: BTreeSet<Goal>,
 }
 
 /// What probes are collected in.
@@ -44,10 +48,12 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     let mut simulator = Simulator::new();
     let mut probes: Vec<Probe> = Vec::new();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for (name, story) in probing.found {
         let mut fixture = story.fixture(playbook);
-        let record = simulator.rehearse(plan, &Scenario::of_fixture(&fixture, |tool| plan.facts(tool)));
+        let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+        let record = simulator.rehearse(plan, &scenario);
+        let exercises = exercised(&plan.playbook, &scenario, record);
         cut(&mut fixture, record);
         if !seen.insert(format!("{:?}{:?}", fixture.calls, fixture.tools)) {
             continue;
@@ -55,7 +61,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
         let count = names.entry(name.clone()).or_default();
         *count += 1;
         let name = if *count == 1 { name } else { format!("{name}-{count}") };
-        probes.push(Probe { name, fixture });
+        probes.push(Probe { name, fixture, exercises });
     }
     probes
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{limits, rules, tools, verdicts};
+use crate::coverage::Goal;
+use crate::ids::VerdictId;
 use crate::playbook::model::Playbook;
 
 type Edit = Box<dyn Fn(&mut Playbook) + Send + Sync>;
@@ -19,6 +21,8 @@ pub struct Mutant {
     pub what: String,
     /// Whether it changes what is known of tools: then calls are others too.
     pub(in crate::mutation) changes_tools: bool,
+    /// What every run that the change can show must exercise without the change, where that is known.
+    pub(in crate::mutation) needs: Option<Goal>,
     edit: Edit,
 }
 
@@ -41,18 +45,24 @@ impl fmt::Debug for Mutant {
 pub(super) struct Row<'a> {
     name: String,
     changes_tools: bool,
+    needs: Option<Goal>,
     all: &'a mut Vec<Mutant>,
 }
 
 impl<'a> Row<'a> {
     /// The row `name`.
     pub fn new(name: String, all: &'a mut Vec<Mutant>) -> Row<'a> {
-        Row { name, changes_tools: false, all }
+        Row { name, changes_tools: false, needs: None, all }
     }
 
     /// The same, of tool facts.
     pub fn of_tools(name: String, all: &'a mut Vec<Mutant>) -> Row<'a> {
         Row { changes_tools: true, ..Row::new(name, all) }
+    }
+
+    /// The row of a verdict: a run in which no failure gets the verdict does not depend on it.
+    pub fn of_verdict(name: String, id: VerdictId, all: &'a mut Vec<Mutant>) -> Row<'a> {
+        Row { needs: Some(Goal::Verdict(id)), ..Row::new(name, all) }
     }
 
     /// One more mutant of this row.
@@ -67,6 +77,7 @@ impl<'a> Row<'a> {
             row: self.name.clone(),
             what: what.into(),
             changes_tools: self.changes_tools,
+            needs: self.needs,
             edit: Box::new(edit),
         });
     }

@@ -2,7 +2,7 @@
 
 use super::all::{Mutant, Row};
 use crate::event::EffectClaim;
-use crate::ids::{QueueId, ReasonId};
+use crate::ids::{QueueId, ReasonId, VerdictId};
 use crate::playbook::model::{
     After, AfterRefresh, Compensation, Final, OnUnsafe, Playbook, Refresh, Retry, Reversal, UNCLASSIFIED, Verdict,
 };
@@ -14,8 +14,9 @@ const REASON: &str = "a mutant gives it up";
 const MILLI: Duration = Duration::from_millis(1);
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
-    for (n, verdict) in playbook.verdicts.iter().enumerate() {
-        let mut row = VerdictRow { row: Row::new(format!("verdict {}", verdict.name), all), n, playbook };
+    for (id, verdict) in (0..).map(VerdictId).zip(&playbook.verdicts) {
+        let row = Row::of_verdict(format!("verdict {}", verdict.name), id, all);
+        let mut row = VerdictRow { row, n: id.index(), playbook };
         // The format keeps the effect and the compensation of the reserved verdict.
         if *verdict.name != *UNCLASSIFIED {
             row.effects(verdict);
