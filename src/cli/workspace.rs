@@ -12,6 +12,7 @@ use crate::check::{Id, map};
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::{self, model::Fixture};
 use crate::golden::Lock;
+use crate::history::{self, Entry, History};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
 use crate::sim::Plan;
@@ -22,6 +23,7 @@ pub struct Workspace {
     root: PathBuf,
     fixtures: PathBuf,
     goldens: PathBuf,
+    proposals: PathBuf,
     default: DefaultPlaybook,
     tools: Tools,
 }
@@ -71,6 +73,7 @@ impl Workspace {
         Ok(Workspace {
             fixtures: folder(&project.fixtures, "fixtures"),
             goldens: folder(&project.goldens, "goldens"),
+            proposals: folder(&project.proposals, "proposals"),
             default: default_playbook(&root, &project),
             tools: playbooks::facts(None, &project)?,
             root,
@@ -274,6 +277,27 @@ impl Workspace {
         }
     }
 
+    /// Where a record of the history lies.
+    pub fn record_path(&self, name: &str) -> PathBuf {
+        self.proposals.join("history").join(name)
+    }
+
+    /// Reads the history; it is empty where there is none.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any record; a file whose name is not one of a record.
+    pub fn read_history(&self) -> Result<History, Failure> {
+        let found = names(folders::files_under(&self.record_path(""), ".yaml")?, "");
+        let read = |name: &String| -> Result<Entry, Failure> {
+            let path = self.record_path(name);
+            let number = history::number_of(name).ok_or_else(|| misnamed(&self.name(&path)))?;
+            let source = self.read(&path)?;
+            let (record, places) = history::parse(Arc::clone(&source))?;
+            Ok(Entry { number, name: name.clone(), record, places, source })
+        };
+        Ok(History::new(gather(found.iter().map(read).collect())?))
+    }
+
     /// Reads a file under the name that people know it by.
     ///
     /// # Errors
@@ -285,6 +309,11 @@ impl Workspace {
             false => Ok(Arc::new(Source { name: self.name(path), ..(*source).clone() })),
         }
     }
+}
+
+fn misnamed(path: &str) -> Failure {
+    Failure::source(path, "bad_name", "this is not the name of a record")
+        .help("a record is called `NNNN-words.yaml`: four digits, which say its place in the order, and a few words")
 }
 
 fn default_playbook(root: &Path, project: &Project) -> DefaultPlaybook {
