@@ -270,11 +270,20 @@ impl Workspace {
     /// # Errors
     /// A lock that cannot be used.
     pub fn read_lock(&self) -> Result<Option<Lock>, Failure> {
+        Ok(self.read_lock_with_source()?.map(|(lock, _)| lock))
+    }
+
+    /// Reads the lock, if there is one, and keeps the text that its places point into.
+    ///
+    /// # Errors
+    /// A lock that cannot be used.
+    pub fn read_lock_with_source(&self) -> Result<Option<(Lock, Arc<Source>)>, Failure> {
         let path = self.lock_path();
-        match folders::has_file(&path) {
-            true => Ok(Some(Lock::parse(self.read(&path)?)?)),
-            false => Ok(None),
+        if !folders::has_file(&path) {
+            return Ok(None);
         }
+        let source = self.read(&path)?;
+        Ok(Some((Lock::parse(Arc::clone(&source))?, source)))
     }
 
     /// Where a record of the history lies.
@@ -295,7 +304,9 @@ impl Workspace {
             let (record, places) = history::parse(Arc::clone(&source))?;
             Ok(Entry { number, name: name.clone(), record, places, source })
         };
-        Ok(History::new(gather(found.iter().map(read).collect())?))
+        let folder = self.name(&self.record_path(""));
+        let next = |failure: Failure| failure.next(format!("git log --oneline -- {folder}"));
+        Ok(History::new(gather(found.iter().map(read).collect()).map_err(next)?))
     }
 
     /// Reads a file under the name that people know it by.

@@ -3,6 +3,7 @@
 mod name;
 mod past;
 mod read;
+mod reasons;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -11,5 +12,6 @@ mod verify;
 pub use name::{next_number, number_of, slug};
 pub use past::{Entry, History, Standing};
 pub use read::{Places, RowPlaces, parse};
+pub use reasons::{reason_for, reasons};
 pub use record::{Kind, Record, Taken};
 pub use verify::{Objection, verify};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::diagnostic::{Report, Source};
-use crate::golden::{Lock, RowChange};
+use crate::golden::{GoldenFile, Lock, Reason, RowChange};
 
 fn row(name: &str, before: Option<&str>, after: Option<&str>) -> RowChange {
     RowChange { name: name.into(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
@@ -140,6 +140,16 @@ fn a_text_after_that_the_lock_does_not_have_is_named_in_the_record() {
 }
 
 #[test]
+fn a_playbook_that_the_lock_does_not_have_is_one_objection_unless_all_its_rows_were_removed() {
+    let (first, empty) = (first(), Lock::default());
+    let source = Source::whole("goldens/playbook.lock", "");
+    let gone = approval("gone", first.rows.iter().map(|r| row(&r.name, r.after.as_deref(), None)).collect());
+    let found = verify(&history(std::slice::from_ref(&first)), &empty, &source);
+    assert_eq!((found.len(), found[0].id(), found[0].playbook.as_deref()), (1, "not_in_the_lock", Some("standard")));
+    assert_eq!(verify(&history(&[first, gone]), &empty, &source), []);
+}
+
+#[test]
 fn a_text_before_that_the_record_before_it_did_not_leave_is_named() {
     let odd = approval("odd", vec![row("limit b", Some("5"), Some("6"))]);
     let found = objections(&[first(), odd], &[("limit a", "1"), ("limit b", "6")]);
@@ -162,4 +172,48 @@ fn the_next_record_says_how_the_rows_differ_from_what_the_records_come_to() {
     assert_eq!(changes, expected);
     assert_eq!(history.changes("standard", [("limit a", "1"), ("limit b", "2")]), []);
     assert_eq!(history.changes("other", [("limit a", "1")]), [row("limit a", None, Some("1"))]);
+}
+
+const BODY: &str = "\
+pay: { outcome: succeeded, effect: applied, attempts: 1, verdicts: [] }
+ledger: { pay/k: applied x1 }
+findings: []
+events:
+- { +0:    pay, attempt_started: 1 }
+";
+
+fn golden(body: &str, whys: &[&str]) -> (GoldenFile, std::sync::Arc<Source>) {
+    let mut golden = GoldenFile::new("pay", "standard", body);
+    golden.reasons = whys.iter().map(|why| Reason { class: "effect changed".into(), why: (*why).into() }).collect();
+    let source = Source::whole("goldens/standard/pay.snap", golden.render());
+    (GoldenFile::parse(&source).unwrap_or_else(|report| panic!("{report}")), source)
+}
+
+#[test]
+fn a_golden_that_changed_dangerously_must_say_why() {
+    let worse = BODY.replace("applied x1", "applied x2");
+    let slower = BODY.replace("+0:   ", "+200: ");
+    let (before, _) = golden(BODY, &["once"]);
+    let check = |body: &str, whys: &[&str]| {
+        let (after, source) = golden(body, whys);
+        reason_for(&before, &after, &source).map(|objection| objection.report.to_string())
+    };
+    let said = check(&worse, &["once"]).unwrap();
+    assert_eq!(said, "goldens/standard/pay.snap:2:1: effect changed, and nobody said why");
+    assert_eq!(check(&worse, &["once", "it now pays twice"]), None);
+    assert_eq!(check(&slower, &["once"]), None);
+    assert!(check(BODY, &[]).unwrap().contains("a reason that was kept here is gone"));
+    assert!(check(&worse, &["another", "words"]).unwrap().contains("is gone"));
+}
+
+#[test]
+fn a_reason_that_says_nothing_or_is_about_nothing_is_named() {
+    let (good, source) = golden(BODY, &["because"]);
+    assert_eq!(reasons(&good, &source), []);
+    let (blank, source) = golden(BODY, &[" "]);
+    let found = reasons(&blank, &source);
+    assert_eq!(found[0].report.to_string(), "goldens/standard/pay.snap:5:3: a reason in this golden says nothing");
+    let (mut odd, source) = golden(BODY, &["because"]);
+    odd.reasons[0].class = "timing only".into();
+    assert_eq!(reasons(&odd, &source)[0].id(), "odd_reason");
 }

@@ -1,6 +1,7 @@
 //! Whether the records explain the lock: replayed from nothing they must give exactly its rows. Reads no file.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::past::{Entry, History, Rows, Standing};
@@ -11,15 +12,15 @@ use crate::yaml::shorten;
 /// Something that the records do not explain, or that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objection {
-    /// The playbook that it is about.
-    pub playbook: String,
+    /// The playbook whose rows it is about; none where it is about a file beside them.
+    pub playbook: Option<String>,
     /// What is wrong, and where: a single diagnostic.
     pub report: Report,
 }
 
 impl Objection {
-    fn new(playbook: &str, source: &Arc<Source>, said: Diagnostic) -> Objection {
-        Objection { playbook: playbook.to_owned(), report: Report::one(Arc::clone(source), said) }
+    pub(super) fn new(playbook: Option<&str>, source: &Arc<Source>, said: Diagnostic) -> Objection {
+        Objection { playbook: playbook.map(str::to_owned), report: Report::one(Arc::clone(source), said) }
     }
 
     /// The stable id of what is wrong.
@@ -41,17 +42,15 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
                 many => format!("{many} rows that nothing explains"),
             };
             let help = "`playproof approve` writes the record of what nobody has recorded yet";
-            found.push(Objection::new(playbook, lock_source, said.at(section.span.clone(), label).help(help)));
+            found.push(Objection::new(Some(playbook), lock_source, said.at(section.span.clone(), label).help(help)));
             continue;
         }
         for (name, row) in &section.rows {
             let standing = known.and_then(|known| known.get(name.as_str()));
-            let objection = match standing {
-                Some(standing) if standing.text == Some(&row.text) => continue,
-                Some(Standing { text: Some(_), .. }) => continue, // said where the record stands, below
-                Some(_) | None => unexplained(name, standing, lock_source, row.span.clone()),
-            };
-            found.push(Objection { playbook: playbook.clone(), ..objection });
+            // Where a record says something else, that is said where the record stands.
+            if standing.is_none_or(|standing| standing.text.is_none()) {
+                found.push(Objection::new(Some(playbook), lock_source, unexplained(name, standing, row.span.clone())));
+            }
         }
     }
     found.extend(not_in_the_lock(&rows, lock));
@@ -77,33 +76,30 @@ fn unfit(entry: &Entry, n: usize, before: Option<Standing<'_>>) -> Option<Object
             "a record is missing (restore it from git), was edited, or two branches changed the row: then let the \
              later record begin where the earlier one ended",
         );
-    Some(Objection::new(&entry.record.playbook, &entry.source, said))
+    Some(Objection::new(Some(&entry.record.playbook), &entry.source, said))
 }
 
-fn unexplained(
-    name: &str,
-    standing: Option<&Standing<'_>>,
-    source: &Arc<Source>,
-    span: std::ops::Range<usize>,
-) -> Objection {
+fn unexplained(name: &str, standing: Option<&Standing<'_>>, span: Range<usize>) -> Diagnostic {
     let label = match standing {
         Some(standing) => format!("{} removed this row", standing.entry.name),
         None => "no record of this row".to_owned(),
     };
-    let said = Diagnostic::error("no_record", format!("nothing explains the row `{}`", shorten(name)))
+    Diagnostic::error("no_record", format!("nothing explains the row `{}`", shorten(name)))
         .at(span, label)
-        .help("restore the record from git, or let `playproof approve` write one");
-    Objection::new("", source, said)
+        .help("restore the record from git, or let `playproof approve` write one")
 }
 
 /// Rows that the records come to and the lock does not have so.
 fn not_in_the_lock(rows: &Rows<'_>, lock: &Lock) -> Vec<Objection> {
     let mut found = Vec::new();
     for (playbook, known) in rows {
-        let section = lock.playbooks.get(*playbook);
+        let Some(section) = lock.playbooks.get(*playbook) else {
+            found.extend(no_section(playbook, known));
+            continue;
+        };
         for (name, standing) in known {
             let Some(text) = standing.text else { continue };
-            let locked = section.and_then(|section| section.rows.get(*name));
+            let locked = section.rows.get(*name);
             let said = match locked {
                 Some(locked) if locked.text == text => continue,
                 Some(locked) => format!("the lock has {}", differing(Some(text), &locked.text)),
@@ -118,10 +114,20 @@ fn not_in_the_lock(rows: &Rows<'_>, lock: &Lock) -> Vec<Objection> {
             .help(
                 "somebody edited the lock or the record, or a later record is missing: restore it from git, or approve",
             );
-            found.push(Objection::new(playbook, &standing.entry.source, said));
+            found.push(Objection::new(Some(playbook), &standing.entry.source, said));
         }
     }
     found
+}
+
+/// That the lock has no rows of a playbook, where the last record says so; none where all were removed.
+fn no_section(playbook: &str, known: &BTreeMap<&str, Standing<'_>>) -> Option<Objection> {
+    let standing = known.values().filter(|standing| standing.text.is_some());
+    let last = standing.max_by_key(|standing| (standing.entry.number, &standing.entry.name))?.entry;
+    let said = Diagnostic::error("not_in_the_lock", format!("the lock has no rows of `{playbook}`"))
+        .at(last.places.playbook.clone(), "not in the lock")
+        .help("restore the lock from git, or approve: rows that no fixture uses are then recorded as removed");
+    Some(Objection::new(Some(playbook), &last.source, said))
 }
 
 /// The first value in which two texts of a row differ, as the second has it.

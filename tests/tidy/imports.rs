@@ -54,6 +54,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "event",
             "fixture",
             "golden",
+            "history",
             "impact",
             "mining",
             "mutation",
