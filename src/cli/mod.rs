@@ -10,6 +10,8 @@ mod fixtures;
 mod folders;
 mod git;
 mod inputs;
+mod kept;
+mod onecall;
 mod output;
 mod pending;
 mod playbooks;

@@ -9,4 +9,5 @@ mod story;
 #[cfg(test)]
 mod tests;
 
-pub use run::{Args, run};
+pub use case::Case;
+pub use run::{Args, page, run};

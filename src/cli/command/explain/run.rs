@@ -1,10 +1,11 @@
 //! `playproof explain`: finds the call and puts the page together.
 
 use super::case::Case;
-use super::find::{Search, find};
+use super::find::find;
 use super::story::{self, Said};
 use super::{advice, otherwise};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::onecall::Search;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::Reading;
@@ -58,13 +59,14 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
+        command: "explain",
         input: &args.input,
         wanted: args.call.as_deref(),
-        reading: &args.reading,
-        beyond: args.beyond_tape.clone().unwrap_or_default(),
+        map: args.reading.map.as_deref(),
+        options: args.reading.options(),
         redaction: &project.redaction,
     };
-    let case = find(&search, &plan)?;
+    let case = find(&search, &plan, args.beyond_tape.clone().unwrap_or_default())?;
     let style =
         Style { width: terminal.out.width, palette: Palette::new(terminal.out.colour), arguments: Arguments::Values };
     output.page(&page(&case, &plan, &tools, style))?;
@@ -72,7 +74,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 }
 
 /// The page: the call at a glance, its story, what would have happened otherwise, and what to do.
-pub(super) fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
+pub fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
     let reference = case.reference();
     let ran = case.simulate(plan);
     let facts = ran.facts_in_words();
