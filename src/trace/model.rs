@@ -1,5 +1,7 @@
 //! Recorded calls and answers as the rest of the product sees them. Knows no JSON and reads nothing.
 
+use std::sync::Arc;
+
 use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
 
@@ -70,7 +72,7 @@ pub enum Reply {
     /// Yes.
     Ok,
     /// No; the error object is missing where the trace has none.
-    Failed(Option<Box<ErrorFacts>>),
+    Failed(Option<Arc<ErrorFacts>>),
 }
 
 /// The texts of a recorded call, for building one.
