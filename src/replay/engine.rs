@@ -8,10 +8,11 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::event::{Finding, FindingBy};
+use crate::event::{ErrorFacts, Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, TracedCall, Writes};
+use crate::trace::model::Reply;
 use crate::trace::pieces::{self, Chunks, Piece};
 use crate::trace::processor::fetch;
 use crate::trace::read::{self, Digest, Spares};
@@ -415,14 +416,30 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
 
 /// Has the calls that come soon brought near: they were last touched thousands of calls ago.
 fn ahead(calls: &[ClosedCall], now: usize) {
-    if let Some(soon) = calls.get(now + 8) {
+    if let Some(soon) = calls.get(now + 12) {
         fetch(&**soon);
     }
-    if let Some(next) = calls.get(now + 4) {
-        fetch(next.call.tool());
-        if let Some(answer) = next.call.answers.first() {
+    if let Some(next) = calls.get(now + 8) {
+        if let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first()) {
+            fetch(text);
             fetch(answer);
         }
+    }
+    if let Some(error) = calls.get(now + 5).and_then(first_error) {
+        fetch(error);
+    }
+    if let Some(error) = calls.get(now + 2).and_then(first_error)
+        && let (Some(kind), Some(message)) = (&error.kind, &error.message)
+    {
+        fetch(&**kind);
+        fetch(&**message);
+    }
+}
+
+fn first_error(closed: &ClosedCall) -> Option<&ErrorFacts> {
+    match &closed.call.answers.first()?.reply {
+        Reply::Failed(error) => error.as_deref(),
+        Reply::Ok => None,
     }
 }
 
@@ -473,6 +490,7 @@ impl Order<'_> {
         while self.closed.len() >= BATCH || (self.current.is_none() && !self.closed.is_empty()) {
             let calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
             let mut recorded = Vec::new();
+            self.recording.look_up(&calls);
             for (n, closed) in calls.iter().enumerate() {
                 let facts =
                     plan.map_or(ToolFacts::ASSUMED, |plan| self.facts.of(plan, closed.marks.tool, &closed.call));

@@ -95,6 +95,8 @@ pub struct CallTexts<'a> {
 }
 
 const TEXTS: usize = 7;
+const KEY: usize = 4;
+const TOKEN: usize = 6;
 
 impl RecordedCall {
     /// A call without times and answers yet.
@@ -140,9 +142,28 @@ impl RecordedCall {
         self.text.capacity()
     }
 
+    /// The first byte of its texts, for bringing them near: to slice a text is to look at it.
+    pub fn first_byte(&self) -> Option<&u8> {
+        self.text.as_bytes().first()
+    }
+
+    /// Whether it has an idempotency key; does not look at it.
+    pub fn is_keyed(&self) -> bool {
+        self.has(KEY)
+    }
+
+    /// Whether it has a reversal token; does not look at it.
+    pub fn has_token(&self) -> bool {
+        self.has(TOKEN)
+    }
+
+    fn has(&self, n: usize) -> bool {
+        self.present & (1 << n) != 0
+    }
+
     fn part(&self, n: usize) -> Option<&str> {
         let start = if n == 0 { 0 } else { self.ends[n - 1] };
-        (self.present & (1 << n) != 0).then(|| &self.text[start as usize..self.ends[n] as usize])
+        self.has(n).then(|| &self.text[start as usize..self.ends[n] as usize])
     }
 
     /// The tool's name.
@@ -167,7 +188,7 @@ impl RecordedCall {
 
     /// The idempotency key.
     pub fn key(&self) -> Option<&str> {
-        self.part(4)
+        self.part(KEY)
     }
 
     /// The evidence references as JSON text.
@@ -177,7 +198,7 @@ impl RecordedCall {
 
     /// The reversal token.
     pub fn token(&self) -> Option<&str> {
-        self.part(6)
+        self.part(TOKEN)
     }
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` where runs have no names.

@@ -61,7 +61,10 @@ const MAX_SPARE_TEXT: usize = 16 << 10;
 /// Puts calls that are done with among the spares, unless they are large or there are enough.
 pub fn recycle(done: impl IntoIterator<Item = Box<TracedCall>>, spares: &mut Spares, enough: usize) {
     let room = enough.saturating_sub(spares.len());
-    spares.extend(done.into_iter().filter(|traced| traced.call.allocated() <= MAX_SPARE_TEXT).take(room));
+    for mut traced in done.into_iter().filter(|traced| traced.call.allocated() <= MAX_SPARE_TEXT).take(room) {
+        traced.call.answers.clear(); // now, while they are near
+        spares.push(traced);
+    }
 }
 
 /// Reads the lines of `piece`, and takes out what `redaction` says.

@@ -26,6 +26,9 @@ const MAX_ANSWERS: usize = 1_000;
 /// Open calls that a result without a label is offered to, the newest first.
 const MAX_OFFERS: usize = 1_000;
 
+/// How many calls ahead of its closing a call's label is looked up.
+const AHEAD: u64 = 8;
+
 /// Reports of skipped lines that are kept for display.
 const MAX_REPORTS: usize = 5;
 
@@ -297,6 +300,9 @@ impl<'a> Assembler<'a> {
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
         let Some(open) = self.open.take(number, &mut self.runs) else { return };
         fetch(&*open.traced); // it was last touched thousands of calls ago, and will be looked at soon
+        if let Some(soon) = self.open.get(number + AHEAD) {
+            std::hint::black_box(self.by_id.contains_key(&half(soon.id))); // looked up now, near when it closes
+        }
         for &id in [open.id].iter().chain(&open.joined_ids) {
             if self.by_id.get(&half(id)) == Some(&number) {
                 self.by_id.remove(&half(id));
