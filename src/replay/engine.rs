@@ -15,7 +15,7 @@ use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger
 use crate::trace::model::Reply;
 use crate::trace::pieces::{self, Chunks, Piece};
 use crate::trace::processor::fetch;
-use crate::trace::read::{self, Digest, Spares};
+use crate::trace::read::{self, Digest, Entry, Spares};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
@@ -28,10 +28,13 @@ use super::seen::Seen;
 use super::summary::{FindingCounts, Summary};
 
 /// Calls that one worker takes at a time.
-const BATCH: usize = 512;
+const BATCH: usize = 256;
+
+/// Calls that a piece of an input usually has at most.
+const CALLS_A_PIECE: usize = 512;
 
 /// Calls that are kept to be filled again.
-const MAX_SPARE_CALLS: usize = 16 * BATCH;
+const MAX_SPARE_CALLS: usize = 8_192;
 
 /// A buffer that grew beyond this for a long line is not kept.
 const MAX_SPARE_BUFFER: usize = 2 << 20;
@@ -178,6 +181,7 @@ struct Replay<'a, 'i, W, S> {
 #[derive(Default)]
 struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
+    entries: Mutex<Vec<Vec<Entry>>>,
     calls: Mutex<Spares>,
 }
 
@@ -195,8 +199,16 @@ impl Spare {
     /// As many calls as a piece of an input may need.
     fn calls(&self) -> Spares {
         let mut calls = lock(&self.calls);
-        let keep = calls.len().saturating_sub(BATCH);
+        let keep = calls.len().saturating_sub(CALLS_A_PIECE);
         calls.split_off(keep)
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        lock(&self.entries).pop().unwrap_or_default()
+    }
+
+    fn keep_entries(&self, entries: Vec<Entry>) {
+        lock(&self.entries).push(entries);
     }
 
     fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {
@@ -324,7 +336,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
                 let mut calls = self.spare.calls();
-                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls);
+                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls, self.spare.entries());
                 self.spare.keep_calls(calls);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
@@ -351,7 +363,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Some(Parsed::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
                     let taken = assembler.take(digest, &mut order.closed);
-                    taken.map_err(|report| ReplayError::Input(Box::new(report)))?;
+                    self.spare.keep_entries(taken.map_err(|report| ReplayError::Input(Box::new(report)))?);
                 }
             }
             Some(Parsed::Ends) => order.end(),

@@ -7,6 +7,7 @@ const MAX_MESSAGE: usize = 400;
 /// white space is one space. At most 400 bytes of the message count.
 pub fn write_template(message: &str, out: &mut String) {
     out.clear();
+    out.reserve(message.len().min(MAX_MESSAGE));
     let mut rest = message.get(..message.floor_char_boundary(MAX_MESSAGE)).unwrap_or(message).trim_start();
     while let Some(first) = rest.chars().next() {
         if let Some(length) = plain_word(rest) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
+use crate::trace::processor::fetch;
 
 /// Where in the inputs something stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,6 +136,13 @@ impl RecordedCall {
         self.at = None;
         self.timeout = None;
         self.answers.clear();
+    }
+
+    /// Brings near where its first answer will stand.
+    pub(super) fn fetch_answers(&mut self) {
+        if let Some(first) = self.answers.spare_capacity_mut().first() {
+            fetch(first);
+        }
     }
 
     /// Bytes that its texts take up, used or not.

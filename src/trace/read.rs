@@ -69,14 +69,14 @@ pub fn recycle(done: impl IntoIterator<Item = Box<TracedCall>>, spares: &mut Spa
 
 /// Reads the lines of `piece`, and takes out what `redaction` says.
 pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
-    digest_into(piece, redaction, &mut Spares::new())
+    digest_into(piece, redaction, &mut Spares::new(), Vec::new())
 }
 
-/// The same; uses `spares` before it allocates.
-pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares) -> Digest {
+/// The same; uses `spares`, and the room of `entries`, which is empty, before it allocates.
+pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares, entries: Vec<Entry>) -> Digest {
     match piece {
         Piece::Lines(bytes) => {
-            let mut digest = Digest { entries: Vec::with_capacity(bytes.len() / 160), ..Digest::default() };
+            let mut digest = Digest { entries, ..Digest::default() };
             match std::str::from_utf8(bytes) {
                 Ok(text) => {
                     split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction, spares));
@@ -171,6 +171,7 @@ fn call_entry(
             spare.call.begin_again(texts, place);
             spare.marks = marks;
             spare.story = Story::default();
+            spare.call.fetch_answers();
             spare
         }
         None => Box::new(TracedCall { call: RecordedCall::new(texts, place), marks, story: Story::default() }),
