@@ -105,7 +105,7 @@ fn command(path: &Path, jobs: usize, format: &str) -> Timing {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     };
-    assert!(status.success(), "{status}");
+    assert!(matches!(status.code(), Some(0 | 1)), "{status}"); // 1: the trace shows unsafe calls
     Timing { cpu: cpu_seconds() - before, wall: start.elapsed().as_secs_f64(), peak_mb: peak }
 }
 
