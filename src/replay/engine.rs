@@ -8,13 +8,14 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::event::{Finding, FindingBy};
+use crate::event::{ErrorFacts, Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, TracedCall, Writes};
+use crate::trace::model::Reply;
 use crate::trace::pieces::{self, Chunks, Piece};
 use crate::trace::processor::fetch;
-use crate::trace::read::{self, Digest, Spares};
+use crate::trace::read::{self, Digest, Entry, Spares};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
@@ -27,10 +28,13 @@ use super::seen::Seen;
 use super::summary::{FindingCounts, Summary};
 
 /// Calls that one worker takes at a time.
-const BATCH: usize = 512;
+const BATCH: usize = 256;
+
+/// Calls that a piece of an input usually has at most.
+const CALLS_A_PIECE: usize = 512;
 
 /// Calls that are kept to be filled again.
-const MAX_SPARE_CALLS: usize = 16 * BATCH;
+const MAX_SPARE_CALLS: usize = 8_192;
 
 /// A buffer that grew beyond this for a long line is not kept.
 const MAX_SPARE_BUFFER: usize = 2 << 20;
@@ -177,6 +181,7 @@ struct Replay<'a, 'i, W, S> {
 #[derive(Default)]
 struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
+    entries: Mutex<Vec<Vec<Entry>>>,
     calls: Mutex<Spares>,
 }
 
@@ -194,8 +199,16 @@ impl Spare {
     /// As many calls as a piece of an input may need.
     fn calls(&self) -> Spares {
         let mut calls = lock(&self.calls);
-        let keep = calls.len().saturating_sub(BATCH);
+        let keep = calls.len().saturating_sub(CALLS_A_PIECE);
         calls.split_off(keep)
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        lock(&self.entries).pop().unwrap_or_default()
+    }
+
+    fn keep_entries(&self, entries: Vec<Entry>) {
+        lock(&self.entries).push(entries);
     }
 
     fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {
@@ -323,7 +336,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
                 let mut calls = self.spare.calls();
-                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls);
+                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls, self.spare.entries());
                 self.spare.keep_calls(calls);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
@@ -350,7 +363,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Some(Parsed::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
                     let taken = assembler.take(digest, &mut order.closed);
-                    taken.map_err(|report| ReplayError::Input(Box::new(report)))?;
+                    self.spare.keep_entries(taken.map_err(|report| ReplayError::Input(Box::new(report)))?);
                 }
             }
             Some(Parsed::Ends) => order.end(),
@@ -415,14 +428,30 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
 
 /// Has the calls that come soon brought near: they were last touched thousands of calls ago.
 fn ahead(calls: &[ClosedCall], now: usize) {
-    if let Some(soon) = calls.get(now + 8) {
+    if let Some(soon) = calls.get(now + 12) {
         fetch(&**soon);
     }
-    if let Some(next) = calls.get(now + 4) {
-        fetch(next.call.tool());
-        if let Some(answer) = next.call.answers.first() {
+    if let Some(next) = calls.get(now + 8) {
+        if let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first()) {
+            fetch(text);
             fetch(answer);
         }
+    }
+    if let Some(error) = calls.get(now + 5).and_then(first_error) {
+        fetch(error);
+    }
+    if let Some(error) = calls.get(now + 2).and_then(first_error)
+        && let (Some(kind), Some(message)) = (&error.kind, &error.message)
+    {
+        fetch(&**kind);
+        fetch(&**message);
+    }
+}
+
+fn first_error(closed: &ClosedCall) -> Option<&ErrorFacts> {
+    match &closed.call.answers.first()?.reply {
+        Reply::Failed(error) => error.as_deref(),
+        Reply::Ok => None,
     }
 }
 
@@ -473,6 +502,7 @@ impl Order<'_> {
         while self.closed.len() >= BATCH || (self.current.is_none() && !self.closed.is_empty()) {
             let calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
             let mut recorded = Vec::new();
+            self.recording.look_up(&calls);
             for (n, closed) in calls.iter().enumerate() {
                 let facts =
                     plan.map_or(ToolFacts::ASSUMED, |plan| self.facts.of(plan, closed.marks.tool, &closed.call));

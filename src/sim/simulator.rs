@@ -1,5 +1,7 @@
 //! Drives the dispatcher against the upstream until nothing is left to happen. The only loop there is.
 
+use std::sync::Arc;
+
 use crate::classify::Signal;
 use crate::clock::EventQueue;
 use crate::dispatch::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
@@ -226,12 +228,12 @@ impl<'a, 'c> Turn<'a, 'c> {
             message: Some(format!("no answer within {timeout} ms").into()),
             ..ErrorFacts::default()
         };
-        self.failed(call, attempt, Some(error))
+        self.failed(call, attempt, Some(Arc::new(error)))
     }
 
-    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<ErrorFacts>) -> Reaction {
+    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Reaction {
         let call = self.call(id);
-        let signal = Signal::new(error.as_ref(), call.tool_name, call.facts, call.key.is_some(), attempt);
+        let signal = Signal::new(error.as_deref(), call.tool_name, call.facts, call.key.is_some(), attempt);
         let said = self.plan.classifier.classify(&signal);
         let retry_after = signal.retry_after;
         let error: Option<ErrorId> = error.map(|error| self.sim.record.intern_error(error));
