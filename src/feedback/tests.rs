@@ -20,7 +20,7 @@ fn call(error: Option<ErrorFacts>) -> RecordedCall {
         attempt: None,
         started: None,
         at: Some(Instant::from_millis(40)),
-        reply: error.map_or(Reply::Ok, |error| Reply::Failed(Some(Box::new(error)))),
+        reply: error.map_or(Reply::Ok, |error| Reply::Failed(Some(error.into()))),
         inferred: false,
         place: Place { input: 0, line: 2 },
     }];
@@ -138,4 +138,19 @@ fn calls_of_a_run_ask_the_same_by_tool_and_key_or_arguments() {
     assert!(!asks_the_same(&one, &marks("r", "pay", None, 2)));
     assert!(!asks_the_same(&one, &marks("r", "bill", Some("k"), 1)));
     assert!(!asks_the_same(&one, &marks("r2", "pay", Some("k"), 1)));
+}
+
+#[test]
+fn a_file_that_is_cut_off_or_lost_a_line_is_read_or_refused_with_a_place() {
+    let text = Feedback { facts: Some(ToolFacts::ASSUMED), ..feedback(Some("rate_limited")) }.render();
+    let cuts = (0..text.len()).filter_map(|at| text.get(..at)).map(str::to_owned);
+    let lines: Vec<&str> = text.lines().collect();
+    let gaps = (0..lines.len()).map(|gap| [&lines[..gap], &lines[gap + 1..]].concat().join("\n"));
+    for text in cuts.chain(gaps) {
+        if let Err(report) = parse(Source::whole("x.yaml", text.as_str())) {
+            let end = report.source.text.len();
+            let spans = report.diagnostics.iter().flat_map(|said| &said.labels).map(|label| label.span.clone());
+            assert!(spans.into_iter().all(|span| span.start <= span.end && span.end <= end), "{text}");
+        }
+    }
 }

@@ -139,7 +139,7 @@ mod tests {
             code: Some("E1".into()),
             retry_after: Some(Duration::from_millis(30)),
         };
-        let first = call(Some("c1"), 2, vec![answer(AnswerTo::Attempt, 5, Reply::Failed(Some(Box::new(error))))]);
+        let first = call(Some("c1"), 2, vec![answer(AnswerTo::Attempt, 5, Reply::Failed(Some(error.into())))]);
         let answers = vec![
             answer(AnswerTo::Attempt, 4, Reply::Failed(None)),
             answer(AnswerTo::Refresh, 6, Reply::Ok),
