@@ -248,7 +248,7 @@ struct Done<P> {
     part: P,
     summaries: Vec<Summary>,
     recorded: FindingCounts,
-    /// By plan: the marks of runs that went off tape.
+    /// By plan: runs that went off tape, told apart across inputs.
     off_tape: Vec<Vec<u128>>,
 }
 
@@ -441,10 +441,11 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
                 summary.add(plan, call, record, text);
             }
             let off_tape = record.tallies.iter().any(|tally| tally.off_tape.is_some());
-            if let Some(runs) =
-                done.off_tape.get_mut(n).filter(|runs| off_tape && runs.last() != Some(&closed.marks.run))
-            {
-                runs.push(closed.marks.run);
+            if let Some(runs) = done.off_tape.get_mut(n).filter(|_| off_tape) {
+                let run = closed.marks.run ^ u128::from(call.place.input); // names of runs are those of one input
+                if runs.last() != Some(&run) {
+                    runs.push(run);
+                }
             }
         }
         if let Some((plan, &facts)) = self.plans.first().zip(facts.first()) {

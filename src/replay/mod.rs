@@ -12,8 +12,10 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub use attempts::judge as judge_attempts;
 pub use counts::Counts;
 pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
+pub use recorded::{Recording, finding};
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
 pub use template::write_template;
