@@ -3,11 +3,11 @@
 use crate::classify::Signal;
 use crate::clock::EventQueue;
 use crate::dispatch::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
-use crate::event::{Asked, Decision, ErrorFacts, OutcomeKind, Provenance};
+use crate::event::{Asked, Decision, DecisionEvent, ErrorFacts, OutcomeKind, Provenance};
 use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, ToolId};
 use crate::playbook::model::ToolFacts;
 use crate::time::{Duration, Instant};
-use crate::trace::model::{AnswerTo, RecordedCall, Reply};
+use crate::trace::model::{RecordedCall, Reply};
 use crate::upstream::{Answer, BeyondTape, KeyDialect, Request, Says, Source, World};
 
 use super::findings;
@@ -99,15 +99,25 @@ impl Simulator {
 
     /// What the recording has that the run did not use, and where the run departed from it.
     fn compare_with_tape(&mut self, call: &RecordedCall) {
-        let Record { outcomes, tallies, .. } = &mut self.record;
+        let Record { outcomes, tallies, events, .. } = &mut self.record;
         let (Some(outcome), Some(tally)) = (outcomes.first(), tallies.first_mut()) else { return };
-        let attempts = || call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt);
-        let recorded = u32::try_from(attempts().count()).unwrap_or(u32::MAX);
-        let Some(last) = attempts().next_back() else { return };
+        let (mut recorded, mut last) = (0_u32, None);
+        for attempt in call.attempts() {
+            recorded += 1; // the assembler keeps 1,000 answers a call at most
+            last = Some(attempt);
+        }
+        let Some((number, last)) = last else { return };
+        let from_tape = |event: &&DecisionEvent| {
+            use Provenance::{Inferred, Recorded};
+            matches!(event.what, Decision::AttemptFinished { provenance: Recorded | Inferred, .. })
+        };
+        let used = u32::try_from(events.iter().filter(from_tape).count()).unwrap_or(u32::MAX);
         let succeeded = matches!(outcome.kind, OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation);
-        tally.tape_left = recorded.saturating_sub(outcome.attempts);
-        tally.off_tape = if recorded != outcome.attempts {
-            Some(OffTape::Attempts { recorded, now: outcome.attempts })
+        tally.tape_left = recorded.saturating_sub(used);
+        tally.off_tape = if number.get() != outcome.attempts {
+            Some(OffTape::Attempts { recorded: number.get(), now: outcome.attempts })
+        } else if tally.tape_left > 0 {
+            Some(OffTape::Answers { recorded, used })
         } else if succeeded != (last.reply == Reply::Ok) {
             Some(OffTape::FinalStatus)
         } else {

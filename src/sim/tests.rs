@@ -168,3 +168,29 @@ fn a_recorded_failure_is_no_evidence_against_a_claim() {
     assert_eq!(denied.outcomes[0].claim, EffectClaim::NotApplied);
     assert!(!ids(&denied).contains(&FindingId::UntruthfulOutcome));
 }
+
+#[test]
+fn an_attempt_that_the_recording_lacks_is_unanswered_whatever_comes_later() {
+    let mut call = call(Some("k"), vec![timeout(), Reply::Ok]);
+    call.answers[1].attempt = Some(3);
+    let record = standard(&call);
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::new(2))));
+    assert_eq!(record.tallies[0].off_tape, Some(OffTape::Attempts { recorded: 3, now: 2 }));
+    assert_eq!(record.tallies[0].tape_left, 1);
+    let repeated = replay("standard", &call, DECLARED, &BeyondTape::Repeat);
+    assert_eq!(repeated.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
+    assert_eq!((repeated.outcomes[0].attempts, repeated.tallies[0].tape_left), (3, 0));
+}
+
+#[test]
+fn recorded_answers_that_a_modelled_refresh_left_behind_are_left_over() {
+    let stale = failed("412_precondition", "evidence is stale", None);
+    let call = call(None, vec![stale, Reply::Ok]);
+    let record = replay("standard", &call, DECLARED, &BeyondTape::Ok);
+    let finished = |event: &&crate::event::DecisionEvent| {
+        matches!(event.what, Decision::AttemptFinished { provenance: Provenance::Modelled, .. })
+    };
+    assert_eq!(record.events.iter().filter(finished).count(), 1, "{:#?}", record.events);
+    assert_eq!(record.tallies[0].tape_left, 1);
+    assert_eq!(record.tallies[0].off_tape, Some(OffTape::Answers { recorded: 2, used: 1 }));
+}

@@ -6,12 +6,11 @@ use super::case::{Case, Ran};
 use super::recorded::Recorded;
 use crate::classify::Signal;
 use crate::event::{Decision, EffectClaim, Outcome, Provenance};
-use crate::ids::AttemptNo;
 use crate::playbook::model::{Access, ToolFacts};
 use crate::report::text;
 use crate::report::view::Truth;
 use crate::sim::Plan;
-use crate::trace::model::{AnswerTo, RecordedCall, Reply};
+use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 
 /// Other calls that are named.
 const NAMED: usize = 5;
@@ -100,28 +99,21 @@ struct Proof {
 impl Proof {
     fn of(call: &RecordedCall, plan: &Plan, ran: &Ran) -> Proof {
         let mut proof = Proof::default();
-        let mut next = AttemptNo::FIRST;
-        for answer in &call.answers {
-            let number = answer.attempt.map_or(next, AttemptNo::new);
-            match (answer.to, &answer.reply) {
-                (AnswerTo::Attempt, reply) => {
-                    let effect = match reply {
-                        Reply::Ok => EffectClaim::Applied,
-                        Reply::Failed(error) => {
-                            let keyed = call.key().is_some();
-                            let signal = Signal::new(error.as_deref(), call.tool(), ran.facts, keyed, number);
-                            plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect
-                        }
-                    };
-                    proof.made += u32::from(*reply == Reply::Ok);
-                    proof.maybe += u32::from(effect == EffectClaim::Unknown);
-                    proof.claim = Some(proof.claim.map_or(effect, |claim| claim.and(effect)));
-                    next = number.next();
+        for (number, answer) in call.attempts() {
+            let effect = match &answer.reply {
+                Reply::Ok => EffectClaim::Applied,
+                Reply::Failed(error) => {
+                    let keyed = call.key().is_some();
+                    let signal = Signal::new(error.as_deref(), call.tool(), ran.facts, keyed, number);
+                    plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect
                 }
-                (AnswerTo::Reversal, Reply::Ok) => proof.taken_back += 1,
-                (AnswerTo::Reversal, Reply::Failed(_)) | (AnswerTo::Refresh, _) => {}
-            }
+            };
+            proof.made += u32::from(answer.reply == Reply::Ok);
+            proof.maybe += u32::from(effect == EffectClaim::Unknown);
+            proof.claim = Some(proof.claim.map_or(effect, |claim| claim.and(effect)));
         }
+        let taken_back = |answer: &&RecordedAnswer| answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok;
+        proof.taken_back = u32::try_from(call.answers.iter().filter(taken_back).count()).unwrap_or(u32::MAX);
         proof
     }
 
