@@ -234,7 +234,7 @@ fn a_redeemed_reversal_leaves_no_net_effect() {
 #[test]
 fn a_reversal_that_was_not_answered_leaves_the_effect_unknown() {
     let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
-    let lost = outcome(facts, &[failed(TAKE_BACK), Reaction::TimedOut]);
+    let lost = outcome(facts, &[failed(TAKE_BACK), Reaction::Unclear(None)]);
     assert_eq!((lost.kind, lost.claim), (OutcomeKind::Escalated(QueueId(0)), EffectClaim::Unknown));
 }
 

@@ -3,9 +3,7 @@
 
 use super::cause::{Cause, Change, Changes, Direction, Said};
 use super::pairing::Pairing;
-use crate::event::{
-    Asked, Decision, DecisionEvent, DeprecatedWhy, FindingBy, FindingId, Outcome, OutcomeKind, RefusedWhy, StopReason,
-};
+use crate::event::{Decision, DecisionEvent, DeprecatedWhy, FindingBy, FindingId, Outcome, OutcomeKind, StopReason};
 use crate::ids::CallId;
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Record, Tally};
@@ -41,15 +39,7 @@ impl<'a> Ran<'a> {
 
     /// Redemptions of the reversal token that reach the upstream.
     fn reversals(&self) -> usize {
-        let asked = |event: &&DecisionEvent| match event.what {
-            Decision::ReversalRedeemed { .. } => true,
-            Decision::ReversalRefused { why } => matches!(why, RefusedWhy::UpstreamRefused | RefusedWhy::NoAnswer),
-            Decision::Outcome(outcome) => {
-                matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal))
-            }
-            _ => false,
-        };
-        self.events().iter().filter(asked).count()
+        self.events().iter().filter(|event| event.what.sent_reversal()).count()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Drives the dispatcher against the upstream until nothing is left to happen. The only loop there is.
 
-use crate::classify::Signal;
+use crate::classify::{Signal, reads_as_refusal};
 use crate::clock::EventQueue;
-use crate::dispatch::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
-use crate::event::{Asked, Decision, DecisionEvent, ErrorFacts, OutcomeKind, Provenance};
-use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, ToolId};
+use crate::dispatch::{Failure, Input, Machine, Output, Reaction, Seen};
+use crate::event::{Asked, Decision, DecisionEvent, EffectClaim, ErrorFacts, OutcomeKind, Provenance};
+use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, KeyId, ToolId};
 use crate::playbook::model::ToolFacts;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{RecordedCall, Reply};
@@ -138,7 +138,7 @@ impl<'a, 'c> Turn<'a, 'c> {
     fn take(&mut self, pending: Pending) {
         match pending {
             Pending::Call(call) => {
-                let facts = call_facts(self.call(call));
+                let facts = self.call(call).dispatched();
                 self.tell(Input::Call(call, facts));
             }
             Pending::Wake(call) => self.tell(Input::Woken(call)),
@@ -225,12 +225,31 @@ impl<'a, 'c> Turn<'a, 'c> {
             (Says::Ok, _) => Reaction::Ok,
             (Says::Lost, _) => Reaction::Unanswered,
             (Says::Failed(error), Asked::Attempt(attempt)) => self.failed(call, attempt, error),
-            (Says::Failed(error), _) => Reaction::Refused(error.map(|error| self.sim.record.intern_error(error))),
+            (Says::Failed(error), Asked::Refresh(_)) => {
+                Reaction::Refused(error.map(|error| self.sim.record.intern_error(error)))
+            }
+            (Says::Failed(error), Asked::Reversal) => self.failed_reversal(call, error),
+        }
+    }
+
+    /// A reversal that failed did not happen if the upstream plainly refused it, or if the playbook says of such a
+    /// failure that nothing was done. Reversals have no attempts: rules that ask for one read it as the first.
+    fn failed_reversal(&mut self, id: CallId, error: Option<ErrorFacts>) -> Reaction {
+        let call = self.call(id);
+        let signal = Signal::new(error.as_ref(), call.tool_name, call.facts, call.key.is_some(), AttemptNo::FIRST);
+        let said = self.plan.playbook.verdict(self.plan.classifier.classify(&signal).verdict).effect;
+        let refused = said == EffectClaim::NotApplied || error.as_ref().is_some_and(reads_as_refusal);
+        let error = error.map(|error| self.sim.record.intern_error(error));
+        match (refused, error) {
+            (true, error) => Reaction::Refused(error),
+            // Something came back, without an error object: that is one.
+            (false, None) => Reaction::Unclear(Some(self.sim.record.intern_error(ErrorFacts::default()))),
+            (false, error) => Reaction::Unclear(error),
         }
     }
 
     fn timed_out(&mut self, call: CallId, asked: Asked, timeout: Duration) -> Reaction {
-        let Asked::Attempt(attempt) = asked else { return Reaction::TimedOut };
+        let Asked::Attempt(attempt) = asked else { return Reaction::Unclear(None) };
         let error = ErrorFacts {
             kind: Some("timeout".into()),
             message: Some(format!("no answer within {timeout} ms").into()),
@@ -250,20 +269,6 @@ impl<'a, 'c> Turn<'a, 'c> {
 
     fn call(&self, id: CallId) -> &'a ScenarioCall<'c> {
         &self.calls[id.index()] // every id here was given out for a place in `calls`
-    }
-}
-
-fn call_facts(call: &ScenarioCall<'_>) -> CallFacts {
-    CallFacts {
-        tool: call.tool,
-        access: call.facts.access,
-        idempotent: call.facts.idempotent,
-        repeatable: call.facts.repeatable,
-        key: call.key,
-        args: call.args,
-        token: call.token,
-        evidence: EvidenceId(0),
-        at: call.at,
     }
 }
 

@@ -200,6 +200,7 @@ pub const fn refused(why: RefusedWhy) -> &'static str {
         RefusedWhy::TokenRedeemed => "the token was redeemed before",
         RefusedWhy::UpstreamRefused => "the upstream refused it",
         RefusedWhy::NoAnswer => "no answer came; it may have been redeemed",
+        RefusedWhy::UpstreamFailed => "the upstream failed; it may have been redeemed",
     }
 }
 
