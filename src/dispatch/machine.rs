@@ -256,6 +256,9 @@ impl Step<'_> {
         if state.refreshes >= refresh.max_refreshes {
             return Err(StopReason::MaxRefreshes);
         }
+        if refresh.then == AfterRefresh::Abort {
+            return Ok(()); // the limits are those of attempts, and no attempt follows
+        }
         backoff::attempts_left(limits, state.attempts)?;
         backoff::starts_in_time(limits, state.facts.at, now)
     }

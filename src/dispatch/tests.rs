@@ -4,7 +4,8 @@ use std::hash::{BuildHasher, Hash};
 
 use super::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
 use crate::event::{
-    Asked, Decision, EffectClaim, Outcome, OutcomeKind, Provenance, RefusedWhy, StopReason, SuppressedWhy,
+    Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, Provenance, RefusedWhy, StopReason,
+    SuppressedWhy,
 };
 use crate::ids::{
     ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, TokenId, ToolId, VerdictId,
@@ -215,6 +216,20 @@ fn refreshes_are_bounded_and_their_failure_ends_the_call() {
     assert_eq!(refused.kind, OutcomeKind::Exhausted(StopReason::RefreshFailed));
     let silent = outcome(unkeyed_write(), &[failed(STALE), Reaction::Unanswered]);
     assert_eq!(silent.kind, OutcomeKind::Undetermined(Asked::Refresh(EvidenceId(1))));
+}
+
+#[test]
+fn a_refresh_that_no_attempt_follows_is_not_bound_by_the_limits_of_attempts() {
+    let mut spent = playbook();
+    spent.limits = Limits { max_attempts: 1, deadline: Some(Duration::from_millis(1)) };
+    let refresh = Refresh { then: AfterRefresh::Abort, max_refreshes: 1, on_unsafe: OnUnsafe::Final(HUMAN) };
+    spent.verdicts[usize::from(STALE)].then = Compensation::RefreshEvidence(refresh.clone());
+    let (_, aborted) = drive(&spent, unkeyed_write(), &[failed(STALE), Reaction::Ok]);
+    assert_eq!(aborted.kind, OutcomeKind::Deprecated(DeprecatedWhy::RefreshAbort));
+    spent.verdicts[usize::from(STALE)].then =
+        Compensation::RefreshEvidence(Refresh { then: AfterRefresh::Retry, ..refresh });
+    let (_, retried) = drive(&spent, unkeyed_write(), &[failed(STALE)]);
+    assert_eq!(retried.kind, OutcomeKind::Exhausted(StopReason::MaxAttempts));
 }
 
 #[test]

@@ -47,6 +47,18 @@ fn agent_and_dispatcher_may_both_be_to_blame_for_one_intent() {
     assert_eq!(blamed(&record), [(FindingBy::Recorded, 1, 3), (FindingBy::Playbook, 0, 3)]);
 }
 
+#[test]
+fn a_lossy_upstream_forgets_a_key_only_with_the_answer_of_the_request_that_acted() {
+    let text = ", idempotency_key: k }\n  two: { tool: payments.issue_refund, args: {}, idempotency_key: k, at_ms: 100 }\n\
+                upstream: { one: [FIRST], two: [{ timeout: {}, applied: false }] }\nkeys: lossy";
+    let effects = |first: &str| {
+        let record = run("standard", &text.replace("FIRST", first));
+        record.ledger.net().values().map(|net| net.effects).sum::<u32>()
+    };
+    assert_eq!(effects("{ ok: {} }"), 1, "the answer that was lost is that of a request that did nothing");
+    assert_eq!(effects("{ timeout: {}, applied: true }"), 2);
+}
+
 /// How a reversal was refused, and what is claimed then, where a playbook that knows that the call has
 /// acted takes it back in vain.
 fn taken_back_in_vain(answer: &str) -> (RefusedWhy, EffectClaim) {
