@@ -194,3 +194,28 @@ fn recorded_answers_that_a_modelled_refresh_left_behind_are_left_over() {
     assert_eq!(record.tallies[0].tape_left, 1);
     assert_eq!(record.tallies[0].off_tape, Some(OffTape::Answers { recorded: 2, used: 1 }));
 }
+
+#[test]
+fn a_modelled_failure_says_no_more_of_the_upstream_than_a_recorded_one() {
+    let record = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Fail("5xx".into()));
+    let booked: Vec<(LedgerKind, Provenance)> =
+        record.ledger.entries().iter().map(|entry| (entry.kind, entry.provenance)).collect();
+    assert_eq!(
+        booked[..2],
+        [(LedgerKind::Unobserved, Provenance::Recorded), (LedgerKind::Unobserved, Provenance::Modelled),]
+    );
+}
+
+#[test]
+fn a_claim_is_not_held_against_a_failure_that_was_only_modelled() {
+    let text = playbook::embedded("standard").expect("an embedded playbook");
+    let unknown = "effect: unknown\n    then: { deprecate_tool_call: { reason: adapter";
+    assert!(text.contains(unknown));
+    let text = text.replace(unknown, "effect: applied\n    then: { deprecate_tool_call: { reason: adapter");
+    let plan =
+        Plan::new(playbook::parse(Source::whole("p", text)).expect("a valid playbook").playbook, &Tools::default());
+    let beyond = BeyondTape::Fail("schema_validation".into());
+    let record = Simulator::new().replay(&plan, &call(None, Vec::new()), DECLARED, &beyond).clone();
+    assert_eq!(record.outcomes[0].claim, EffectClaim::Applied);
+    assert!(!ids(&record).contains(&FindingId::UntruthfulOutcome), "{:?}", record.findings);
+}

@@ -166,13 +166,13 @@ impl World {
         self.ledger.book(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
     }
 
-    /// From a recording only an `ok` is proof; of a recorded failure the book says that nothing is known.
+    /// From a recording only an `ok` is proof; of a failure, recorded or modelled, the book says that nothing is known.
     fn book_from_tape(&mut self, now: Instant, request: &Request, answer: &Answer) {
         let at = now.plus(answer.latency.unwrap_or_default());
         match (&answer.says, request.asked) {
             (Says::Ok, Asked::Attempt(_)) if self.is_answered_again(request, answer) => {}
             (Says::Ok, _) => self.book(at, request, answer.provenance),
-            (Says::Failed(_), Asked::Attempt(attempt)) if answer.provenance != Provenance::Modelled => {
+            (Says::Failed(_), Asked::Attempt(attempt)) => {
                 self.book_unobserved(at, request, attempt, answer.provenance);
             }
             _ => {}

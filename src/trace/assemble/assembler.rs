@@ -118,12 +118,17 @@ impl<'a> Assembler<'a> {
     }
 
     /// Closes what is open at the end of input, and gives the account.
+    ///
+    /// # Panics
+    /// If the account does not balance: a line, call or answer was lost, and whatever follows would be wrong. That is a
+    /// bug in the assembler and nothing that an input can be blamed for.
     pub fn finish(mut self, closed: &mut Vec<ClosedCall>) -> (InputLedger, Vec<Report>) {
         let given_out = closed.len();
         while self.open.first() < self.open.next() {
             self.close(self.open.first(), closed);
         }
         self.count(closed.get(given_out..).unwrap_or_default());
+        assert!(self.ledger.balances(), "the account of `{}` does not balance: {:?}", self.name, self.ledger);
         (self.ledger, self.reports)
     }
 
@@ -342,5 +347,18 @@ fn place(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> 
             let seen = call.answers.iter().any(|seen| seen.to == other && seen.attempt == attempt);
             if seen { None } else { end }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "the account of `t.jsonl` does not balance")]
+    fn an_account_that_does_not_balance_ends_the_program() {
+        let mut assembler = Assembler::new(0, "t.jsonl", AssembleOptions::default(), &|_| true);
+        assembler.ledger.results += 1; // an answer of which nobody knows what became
+        assembler.finish(&mut Vec::new());
     }
 }
