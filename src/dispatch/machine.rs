@@ -73,6 +73,11 @@ impl Machine {
         }
     }
 
+    /// Notes a token that was sent for redemption by a call that another machine drives.
+    pub fn note_redeemed(&mut self, token: TokenId) {
+        self.redeemed.push(token);
+    }
+
     /// What the machine wants next, until there is nothing more.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()

@@ -7,10 +7,12 @@ mod facts;
 mod pipeline;
 mod recorded;
 mod seen;
+mod spare;
 mod summary;
 mod template;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 pub use attempts::judge as judge_attempts;
 pub use counts::Counts;
@@ -19,3 +21,4 @@ pub use recorded::{Recording, finding};
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
 pub use template::write_template;
+pub use tokens::Tokens;

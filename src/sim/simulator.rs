@@ -42,8 +42,24 @@ impl Simulator {
 
     /// Runs one recorded call. `facts` are those of its tool, `declared` or assumed.
     pub fn replay(&mut self, plan: &Plan, call: &RecordedCall, facts: ToolFacts, beyond: &BeyondTape) -> &Record {
+        self.replay_after(plan, call, facts, beyond, false)
+    }
+
+    /// The same; `token_spent` says that an earlier call of the run has sent the call's reversal token already.
+    pub fn replay_after(
+        &mut self,
+        plan: &Plan,
+        call: &RecordedCall,
+        facts: ToolFacts,
+        beyond: &BeyondTape,
+        token_spent: bool,
+    ) -> &Record {
         let calls = [ScenarioCall::recorded(call, facts, beyond)];
-        self.run(plan, &calls, KeyDialect::None, &[]);
+        self.clear(KeyDialect::None, calls.len());
+        if let Some(token) = calls[0].token.filter(|_| token_spent) {
+            self.machine.note_redeemed(token);
+        }
+        self.run(plan, &calls, &[]);
         self.compare_with_tape(call);
         &self.record
     }
@@ -55,18 +71,13 @@ impl Simulator {
 
     /// Runs a fixture's scenario.
     pub fn rehearse(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &Record {
-        self.run(plan, &scenario.calls, scenario.keys, &scenario.before);
+        self.clear(scenario.keys, scenario.calls.len());
+        self.run(plan, &scenario.calls, &scenario.before);
         &self.record
     }
 
-    fn run(
-        &mut self,
-        plan: &Plan,
-        calls: &[ScenarioCall<'_>],
-        keys: KeyDialect,
-        before: &[(ToolId, Option<KeyId>, ArgsId)],
-    ) {
-        self.clear(keys, calls.len());
+    /// Runs calls from a cleared state.
+    fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>], before: &[(ToolId, Option<KeyId>, ArgsId)]) {
         for &(tool, key, args) in before {
             self.world.add_existing(tool, key, args);
         }

@@ -57,7 +57,7 @@ impl Case {
         match self {
             Case::Recorded { call, beyond, recorded, .. } => {
                 let facts = plan.facts(call.tool());
-                let record = simulator.replay(plan, call, facts, beyond).clone();
+                let record = simulator.replay_after(plan, call, facts, beyond, recorded.token_spent).clone();
                 let scenario = crate::sim::ScenarioCall::recorded(call, facts, beyond);
                 let intent = scenario.intent(CallId(0));
                 // What the simulation finds of the recording, the look at the whole input has found better.

@@ -2,12 +2,11 @@
 //! is, and names them where several are.
 
 use super::case::Case;
-use super::recorded::Watching;
+use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, fixtures, inputs};
 use crate::diagnostic::did_you_mean;
-use crate::event::Finding;
 use crate::report::text;
 use crate::sim::Plan;
 use crate::trace::assemble::TracedCall;
@@ -106,10 +105,10 @@ fn in_fixture(search: &Search<'_>, input: &str, candidates: &mut Candidates) -> 
 }
 
 /// A call of a trace that may be meant, and what the recording showed of it when it closed.
-struct Met {
+struct Wanted {
     exact: bool,
     traced: Box<TracedCall>,
-    findings: Vec<Finding>,
+    met: Met,
 }
 
 fn in_trace(
@@ -123,8 +122,8 @@ fn in_trace(
     let writes = |tool: &str| plan.facts(tool).access == crate::playbook::model::Access::Write;
     let shown = files::display_name(input);
     let place = |line: u64| format!("{input}:{line}");
-    let mut watching = Watching::new(plan);
-    let mut met: Vec<Met> = Vec::new();
+    let mut watching = Watching::new(plan, &search.beyond);
+    let mut kept: Vec<Wanted> = Vec::new();
     let number = u32::try_from(number).unwrap_or(u32::MAX);
     each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
         let call = &closed.call;
@@ -137,13 +136,13 @@ fn in_trace(
         if let Some(id) = call.id() {
             candidates.remember(id);
         }
-        let findings = watching.take(&closed, is_wanted);
-        if is_wanted && met.iter().filter(|met| met.exact == exact).count() <= LISTED {
-            met.push(Met { exact, traced: closed.into_box(), findings });
+        let met = watching.take(&closed, is_wanted);
+        if is_wanted && kept.iter().filter(|kept| kept.exact == exact).count() <= LISTED {
+            kept.push(Wanted { exact, traced: closed.into_box(), met });
         }
     })?;
-    for Met { exact, traced, findings } in met {
-        let recorded = watching.finish(&traced, findings);
+    for Wanted { exact, traced, met } in kept {
+        let recorded = watching.finish(&traced, met);
         let call = traced.call;
         candidates.keep(exact, || Candidate {
             input: input.to_owned(),

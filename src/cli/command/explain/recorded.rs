@@ -3,9 +3,10 @@
 
 use crate::event::{Finding, FindingId};
 use crate::playbook::model::{Access, ToolFacts};
-use crate::replay::{Recording, finding, judge_attempts};
+use crate::replay::{Recording, Tokens, finding, judge_attempts};
 use crate::sim::Plan;
 use crate::trace::assemble::{ClosedCall, TracedCall};
+use crate::upstream::BeyondTape;
 
 /// What the recording shows of one call.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,8 @@ pub struct Recorded {
     pub findings: Vec<Finding>,
     /// The other calls that made the same effect, in the order of their lines.
     pub others: Vec<Other>,
+    /// An earlier call of the run has sent the call's reversal token.
+    pub token_spent: bool,
 }
 
 /// Another call that made the same effect.
@@ -37,8 +40,16 @@ impl Recorded {
 /// The sequential look at one input. Keeps 40 bytes a write that succeeded: who asks for one call can wait for it.
 pub struct Watching<'a> {
     plan: &'a Plan,
+    beyond: &'a BeyondTape,
     recording: Recording,
+    tokens: Tokens,
     booked: Vec<Booked>,
+}
+
+/// What was seen of a wanted call when it closed.
+pub struct Met {
+    findings: Vec<Finding>,
+    token_spent: bool,
 }
 
 /// Effects of one call.
@@ -52,13 +63,14 @@ struct Booked {
 
 impl<'a> Watching<'a> {
     /// Nothing seen yet; tool facts come from `plan`.
-    pub fn new(plan: &'a Plan) -> Watching<'a> {
-        Watching { plan, recording: Recording::default(), booked: Vec::new() }
+    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape) -> Watching<'a> {
+        Watching { plan, beyond, recording: Recording::default(), tokens: Tokens::default(), booked: Vec::new() }
     }
 
     /// Takes the next closed call; gives what the recording shows of it so far if it `is_wanted`.
-    pub fn take(&mut self, closed: &ClosedCall, is_wanted: bool) -> Vec<Finding> {
+    pub fn take(&mut self, closed: &ClosedCall, is_wanted: bool) -> Met {
         let facts = self.plan.facts(closed.call.tool());
+        let token_spent = self.tokens.take(self.plan, closed, self.beyond);
         let mut findings = Vec::new();
         self.recording.take(closed, facts, |finding| findings.push(finding));
         let effects = one_intent(facts).then(|| closed.story.succeeded.saturating_sub(closed.story.reversed));
@@ -74,11 +86,12 @@ impl<'a> Watching<'a> {
         if is_wanted {
             judge_attempts(&closed.call, facts, self.plan, &mut findings);
         }
-        findings
+        Met { findings, token_spent }
     }
 
-    /// What the recording shows of a call, once all its input was taken; `findings` are those that it was given for.
-    pub fn finish(&self, traced: &TracedCall, mut findings: Vec<Finding>) -> Recorded {
+    /// What the recording shows of a call, once all its input was taken; `met` is what it was given for.
+    pub fn finish(&self, traced: &TracedCall, met: Met) -> Recorded {
+        let Met { mut findings, token_spent } = met;
         let (marks, call) = (&traced.marks, &traced.call);
         let facts = self.plan.facts(call.tool());
         let same = self.booked.iter().filter(|booked| booked.intent == marks.intent() && one_intent(facts));
@@ -104,7 +117,7 @@ impl<'a> Watching<'a> {
             findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
         findings.sort_unstable();
-        Recorded { findings, others: others.into_iter().map(|(_, other)| other).collect() }
+        Recorded { findings, others: others.into_iter().map(|(_, other)| other).collect(), token_spent }
     }
 }
 
