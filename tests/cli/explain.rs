@@ -100,3 +100,24 @@ fn runs_of_several_inputs_are_told_apart() {
     assert!(one > 0);
     assert_eq!(off_tape(&["trace.jsonl", "other.jsonl"]), 2 * one);
 }
+
+/// Two calls of one run that failed and have a reversal token in common.
+const SHARED_TOKEN: &str = r#"{"run_id":"r1","tool":"pay","args":{"n":1},"reversal_token":"rev","status":"error","error":{"kind":"schema_validation"}}
+{"run_id":"r1","tool":"pay","args":{"n":2},"reversal_token":"rev","status":"error","error":{"kind":"schema_validation"}}
+"#;
+
+#[test]
+fn a_token_that_an_earlier_call_of_the_run_has_sent_is_not_sent_again() {
+    let args = ["--playbook", "reversing", "--beyond-tape", "ok", "--call"];
+    let first = explained(SHARED_TOKEN, &[&args[..], &["r1#1"]].concat());
+    assert!(first.contains("the reversal token is redeemed"), "{first}");
+    let second = explained(SHARED_TOKEN, &[&args[..], &["r1#2"]].concat());
+    assert!(second.contains("The token guard refuses the reversal: the token was redeemed before."), "{second}");
+}
+
+#[test]
+fn a_reversal_that_the_upstream_did_not_take_is_not_laid_on_the_guard() {
+    let page = explained(SHARED_TOKEN, &["--playbook", "reversing", "--beyond-tape", "fail:5xx", "--call", "r1#1"]);
+    assert!(page.contains("is sent, and nothing is taken back for certain: the upstream failed"), "{page}");
+    assert!(!page.contains("token guard refuses") && !page.contains("With the token guard off"), "{page}");
+}
