@@ -121,3 +121,15 @@ fn a_reversal_that_the_upstream_did_not_take_is_not_laid_on_the_guard() {
     assert!(page.contains("is sent, and nothing is taken back for certain: the upstream failed"), "{page}");
     assert!(!page.contains("token guard refuses") && !page.contains("With the token guard off"), "{page}");
 }
+
+#[test]
+fn a_modelled_kind_that_no_rule_names_is_warned_of() {
+    let place = Place::with_trace();
+    let run = |answer| place.run(&["replay", "trace.jsonl", "--beyond-tape", answer]).err;
+    assert_eq!(run("fail:timeout"), "");
+    assert_eq!(run("fail:boom"), "warning: no rule of `standard` names the error kind `boom`\n");
+    let near = "warning: no rule of `standard` names the error kind `timeot`; did you mean `fail:timeout`?\n";
+    assert_eq!(run("fail:timeot"), near);
+    let explain = place.run(&["explain", "trace.jsonl", "--call", "r1#1", "--beyond-tape", "fail:timeot"]);
+    assert_eq!((explain.code, explain.err.as_str()), (0, near));
+}

@@ -65,6 +65,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         redaction: &project.redaction,
     };
+    beyond::warn(&search.beyond, &[&plan]);
     let case = find(&search, &plan)?;
     let style =
         Style { width: terminal.out.width, palette: Palette::new(terminal.out.colour), arguments: Arguments::Values };

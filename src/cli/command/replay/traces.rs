@@ -12,7 +12,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::{Output, refused, to_stderr, to_stdout};
 use crate::cli::project::Project;
 use crate::cli::terminal::{Terminal, cores};
-use crate::cli::{files, inputs, playbooks};
+use crate::cli::{beyond, files, inputs, playbooks};
 use crate::diagnostic::{Report, did_you_mean};
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
@@ -46,6 +46,7 @@ pub fn run(
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         redaction: project.redaction.clone(),
     };
+    beyond::warn(&options.beyond, &plans.iter().collect::<Vec<_>>());
     let lines = args.format == Format::Jsonl;
     let watcher = Watcher { selection: selection.clone(), lines, inputs: names.clone() };
     let notes: Notes = Arc::new(Mutex::new(Vec::new()));
