@@ -1,7 +1,8 @@
 //! Feedback as it lies on disk: its file, and the slice of the trace beside it. Judges nothing.
 
 use super::exit::Failure;
-use super::onecall::Search;
+use super::inputs;
+use super::reading::each_call;
 use super::workspace::{Used, Workspace};
 use crate::diagnostic::{Diagnostic, Report, did_you_mean};
 use crate::feedback::{self, Kept};
@@ -57,12 +58,11 @@ pub fn playbook(workspace: &Workspace, kept: &Kept) -> Result<Used, Failure> {
 ///
 /// # Errors
 /// A slice that cannot be read.
-pub fn calls(path: &str, redaction: &RedactionRules) -> Result<Vec<RecordedCall>, Failure> {
-    let options = AssembleOptions::default();
-    let search = Search { command: "explain", input: path, wanted: None, map: None, options, redaction };
+fn calls(path: &str, redaction: &RedactionRules) -> Result<Vec<RecordedCall>, Failure> {
     let mut calls = Vec::new();
-    search.each(&|_| true, |traced| calls.push(traced.call))?;
-    calls.sort_by_key(|call| call.place.line);
+    let input = inputs::trace(path, None)?;
+    each_call(0, input, AssembleOptions::default(), redaction, &|_| true, |closed| calls.push(closed.into_call()))?;
+    calls.sort_by_key(|call| call.number);
     Ok(calls)
 }
 

@@ -11,7 +11,6 @@ mod folders;
 mod git;
 mod inputs;
 mod kept;
-mod onecall;
 mod output;
 mod pending;
 mod playbooks;

@@ -34,10 +34,12 @@ pub struct Failed {
 }
 
 impl Ending {
-    /// Simulates the call. Nothing answers beyond the recording.
-    pub fn of(plan: &Plan, call: &RecordedCall) -> Ending {
+    /// Simulates the call; `token_spent` says that an earlier call of its run has sent its reversal token. Nothing
+    /// answers beyond the recording.
+    pub fn of(plan: &Plan, call: &RecordedCall, token_spent: bool) -> Ending {
         let mut simulator = Simulator::new();
-        let record = simulator.replay(plan, call, plan.facts(call.tool()), &BeyondTape::Unanswered);
+        let facts = plan.facts(call.tool());
+        let record = simulator.replay_after(plan, call, facts, &BeyondTape::Unanswered, token_spent);
         let mut attempt = 0;
         let mut failed = None;
         for event in &record.events {

@@ -11,4 +11,4 @@ mod tests;
 pub use ending::{Ending, Failed, failure_at, verdict_now};
 pub use file::parse;
 pub use model::{CameFrom, Feedback, Kept, Places, State};
-pub use slice::{MOST_EARLIER, asks_the_same};
+pub use slice::{MOST_EARLIER, belongs};

@@ -7,7 +7,6 @@ use crate::playbook::model::{Access, ToolFacts, Tools};
 use crate::playbook::{embedded, parse as parse_playbook};
 use crate::sim::Plan;
 use crate::time::{Duration, Instant};
-use crate::trace::marks::Marks;
 use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 
 fn call(error: Option<ErrorFacts>) -> RecordedCall {
@@ -44,7 +43,7 @@ fn feedback(expected: Option<&str>) -> Feedback {
         expected: expected.map(str::to_owned),
         facts: None,
         came_from: CameFrom { trace: "t.jsonl".into(), call: "r1#7".into(), line: 9 },
-        before: Ending::of(&plan(), &call(Some(odd()))),
+        before: Ending::of(&plan(), &call(Some(odd())), false),
     }
 }
 
@@ -64,7 +63,7 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
         timeout: Duration::from_millis(900),
         declared: true,
     };
-    let calm = Feedback { before: Ending::of(&plan(), &call(None)), facts: Some(facts), ..feedback(None) };
+    let calm = Feedback { before: Ending::of(&plan(), &call(None), false), facts: Some(facts), ..feedback(None) };
     assert_eq!(calm.before.failed, None);
     for feedback in [feedback(Some("rate_limited")), calm] {
         let (again, _) = parse(Source::whole("x.yaml", feedback.render())).unwrap_or_else(|report| panic!("{report}"));
@@ -74,7 +73,7 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
 
 #[test]
 fn an_ending_says_verdict_rule_compensation_outcome_and_effect() {
-    let ending = Ending::of(&plan(), &call(Some(odd())));
+    let ending = Ending::of(&plan(), &call(Some(odd())), false);
     let failed = ending.failed.unwrap();
     assert_eq!((&*failed.verdict, &*failed.rule, failed.attempt), ("unclassified", "otherwise", 1));
     assert_eq!((&*failed.compensation, &*ending.outcome), ("escalate_to_human", "escalated"));
@@ -130,14 +129,23 @@ fn an_id_is_readable_and_stable_and_another_for_another_slice() {
 }
 
 #[test]
-fn calls_of_a_run_ask_the_same_by_tool_and_key_or_arguments() {
-    let marks = |run, tool, key, args| Marks::new(Some(run), None, tool, key, args);
-    let one = marks("r", "pay", Some("k"), 1);
-    assert!(asks_the_same(&one, &marks("r", "pay", Some("other"), 1)));
-    assert!(asks_the_same(&one, &marks("r", "pay", Some("k"), 2)));
-    assert!(!asks_the_same(&one, &marks("r", "pay", None, 2)));
-    assert!(!asks_the_same(&one, &marks("r", "bill", Some("k"), 1)));
-    assert!(!asks_the_same(&one, &marks("r2", "pay", Some("k"), 1)));
+fn earlier_calls_of_the_run_belong_that_ask_the_same_or_hold_the_token() {
+    let call = |number, run, tool, key, args, token| {
+        let (run, args) = (Some(run), Some(args));
+        let texts = CallTexts { run, tool, key, args, token, ..CallTexts::default() };
+        let mut call = RecordedCall::new(texts, Place::default());
+        call.number = number;
+        call
+    };
+    let (a, b) = (r#"{"x":1,"y":2}"#, r#"{"z":1}"#);
+    let about = call(9, "r", "pay", Some("k"), a, Some("t"));
+    assert!(belongs(&call(1, "r", "pay", None, r#"{"y":2, "x":1}"#, None), &about));
+    assert!(belongs(&call(1, "r", "pay", Some("k"), b, None), &about));
+    assert!(belongs(&call(1, "r", "bill", None, b, Some("t")), &about));
+    assert!(!belongs(&call(1, "r", "pay", None, b, None), &about));
+    assert!(!belongs(&call(1, "r", "bill", Some("k"), a, None), &about));
+    assert!(!belongs(&call(1, "r2", "pay", Some("k"), a, Some("t")), &about));
+    assert!(!belongs(&call(10, "r", "pay", Some("k"), a, Some("t")), &about));
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn an_id_that_several_calls_have_is_refused_with_their_references() {
     let place = place();
     place.write("two.jsonl", TRACE.to_owned() + &TRACE.replace("r1", "r2"));
     let run = place.run(&["feedback", "add", "two.jsonl", "--call", "c2", "--note", "x"]);
-    refused(&run, &["`c2` is the id of several calls: r1#2, r2#2", "feedback add two.jsonl --call 'r1#2'"]);
+    refused(&run, &["`c2` is the name of several calls: r1#2, r2#2", "feedback add two.jsonl --call 'r1#2'"]);
 }
 
 #[test]

@@ -1,34 +1,218 @@
-//! Finds the one call that is explained, in a trace or in a fixture.
+//! Finds the one call that is meant: by reference, by its place, or by its own id. Says which ones are near where none
+//! is, and names them where several are.
 
 use super::case::Case;
+use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
-use crate::cli::onecall::Search;
+use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, fixtures, inputs};
-use crate::playbook::model::Access;
+use crate::diagnostic::did_you_mean;
+use crate::report::text;
 use crate::sim::Plan;
+use crate::trace::assemble::TracedCall;
+use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
-/// Finds the call; `beyond` answers where a recording ends.
+/// References that are listed where a name does not tell.
+const LISTED: usize = 10;
+
+/// Names that are remembered, to say which is near.
+const REMEMBERED: usize = 100_000;
+
+/// How the call is looked for.
+pub struct Search<'a> {
+    /// The words of the command, for those that it suggests.
+    pub command: &'a [&'a str],
+    /// The inputs, all of them traces or all of them fixtures.
+    pub inputs: &'a [String],
+    /// The reference, place or id; none where there is a single call.
+    pub wanted: Option<&'a str>,
+    /// How a trace is read.
+    pub reading: &'a Reading,
+    /// What answers where the recording ends.
+    pub beyond: BeyondTape,
+    /// What must not be shown.
+    pub redaction: &'a RedactionRules,
+}
+
+/// Calls that may be meant.
+#[derive(Default)]
+struct Candidates {
+    /// Those whose reference or place is the wanted one: these stand above a call's own id.
+    exact: Vec<Candidate>,
+    /// Those whose own id it is, or all where nothing is wanted.
+    others: Vec<Candidate>,
+    names: Vec<String>,
+}
+
+struct Candidate {
+    input: String,
+    reference: String,
+    /// `FILE:LINE`; a fixture's call has none.
+    place: Option<String>,
+    case: Case,
+}
+
+/// Finds the call.
 ///
 /// # Errors
 /// An input that cannot be read; no such call, or several.
-pub fn find(search: &Search<'_>, plan: &Plan, beyond: BeyondTape) -> Result<Case, Failure> {
-    if inputs::is_fixture(search.input) {
-        return in_fixture(search);
+pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
+    let mut candidates = Candidates::default();
+    for (number, input) in search.inputs.iter().enumerate() {
+        match inputs::is_fixture(input) {
+            true => in_fixture(search, input, &mut candidates)?,
+            false => in_trace(search, (number, input), plan, &mut candidates)?,
+        }
     }
-    let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-    let call = Box::new(search.in_trace(&writes)?.call);
-    Ok(Case::Recorded { call, beyond, input: files::display_name(search.input) })
+    let Candidates { exact, others, names } = candidates;
+    let mut found = if exact.is_empty() { others } else { exact };
+    match (found.len(), search.wanted) {
+        (0, wanted) => Err(unknown(search, wanted.unwrap_or(""), &names)),
+        (1, _) => Ok(found.remove(0).case),
+        _ => Err(several(search, &found)),
+    }
 }
 
-fn in_fixture(search: &Search<'_>) -> Result<Case, Failure> {
-    let fixture = fixtures::load(search.input)?;
-    let names: Vec<&str> = fixture.calls.iter().map(|call| call.name.as_str()).collect();
-    let name = match (search.wanted, names.as_slice()) {
-        (None, [only]) => (*only).to_owned(),
-        (None, _) => return Err(search.several(&names)),
-        (Some(wanted), _) if names.contains(&wanted) => wanted.to_owned(),
-        (Some(wanted), _) => return Err(search.unknown(wanted, &names)),
+impl Candidates {
+    /// Keeps a call if it may be meant; no more than tell that there are several.
+    fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> Candidate) {
+        let list = if exact { &mut self.exact } else { &mut self.others };
+        if list.len() <= LISTED {
+            list.push(candidate());
+        }
+    }
+
+    fn remember(&mut self, name: &str) {
+        if self.names.len() < REMEMBERED {
+            self.names.push(name.to_owned());
+        }
+    }
+}
+
+fn in_fixture(search: &Search<'_>, input: &str, candidates: &mut Candidates) -> Result<(), Failure> {
+    let fixture = fixtures::load(input)?;
+    for call in &fixture.calls {
+        candidates.remember(&call.name);
+        if search.wanted.is_none_or(|wanted| wanted == call.name) {
+            candidates.keep(search.wanted.is_some(), || Candidate {
+                input: input.to_owned(),
+                reference: call.name.clone(),
+                place: None,
+                case: Case::Rehearsed { fixture: Box::new(fixture.clone()), name: call.name.clone() },
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A call of a trace that may be meant, and what the recording showed of it when it closed.
+struct Wanted {
+    exact: bool,
+    traced: Box<TracedCall>,
+    met: Met,
+}
+
+fn in_trace(
+    search: &Search<'_>,
+    (number, input): (usize, &str),
+    plan: &Plan,
+    candidates: &mut Candidates,
+) -> Result<(), Failure> {
+    let mapping = search.reading.map.as_deref().map(inputs::mapping).transpose()?;
+    let trace = inputs::trace(input, mapping.as_ref())?;
+    let writes = |tool: &str| plan.facts(tool).access == crate::playbook::model::Access::Write;
+    let shown = files::display_name(input);
+    let place = |line: u64| format!("{input}:{line}");
+    let mut watching = Watching::new(plan, &search.beyond);
+    let mut kept: Vec<Wanted> = Vec::new();
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
+        let call = &closed.call;
+        let reference = call.reference();
+        let exact = search
+            .wanted
+            .is_some_and(|wanted| wanted == reference || wanted.contains(':') && wanted == place(call.place.line));
+        let is_wanted = exact || search.wanted.is_none_or(|wanted| call.id() == Some(wanted));
+        candidates.remember(&reference);
+        if let Some(id) = call.id() {
+            candidates.remember(id);
+        }
+        let met = watching.take(&closed, is_wanted);
+        if is_wanted && kept.iter().filter(|kept| kept.exact == exact).count() <= LISTED {
+            kept.push(Wanted { exact, traced: closed.into_box(), met });
+        }
+    })?;
+    for Wanted { exact, traced, met } in kept {
+        let recorded = watching.finish(&traced, met);
+        let call = traced.call;
+        candidates.keep(exact, || Candidate {
+            input: input.to_owned(),
+            reference: call.reference(),
+            place: Some(place(call.place.line)),
+            case: Case::Recorded {
+                call: Box::new(call),
+                beyond: search.beyond.clone(),
+                input: shown.clone(),
+                recorded,
+            },
+        });
+    }
+    Ok(())
+}
+
+/// References, or places where references are not enough.
+fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
+    let mut references: Vec<&str> = found.iter().map(|candidate| candidate.reference.as_str()).collect();
+    references.sort_unstable();
+    references.dedup();
+    let same = references.len() < found.len();
+    let names: Vec<&str> = found
+        .iter()
+        .map(|candidate| match (same, &candidate.place) {
+            (true, Some(place)) => place.as_str(),
+            (true, None) => candidate.input.as_str(),
+            (false, _) => candidate.reference.as_str(),
+        })
+        .collect();
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| text::fitted(name, 100).into_owned()).collect();
+    let more = if names.len() > LISTED { ", and more" } else { "" };
+    let said = match search.wanted {
+        Some(wanted) => format!("`{wanted}` is the name of several calls: {}{more}", listed.join(", ")),
+        None => format!("say which call: {}{more}", listed.join(", ")),
     };
-    Ok(Case::Rehearsed { fixture: Box::new(fixture), name })
+    let failure = Failure::said(said);
+    match (found.first(), names.first()) {
+        (Some(Candidate { reference, place: None, input, .. }), _) => {
+            failure.next(text::shell_words(&[search.command, &[input, "--call", reference]].concat()))
+        }
+        (_, Some(first)) => failure.next(command(search, first)),
+        _ => failure,
+    }
+}
+
+fn unknown(search: &Search<'_>, wanted: &str, names: &[String]) -> Failure {
+    let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
+    let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
+    if names.is_empty() {
+        return failure.help("it holds no calls at all");
+    }
+    match did_you_mean(wanted, names.iter().map(String::as_str)) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
+        None => {
+            let listed: Vec<String> =
+                names.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
+            failure
+                .help(format!(
+                    "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
+                    listed.join(", ")
+                ))
+                .next(format!("playproof replay {}", text::shell_words(search.inputs)))
+        }
+    }
+}
+
+fn command(search: &Search<'_>, call: &str) -> String {
+    let words = search.command.iter().copied().chain(search.inputs.iter().map(String::as_str));
+    text::shell_words(&words.chain(["--call", call]).collect::<Vec<_>>())
 }

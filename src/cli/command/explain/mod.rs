@@ -4,10 +4,13 @@ mod advice;
 mod case;
 mod find;
 mod otherwise;
+mod recorded;
 mod run;
 mod story;
 #[cfg(test)]
 mod tests;
+mod truth;
 
 pub use case::Case;
+pub use find::{Search, find};
 pub use run::{Args, page, run};

@@ -1,11 +1,10 @@
 //! `playproof explain`: finds the call and puts the page together.
 
 use super::case::Case;
-use super::find::find;
+use super::find::{Search, find};
 use super::story::{self, Said};
 use super::{advice, otherwise};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::onecall::Search;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::Reading;
@@ -23,15 +22,16 @@ use crate::upstream::BeyondTape;
 #[command(after_help = "\
 Examples:
   playproof explain trace.jsonl --call r1#3
+  playproof explain *.jsonl --call monday.jsonl:17
   playproof explain trace.jsonl --call call_Zx81 --playbook my.yaml --tools tools.yaml
   playproof explain fixtures/refund.yaml")]
 pub struct Args {
-    /// A trace, a foreign recording or a fixture; `-` is standard input
-    #[arg(value_name = "INPUT")]
-    pub input: String,
+    /// Traces, foreign recordings or fixtures that hold the call; `-` is standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
 
-    /// The call: a reference such as `r1#3` (run and number), or its own id
-    #[arg(long, value_name = "REF|ID")]
+    /// The call: a reference such as `r1#3` (run and number), its place FILE:LINE, or its own id
+    #[arg(long, value_name = "REF|PLACE|ID")]
     pub call: Option<String>,
 
     /// The playbook: an embedded name or a path [default: the project's, or standard]
@@ -59,14 +59,15 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
-        command: "explain",
-        input: &args.input,
+        command: &["playproof", "explain"],
+        inputs: &args.inputs,
         wanted: args.call.as_deref(),
-        map: args.reading.map.as_deref(),
-        options: args.reading.options(),
+        reading: &args.reading,
+        beyond: args.beyond_tape.clone().unwrap_or_default(),
         redaction: &project.redaction,
     };
-    let case = find(&search, &plan, args.beyond_tape.clone().unwrap_or_default())?;
+    beyond::warn(&search.beyond, &[&plan]);
+    let case = find(&search, &plan)?;
     let style =
         Style { width: terminal.out.width, palette: Palette::new(terminal.out.colour), arguments: Arguments::Values };
     output.page(&page(&case, &plan, &tools, style))?;

@@ -2,29 +2,32 @@
 
 use std::path::Path;
 
+use crate::cli::command::explain::{self, Case, Search};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::onecall::Search;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
+use crate::cli::reading::{Reading, each_call};
 use crate::cli::workspace::Workspace;
 use crate::cli::{files, folders, inputs, playbooks};
 use crate::diagnostic::did_you_mean;
-use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, asks_the_same, failure_at};
-use crate::playbook::model::{Access, Playbook};
+use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
+use crate::playbook::model::Playbook;
+use crate::replay::Tokens;
 use crate::report::text::{counted, shell_word, shell_words, visible};
 use crate::sim::Plan;
-use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, TracedCall};
+use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall};
 use crate::trace::model::RecordedCall;
 use crate::trace::pieces::Chunks;
 use crate::trace::read::digest;
 use crate::trace::redact::RedactionRules;
 use crate::trace::slice;
+use crate::upstream::BeyondTape;
 
 /// What is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The slice holds the call with all its attempts and the earlier calls of its run that ask the same (same tool, same key
-or arguments), at most 20; no other call has a say in what a playbook does with it. What the project redacts is taken
+or arguments) or hold its reversal token, at most 20; no other call has a say in what a playbook does with it. What the project redacts is taken
 out; nothing is kept if the playbook would then make something else of the call. A call that succeeded may be kept
 too, such as one that made its effect twice; it has no failure, so that no verdict can be expected.
 
@@ -61,6 +64,13 @@ pub struct Args {
     /// How to read a foreign recording that is not recognised
     #[arg(long, value_name = "FILE")]
     pub map: Option<String>,
+}
+
+/// The call that is meant.
+struct Found {
+    call: Box<RecordedCall>,
+    /// An earlier call of its run has sent its reversal token.
+    token_spent: bool,
 }
 
 /// A call and its slice, ready to be written.
@@ -179,29 +189,34 @@ fn again(args: &Args) -> String {
     shell_words(&words)
 }
 
-/// The call, and the calls of its slice in the order of their lines, the call being the last; nothing is redacted yet.
-fn collect(args: &Args, plan: &Plan) -> Result<(Box<TracedCall>, Vec<RecordedCall>), Failure> {
+/// The call, whether its token was spent before it, and the calls of its slice, itself the last; nothing is redacted
+/// yet.
+fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failure> {
     let raw = RedactionRules::default();
+    let reading = Reading::plain(args.map.clone());
     let search = Search {
-        command: "feedback add",
-        input: &args.input,
+        command: &["playproof", "feedback", "add"],
+        inputs: std::slice::from_ref(&args.input),
         wanted: args.call.as_deref(),
-        map: args.map.as_deref(),
-        options: AssembleOptions::default(),
+        reading: &reading,
+        beyond: BeyondTape::Unanswered,
         redaction: &raw,
     };
-    let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-    let about = search.in_trace(&writes)?;
-    let mut earlier: Vec<RecordedCall> = Vec::new();
-    search.each(&writes, |traced| {
-        if traced.call.number < about.call.number && asks_the_same(&traced.marks, &about.marks) {
-            earlier.push(traced.call);
+    let Case::Recorded { call, recorded, .. } = explain::find(&search, plan)? else {
+        return Err(Failure::said(format!("`{}` is no recording", args.input)));
+    };
+    let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
+    let input = inputs::trace(&args.input, mapping.as_ref())?;
+    let mut calls: Vec<RecordedCall> = Vec::new();
+    each_call(0, input, reading.options(), &raw, &|_| true, |closed| {
+        if belongs(&closed.call, &call) {
+            calls.push(closed.into_call());
         }
     })?;
-    earlier.sort_by_key(|call| call.number);
-    let mut calls = earlier.split_off(earlier.len().saturating_sub(MOST_EARLIER));
-    calls.push(about.call.clone());
-    Ok((about, calls))
+    calls.sort_by_key(|call| call.number);
+    let mut calls = calls.split_off(calls.len().saturating_sub(MOST_EARLIER));
+    calls.push((*call).clone());
+    Ok((Found { call, token_spent: recorded.token_spent }, calls))
 }
 
 /// The slice, redacted and read back: the playbook must make the same of it as of the trace.
@@ -209,7 +224,7 @@ fn sliced(
     args: &Args,
     plan: &Plan,
     redaction: &RedactionRules,
-    about: &TracedCall,
+    about: &Found,
     calls: &[RecordedCall],
 ) -> Result<Sliced, Failure> {
     let text = |redaction: &RedactionRules| {
@@ -217,33 +232,37 @@ fn sliced(
         calls.iter_mut().for_each(|call| redaction.redact(call));
         slice::lines(&calls.iter().collect::<Vec<_>>())
     };
-    let wanted = Ending::of(plan, &about.call);
+    let wanted = Ending::of(plan, &about.call, about.token_spent);
     let explain = || format!("playproof explain {} --call {}", args.input, about.call.reference());
-    let plain = read_back(&text(&RedactionRules::default()), &RedactionRules::default())?;
-    if plain.last().map(|call| Ending::of(plan, call)).as_ref() != Some(&wanted) {
+    let raw = RedactionRules::default();
+    if read_back(plan, &text(&raw), &raw)?.map(|(_, ending, _)| ending).as_ref() != Some(&wanted) {
         return Err(Failure::said(format!("the call `{}` cannot be cut out of its trace", about.call.reference()))
             .help("its lines alone do not replay as the whole trace does; please report this with the trace")
             .next(explain()));
     }
     let text = text(redaction);
-    let shown = read_back(&text, redaction)?;
-    let last = shown.last().map(|call| (call.reference(), Ending::of(plan, call)));
-    match last {
-        Some((reference, ending)) if ending == wanted => Ok(Sliced { text, calls: shown.len(), reference, ending }),
-        other => Err(changed_by_redaction(&wanted, other.as_ref().map(|(_, ending)| ending)).next(explain())),
+    match read_back(plan, &text, redaction)? {
+        Some((reference, ending, calls)) if ending == wanted => Ok(Sliced { text, calls, reference, ending }),
+        other => Err(changed_by_redaction(&wanted, other.as_ref().map(|(_, ending, _)| ending)).next(explain())),
     }
 }
 
-fn read_back(text: &str, redaction: &RedactionRules) -> Result<Vec<RecordedCall>, Failure> {
+/// The reference of the last call of a slice, how it ends, and how many calls there are; none where there is none.
+fn read_back(plan: &Plan, text: &str, redaction: &RedactionRules) -> Result<Option<(String, Ending, usize)>, Failure> {
     let mut assembler = Assembler::new(0, "the slice", AssembleOptions::default(), &|_| true);
     let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
     while let Some(piece) = chunks.next(Vec::new())? {
         assembler.take(digest(&piece, redaction), &mut closed)?;
     }
     assembler.finish(&mut closed);
-    let mut calls: Vec<RecordedCall> = closed.into_iter().map(ClosedCall::into_call).collect();
-    calls.sort_by_key(|call| call.number);
-    Ok(calls)
+    let mut tokens = Tokens::default();
+    let mut calls: Vec<(ClosedCall, bool)> = Vec::with_capacity(closed.len());
+    for closed in closed {
+        let spent = tokens.take(plan, &closed, &BeyondTape::Unanswered);
+        calls.push((closed, spent));
+    }
+    let last = calls.iter().max_by_key(|(closed, _)| closed.call.number);
+    Ok(last.map(|(closed, spent)| (closed.call.reference(), Ending::of(plan, &closed.call, *spent), calls.len())))
 }
 
 fn changed_by_redaction(wanted: &Ending, got: Option<&Ending>) -> Failure {

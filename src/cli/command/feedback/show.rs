@@ -1,11 +1,12 @@
 //! `playproof feedback show ID`: the note, what was made of the call then and now, and the call explained.
 
 use super::run::Format;
-use crate::cli::command::explain::{self, Case};
+use crate::cli::command::explain::{self, Case, Search};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::kept;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
+use crate::cli::reading::Reading;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::feedback::{Ending, Kept, State};
@@ -13,6 +14,7 @@ use crate::report::block::{Arguments, Style};
 use crate::report::feedback::{Shown, head, json_of};
 use crate::report::style::Palette;
 use crate::report::text::shell_word;
+use crate::sim::Plan;
 use crate::upstream::BeyondTape;
 
 /// What is shown.
@@ -35,8 +37,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let plan = kept.plan(&used.loaded.playbook, workspace.tools());
     let (state, now) = kept.state(&plan);
     let shown = Shown { kept: &kept, state, now: now.as_deref() };
-    let Some(call) = kept.call() else { return Err(Failure::said("its slice is empty")) };
-    let ending = Ending::of(&plan, call);
+    let case = case(&workspace, &project, &kept, &plan)?;
+    let Case::Recorded { call, recorded, .. } = &case else { return Err(Failure::said("its slice is no recording")) };
+    let ending = Ending::of(&plan, call, recorded.token_spent);
     let is_new = kept
         .feedback
         .expected
@@ -51,7 +54,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let palette = Palette::new(terminal.out.colour);
     let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
     let head = head(&shown, &ending, &slice, is_new, style);
-    let case = Case::Recorded { call: Box::new(call.clone()), beyond: BeyondTape::Unanswered, input: slice };
     let parts = [
         head,
         explain::page(&case, &plan, &kept.tools(workspace.tools()), style),
@@ -59,6 +61,20 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     ];
     output.page(&parts.join("\n\n"))?;
     Ok(Exit::Clean)
+}
+
+/// The call in its slice, with what the slice shows of it.
+fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> Result<Case, Failure> {
+    let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
+    let search = Search {
+        command: &["playproof", "explain"],
+        inputs: std::slice::from_ref(&slice),
+        wanted: Some(&kept.feedback.call),
+        reading: &Reading::plain(None),
+        beyond: BeyondTape::Unanswered,
+        redaction: &project.redaction,
+    };
+    explain::find(&search, plan)
 }
 
 fn next(kept: &Kept, state: State, slice: &str) -> String {
