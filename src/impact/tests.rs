@@ -120,8 +120,9 @@ fn a_changed_delay_is_its_verdict_s_row_and_neutral() {
     assert_eq!(cause.changes.rows().collect::<Vec<_>>(), [(Change::Delay, 2)]);
     assert_eq!((impact.load.delay_fewer.as_millis(), impact.load.delay_more.as_millis()), (1_800, 0));
     let CauseName::Row(row) = &cause.cause else { panic!() };
-    assert_eq!(row.leaves[0].path, "then.retry_with_backoff.backoff_ms");
-    assert_eq!(row.leaves[0].candidate.as_deref(), Some("[200,600,900]"));
+    let parts = super::parts(row);
+    assert_eq!(parts[0].path, "then.retry_with_backoff.backoff_ms");
+    assert_eq!(parts[0].after.as_deref(), Some("[200,600,900]"));
 }
 
 #[test]
