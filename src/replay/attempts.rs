@@ -23,7 +23,7 @@ pub fn judge(call: &RecordedCall, facts: ToolFacts, plan: &Plan, findings: &mut 
     }
     add(FindingId::RetriedAfterDenial, sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial)));
     add(FindingId::RetriedAfterConflict, sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed)));
-    if facts.access == Access::Write && !facts.idempotent && call.key().is_none() {
+    if facts.access == Access::Write && !facts.idempotent && !call.is_keyed() {
         let id = if facts.declared { FindingId::UnsafeRetry } else { FindingId::PossibleDuplicateEffect };
         add(id, sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plan, attempt, error)));
     }

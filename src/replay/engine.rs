@@ -7,10 +7,11 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::event::{Finding, FindingBy};
+use crate::event::{ErrorFacts, Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
+use crate::trace::model::Reply;
 use crate::trace::pieces::{self, Chunks, Piece};
 use crate::trace::processor::fetch;
 use crate::trace::read::{self, Digest};
@@ -28,7 +29,7 @@ use super::summary::{FindingCounts, Summary};
 use super::tokens::{self, Tokens};
 
 /// Calls that one worker takes at a time.
-pub(super) const BATCH: usize = 512;
+const BATCH: usize = 256;
 
 /// Runs off tape that are told apart.
 const MAX_RUNS_OFF_TAPE: usize = 500_000;
@@ -293,7 +294,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
                 let mut calls = self.spare.calls();
-                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls);
+                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls, self.spare.entries());
                 self.spare.keep_calls(calls);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
@@ -320,7 +321,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Some(Parsed::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
                     let taken = assembler.take(digest, &mut order.closed);
-                    taken.map_err(|report| ReplayError::Input(Box::new(report)))?;
+                    self.spare.keep_entries(taken.map_err(|report| ReplayError::Input(Box::new(report)))?);
                 }
             }
             Some(Parsed::Ends) => order.end(),
@@ -389,14 +390,30 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
 
 /// Has the calls that come soon brought near: they were last touched thousands of calls ago.
 fn ahead(calls: &[ClosedCall], now: usize) {
-    if let Some(soon) = calls.get(now + 8) {
+    if let Some(soon) = calls.get(now + 12) {
         fetch(&**soon);
     }
-    if let Some(next) = calls.get(now + 4) {
-        fetch(next.call.tool());
-        if let Some(answer) = next.call.answers.first() {
+    if let Some(next) = calls.get(now + 8) {
+        if let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first()) {
+            fetch(text);
             fetch(answer);
         }
+    }
+    if let Some(error) = calls.get(now + 5).and_then(first_error) {
+        fetch(error);
+    }
+    if let Some(error) = calls.get(now + 2).and_then(first_error)
+        && let (Some(kind), Some(message)) = (&error.kind, &error.message)
+    {
+        fetch(&**kind);
+        fetch(&**message);
+    }
+}
+
+fn first_error(closed: &ClosedCall) -> Option<&ErrorFacts> {
+    match &closed.call.answers.first()?.reply {
+        Reply::Failed(error) => error.as_deref(),
+        Reply::Ok => None,
     }
 }
 
@@ -449,6 +466,7 @@ impl Order<'_> {
         while self.closed.len() >= BATCH || (self.current.is_none() && !self.closed.is_empty()) {
             let calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
             let (mut recorded, mut spent) = (Vec::new(), Vec::new());
+            self.recording.look_up(&calls);
             for (n, closed) in calls.iter().enumerate() {
                 let facts = plans
                     .first()

@@ -2,12 +2,14 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::engine::BATCH;
 use crate::trace::assemble::TracedCall;
-use crate::trace::read::{self, Spares};
+use crate::trace::read::{self, Entry, Spares};
+
+/// Calls that a piece of an input usually has at most.
+const CALLS_A_PIECE: usize = 512;
 
 /// Calls that are kept to be filled again.
-const MAX_SPARE_CALLS: usize = 16 * BATCH;
+const MAX_SPARE_CALLS: usize = 16 * CALLS_A_PIECE;
 
 /// A buffer that grew beyond this for a long line is not kept.
 const MAX_SPARE_BUFFER: usize = 2 << 20;
@@ -16,6 +18,7 @@ const MAX_SPARE_BUFFER: usize = 2 << 20;
 #[derive(Default)]
 pub(super) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
+    entries: Mutex<Vec<Vec<Entry>>>,
     calls: Mutex<Spares>,
 }
 
@@ -33,8 +36,16 @@ impl Spare {
     /// As many calls as a piece of an input may need.
     pub(super) fn calls(&self) -> Spares {
         let mut calls = lock(&self.calls);
-        let keep = calls.len().saturating_sub(BATCH);
+        let keep = calls.len().saturating_sub(CALLS_A_PIECE);
         calls.split_off(keep)
+    }
+
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        lock(&self.entries).pop().unwrap_or_default()
+    }
+
+    pub(super) fn keep_entries(&self, entries: Vec<Entry>) {
+        lock(&self.entries).push(entries);
     }
 
     pub(super) fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {

@@ -137,6 +137,9 @@ impl Seen<'_> {
 
     /// Attempts that were started after a failure that reads as a denial, or as processed already.
     fn retried_after(&self, id: FindingId) -> Option<Finding> {
+        if self.record.outcomes.get(self.id.index()).is_some_and(|outcome| outcome.attempts < 2) {
+            return None;
+        }
         let denial = id == FindingId::RetriedAfterDenial;
         let name = if denial { "policy_denied" } else { "idempotency_conflict" };
         let (mut said, mut last, mut count) = (false, None, 0);

@@ -1,5 +1,7 @@
 //! What one simulation left behind: facts first; summaries and exit codes are derived from it elsewhere.
 
+use std::sync::Arc;
+
 use crate::event::{DecisionEvent, ErrorFacts, Finding, Outcome};
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
@@ -17,7 +19,7 @@ pub struct Record {
     /// The upstream's book.
     pub ledger: Ledger,
     /// The errors behind `ErrorId`, each distinct one once.
-    pub errors: Vec<ErrorFacts>,
+    pub errors: Vec<Arc<ErrorFacts>>,
     /// Sorted: worst first, then by call.
     pub findings: Vec<Finding>,
 }
@@ -60,7 +62,7 @@ pub enum OffTape {
 impl Record {
     /// The error behind an id of this record.
     pub fn error(&self, id: ErrorId) -> Option<&ErrorFacts> {
-        self.errors.get(id.index())
+        self.errors.get(id.index()).map(|error| &**error)
     }
 
     /// The events of one call, in order.
@@ -69,7 +71,7 @@ impl Record {
     }
 
     /// The number of an error, given out now if it is a new one.
-    pub(super) fn intern_error(&mut self, error: ErrorFacts) -> ErrorId {
+    pub(super) fn intern_error(&mut self, error: Arc<ErrorFacts>) -> ErrorId {
         let known = self.errors.iter().position(|seen| *seen == error);
         let number = known.unwrap_or_else(|| {
             self.errors.push(error);

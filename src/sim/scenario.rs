@@ -55,12 +55,12 @@ impl<'a> ScenarioCall<'a> {
     /// The only call of a simulation, from its recording.
     pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a BeyondTape) -> ScenarioCall<'a> {
         ScenarioCall {
-            name: call.id().unwrap_or(""),
+            name: "", // a recording says what it is called elsewhere
             tool_name: call.tool(),
             facts,
             tool: ToolId(0),
-            key: call.key().map(|_| KeyId(0)),
-            token: call.token().map(|_| TokenId(0)),
+            key: call.is_keyed().then_some(KeyId(0)),
+            token: call.has_token().then_some(TokenId(0)),
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),

@@ -1,5 +1,7 @@
 //! Drives the dispatcher against the upstream until nothing is left to happen. The only loop there is.
 
+use std::sync::Arc;
+
 use crate::classify::{Signal, reads_as_refusal};
 use crate::clock::EventQueue;
 use crate::dispatch::{Failure, Input, Machine, Output, Reaction, Seen};
@@ -247,16 +249,16 @@ impl<'a, 'c> Turn<'a, 'c> {
 
     /// A reversal that failed did not happen if the upstream plainly refused it, or if the playbook says of such a
     /// failure that nothing was done. Reversals have no attempts: rules that ask for one read it as the first.
-    fn failed_reversal(&mut self, id: CallId, error: Option<ErrorFacts>) -> Reaction {
+    fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Reaction {
         let call = self.call(id);
-        let signal = Signal::new(error.as_ref(), call.tool_name, call.facts, call.key.is_some(), AttemptNo::FIRST);
+        let signal = Signal::new(error.as_deref(), call.tool_name, call.facts, call.key.is_some(), AttemptNo::FIRST);
         let said = self.plan.playbook.verdict(self.plan.classifier.classify(&signal).verdict).effect;
-        let refused = said == EffectClaim::NotApplied || error.as_ref().is_some_and(reads_as_refusal);
+        let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);
         let error = error.map(|error| self.sim.record.intern_error(error));
         match (refused, error) {
             (true, error) => Reaction::Refused(error),
             // Something came back, without an error object: that is one.
-            (false, None) => Reaction::Unclear(Some(self.sim.record.intern_error(ErrorFacts::default()))),
+            (false, None) => Reaction::Unclear(Some(self.sim.record.intern_error(Arc::default()))),
             (false, error) => Reaction::Unclear(error),
         }
     }
@@ -268,12 +270,12 @@ impl<'a, 'c> Turn<'a, 'c> {
             message: Some(format!("no answer within {timeout} ms").into()),
             ..ErrorFacts::default()
         };
-        self.failed(call, attempt, Some(error))
+        self.failed(call, attempt, Some(Arc::new(error)))
     }
 
-    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<ErrorFacts>) -> Reaction {
+    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Reaction {
         let call = self.call(id);
-        let signal = Signal::new(error.as_ref(), call.tool_name, call.facts, call.key.is_some(), attempt);
+        let signal = Signal::new(error.as_deref(), call.tool_name, call.facts, call.key.is_some(), attempt);
         let said = self.plan.classifier.classify(&signal);
         let retry_after = signal.retry_after;
         let error: Option<ErrorId> = error.map(|error| self.sim.record.intern_error(error));

@@ -34,7 +34,7 @@ fn answer(at_ms: u64, reply: Reply) -> RecordedAnswer {
 
 fn failed(kind: &str, message: &str, status: Option<u16>) -> Reply {
     let (kind, message) = (Some(kind.into()), Some(message.into()));
-    Reply::Failed(Some(Box::new(ErrorFacts { kind, message, status, ..ErrorFacts::default() })))
+    Reply::Failed(Some(std::sync::Arc::new(ErrorFacts { kind, message, status, ..ErrorFacts::default() })))
 }
 
 fn timeout() -> Reply {

@@ -150,7 +150,7 @@ fn refusal(status: u16, kind: &str, message: &str) -> DialectAnswer {
         status: Some(status),
         ..ErrorFacts::default()
     };
-    DialectAnswer { says: Says::Failed(Some(error)), latency: Duration::ZERO, acts: false }
+    DialectAnswer { says: Says::failed(error), latency: Duration::ZERO, acts: false }
 }
 
 #[cfg(test)]

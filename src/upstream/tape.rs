@@ -75,7 +75,7 @@ impl<'a> Tape<'a> {
             BeyondTape::Unanswered => None,
             BeyondTape::Ok => Some(Says::Ok),
             BeyondTape::Fail(kind) => {
-                Some(Says::Failed(Some(ErrorFacts { kind: Some(kind.clone()), ..ErrorFacts::default() })))
+                Some(Says::failed(ErrorFacts { kind: Some(kind.clone()), ..ErrorFacts::default() }))
             }
             BeyondTape::Repeat => match asked {
                 Asked::Attempt(attempt) => {
@@ -92,6 +92,6 @@ impl<'a> Tape<'a> {
 fn says(reply: &Reply) -> Says {
     match reply {
         Reply::Ok => Says::Ok,
-        Reply::Failed(error) => Says::Failed(error.as_deref().cloned()),
+        Reply::Failed(error) => Says::Failed(error.clone()),
     }
 }

@@ -143,7 +143,7 @@ fn answer(transcript: &Transcript<'_>, status: Status) -> (Tone, String) {
     match status {
         Status::Ok => (Tone::Good, "ok".to_owned()),
         Status::Unanswered => (Tone::Failed, "nothing answers".to_owned()),
-        Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.errors.get(id.index())))),
+        Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.error(id)))),
     }
 }
 

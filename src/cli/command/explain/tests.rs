@@ -21,7 +21,7 @@ fn plan(name: &str) -> Plan {
 
 fn failed(at_ms: u64, kind: &str, message: &str) -> RecordedAnswer {
     let error = ErrorFacts { kind: Some(kind.into()), message: Some(message.into()), ..ErrorFacts::default() };
-    answered(at_ms, Reply::Failed(Some(Box::new(error))))
+    answered(at_ms, Reply::Failed(Some(std::sync::Arc::new(error))))
 }
 
 fn answered(at_ms: u64, reply: Reply) -> RecordedAnswer {

@@ -48,26 +48,25 @@ pub fn run(
     };
     beyond::warn(&options.beyond, &plans.iter().collect::<Vec<_>>());
     let lines = args.format == Format::Jsonl;
-    let watcher = Watcher { selection: selection.clone(), lines, inputs: names.clone() };
+    let watcher =
+        Watcher { lines: lines.then(|| selection.clone()), listing: Listing::new(selection), inputs: names.clone() };
     let notes: Notes = Arc::new(Mutex::new(Vec::new()));
     let bar = feed::bar(&args.inputs, terminal);
     let feed = feed::open(&args.inputs, mapping.as_ref(), Arc::clone(&notes), bar.clone());
-    let mut listing = Listing::new(selection);
     let mut written = 0;
     if lines {
         output.write(b"{\"type\":\"format\",\"format\":\"replay/1\"}\n")?;
     }
     let replayed = replay(&plans, feed, &options, &watcher, |part: Part| {
-        listing.merge(part.listing);
         written += part.written;
         if part.lines.is_empty() { Ok(()) } else { to_stdout(&part.lines) }
     });
     bar.finish_and_clear();
     let replayed = replayed.map_err(|error| failed(error, args))?;
     say_skipped(&replayed, terminal);
-    refuse_empty(args, &replayed, if lines { written } else { listing.calls() })?;
+    refuse_empty(args, &replayed, if lines { written } else { watcher.listing.calls() })?;
     let notes = notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let groups = listing.into_groups();
+    let groups = watcher.listing.into_groups();
     say_ambiguous(args, &groups);
     let page = Page { args, terminal, plans: &plans, options: &options, names: &names, replayed: &replayed };
     page.write(&groups, &notes, output)?;
