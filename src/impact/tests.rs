@@ -248,9 +248,9 @@ fn a_gate_refuses_what_it_names_and_unsafe_findings_always() {
     let judge = |gate: &Gate| gate.judge(&wider);
     assert_eq!(judge(&Gate::default()), [Refusal::Unsafe(2)]);
     let both = Gate { widening: true, effects: true, allow_widening: None };
-    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(4)]);
+    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(2)]);
     let allowed = Gate { allow_widening: Some("tried by hand".to_owned()), ..both };
-    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(4)]);
+    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(2)]);
     let narrower = impact(&text("study/retry-everything"), &text("standard"));
     assert!(Gate::default().judge(&narrower).is_empty());
     let lost = narrower.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
