@@ -23,6 +23,8 @@ pub struct Selection {
     pub only: Only,
     /// Only this call: its reference or its own id.
     pub call: Option<String>,
+    /// The same by its place, where `call` names one.
+    pub place: Option<Place>,
     /// Only calls of this run.
     pub run: Option<String>,
     /// Each call by itself, none folded.
@@ -37,12 +39,12 @@ impl Selection {
         recorded: &[Finding],
         mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
     ) -> bool {
-        let Selection { only, call: wanted, run, .. } = self;
+        let Selection { only, call: wanted, place, run, .. } = self;
         if run.as_deref().is_some_and(|run| call.run() != Some(run)) {
             return false;
         }
         if let Some(wanted) = wanted.as_deref() {
-            return call.id() == Some(wanted) || call.reference() == wanted;
+            return *place == Some(call.place) || call.id() == Some(wanted) || call.reference() == wanted;
         }
         let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
         let failed = || {

@@ -42,10 +42,18 @@ pub struct Tally {
 pub enum OffTape {
     /// Another number of attempts.
     Attempts {
-        /// As recorded.
+        /// As recorded: the number of the last one.
         recorded: u32,
         /// Under the playbook.
         now: u32,
+    },
+    /// The same number of attempts, but not all of them with their recorded answers: after a refresh that was not
+    /// recorded, recorded answers answer nothing.
+    Answers {
+        /// Recorded answers to attempts.
+        recorded: u32,
+        /// Those that the playbook's attempts were answered with.
+        used: u32,
     },
     /// The same attempts, another final status.
     FinalStatus,

@@ -1,8 +1,9 @@
 //! The calls of one simulation and whence their answers come: from a fixture, or from a recorded call.
 
+use crate::dispatch::CallFacts;
 use crate::event::Intent;
 use crate::fixture::model::{Fixture, FixtureTool};
-use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId};
+use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
 use crate::playbook::model::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
 use crate::trace::model::RecordedCall;
@@ -64,6 +65,21 @@ impl<'a> ScenarioCall<'a> {
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
             source: Source::Tape(Tape { call, beyond }),
+        }
+    }
+
+    /// What the dispatcher is told of it.
+    pub(super) const fn dispatched(&self) -> CallFacts {
+        CallFacts {
+            tool: self.tool,
+            access: self.facts.access,
+            idempotent: self.facts.idempotent,
+            repeatable: self.facts.repeatable,
+            key: self.key,
+            args: self.args,
+            token: self.token,
+            evidence: EvidenceId(0),
+            at: self.at,
         }
     }
 

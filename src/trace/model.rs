@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::event::ErrorFacts;
+use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 use crate::trace::processor::fetch;
 
@@ -33,7 +34,7 @@ pub struct RecordedCall {
     pub at: Option<Instant>,
     /// The timeout of its attempts, where the call itself says one.
     pub timeout: Option<Duration>,
-    /// In the order of the trace.
+    /// Those to attempts in the order of the attempts; otherwise in the order of the trace.
     pub answers: Vec<RecordedAnswer>,
 }
 
@@ -207,6 +208,17 @@ impl RecordedCall {
     /// The reversal token.
     pub fn token(&self) -> Option<&str> {
         self.part(TOKEN)
+    }
+
+    /// The answers to attempts, each with the number of the attempt that it answers, ascending. Without a number it
+    /// answers the attempt after the one before it.
+    pub fn attempts(&self) -> impl Iterator<Item = (AttemptNo, &RecordedAnswer)> {
+        let mut next = AttemptNo::FIRST;
+        self.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt).map(move |answer| {
+            let number = answer.attempt.map_or(next, AttemptNo::new);
+            next = number.next();
+            (number, answer)
+        })
     }
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` where runs have no names.
