@@ -3,8 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mine, mutate, reject, replay, review,
-    schema, tools,
+    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mine, mutate, propose, reject, replay,
+    review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -79,6 +79,8 @@ pub enum Command {
     Impact(impact::Args),
     /// Find failures that a playbook has no use for, by the form of their message, with a rule for each
     Mine(mine::Args),
+    /// Propose a change of a playbook, see what it changes, and accept it with all that belongs to it
+    Propose(propose::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
