@@ -111,7 +111,7 @@ impl<'a> Text<'a> {
         lines.extend(keyed(&name.text, verdict, indent, self.step()));
         let is_last = |verdict: &&Item<'_>| verdict.name == UNCLASSIFIED;
         match verdicts.last() {
-            None => self.into_empty("verdicts", &lines),
+            None => self.fill_empty("verdicts", &lines),
             // What nobody knows is read last.
             Some(last) if is_last(&last) && verdicts.len() > 1 => {
                 Ok(self.before(last, &lines, self.is_spaced(&verdicts)))
@@ -148,7 +148,7 @@ impl<'a> Text<'a> {
             Place::After(name) => Ok(self.after(named(rules, name, "rule")?, lines, spaced)),
             Place::End => match rules.last() {
                 Some(last) => Ok(self.after(last, lines, spaced)),
-                None => self.into_empty("classify", lines),
+                None => self.fill_empty("classify", lines),
             },
         }
     }
@@ -344,7 +344,7 @@ impl<'a> Text<'a> {
     }
 
     /// Rows for a section that is `[]`, `{}` or nothing.
-    fn into_empty(&self, key: &str, lines: &[String]) -> Edited {
+    fn fill_empty(&self, key: &str, lines: &[String]) -> Edited {
         let section = self.section(key)?;
         let start = self.behind_colon(section);
         let end = if is_flow(self.text, &section.value) { section.value.span.end } else { start };

@@ -173,7 +173,7 @@ fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
 }
 
 /// The verdicts that the proposal adds.
-fn added<'a>(proposal: &'a Proposal) -> impl Iterator<Item = &'a str> {
+fn added(proposal: &Proposal) -> impl Iterator<Item = &str> {
     proposal.operations.iter().filter_map(|operation| match &operation.what {
         What::AddVerdict(name, _) => Some(name.text.as_str()),
         _ => None,

@@ -57,7 +57,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let facts = playbooks::facts(args.tools.as_deref(), &project)?;
     let plan = Plan::new(applied.loaded.playbook, &facts);
     let fixtures = match &mined {
-        Some((cluster, _)) => recordings(args, cluster, &name, &id, &plan, &project)?,
+        Some((cluster, mined)) => recordings(args, cluster, mined, &name, &id, &plan, &project)?,
         None => made_up(&args.verdict, &name, &id, &plan),
     };
     let mut changes = vec![
@@ -175,7 +175,8 @@ fn mine(
     let mut all = Part::default();
     let streamed = stream.run(&plans, &Miner, project, terminal, |part| all.merge(part))?;
     let [plan] = &plans;
-    let mined = all.finish(plan, &streamed.replayed, usize::from(number));
+    // One more, for want of a look-alike.
+    let mined = all.finish(plan, &streamed.replayed, usize::from(number) + 1);
     match mined.shown.get(usize::from(number) - 1) {
         Some(cluster) => Ok((cluster.clone(), mined)),
         None => Err(Failure::said(format!(
@@ -234,12 +235,15 @@ fn evidence(args: &New, cluster: &Cluster, mined: &Mined, playbook: &Playbook) -
 fn recordings(
     args: &New,
     cluster: &Cluster,
+    mined: &Mined,
     playbook: &str,
     id: &str,
     plan: &Plan,
     project: &Project,
 ) -> Result<Vec<Drafted>, Failure> {
     let look_alike = cluster.look_alikes.iter().find_map(|alike| alike.example.as_ref());
+    let other = mined.shown.iter().rev().find(|other| other.number != cluster.number);
+    let look_alike = look_alike.or_else(|| other.and_then(|other| other.examples.first()));
     let wanted = [(id.to_owned(), cluster.examples.first()), (format!("not-{id}"), look_alike)];
     let mut fixtures = Vec::new();
     for (name, example) in wanted {

@@ -4,7 +4,7 @@ use crate::cli::exit::Failure;
 use crate::cli::inputs;
 use crate::cli::reading::{Reading, each_call};
 use crate::fixture::model::{Fixture, FixtureCall, FixtureTool};
-use crate::playbook::model::Access;
+use crate::playbook::model::{Access, DEFAULT_TIMEOUT};
 use crate::sim::Plan;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
@@ -48,7 +48,7 @@ pub fn fixture(call: &RecordedCall, title: String, playbook: &str, plan: &Plan) 
         writes: facts.access == Access::Write,
         idempotent: facts.idempotent,
         repeatable: facts.repeatable,
-        timeout: Some(facts.timeout),
+        timeout: (facts.timeout != DEFAULT_TIMEOUT).then_some(facts.timeout),
     });
     let evidence = call.evidence().and_then(|refs| serde_json::from_str::<Vec<String>>(refs).ok());
     let call = FixtureCall {
@@ -59,7 +59,7 @@ pub fn fixture(call: &RecordedCall, title: String, playbook: &str, plan: &Plan) 
         token: call.token().map(str::to_owned),
         evidence: evidence.unwrap_or_default(),
         at: Instant::ZERO,
-        timeout: call.timeout,
+        timeout: call.timeout.map(written),
         script: script(call),
     };
     Fixture {
@@ -101,11 +101,16 @@ fn says(reply: &Reply) -> Says {
     }
 }
 
-/// From the request to the answer, where the recording says both; no longer than a fixture may.
+/// From the request to the answer, where the recording says both.
 fn latency(answer: &RecordedAnswer, before: Option<Instant>) -> Duration {
     let start = answer.started.or(before);
     match (start, answer.at) {
-        (Some(start), Some(end)) => end.since(start),
+        (Some(start), Some(end)) => written(end.since(start)),
         _ => Duration::ZERO,
     }
+}
+
+/// As a fixture can say it: whole milliseconds, at most a day.
+fn written(span: Duration) -> Duration {
+    Duration::from_millis(span.as_millis().min(86_400_000))
 }
