@@ -33,6 +33,7 @@ pub mod dispatch;
 pub mod event;
 pub mod fixture;
 pub mod golden;
+pub mod history;
 pub mod ids;
 pub mod impact;
 pub mod mining;

@@ -25,7 +25,7 @@ pub struct Project {
     pub fixtures: Option<String>,
     /// Where goldens lie.
     pub goldens: Option<String>,
-    /// Where proposals lie.
+    /// Where proposals lie, and the history of what was accepted.
     pub proposals: Option<String>,
     /// What must not be shown of a trace.
     pub redaction: RedactionRules,

@@ -12,6 +12,7 @@ use crate::check::{Id, map};
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::{self, model::Fixture};
 use crate::golden::{Lock, merge_conflict};
+use crate::history::{self, Entry, History};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
 use crate::sim::Plan;
@@ -279,11 +280,43 @@ impl Workspace {
     /// # Errors
     /// A lock that cannot be used.
     pub fn read_lock(&self) -> Result<Option<Lock>, Failure> {
+        Ok(self.read_lock_with_source()?.map(|(lock, _)| lock))
+    }
+
+    /// Reads the lock, if there is one, and keeps the text that its places point into.
+    ///
+    /// # Errors
+    /// A lock that cannot be used.
+    pub fn read_lock_with_source(&self) -> Result<Option<(Lock, Arc<Source>)>, Failure> {
         let path = self.lock_path();
-        match folders::has_file(&path) {
-            true => Ok(Some(Lock::parse(self.read(&path)?)?)),
-            false => Ok(None),
+        if !folders::has_file(&path) {
+            return Ok(None);
         }
+        let source = self.read(&path)?;
+        Ok(Some((Lock::parse(Arc::clone(&source))?, source)))
+    }
+
+    /// Where a record of the history lies.
+    pub fn record_path(&self, name: &str) -> PathBuf {
+        self.proposals.join("history").join(name)
+    }
+
+    /// Reads the history; it is empty where there is none.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any record; a file whose name is not one of a record.
+    pub fn read_history(&self) -> Result<History, Failure> {
+        let found = names(folders::files_under(&self.record_path(""), ".yaml")?, "");
+        let read = |name: &String| -> Result<Entry, Failure> {
+            let path = self.record_path(name);
+            let number = history::number_of(name).ok_or_else(|| misnamed(&self.name(&path)))?;
+            let source = self.read(&path)?;
+            let (record, places) = history::parse(Arc::clone(&source))?;
+            Ok(Entry { number, name: name.clone(), record, places, source })
+        };
+        let folder = self.name(&self.record_path(""));
+        let next = |failure: Failure| failure.next(format!("git log --oneline -- {folder}"));
+        Ok(History::new(gather(found.iter().map(read).collect()).map_err(next)?))
     }
 
     /// Reads a file under the name that people know it by.
@@ -305,6 +338,11 @@ fn parsed(source: Arc<Source>) -> Result<Loaded, Report> {
         Some(said) => Err(Report::one(source, said.help("decide which side is meant; nothing was changed"))),
         None => playbook::parse(source),
     }
+}
+
+fn misnamed(path: &str) -> Failure {
+    Failure::source(path, "bad_name", "this is not the name of a record")
+        .help("a record is called `NNNN-words.yaml`: four digits, which say its place in the order, and a few words")
 }
 
 fn default_playbook(root: &Path, project: &Project) -> DefaultPlaybook {

@@ -5,6 +5,7 @@ pub mod check;
 pub mod coverage;
 pub mod diagnostic;
 pub mod findings;
+pub mod history;
 pub mod impact;
 pub mod json;
 pub mod listing;

@@ -36,6 +36,9 @@ fn accepting_edits_the_playbook_in_place_and_takes_in_all_that_belongs_to_it() {
     assert!(project.read("goldens/ours/declined.snap").contains("why: people could do nothing"));
     assert!(project.read("goldens/playbook.lock").contains("why: 'people could do nothing'"));
     assert!(!project.path("proposals/said-no").exists(), "nothing waits any more");
+    let history = project.run(&["history", "verify"]);
+    assert_eq!(history.code, 0, "{history:?}");
+    assert!(project.run(&["history"]).out.contains("said-no"), "the change is told");
     let check = project.run(&["check"]);
     assert_eq!(check.code, 0, "{check:?}");
     assert!(check.out.contains("4 runs: 4 as accepted"), "{}", check.out);

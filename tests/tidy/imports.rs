@@ -24,6 +24,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("fixture", &["event", "trace", "upstream", "yaml"]),
     ("sim", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "trace", "upstream", "yaml"]),
     ("golden", &["event", "yaml"]),
+    ("history", &["golden", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("check", &["event", "fixture", "golden", "playbook", "sim"]),
     (
@@ -53,6 +54,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "event",
             "fixture",
             "golden",
+            "history",
             "impact",
             "mining",
             "mutation",

@@ -7,6 +7,7 @@ pub mod coverage;
 pub mod diff;
 pub mod explain;
 pub mod help;
+pub mod history;
 pub mod impact;
 pub mod import;
 pub mod lint;

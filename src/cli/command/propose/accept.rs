@@ -1,4 +1,5 @@
-//! `playproof propose accept ID --reason TEXT`: playbook, record, fixtures, goldens and lock, all or nothing.
+//! `playproof propose accept ID --reason TEXT`: playbook, decision record, fixtures, goldens, lock and history, all or
+//! nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{folders, git};
 use crate::golden::{GoldenFile, Reason};
+use crate::history::{Kind, Record, Taken, next_number};
 use crate::playbook::rows;
 use crate::proposal::{FixtureDiff, numbered};
 use crate::report::proposal::page;
@@ -68,19 +70,48 @@ fn changes(desk: &Desk<'_>, stored: &Stored, tryout: &Tryout, reason: &str) -> R
     let new_rows = rows(&tryout.applied.loaded.playbook);
     lock.approve(name, new_rows.iter().map(|row| (&*row.name, &*row.text)), reason);
     let mut changes = vec![Change::Write(playbook.clone(), text.clone().into_bytes())];
-    changes.extend(record(workspace, stored)?);
+    let adr = adr(workspace, stored)?;
+    let adr_name = adr.as_ref().map(|adr| workspace.name(adr.path())).unwrap_or_default();
+    changes.extend(adr);
     for (fixture, _, source) in &stored.fixtures {
         changes.push(Change::Write(workspace.fixture_path(fixture), source.text.clone().into_bytes()));
     }
     changes.extend(goldens(workspace, tryout, reason)?);
     changes.extend(other_goldens(desk, stored, tryout)?);
     changes.push(Change::Write(workspace.lock_path(), lock.render().into_bytes()));
+    changes.push(record(workspace, stored, tryout, adr_name, reason)?);
     changes.extend(stored::files(&stored.folder)?.into_iter().map(Change::Remove));
     Ok(changes)
 }
 
-/// The record under the next number.
-fn record(workspace: &Workspace, stored: &Stored) -> Result<Option<Change>, Failure> {
+/// What the history keeps of it.
+fn record(
+    workspace: &Workspace,
+    stored: &Stored,
+    tryout: &Tryout,
+    adr: String,
+    reason: &str,
+) -> Result<Change, Failure> {
+    let history = workspace.read_history()?;
+    let rows = rows(&tryout.applied.loaded.playbook);
+    let goldens = tryout.judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some());
+    let record = Record {
+        kind: Kind::Proposal(Taken {
+            id: stored.id.clone(),
+            adr: adr.replace('\\', "/"),
+            fixtures: stored.fixtures.iter().map(|(name, ..)| name.clone()).collect(),
+            goldens: goldens.map(|diff| diff.id.to_string()).collect(),
+        }),
+        playbook: tryout.judged.playbook.clone(),
+        reason: reason.to_owned(),
+        rows: history.changes(&tryout.judged.playbook, rows.iter().map(|row| (&*row.name, &*row.text))),
+    };
+    let number = next_number(history.entries().iter().map(|entry| entry.name.as_str()));
+    Ok(Change::Write(workspace.record_path(&record.file_name(number)), record.render().into_bytes()))
+}
+
+/// The decision record under the next number.
+fn adr(workspace: &Workspace, stored: &Stored) -> Result<Option<Change>, Failure> {
     let Some(adr) = &stored.adr else { return Ok(None) };
     let folder = workspace.root().join("docs/adr");
     let names = folders::files_under(&folder, ".md")?;
