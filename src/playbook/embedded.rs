@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_has_the_six_verdicts_and_the_reserved_one() {
+    fn standard_has_the_verdicts_that_were_accepted_and_the_reserved_one() {
         let playbook = load("standard");
         let table: Vec<_> =
             playbook.verdicts.iter().map(|verdict| (&*verdict.name, verdict.effect, verdict.then.as_str())).collect();
@@ -47,6 +47,7 @@ mod tests {
             ("evidence_stale", NotApplied, "refresh_evidence"),
             ("policy_denied", NotApplied, "escalate_to_human"),
             ("schema_mismatch", Unknown, "deprecate_tool_call"),
+            ("request_rejected", NotApplied, "deprecate_tool_call"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);

@@ -144,7 +144,7 @@ pub struct Check {
     pub format: Format,
 
     /// Show what it changes on recorded calls too; all paths up to the next flag
-    #[arg(long, value_name = "TRACE", num_args = 1.., requires = "id")]
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
     pub corpus: Vec<String>,
 
     /// Print the playbook as it would be, and nothing else

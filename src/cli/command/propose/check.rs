@@ -107,10 +107,9 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
 fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Output) -> Result<(), Failure> {
     let project = Project::find()?;
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
-    let plans = [
-        Plan::new(tryout.used.loaded.playbook.clone(), &tools),
-        Plan::new(tryout.applied.loaded.playbook.clone(), &tools),
-    ];
+    let mut proposed = tryout.applied.loaded.playbook.clone();
+    proposed.name = format!("{} as proposed", proposed.name).into();
+    let plans = [Plan::new(tryout.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
     let [base, candidate] = &plans;
     let watcher = Watcher::new(base, candidate);
     let stream = Stream {
