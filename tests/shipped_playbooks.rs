@@ -41,7 +41,10 @@ fn standard_names_each_failure_by_what_it_means() {
         ("412_precondition", None, "etag mismatch", "unclassified"),
         ("schema_validation", None, "missing field `id`", "schema_mismatch"),
         ("401_unauthorized", Some(401), "token expired", "unclassified"),
-        ("429_rate_limited", Some(429), "slow down", "unclassified"),
+        ("429_rate_limited", Some(429), "slow down", "rate_limited"),
+        ("", Some(429), "too many requests", "rate_limited"),
+        ("tool_error", None, "Payment method card_7 not found", "request_rejected"),
+        ("tool_error", None, "connection refused: host not found", "unclassified"),
         ("something_new", None, "", "unclassified"),
     ] {
         assert_eq!(verdict(&standard, Some(&error(kind, status, message))), expected, "{kind} {status:?} {message}");

@@ -48,6 +48,7 @@ mod tests {
             ("policy_denied", NotApplied, "escalate_to_human"),
             ("schema_mismatch", Unknown, "deprecate_tool_call"),
             ("request_rejected", NotApplied, "deprecate_tool_call"),
+            ("rate_limited", NotApplied, "retry_with_backoff"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);
