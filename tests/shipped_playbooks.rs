@@ -67,19 +67,19 @@ fn under_standard_a_conflict_is_over_only_if_it_says_so() {
         );
         assert_eq!(verdict(&standard, Some(&error("", Some(409), message))), "idempotency_conflict", "{message}");
     }
-    for message in [
-        "A request is outstanding for this Idempotency-Key",
-        "a request with this idempotency_key is in flight",
-        "idempotency key: another request is in-flight",
-        "a request with this idempotency key is already in progress",
-        "a request with this idempotency key is already being processed",
-        "idempotency_key already processed or still in progress",
-        "idempotency key was already processed, or is being processed",
-        "idempotency key conflict",
-        "order already processed",
-        "version conflict",
+    for (message, expected) in [
+        ("A request is outstanding for this Idempotency-Key", "idempotency_in_flight"),
+        ("a request with this idempotency_key is in flight", "idempotency_in_flight"),
+        ("idempotency key: another request is in-flight", "idempotency_in_flight"),
+        ("a request with this idempotency key is already in progress", "idempotency_in_flight"),
+        ("a request with this idempotency key is already being processed", "idempotency_in_flight"),
+        ("idempotency_key already processed or still in progress", "unclassified"),
+        ("idempotency key was already processed, or is being processed", "unclassified"),
+        ("idempotency key conflict", "unclassified"),
+        ("order already processed", "unclassified"),
+        ("version conflict", "unclassified"),
     ] {
-        assert_eq!(verdict(&standard, Some(&error("409_conflict", Some(409), message))), "unclassified", "{message}");
+        assert_eq!(verdict(&standard, Some(&error("409_conflict", Some(409), message))), expected, "{message}");
     }
 }
 

@@ -49,6 +49,7 @@ mod tests {
             ("schema_mismatch", Unknown, "deprecate_tool_call"),
             ("request_rejected", NotApplied, "deprecate_tool_call"),
             ("rate_limited", NotApplied, "retry_with_backoff"),
+            ("idempotency_in_flight", Unknown, "retry_with_backoff"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);
