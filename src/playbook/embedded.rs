@@ -50,6 +50,7 @@ mod tests {
             ("request_rejected", NotApplied, "deprecate_tool_call"),
             ("rate_limited", NotApplied, "retry_with_backoff"),
             ("idempotency_in_flight", Unknown, "retry_with_backoff"),
+            ("idempotency_key_reused", Unknown, "deprecate_tool_call"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);
