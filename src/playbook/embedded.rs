@@ -51,6 +51,7 @@ mod tests {
             ("rate_limited", NotApplied, "retry_with_backoff"),
             ("idempotency_in_flight", Unknown, "retry_with_backoff"),
             ("idempotency_key_reused", Unknown, "deprecate_tool_call"),
+            ("auth_rejected", NotApplied, "escalate_to_human"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);
