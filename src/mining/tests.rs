@@ -67,7 +67,7 @@ fn what_a_rule_of_the_playbook_knows_is_not_mined_but_may_look_alike() {
     assert_eq!(forms(&mined), [("no answer from the clerk within <n> days", 1)]);
     assert_eq!((mined.failures, mined.unclassified), (2, 1));
     let alike = &mined.shown[0].look_alikes[0];
-    assert_eq!((&*alike.verdict, alike.kind.as_deref()), ("transient_timeout", Some("timeout")));
+    assert_eq!((&*alike.verdict, alike.kind.as_deref()), ("result_unknown", Some("timeout")));
     let rule = mined.shown[0].rule.as_ref().expect("a rule");
     assert_eq!((rule.caught, rule.spared), (1, 1));
 }
@@ -113,10 +113,10 @@ fn status_and_kind_tell_equal_messages_apart() {
     let error = |kind: &str, status: u16| {
         failure("pay", &format!(r#"{{"kind":"{kind}","status":{status},"message":"go away"}}"#))
     };
-    let mined = mine(&[error("http", 401), error("http", 429), error("grpc", 429)].concat());
+    let mined = mine(&[error("http", 417), error("http", 418), error("grpc", 418)].concat());
     let rules: Vec<&str> = mined.shown.iter().map(when).collect();
     assert_eq!(rules.len(), 3);
-    assert!(rules.contains(&"{ kind: 'http', status: 401, message: { contains: go away } }"), "{rules:?}");
+    assert!(rules.contains(&"{ kind: 'http', status: 417, message: { contains: go away } }"), "{rules:?}");
 }
 
 /// Knows `odd` of one tool, and of second attempts.

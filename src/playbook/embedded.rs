@@ -52,6 +52,7 @@ mod tests {
             ("idempotency_in_flight", Unknown, "retry_with_backoff"),
             ("idempotency_key_reused", Unknown, "deprecate_tool_call"),
             ("auth_rejected", NotApplied, "escalate_to_human"),
+            ("result_unknown", Unknown, "escalate_to_human"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);
