@@ -40,6 +40,7 @@ pub mod impact;
 pub mod mining;
 pub mod mutation;
 pub mod playbook;
+pub mod proposal;
 pub mod replay;
 pub mod report;
 pub mod sim;

@@ -36,6 +36,14 @@ pub fn read_small(path: &str) -> Result<Arc<Source>, Failure> {
     as_text(&name, bytes)
 }
 
+/// The bytes of a file.
+///
+/// # Errors
+/// A path that cannot be read.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| unreadable(&path.to_string_lossy(), &error))
+}
+
 /// Opens a file, or standard input for `-`, for streaming.
 ///
 /// # Errors

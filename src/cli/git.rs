@@ -26,6 +26,21 @@ pub fn changed_since(root: &Path, rev: &str) -> Result<BTreeSet<PathBuf>, Failur
     Ok(changed)
 }
 
+/// Those of `files` (paths as seen from the working directory) that git tracks and that differ from the last commit;
+/// none where there is no git, no repository or no commit.
+pub fn uncommitted(root: &Path, files: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let mut changed = BTreeSet::new();
+    for file in files {
+        let below = file.strip_prefix(root).unwrap_or(file);
+        let Some(name) = below.to_str() else { continue };
+        let differs = run(root, &["diff", "--name-only", "-z", "HEAD", "--", name], "HEAD");
+        if differs.is_ok_and(|output| !output.stdout.is_empty()) {
+            changed.insert(file.clone());
+        }
+    }
+    changed
+}
+
 /// Where this branch left the one that `rev` names: what came to that one later is not this branch's doing.
 ///
 /// # Errors

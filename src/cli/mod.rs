@@ -2,6 +2,7 @@
 
 mod args;
 mod beyond;
+mod changeset;
 mod checking;
 mod command;
 mod exit;

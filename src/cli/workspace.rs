@@ -11,7 +11,7 @@ use super::{files, folders, playbooks};
 use crate::check::{Id, map};
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::{self, model::Fixture};
-use crate::golden::Lock;
+use crate::golden::{Lock, merge_conflict};
 use crate::history::{self, Entry, History};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
@@ -87,6 +87,16 @@ impl Workspace {
         Workspace { fixtures, ..self }
     }
 
+    /// Where proposals lie.
+    pub fn proposals(&self) -> &Path {
+        &self.proposals
+    }
+
+    /// Where the file of a fixture lies, or will.
+    pub fn fixture_path(&self, fixture: &str) -> PathBuf {
+        self.fixtures.join(format!("{fixture}.yaml"))
+    }
+
     /// The tool facts that win over every playbook's own.
     pub const fn tools(&self) -> &Tools {
         &self.tools
@@ -112,7 +122,7 @@ impl Workspace {
         };
         let lint =
             format!("playproof lint {}", asked.map_or_else(|| self.playbook_argument(&meant.name), str::to_owned));
-        let loaded = playbook::parse(source).map_err(|report| Failure::from(report).next(lint))?;
+        let loaded = parsed(source).map_err(|report| Failure::from(report).next(lint))?;
         let plan = Plan::new(loaded.playbook.clone(), &self.tools);
         Ok((meant.name, Used { loaded, plan, path }))
     }
@@ -217,7 +227,7 @@ impl Workspace {
             (None, Some(text)) => Source::whole(format!("<embedded>/{name}"), text),
             (None, None) => return Err(self.no_playbook(name, user)),
         };
-        let loaded = playbook::parse(source)?;
+        let loaded = parsed(source)?;
         let plan = Plan::new(loaded.playbook.clone(), &self.tools);
         Ok(Used { loaded, plan, path })
     }
@@ -363,6 +373,14 @@ impl Workspace {
             true => Ok(source),
             false => Ok(Arc::new(Source { name: self.name(path), ..(*source).clone() })),
         }
+    }
+}
+
+/// Reads a playbook; what git could not merge is told as that.
+fn parsed(source: Arc<Source>) -> Result<Loaded, Report> {
+    match merge_conflict(&source.text) {
+        Some(said) => Err(Report::one(source, said.help("decide which side is meant; nothing was changed"))),
+        None => playbook::parse(source),
     }
 }
 

@@ -94,7 +94,7 @@ fn causes_name_both_readings_of_a_failure_widening_first() {
     };
     let found: Vec<_> = impact.causes.iter().map(|row| (row.direction, row.cause.clone(), row.calls)).collect();
     let expected = [
-        (Direction::Widening, of("timeout", "transient_timeout"), 2),
+        (Direction::Widening, of("unanswered-write", "result_unknown"), 2),
         (Direction::Widening, of("otherwise", "unclassified"), 1),
         (Direction::Narrowing, of("timeout", "transient_timeout"), 1), // the keyed one: 4 attempts become 3
         (Direction::Neutral, of("timeout", "transient_timeout"), 1),   // a read
@@ -136,7 +136,13 @@ fn a_limit_that_is_hit_is_the_limit_s_row() {
 #[test]
 fn a_guard_that_is_switched_off_is_the_switch_s_row_and_widens() {
     let study = "name: standard\nstudy: { why: to see it, retry_guard: off }";
-    let impact = impact(&text("standard"), &standard("name: standard", study));
+    let impact = impact_on(
+        &TRACE.replace("timeout", "5xx"),
+        &text("standard"),
+        &standard("name: standard", study),
+        BeyondTape::Fail("timeout".into()),
+        1,
+    );
     let cause = only(&impact);
     assert_eq!((row_name(cause), cause.direction, cause.calls), ("study retry_guard", Direction::Widening, 2));
     assert_eq!(impact.unsafe_gained(), 2);
@@ -144,8 +150,14 @@ fn a_guard_that_is_switched_off_is_the_switch_s_row_and_widens() {
 
 #[test]
 fn another_fact_of_a_tool_is_said_to_be_the_cause() {
-    let impact =
-        impact(&text("standard"), &standard("access: write, idempotent: false", "access: write, idempotent: true"));
+    let fact = "access: write, idempotent: false, timeout_ms";
+    let impact = impact_on(
+        &TRACE.replace("timeout", "5xx"),
+        &text("standard"),
+        &standard(fact, "access: write, idempotent: true, timeout_ms"),
+        BeyondTape::Fail("timeout".into()),
+        1,
+    );
     let cause = only(&impact);
     assert_eq!((&cause.cause, cause.direction, cause.calls), (&CauseName::ToolFacts, Direction::Widening, 2));
     assert_eq!(impact.load.doubled_more, 0); // to an idempotent tool twice is once

@@ -117,7 +117,7 @@ fn the_reserved_verdict_keeps_what_the_format_keeps() {
     let all = mutants(&playbook(embedded("standard").expect("embedded")));
     let reserved: Vec<&str> =
         all.iter().filter(|mutant| mutant.row == "verdict unclassified").map(|mutant| mutant.id.as_str()).collect();
-    assert_eq!(reserved, ["verdict unclassified/queue-policy_review"]);
+    assert_eq!(reserved, ["verdict unclassified/queue-credentials"]);
 }
 
 #[test]

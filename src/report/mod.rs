@@ -13,6 +13,7 @@ pub mod listing;
 pub mod mining;
 pub mod mutation;
 pub mod overview;
+pub mod proposal;
 pub mod style;
 pub mod summary;
 pub mod table;

@@ -60,6 +60,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "impact",
             "mining",
             "mutation",
+            "proposal",
             "replay",
             "sim",
             "trace::model",
@@ -68,8 +69,14 @@ const TABLE: &[(&str, &[&str])] = &[
     ("impact", CAPABILITY),
     ("coverage", CAPABILITY),
     ("mining", CAPABILITY),
+    (
+        "proposal",
+        &[
+            "check", "classify", "clock", "dispatch", "event", "fixture", "golden", "playbook", "replay", "sim",
+            "trace", "upstream", "yaml",
+        ],
+    ),
     // Decided, not built yet.
-    ("proposal", CAPABILITY),
     ("verify", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
     ("live", &["classify", "dispatch", "event", "playbook"]),
     // The edge.

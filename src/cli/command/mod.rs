@@ -14,6 +14,7 @@ pub mod import;
 pub mod lint;
 pub mod mine;
 pub mod mutate;
+pub mod propose;
 pub mod reject;
 pub mod replay;
 pub mod review;

@@ -82,8 +82,8 @@ fn a_keyed_conflict_is_explained_to_its_end() {
 }
 
 #[test]
-fn an_unkeyed_timeout_is_not_safe_to_send_again() {
-    let case = refund(None, vec![failed(5_000, "timeout", "no answer"), answered(5_900, Reply::Ok)]);
+fn an_unkeyed_server_error_is_not_safe_to_send_again() {
+    let case = refund(None, vec![failed(5_000, "5xx", "internal error"), answered(5_900, Reply::Ok)]);
     let page = explain(&case, "standard");
     for said in [
         "The retry guard is asked and stops the further attempt",
