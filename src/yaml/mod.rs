@@ -27,8 +27,10 @@ mod read;
 mod scalar;
 #[cfg(test)]
 mod tests;
+mod write;
 
 pub use cursor::{Cursor, Key, Record};
 pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
 pub use read::{MAX_BYTES, parse};
+pub use write::{quoted, scalar};
