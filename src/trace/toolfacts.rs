@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::yaml::scalar;
+
 /// How often a trace calls a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolCount<'a> {
@@ -98,13 +100,9 @@ fn row(tool: &str) -> String {
     format!("{}: {{ access: {access} }}", key(tool))
 }
 
-/// The tool's name as a YAML key that is no glob: plain where it can be, else in quotes.
+/// The tool's name as a YAML key that is no glob.
 fn key(tool: &str) -> String {
-    let literal = globset::escape(tool);
-    let plain = literal.starts_with(|c: char| c.is_ascii_alphabetic())
-        && literal.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
-        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&&*literal.to_ascii_lowercase());
-    if plain { literal } else { serde_json::Value::from(literal).to_string() }
+    scalar(&globset::escape(tool)).into_owned()
 }
 
 /// Whether the name says, as names go, that the tool only looks.
@@ -183,7 +181,7 @@ mod tests {
     #[test]
     fn an_odd_name_is_a_quoted_key_and_no_glob() {
         assert_eq!(key("a.b/c-d_1"), "a.b/c-d_1");
-        assert_eq!(key("no"), "\"no\"");
+        assert_eq!(key("no"), "'no'");
         assert_eq!(key("a: \"b\"\n"), "\"a: \\\"b\\\"\\n\"");
         let glob = globset::Glob::new(&globset::escape("a[*]")).expect("a glob").compile_matcher();
         assert!(glob.is_match("a[*]") && !glob.is_match("a[b]"));
