@@ -169,6 +169,11 @@ pub fn broken(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// How wide prose is set on a page of `columns`: longer lines are hard to read.
+pub fn prose(columns: usize) -> usize {
+    columns.min(120)
+}
+
 /// A count with its thousands separated: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();

@@ -120,7 +120,7 @@ fn row(name: &str, said: &str, style: Style) -> Vec<String> {
 }
 
 fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> {
-    let room = width.min(110).saturating_sub(text::width(further)).max(20);
+    let room = text::prose(width).saturating_sub(text::width(further)).max(20);
     let lines = text::broken(said, room).into_iter().enumerate();
     lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
 }
