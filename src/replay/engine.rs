@@ -19,10 +19,9 @@ use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
 use super::attempts;
-use super::counts::Counts;
 use super::facts::KnownFacts;
 use super::pipeline::{self, Stages};
-use super::recorded::Recording;
+use super::recorded::{PossibleDuplicates, Recording};
 use super::seen::Seen;
 use super::summary::{FindingCounts, Summary};
 
@@ -103,8 +102,8 @@ pub struct Replayed {
     pub inputs: Vec<InputAccount>,
     /// Findings of the recordings themselves.
     pub recorded: FindingCounts,
-    /// Of tools that nobody declared: calls that may have made an effect again.
-    pub possible_duplicates: Counts,
+    /// Calls that may have made an effect again, by tool.
+    pub possible_duplicates: PossibleDuplicates,
 }
 
 impl Replayed {
@@ -144,7 +143,7 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
         facts: KnownFacts::default(),
         closed: Vec::new(),
         accounts: Vec::new(),
-        possible_duplicates: Counts::default(),
+        possible_duplicates: PossibleDuplicates::default(),
     };
     let total = Total {
         summaries: plans.iter().map(Summary::new).collect(),
@@ -234,7 +233,7 @@ struct Order<'a> {
     facts: KnownFacts,
     closed: Vec<ClosedCall>,
     accounts: Vec<InputAccount>,
-    possible_duplicates: Counts,
+    possible_duplicates: PossibleDuplicates,
 }
 
 /// Closed calls, and what the recording shows of them by their place in the batch.
@@ -454,7 +453,9 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
         for finding in &*findings {
             done.recorded.add(finding.id, FindingBy::Recorded, 1);
         }
-        self.watch.see(&Seen { call, recorded: findings, plans: self.plans, sims, facts }, &mut done.part);
+        let intent = closed.marks.intent();
+        let seen = Seen { call, intent, recorded: findings, plans: self.plans, sims, facts };
+        self.watch.see(&seen, &mut done.part);
     }
 }
 

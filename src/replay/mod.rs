@@ -14,6 +14,7 @@ mod tests;
 
 pub use counts::Counts;
 pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
+pub use recorded::PossibleDuplicates;
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
 pub use template::write_template;

@@ -1,6 +1,6 @@
 //! One call on a page: what was found, the recording and each playbook beside it, and how each ends.
 
-use super::findings;
+use super::findings::{self, About};
 use super::style::Palette;
 use super::text;
 use super::timeline::{self, Line, Tone};
@@ -38,22 +38,24 @@ pub struct Style {
     pub arguments: Arguments,
 }
 
-/// The block of one call, or of several that went the same way.
-///
-/// `number` stands in front; `others` are the references of calls that went the same way, `more` how many beyond.
-pub fn render(
-    number: usize,
-    view: &CallView<'_>,
-    runs: &[RunView<'_>],
-    others: &[String],
-    more: u64,
-    style: Style,
-) -> String {
-    let mut lines = vec![title(number, view, others.len() as u64 + more, style)];
-    lines.extend(found(runs, style));
+/// Calls that went the same way as the one that is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alike {
+    /// References of some.
+    pub others: Vec<String>,
+    /// How many beyond those.
+    pub more: u64,
+    /// Whether they are of several intents.
+    pub several_intents: bool,
+}
+
+/// The block of one call, or of several that went the same way; `number` stands in front.
+pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &Alike, style: Style) -> String {
+    let mut lines = vec![title(number, view, alike.others.len() as u64 + alike.more, style)];
+    lines.extend(found(view, runs, alike.several_intents, style));
     lines.extend(facts(view, style).into_iter().map(|line| indented(&line)));
-    if !others.is_empty() {
-        lines.push(indented(&style.palette.faint(&alike(others, more, style.width - INDENT))));
+    if !alike.others.is_empty() {
+        lines.push(indented(&style.palette.faint(&named(alike, style.width - INDENT))));
     }
     if let Some(said) = uneventful(view, runs) {
         lines.push(indented(&said));
@@ -105,7 +107,7 @@ fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String
 }
 
 /// One line a finding; a finding of the recording is said once, not once a playbook.
-fn found(runs: &[RunView<'_>], style: Style) -> Vec<String> {
+fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style) -> Vec<String> {
     let mut said: Vec<(Finding, String)> = Vec::new();
     for run in runs {
         for finding in &run.findings {
@@ -119,9 +121,10 @@ fn found(runs: &[RunView<'_>], style: Style) -> Vec<String> {
         }
     }
     said.sort_by_key(|(finding, _)| (finding.id.severity(), finding.id));
+    let about = About { several, keyed: view.key.is_some() };
     let line = |(finding, by): (Finding, String)| {
         let severity = findings::severity(finding.id.severity(), style.palette);
-        let sentence = findings::sentence(finding.id, finding.count);
+        let sentence = findings::sentence(finding.id, finding.count, about);
         let said = format!("{}: {sentence}, {by}", finding.id.as_str());
         hanging(&format!("{severity}  "), &said, style.width - INDENT)
     };
@@ -177,9 +180,9 @@ pub fn shape(args: &str) -> String {
     }
 }
 
-fn alike(others: &[String], more: u64, width: usize) -> String {
-    let shown: Vec<_> = others.iter().map(|other| text::fitted(other, 40)).collect();
-    let rest = if more == 0 { String::new() } else { format!(" and {} more", text::count(more)) };
+fn named(alike: &Alike, width: usize) -> String {
+    let shown: Vec<_> = alike.others.iter().map(|other| text::fitted(other, 40)).collect();
+    let rest = if alike.more == 0 { String::new() } else { format!(" and {} more", text::count(alike.more)) };
     text::fitted(&format!("the same way: {}{rest}", shown.join(", ")), width).into_owned()
 }
 

@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::FixedState;
 
+use super::block::Alike;
 use crate::event::{Decision, EffectClaim, Finding, FindingId, FindingSeverity, Names, Outcome, OutcomeKind, Status};
 use crate::replay::write_template;
 use crate::sim::Record;
@@ -13,6 +14,9 @@ use crate::trace::model::{Place, RecordedCall, Reply};
 
 /// References that are kept of the calls that went the same way as the one shown.
 const OTHERS: usize = 4;
+
+/// Groups beyond these are not told apart by intent any more, so that memory does not grow with the harm.
+const INTENTS_MAX: usize = 2_000;
 
 /// Which calls are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,6 +97,10 @@ pub struct Detail {
 #[derive(Clone, Debug)]
 pub struct Group {
     rank: Rank,
+    /// What went the same way but for the intent.
+    kind: u64,
+    /// What they all want done once; none if they want several things.
+    intent: Option<u128>,
     /// How many there are.
     pub count: u64,
     /// The one that is shown.
@@ -140,10 +148,11 @@ impl Listing {
         Listing { selection, groups: BTreeMap::new(), calls: 0 }
     }
 
-    /// Takes a call, if it is wanted.
+    /// Takes a call, if it is wanted. `intent` is the mark of what it wants done once.
     pub fn take<'r>(
         &mut self,
         call: &RecordedCall,
+        intent: u128,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
     ) {
@@ -151,19 +160,24 @@ impl Listing {
             return;
         }
         self.calls += 1;
-        let signature = self.signature(call, recorded, runs.clone());
+        let kind = self.kind(call, recorded, runs.clone());
         let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
+        let signature = match rank.severity {
+            Some(FindingSeverity::Unsafe) => of_intent(kind, intent), // harm to one thing is not harm to another
+            _ => kind,
+        };
         let detail = || {
             let records = runs.map(|(_, record)| record.clone()).collect();
             Box::new(Detail { call: call.clone(), recorded: recorded.to_vec(), records })
         };
         match self.groups.get_mut(&signature) {
             None => {
-                let group = Group { rank, count: 1, detail: detail(), members: vec![member(call)] };
-                self.groups.insert(signature, group);
+                let (members, intent) = (vec![member(call)], Some(intent));
+                self.add(signature, Group { rank, kind, intent, count: 1, detail: detail(), members });
             }
             Some(group) => {
                 group.count += 1;
+                group.intent = group.intent.filter(|known| *known == intent);
                 if group.members.len() <= OTHERS {
                     group.members.push(member(call));
                 }
@@ -178,12 +192,21 @@ impl Listing {
     /// Adds what was collected from later calls.
     pub fn merge(&mut self, later: Listing) {
         self.calls += later.calls;
-        for (signature, theirs) in later.groups {
-            match self.groups.get_mut(&signature) {
-                None => {
-                    self.groups.insert(signature, theirs);
-                }
-                Some(ours) => ours.merge(theirs),
+        let mut groups: Vec<(u64, Group)> = later.groups.into_iter().collect();
+        groups.sort_by_cached_key(|(_, group)| group.members.first().map(|(place, number, _)| (*place, *number)));
+        for (signature, theirs) in groups {
+            self.add(signature, theirs);
+        }
+    }
+
+    /// Adds a group; where there are very many, to those that differ from it by the intent alone.
+    fn add(&mut self, signature: u64, group: Group) {
+        let is_room = self.groups.len() < INTENTS_MAX || self.groups.contains_key(&signature);
+        let signature = if is_room || self.selection.unfolded { signature } else { group.kind };
+        match self.groups.get_mut(&signature) {
+            Some(ours) => ours.merge(group),
+            None => {
+                self.groups.insert(signature, group);
             }
         }
     }
@@ -203,8 +226,8 @@ impl Listing {
         groups
     }
 
-    /// Calls with the same signature went the same way: tool, findings, and under each playbook what was decided.
-    fn signature<'r>(
+    /// Calls of the same kind went the same way: tool, findings, and under each playbook what was decided.
+    fn kind<'r>(
         &self,
         call: &RecordedCall,
         recorded: &[Finding],
@@ -220,7 +243,7 @@ impl Listing {
         }
         call.tool().hash(&mut hash);
         for finding in recorded {
-            (finding.id, finding.by).hash(&mut hash);
+            found(finding, &mut hash);
         }
         let mut form = String::new();
         for answer in &call.answers {
@@ -236,7 +259,7 @@ impl Listing {
         }
         for (_, record) in runs {
             for finding in &record.findings {
-                (finding.id, finding.by).hash(&mut hash);
+                found(finding, &mut hash);
             }
             for event in &record.events {
                 decided(event.what, &mut hash);
@@ -249,6 +272,7 @@ impl Listing {
 impl Group {
     fn merge(&mut self, later: Group) {
         self.count += later.count;
+        self.intent = self.intent.filter(|intent| later.intent == Some(*intent));
         if later.rank.key() < self.rank.key() {
             self.detail = later.detail;
             self.rank = later.rank;
@@ -258,17 +282,27 @@ impl Group {
         self.members.truncate(OTHERS + 1);
     }
 
-    /// References of some that went the same way as the one shown.
-    pub fn others(&self) -> Vec<String> {
+    /// The calls that went the same way as the one shown.
+    pub fn alike(&self) -> Alike {
         let shown = self.detail.call.reference();
         let others = self.members.iter().map(|(_, _, reference)| reference).filter(|reference| **reference != shown);
-        others.take(OTHERS).cloned().collect()
+        let others: Vec<String> = others.take(OTHERS).cloned().collect();
+        let more = self.count.saturating_sub(1 + others.len() as u64);
+        Alike { others, more, several_intents: self.intent.is_none() }
     }
+}
 
-    /// How many went the same way beyond the one shown and the others that are named.
-    pub fn more(&self) -> u64 {
-        self.count.saturating_sub(1 + self.others().len() as u64)
-    }
+/// What counts of a finding: what its sentence claims. Counts that grow from call to call are shown as the greatest.
+fn found(finding: &Finding, hash: &mut impl Hasher) {
+    use FindingId::{DuplicateEffect, FutileRetry, PossibleDuplicateEffect, RunawayLoop};
+    let grows = matches!(finding.id, DuplicateEffect | PossibleDuplicateEffect | RunawayLoop | FutileRetry);
+    (finding.id, finding.by, if grows { 0 } else { finding.count }).hash(hash);
+}
+
+fn of_intent(kind: u64, intent: u128) -> u64 {
+    let mut hash = FixedState::default().build_hasher();
+    (kind, intent).hash(&mut hash);
+    hash.finish()
 }
 
 fn member(call: &RecordedCall) -> (Place, u64, String) {
@@ -320,14 +354,14 @@ mod tests {
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
         let mut listing = Listing::new(Selection::default());
         for (call, findings) in calls {
-            listing.take(call, findings, std::iter::empty());
+            listing.take(call, 7, findings, std::iter::empty());
         }
         listing
     }
 
     fn shown(listing: Listing) -> Vec<(String, u64, Vec<String>)> {
         let groups = listing.into_groups().into_iter();
-        groups.map(|group| (group.detail.call.reference(), group.count, group.others())).collect()
+        groups.map(|group| (group.detail.call.reference(), group.count, group.alike().others)).collect()
     }
 
     #[test]
@@ -360,10 +394,42 @@ mod tests {
     }
 
     #[test]
+    fn harm_to_one_intent_is_never_folded_into_harm_to_another_and_doubts_are() {
+        let take = |id: FindingId, counts: [u32; 3]| {
+            let mut listing = Listing::new(Selection::default());
+            for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
+                listing.take(&call(line, "a", Reply::Ok), intent, &[found(id, count)], std::iter::empty());
+            }
+            listing.into_groups()
+        };
+        let groups = take(FindingId::DuplicateEffect, [2, 3, 2]);
+        let counts: Vec<_> = groups.iter().map(|group| (group.count, group.alike().several_intents)).collect();
+        assert_eq!(counts, [(2, false), (1, false)]);
+        let groups = take(FindingId::PossibleDuplicateEffect, [2, 3, 2]);
+        let counts: Vec<_> = groups.iter().map(|group| (group.count, group.alike().several_intents)).collect();
+        assert_eq!(counts, [(3, true)]);
+        assert_eq!(take(FindingId::Unclassified, [1, 2, 1]).len(), 2, "another count is another claim");
+    }
+
+    #[test]
+    fn very_many_intents_are_folded_so_that_memory_has_a_bound() {
+        let mut listing = Listing::new(Selection::default());
+        let most = u64::try_from(INTENTS_MAX).unwrap() + 50;
+        for line in 1..=most {
+            let findings = [found(FindingId::DuplicateEffect, 2)];
+            listing.take(&call(line, "a", Reply::Ok), line.into(), &findings, std::iter::empty());
+        }
+        let groups = listing.into_groups();
+        assert_eq!(groups.len(), INTENTS_MAX + 1);
+        assert_eq!(groups.iter().map(|group| group.count).sum::<u64>(), most);
+        assert_eq!(groups.iter().filter(|group| group.alike().several_intents).count(), 1);
+    }
+
+    #[test]
     fn each_call_stands_by_itself_where_nothing_is_folded() {
         let mut listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
         for line in 1..=3 {
-            listing.take(&call(line, "a", Reply::Failed(None)), &[], std::iter::empty());
+            listing.take(&call(line, "a", Reply::Failed(None)), 7, &[], std::iter::empty());
         }
         assert_eq!(shown(listing).len(), 3);
     }

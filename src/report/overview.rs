@@ -4,7 +4,7 @@ use super::style::Palette;
 use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
-use crate::replay::{InputAccount, Replayed};
+use crate::replay::{Counts, InputAccount, Replayed};
 
 /// Forms of unclassified messages that are shown.
 const FORMS: usize = 5;
@@ -65,7 +65,8 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
         lines.extend(input(account, note, width, palette));
     }
     if replayed.inputs.len() > INPUTS {
-        lines.push(format!("and {} inputs more", replayed.inputs.len() - INPUTS));
+        let more = (replayed.inputs.len() - INPUTS) as u64;
+        lines.push(format!("and {} more", text::counted(more, "input", "inputs")));
     }
     if replayed.inputs.len() > 1 {
         let mut ledger = replayed.ledger();
@@ -164,7 +165,7 @@ fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<S
     let rows = summary.unclassified.rows();
     let failures = text::counted(summary.unclassified.total(), "failure", "failures");
     let title = format!("{failures} that no rule of {} matches, by the form of their message", names.playbook);
-    let mut lines = vec![palette.strong(&title)];
+    let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
     let widest = rows.first().map_or(0, |(_, count)| text::count(*count).len());
     for (form, count) in rows.iter().take(FORMS) {
         let form = if form.is_empty() { "(no message)" } else { form };
@@ -178,18 +179,29 @@ fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<S
     Some(lines.join("\n"))
 }
 
+/// The calls that may have made an effect again, by tool and by what makes it a doubt.
 fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
-    let rows = replayed.possible_duplicates.rows();
-    if rows.is_empty() {
-        return None;
-    }
-    let title = "Tools that nobody declared, and that may have made an effect again (calls)";
-    let mut lines = vec![palette.doubtful(title)];
+    let possible = &replayed.possible_duplicates;
+    let lists = [
+        ("Tools that nobody declared, and that may have made an effect again (calls)", &possible.undeclared),
+        ("Keys that were sent again; an upstream that forgot them made its effect again (calls)", &possible.keyed),
+    ];
+    let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
+    let lists: Vec<String> = lists.collect();
+    (!lists.is_empty()).then(|| lists.join("\n\n"))
+}
+
+fn by_tool(title: &str, counts: &Counts, width: usize, palette: Palette) -> Option<String> {
+    let rows = counts.rows();
+    let widest = rows.first().map(|(_, count)| text::count(*count).len())?;
+    let mut lines: Vec<String> = text::wrapped(title, width).iter().map(|line| palette.doubtful(line)).collect();
     for (tool, count) in rows.iter().take(FORMS) {
-        lines.push(format!("  {}  {}", text::count(*count), text::fitted(tool, width.saturating_sub(16))));
+        let count = format!("  {:>widest$}  ", text::count(*count));
+        lines.push(format!("{count}{}", text::fitted(tool, width.saturating_sub(count.len()))));
     }
-    if rows.len() > FORMS {
-        lines.push(palette.faint(&format!("  and {} more tools", rows.len() - FORMS)));
+    let more = rows.len().saturating_sub(FORMS);
+    if more > 0 {
+        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "tool", "tools"))));
     }
     Some(lines.join("\n"))
 }

@@ -85,6 +85,21 @@ fn strict_makes_a_doubt_inconclusive() {
 }
 
 #[test]
+fn what_makes_strict_doubt_can_be_seen() {
+    let place = Place::new();
+    place.write("t.jsonl", "{\"tool\":\"t\",\"run_id\":\"r\",\"args\":{\"n\":1},\"status\":\"ok\"}\n".repeat(3));
+    let run = place.run(&["replay", "t.jsonl", "--strict", "--only", "findings"]);
+    assert_eq!(run.code, 3, "{}", run.err);
+    for said in [
+        "doubt   possible_duplicate_effect           2",
+        "1. t  r#3 ×2 ──",
+        "possible_duplicate_effect: one intent may have had 3 effects, if this tool writes",
+    ] {
+        assert!(run.out.contains(said), "{said}\n{}", run.out);
+    }
+}
+
+#[test]
 fn control_characters_and_markup_of_a_trace_reach_no_page() {
     let place = Place::new();
     let hostile = r"\u001b[2J\u0007\u009b31m\u202e```\n# x <img src=y> @me | [a](b)";

@@ -19,7 +19,8 @@ pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Nam
     write_inputs(object, replayed);
     object.object("recorded", |object| {
         findings(object, &replayed.recorded, FindingBy::Recorded);
-        counts(object, "possible_duplicates_by_tool", &replayed.possible_duplicates);
+        counts(object, "possible_duplicates_by_undeclared_tool", &replayed.possible_duplicates.undeclared);
+        counts(object, "possible_duplicates_by_keyed_tool", &replayed.possible_duplicates.keyed);
     });
     let pairs = replayed.summaries.iter().zip(names);
     object.objects("playbooks", pairs, |object, (summary, names)| fill(object, summary, names));

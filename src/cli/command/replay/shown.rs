@@ -34,7 +34,7 @@ impl Drawing<'_> {
         let reference = [detail.call.reference()];
         let facts = self.plans.first().map(|plan| facts_in_words(plan.facts(detail.call.tool()))).unwrap_or_default();
         let view = view(&detail.call, &reference[0], &facts, self.inputs);
-        block::render(number, &view, &self.runs(group, &reference), &group.others(), group.more(), style)
+        block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
     /// Writes a group: how many calls it stands for, and what each playbook made of the one that is shown.
@@ -43,7 +43,7 @@ impl Drawing<'_> {
         let reference = [detail.call.reference()];
         let view = view(&detail.call, &reference[0], "", self.inputs);
         let mut object = Object::open(out);
-        object.number("count", group.count).texts("others", group.others().iter().map(String::as_str));
+        object.number("count", group.count).texts("others", group.alike().others.iter().map(String::as_str));
         object.raws("runs", detail.records.iter().zip(self.plans), |(record, plan), out| {
             let transcript = transcript(&plan.names, &reference, record);
             let tally = record.tallies.first().copied().unwrap_or_default();

@@ -185,7 +185,7 @@ fn exit(replayed: &Replayed, strict: bool) -> Exit {
     };
     if found(FindingSeverity::Unsafe) {
         Exit::Found
-    } else if strict && (found(FindingSeverity::Doubt) || replayed.possible_duplicates.total() > 0) {
+    } else if strict && found(FindingSeverity::Doubt) {
         Exit::Inconclusive
     } else {
         Exit::Clean

@@ -50,7 +50,7 @@ impl Watch for Watcher {
     fn see(&self, seen: &Seen<'_>, part: &mut Part) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
         if !self.lines {
-            part.listing.take(seen.call, seen.recorded, runs);
+            part.listing.take(seen.call, seen.intent, seen.recorded, runs);
         } else if self.selection.wants(seen.call, seen.recorded, runs.clone()) {
             part.written += 1;
             self.write(seen, runs, part);
