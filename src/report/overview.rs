@@ -19,6 +19,8 @@ pub struct InputNote {
     pub name: String,
     /// What a foreign one was read as.
     pub read_as: Option<String>,
+    /// Whether its results carry no status, so that the text alone says which of them failed.
+    pub ok_is_read: bool,
 }
 
 /// The page, ending without a line break.
@@ -61,8 +63,13 @@ pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
 pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
     let mut lines = Vec::new();
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
-        let note = notes.get(n).and_then(|note| note.read_as.as_deref());
-        lines.extend(input(account, note, width, palette));
+        let note = notes.get(n);
+        lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette));
+        if note.is_some_and(|note| note.ok_is_read) {
+            let said = "its results carry no status: whether one is ok or a failure is read from its text";
+            let said = text::wrapped(said, width.saturating_sub(2));
+            lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
+        }
     }
     if replayed.inputs.len() > INPUTS {
         let more = (replayed.inputs.len() - INPUTS) as u64;

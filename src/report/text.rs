@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+pub use crate::diagnostic::{count, counted};
+
 /// Whether printing `c` could do anything but draw a character: controls, direction changes, invisible marks.
 pub fn is_treacherous(c: char) -> bool {
     c.is_control()
@@ -174,24 +176,6 @@ pub fn prose(columns: usize) -> usize {
     columns.min(120)
 }
 
-/// A count with its thousands separated: `1,234,567`.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A count with its noun: `1 call`, `2 calls`.
-pub fn counted(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { one } else { many })
-}
-
 fn longest_run(text: &str, of: char) -> usize {
     let mut longest = 0;
     let mut run = 0;
@@ -252,13 +236,5 @@ mod tests {
     fn lines_wrap_at_spaces() {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("incomprehensible", 5), ["incomprehensible"]);
-    }
-
-    #[test]
-    fn thousands_are_separated() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(counted(1, "call", "calls"), "1 call");
     }
 }

@@ -100,6 +100,41 @@ fn what_makes_strict_doubt_can_be_seen() {
 }
 
 #[test]
+fn all_shows_every_call_those_that_went_well_too() {
+    let place = Place::new();
+    let ok = "{\"tool\":\"search.web\",\"status\":\"ok\"}\n";
+    place.write("t.jsonl", format!("{ok}{ok}{{\"tool\":\"t\",\"status\":\"error\"}}\n"));
+    let few = place.run(&["replay", "t.jsonl"]).out;
+    assert!(few.contains("1 call failed or shows a finding") && !few.contains("2. "), "{few}");
+    let all = place.run(&["replay", "t.jsonl", "--all"]).out;
+    assert!(all.contains("3 calls; the most serious first"), "{all}");
+    for said in ["1. t  #3", "2. search.web  #1", "3. search.web  #2"] {
+        assert!(all.contains(said), "{said}\n{all}");
+    }
+    let failed = place.run(&["replay", "t.jsonl", "--all", "--only", "failed"]).out;
+    assert!(failed.contains("1 call failed; the most serious first") && !failed.contains("2. "), "{failed}");
+}
+
+#[test]
+fn an_ok_that_was_read_from_a_text_is_said_to_be_so() {
+    let place = Place::new();
+    let chat = r#"[{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"pay","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"c","content":"done"},
+{"role":"assistant","tool_calls":[{"id":"d","type":"function","function":{"name":"pay","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"d","content":"done"}]"#;
+    place.write("chat.json", chat);
+    let page = place.run(&["replay", "chat.json"]).out;
+    for said in ["its results carry no status", "write, not idempotent (assumed) · ok is read from the text"] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    let recorded = Place::with_trace();
+    assert!(!recorded.run(&["replay", "trace.jsonl"]).out.contains("read from"));
+    let loss = place.run(&["import", "chat.json", "-o", "t.jsonl"]).err;
+    assert!(loss.contains("1 run, 2 calls, 2 results, 0 of them failed"), "{loss}");
+    assert!(loss.contains("because none has a status"), "{loss}");
+}
+
+#[test]
 fn control_characters_and_markup_of_a_trace_reach_no_page() {
     let place = Place::new();
     let hostile = r"\u001b[2J\u0007\u009b31m\u202e```\n# x <img src=y> @me | [a](b)";

@@ -54,7 +54,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             .next(format!("playproof import {}", text::shell_words(&args.inputs))));
     }
     let rows = counts.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
-    let text = render(&names.join(", "), rows);
+    let text = render(&said(&names), rows);
     match args.output.as_deref() {
         None => output.write(text.as_bytes())?,
         Some(path) => {
@@ -67,4 +67,12 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Clean)
+}
+
+/// The inputs in one line, however many there are.
+fn said(names: &[String]) -> String {
+    match names {
+        [first, _, _, rest @ ..] if !rest.is_empty() => format!("{first} and {} more", names.len() - 1),
+        few => few.join(", "),
+    }
 }
