@@ -300,9 +300,7 @@ fn found(finding: &Finding, hash: &mut impl Hasher) {
 }
 
 fn of_intent(kind: u64, intent: u128) -> u64 {
-    let mut hash = FixedState::default().build_hasher();
-    (kind, intent).hash(&mut hash);
-    hash.finish()
+    FixedState::default().hash_one((kind, intent))
 }
 
 fn member(call: &RecordedCall) -> (Place, u64, String) {

@@ -39,7 +39,7 @@ impl Drawing<'_> {
             self.plans.first().map(|plan| facts_in_words(plan.facts(detail.call.tool()))).unwrap_or_default();
         let note = usize::try_from(detail.call.place.input).ok().and_then(|input| self.notes.get(input));
         if note.is_some_and(|note| note.ok_is_read) {
-            facts += " · ok is read from the text";
+            facts += " · status read from the text";
         }
         let view = view(&detail.call, &reference[0], &facts, self.inputs);
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
