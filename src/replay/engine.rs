@@ -14,7 +14,7 @@ use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, TracedCall, Writes};
 use crate::trace::pieces::{self, Chunks, Piece};
 use crate::trace::processor::fetch;
-use crate::trace::read::{self, Digest, Spares};
+use crate::trace::read::{self, Digest, Firsts, Spares};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
@@ -89,6 +89,8 @@ pub struct InputAccount {
     pub name: String,
     /// Its account, which balances.
     pub ledger: InputLedger,
+    /// The first things in it that nobody knows.
+    pub firsts: Firsts,
     /// The first lines that were skipped.
     pub skipped: Vec<Report>,
 }
@@ -463,8 +465,9 @@ impl Order<'_> {
     /// Closes what is open at an input's end, and keeps its account.
     fn end(&mut self) {
         if let Some((name, assembler)) = self.current.take() {
+            let firsts = assembler.firsts().clone();
             let (ledger, skipped) = assembler.finish(&mut self.closed);
-            self.accounts.push(InputAccount { name, ledger, skipped });
+            self.accounts.push(InputAccount { name, ledger, firsts, skipped });
         }
     }
 

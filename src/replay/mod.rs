@@ -18,3 +18,6 @@ pub use recorded::PossibleDuplicates;
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
 pub use template::write_template;
+
+pub use crate::trace::read::Firsts;
+pub use crate::trace::wire::Unfamiliar;

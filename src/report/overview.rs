@@ -4,7 +4,7 @@ use super::style::Palette;
 use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
-use crate::replay::{Counts, InputAccount, Replayed};
+use crate::replay::{Counts, Firsts, InputAccount, Replayed, Unfamiliar};
 
 /// Forms of unclassified messages that are shown.
 const FORMS: usize = 5;
@@ -80,7 +80,8 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
         if notes.iter().any(|note| note.read_as.is_some()) {
             ledger.unknown_fields = 0; // said of each input
         }
-        let all = InputAccount { name: "all inputs".to_owned(), ledger, skipped: Vec::new() };
+        let all =
+            InputAccount { name: "all inputs".to_owned(), ledger, firsts: Firsts::default(), skipped: Vec::new() };
         lines.extend(input(&all, None, width, palette));
     }
     lines.join("\n")
@@ -119,7 +120,22 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     let mut lines = vec![format!("{}{read_as}", palette.strong(&name))];
     let counts = text::wrapped(&said.join(", "), width.saturating_sub(2));
     lines.extend(counts.iter().map(|line| palette.faint(&format!("  {line}"))));
+    if read_as.is_empty() {
+        let firsts = unfamiliar(&account.firsts).into_iter().flat_map(|said| text::wrapped(&said, width - 2));
+        lines.extend(firsts.map(|line| palette.doubtful(&format!("  {line}"))));
+    }
     lines
+}
+
+/// The first of the types and of the fields that nobody knows, with its place and what was probably meant.
+fn unfamiliar(firsts: &Firsts) -> Vec<String> {
+    let firsts = [("type", &firsts.kind), ("field", &firsts.field)].into_iter();
+    let firsts = firsts.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
+    let said = |(what, line, first): (&str, &u64, &Unfamiliar)| {
+        let near = first.near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+        format!("unknown {what} `{}`, first in line {}{near}", text::fitted(&first.name, 40), text::count(*line))
+    };
+    firsts.map(said).collect()
 }
 
 fn counts(totals: &Totals<'_>, width: usize, palette: Palette) -> String {

@@ -87,6 +87,32 @@ fn a_file_that_may_not_be_read() {
 }
 
 #[test]
+fn a_tool_without_a_name() {
+    refused(
+        "t.jsonl",
+        "{\"tool\":\"\",\"status\":\"ok\"}\n",
+        &["t.jsonl:1:1", "needs a `tool`", "no tool is named in this line"],
+    );
+}
+
+#[test]
+fn types_and_fields_that_nobody_knows_are_named_with_their_first_place() {
+    let place = Place::new();
+    let lines =
+        "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"type\":\"tool_cal\"}\n{\"tool\":\"a\",\"arg\":{},\"status\":\"ok\"}\n";
+    place.write("t.jsonl", lines);
+    let run = place.run(&["replay", "t.jsonl"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for said in [
+        "1 line of unknown type, 1 unknown field, all accounted for",
+        "unknown type `tool_cal`, first in line 2, did you mean `tool_call`?",
+        "unknown field `arg`, first in line 3, did you mean `args`?",
+    ] {
+        assert!(run.out.contains(said), "{said}\n{}", run.out);
+    }
+}
+
+#[test]
 fn results_without_calls() {
     refused(
         "t.jsonl",

@@ -11,6 +11,14 @@ pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
         for (key, count) in input.ledger.rows() {
             object.number(key, count);
         }
+        let firsts = [("first_unknown_type", &input.firsts.kind), ("first_unknown_field", &input.firsts.field)];
+        for (key, first) in firsts {
+            if let Some((line, first)) = first {
+                object.object(key, |object| {
+                    object.text("name", &first.name).number("line", *line);
+                });
+            }
+        }
     });
 }
 
