@@ -77,7 +77,7 @@ impl Stream<'_> {
         each: impl FnMut(W::Part) -> io::Result<()> + Send,
     ) -> Result<Streamed, Failure> {
         self.refuse_fixtures()?;
-        let mapping = self.reading.map.as_deref().map(inputs::mapping).transpose()?;
+        let mapping = self.reading.mapping()?;
         let options = ReplayOptions {
             jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
             assemble: self.reading.options(),

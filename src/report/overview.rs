@@ -21,6 +21,8 @@ pub struct InputNote {
     pub read_as: Option<String>,
     /// Whether its results carry no status, so that the text alone says which of them failed.
     pub ok_is_read: bool,
+    /// What was left out of a foreign one, in words.
+    pub left_out: Option<String>,
 }
 
 /// The page, ending without a line break.
@@ -65,9 +67,10 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
         let note = notes.get(n);
         lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette));
-        if note.is_some_and(|note| note.ok_is_read) {
-            let said = "its results carry no status: whether one is ok or a failure is read from its text";
-            let said = text::wrapped(said, width.saturating_sub(2));
+        let status = "its results carry no status: whether one is ok or a failure is read from its text";
+        let status = note.filter(|note| note.ok_is_read).map(|_| status);
+        for said in status.into_iter().chain(note.and_then(|note| note.left_out.as_deref())) {
+            let said = text::wrapped(&text::visible(said), width.saturating_sub(2));
             lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
         }
     }

@@ -99,6 +99,8 @@ pub enum Oddity {
     EmptyRun,
     /// A row that is neither call nor result.
     UnmatchedRow,
+    /// A line that is no JSON.
+    NotJson,
     /// A status or wait that is no number in range.
     UnreadableNumber,
 }
@@ -120,6 +122,13 @@ impl LossReport {
             seen.first = place.to_owned();
         }
         seen.count += 1;
+    }
+
+    /// An oddity in words, with its first place; none where it was not seen.
+    pub fn said(&self, oddity: Oddity) -> Option<String> {
+        let seen = self.oddities.get(&oddity)?;
+        let (one, many) = oddity.words();
+        Some(format!("{} (first at {})", counted(seen.count, one, many), seen.first))
     }
 
     /// How often an oddity was seen.
@@ -181,6 +190,7 @@ impl Oddity {
                 ("time that could not be read, left out", "times that could not be read, left out")
             }
             Oddity::EmptyRun => ("run without messages", "runs without messages"),
+            Oddity::NotJson => ("line that is no JSON, left out", "lines that are no JSON, left out"),
             Oddity::UnmatchedRow => {
                 ("row that is neither call nor result, left out", "rows that are neither call nor result, left out")
             }
@@ -210,9 +220,8 @@ impl fmt::Display for LossReport {
         if !self.oddities.is_empty() {
             write!(f, "\nodd in the source:")?;
         }
-        for (oddity, seen) in &self.oddities {
-            let (one, many) = oddity.words();
-            write!(f, "\n  - {} (first at {})", counted(seen.count, one, many), seen.first)?;
+        for said in self.oddities.keys().filter_map(|oddity| self.said(*oddity)) {
+            write!(f, "\n  - {said}")?;
         }
         for Unused { field, path, near } in &self.unused {
             write!(f, "\nno row has `{path}`, which the mapping names as `{field}`")?;

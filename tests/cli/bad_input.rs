@@ -165,6 +165,22 @@ fn malformed_lines_can_be_skipped_and_are_counted() {
 }
 
 #[test]
+fn a_cut_short_line_of_a_mapped_source_has_its_place_and_can_be_skipped() {
+    let place = Place::new();
+    place.write("map.yaml", "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: [ { b: no } ]\n");
+    place.write("log.jsonl", "{\"t\":\"a\",\"b\":\"yes\"}\n{\"t\":\"a\",\"b\":\n");
+    for command in ["replay", "import"] {
+        let run = place.run(&[command, "log.jsonl", "--map", "map.yaml"]);
+        assert_eq!(run.code, 2, "{}", run.err);
+        assert!(run.err.contains("log.jsonl:2:13") && run.err.contains("--skip-invalid"), "{}", run.err);
+        let run = place.run(&[command, "log.jsonl", "--map", "map.yaml", "--skip-invalid"]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let said = "1 line that is no JSON, left out (first at line 2)";
+        assert!(run.out.contains(said) || run.err.contains(said), "{}\n{}", run.out, run.err);
+    }
+}
+
+#[test]
 fn wrong_usage() {
     let place = Place::with_trace();
     for (args, said) in [

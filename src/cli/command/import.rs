@@ -26,6 +26,10 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     pub map: Option<String>,
 
+    /// With --map: count lines that are no JSON instead of stopping at the first
+    #[arg(long)]
+    pub skip_invalid: bool,
+
     /// Where to write the trace [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
@@ -34,6 +38,7 @@ pub struct Args {
 /// Imports.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
+    let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid));
     let name = files::display_name(&args.input);
     let imported = match inputs::foreign(&args.input, mapping.as_ref())? {
         Foreign::Imported(imported) => imported,

@@ -36,7 +36,7 @@ pub struct Args {
 /// Drafts.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
-    let mapping = args.reading.map.as_deref().map(inputs::mapping).transpose()?;
+    let mapping = args.reading.mapping()?;
     let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (number, path) in args.inputs.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);

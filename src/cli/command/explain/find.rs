@@ -55,7 +55,7 @@ fn in_fixture(search: &Search<'_>) -> Result<Case, Failure> {
 }
 
 fn in_trace(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
-    let mapping = search.reading.map.as_deref().map(inputs::mapping).transpose()?;
+    let mapping = search.reading.mapping()?;
     let input = inputs::trace(search.input, mapping.as_ref())?;
     let writes = |tool: &str| plan.facts(tool).access == crate::playbook::model::Access::Write;
     let mut found: Vec<RecordedCall> = Vec::new();

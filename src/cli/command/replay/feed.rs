@@ -11,7 +11,7 @@ use crate::cli::{files, inputs};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::replay::{Input, Inputs};
 use crate::report::overview::InputNote;
-use crate::trace::foreign::Missing;
+use crate::trace::foreign::{Missing, Oddity};
 use crate::trace::mapping::Mapping;
 
 /// Shorter inputs are read before anyone could look at a bar.
@@ -25,7 +25,9 @@ pub fn open<'a>(paths: &'a [String], mapping: Option<&'a Mapping>, notes: Notes,
     Box::new(paths.iter().map(move |path| {
         let input = inputs::trace(path, mapping).map_err(as_report)?;
         let ok_is_read = input.loss.as_ref().is_some_and(|loss| loss.missing.contains(&Missing::FailureFlags));
-        let note = InputNote { name: input.name.clone(), read_as: input.loss.map(|loss| loss.read_as), ok_is_read };
+        let left_out = input.loss.as_ref().and_then(|loss| loss.said(Oddity::NotJson));
+        let read_as = input.loss.map(|loss| loss.read_as);
+        let note = InputNote { name: input.name.clone(), read_as, ok_is_read, left_out };
         notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
         Ok(Input { name: input.name, source: Box::new(Counted { source: input.lines, bar: bar.clone() }) })
     }))
