@@ -16,6 +16,7 @@ mod pending;
 mod playbooks;
 mod project;
 mod reading;
+mod reason;
 mod reports;
 mod run;
 mod stream;

@@ -3,9 +3,9 @@
 use crate::cli::checking::{self, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::{Output, to_stderr};
-use crate::cli::pending;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
+use crate::cli::{pending, reason};
 use crate::diagnostic::did_you_mean;
 use crate::playbook::rows;
 use crate::report::check;
@@ -25,7 +25,7 @@ pub struct Args {
     pub playbooks: Vec<String>,
 
     /// Why the rows changed; kept beside each of them
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Args {
 /// # Errors
 /// No reason, a playbook that no fixture uses, files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+    let reason = args.reason.as_deref();
     let reason = reason.ok_or_else(|| {
         Failure::said("rows are not approved without a reason")
             .help("it is kept in the lock, beside each row that changed")
