@@ -3,10 +3,11 @@
 
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use super::command::replay::feed::{self, Notes};
+use super::command::replay::feed::{self, Learned, Notes};
 use super::exit::Failure;
+use super::kinds::{self, Kind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::reading::Reading;
@@ -84,15 +85,18 @@ impl Stream<'_> {
             beyond: self.beyond.clone(),
             redaction: project.redaction.clone(),
         };
-        let notes: Notes = Arc::new(Mutex::new(Vec::new()));
+        let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs, terminal);
         let feed = feed::open(self.inputs, mapping.as_ref(), Arc::clone(&notes), bar.clone());
         let replayed = replay(plans, feed, &options, watch, each);
         bar.finish_and_clear();
-        let replayed = replayed.map_err(|error| self.failed(error))?;
+        let Learned { notes, refused } = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let replayed = replayed.map_err(|error| match refused {
+            Some(failure) => self.with_next(failure),
+            None => self.failed(error),
+        })?;
         say_skipped(&replayed, terminal);
         self.refuse_empty(&replayed)?;
-        let notes = notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let names = self.inputs.iter().map(|path| files::display_name(path)).collect();
         Ok(Streamed { replayed, notes, names })
     }
@@ -100,22 +104,30 @@ impl Stream<'_> {
     fn refuse_fixtures(&self) -> Result<(), Failure> {
         match self.inputs.iter().find(|path| inputs::is_fixture(path)) {
             None => Ok(()),
-            Some(fixture) => Err(Failure::said(format!("`{fixture}` is a fixture; `{}` reads traces", self.name()))
-                .next(format!("playproof replay {}", text::shell_word(fixture)))),
+            Some(path) => {
+                kinds::expect(Kind::Trace, path, files::read_small(path)?.text.as_bytes())?;
+                let said = format!("`{path}` is named as fixtures are, and `{}` reads traces", self.name());
+                Err(Failure::said(said).next(format!("playproof replay {}", text::shell_word(path))))
+            }
         }
     }
 
     fn failed(&self, error: ReplayError) -> Failure {
         match error {
             ReplayError::Output(error) => refused(&error),
-            ReplayError::Input(report) => {
-                let next = self.next_after(&report);
-                let failure = Failure::from(*report);
-                match next {
-                    Some(next) => failure.next(next),
-                    None => failure,
-                }
-            }
+            ReplayError::Input(report) => self.with_next(Failure::from(*report)),
+        }
+    }
+
+    /// The failure of an input with what to run after it, where it does not say that itself.
+    fn with_next(&self, failure: Failure) -> Failure {
+        let next = match &failure {
+            Failure::Reports { reports, next: None } => reports.first().and_then(|report| self.next_after(report)),
+            _ => None,
+        };
+        match next {
+            Some(next) => failure.next(next),
+            None => failure,
         }
     }
 

@@ -103,6 +103,13 @@ pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spare
     }
 }
 
+/// Whether the first line of what begins with `start` is one of a trace.
+pub fn looks_like_a_trace(start: &[u8]) -> bool {
+    let first = start.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = std::str::from_utf8(first).ok().and_then(|first| wire::parse_line(first.trim_end()).ok());
+    line.is_some_and(|parsed| !matches!(parsed.line, Line::Other))
+}
+
 /// Calls `each` with every line's number, from 1, and its bytes without the line break.
 fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
     let (mut start, mut line) = (0, 0);

@@ -12,7 +12,7 @@ fn refused(name: &str, content: impl AsRef<[u8]>, said: &[&str]) {
 fn refused_in(place: &Place, name: &str, said: &[&str]) {
     let run = place.run(&["replay", name]);
     assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
-    for words in said.iter().chain(&["1 error", "next: playproof"]) {
+    for words in said.iter().chain(&["1 error", "next: "]) {
         assert!(run.err.contains(words), "{words}\n{}", run.err);
     }
     assert!(!run.err.contains("bug in playproof"), "{}", run.err);
@@ -178,6 +178,45 @@ fn a_cut_short_line_of_a_mapped_source_has_its_place_and_can_be_skipped() {
         let said = "1 line that is no JSON, left out (first at line 2)";
         assert!(run.out.contains(said) || run.err.contains(said), "{}\n{}", run.out, run.err);
     }
+}
+
+#[test]
+fn a_file_of_another_kind_is_told_in_one_line_with_the_command_that_takes_it() {
+    let place = Place::with_trace();
+    place.copy_fixture("the-worked-refund.yaml");
+    place.write("book.yaml", "format: playbook/1\nname: b\n");
+    place.write("map.yaml", "format: mapping/1\ncall: { tool: t }\n");
+    std::fs::create_dir(place.path().join("books")).expect("a folder");
+    for (args, said, next) in [
+        (&["replay", "book.yaml"][..], "`book.yaml` is a playbook", "playproof lint book.yaml"),
+        (&["mine", "book.yaml"], "`book.yaml` is a playbook", "playproof lint book.yaml"),
+        (&["lint", "trace.jsonl"], "`trace.jsonl` is a trace", "playproof replay trace.jsonl"),
+        (&["lint", "the-worked-refund.yaml"], "is a fixture", "playproof replay the-worked-refund.yaml"),
+        (&["replay", "trace.jsonl", "-p", "map.yaml"], "is a mapping", "playproof replay RECORDING --map map.yaml"),
+        (&["replay", "trace.jsonl", "--tools", "book.yaml"], "is a playbook", "playproof lint book.yaml"),
+        (&["replay", "trace.jsonl", "--map", "book.yaml"], "is a playbook", "playproof lint book.yaml"),
+        (&["tools", "the-worked-refund.yaml"], "is a fixture", "playproof replay the-worked-refund.yaml"),
+        (&["lint", "books"], "it is a directory", "playproof help lint"),
+        (&["replay", "trace.jsonl", "--run", "r1", "--call", "#9"], "in the run `r1`", "--call 'r1#9'"),
+    ] {
+        let run = place.run(args);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}\n{}", run.err);
+        assert!(run.err.contains(said) && run.err.contains(next), "{args:?}\n{}", run.err);
+        assert!(run.err.lines().count() <= 4, "{args:?}\n{}", run.err);
+    }
+}
+
+#[test]
+fn what_only_has_to_be_converted_says_how() {
+    refused("t.json", "{\n  \"tool\": \"a\"\n}\n", &["one JSON document over many lines", "jq -c . t.json > t.jsonl"]);
+    let place = Place::new();
+    place.write("t.jsonl", b"\xff\xfe{\0\"\0");
+    let run = place.run(&["replay", "t.jsonl"]);
+    assert!(run.code == 2 && run.err.contains("next: iconv -f UTF-16 -t UTF-8 t.jsonl"), "{}", run.err);
+    place.write("t.gz", b"\x1f\x8b\x08garbage");
+    let run = place.run(&["replay", "t.gz"]);
+    assert!(run.code == 2 && run.err.contains("cut short or damaged"), "{}", run.err);
+    assert!(run.err.contains("next: gzip -t t.gz"), "{}", run.err);
 }
 
 #[test]

@@ -50,8 +50,9 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
     if counts.is_empty() {
-        return Err(Failure::said(format!("no calls in {}", names.join(", ")))
-            .next(format!("playproof import {}", text::shell_words(&args.inputs))));
+        return Err(Failure::said(format!("no calls in {}", said(&names)))
+            .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")
+            .next("playproof schema trace"));
     }
     let rows = counts.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
     let text = render(&said(&names), rows);

@@ -91,18 +91,31 @@ fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
 
 /// A selection that selects nothing is no success.
 fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
-    let (what, wanted) = match (&args.call, &args.run, args.only.as_deref()) {
-        (Some(call), ..) => ("call", call.as_str()),
-        (_, Some(run), _) => ("call in a run", run.as_str()),
-        (_, _, Some(verdict)) if !["failed", "findings"].contains(&verdict) => ("failure with the verdict", verdict),
+    let said = match (&args.call, &args.run, args.only.as_deref()) {
+        (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
+        (Some(call), None, _) => format!("there is no call `{call}`"),
+        (None, Some(run), _) => format!("there is no call in a run `{run}`"),
+        (_, _, Some(verdict)) if !["failed", "findings"].contains(&verdict) => {
+            format!("there is no failure with the verdict `{verdict}`")
+        }
         _ => return Ok(()),
     };
     if selected > 0 || args.allow_empty {
         return Ok(());
     }
-    Err(Failure::said(format!("there is no {what} `{wanted}`"))
-        .help("`--allow-empty` makes an empty selection no error")
-        .next(format!("playproof replay {}", text::shell_words(&args.inputs))))
+    let mut words = vec!["playproof", "replay"];
+    words.extend(args.inputs.iter().map(String::as_str));
+    let of_run = args.run.as_ref().zip(args.call.as_ref().filter(|call| call.starts_with('#')));
+    let whole = of_run.map(|(run, number)| format!("{run}{number}"));
+    let failure = Failure::said(said);
+    let failure = match &whole {
+        Some(whole) => {
+            words.extend(["--call", whole]);
+            failure.help(format!("the calls of a run are named after it: `{whole}`"))
+        }
+        None => failure.help("`--allow-empty` makes an empty selection no error"),
+    };
+    Err(failure.next(text::shell_words(&words)))
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt counts only where it is asked to.
