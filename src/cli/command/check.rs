@@ -202,6 +202,7 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
             GoldenState::Unreadable(report) => format!("git restore {}", report.source.name),
             _ if !first.contradictions.is_empty() => about_contradiction(workspace, first),
             _ if terminal.ci => "playproof check   (not in CI: it leaves what it found for review)".to_owned(),
+            GoldenState::Missing if failing.len() > 1 => "playproof accept".to_owned(), // the worst is first
             GoldenState::Missing | GoldenState::Same => format!("playproof accept {}", first.id),
             GoldenState::Diverged(_) if terminal.out.is_terminal => "playproof review".to_owned(),
             GoldenState::Diverged(_) => format!("playproof diff {}", first.id),
