@@ -58,7 +58,7 @@ pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &
         lines.push(indented(&style.palette.faint(&named(alike, style.width - INDENT))));
     }
     if let Some(said) = uneventful(view, runs) {
-        lines.push(indented(&said));
+        lines.extend(text::wrapped(&said, style.width - INDENT).iter().map(|line| indented(line)));
         return lines.join("\n");
     }
     lines.push(String::new());
@@ -95,13 +95,15 @@ struct Column {
 }
 
 fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String {
-    let name = match view.id.filter(|id| !id.is_empty() && *id != view.reference) {
-        Some(id) => format!("{} ({})", text::fitted(view.reference, 40), text::fitted(id, 30)),
-        None => text::fitted(view.reference, 60).into_owned(),
-    };
+    let head = format!("{number}. {}  ", text::fitted(view.tool, 60));
     let times = if alike == 0 { String::new() } else { format!(" ×{}", text::count(alike + 1)) };
-    let tool = text::fitted(view.tool, 60);
-    let said = format!("{number}. {tool}  {name}{times} ");
+    let room = style.width.saturating_sub(text::width(&head) + text::width(&times) + 1);
+    let reference = text::fitted(view.reference, room.clamp(12, 60));
+    // The call's own id is what may be missing: the reference names the call too.
+    let id_room = room.saturating_sub(text::width(&reference) + 3).min(30);
+    let id = view.id.filter(|id| !id.is_empty() && *id != view.reference && id_room >= 8);
+    let id = id.map_or_else(String::new, |id| format!(" ({})", text::fitted(id, id_room)));
+    let said = format!("{head}{reference}{id}{times} ");
     let rest = style.width.saturating_sub(text::width(&said));
     format!("{}{}", style.palette.strong(&said), style.palette.faint(&"─".repeat(rest)))
 }
@@ -126,7 +128,7 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
         let severity = findings::severity(finding.id.severity(), style.palette);
         let sentence = findings::sentence(finding.id, finding.count, about);
         let said = format!("{}: {sentence}, {by}", finding.id.as_str());
-        hanging(&format!("{severity}  "), &said, style.width - INDENT)
+        text::hanging(&format!("{severity}  "), &said, style.width - INDENT)
     };
     said.into_iter().flat_map(line).map(|line| indented(&line)).collect()
 }
@@ -289,7 +291,7 @@ fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
             0 => mark,
             _ => format!("{mark}{stamp:>widest$}  "),
         };
-        let hanging = hanging(&gutter, &line.text, width);
+        let hanging = text::hanging(&gutter, &line.text, width);
         lines.extend(hanging.into_iter().map(|said| toned(line.tone, &said, palette)));
     }
     lines
@@ -314,15 +316,7 @@ fn toned(tone: Tone, line: &str, palette: Palette) -> String {
 }
 
 fn bottom(column: &Column, width: usize) -> Vec<String> {
-    column.foot.iter().flat_map(|(name, said)| hanging(&format!("  {name:<8} "), said, width)).collect()
-}
-
-/// `text` wrapped behind `gutter`, its further lines standing below its first.
-fn hanging(gutter: &str, said: &str, width: usize) -> Vec<String> {
-    let inset = text::width(gutter);
-    let wrapped = text::broken(said, width.saturating_sub(inset).max(8));
-    let blank = " ".repeat(inset);
-    wrapped.iter().enumerate().map(|(n, line)| format!("{}{line}", if n == 0 { gutter } else { &blank })).collect()
+    column.foot.iter().flat_map(|(name, said)| text::hanging(&format!("  {name:<8} "), said, width)).collect()
 }
 
 fn indented(line: &str) -> String {

@@ -171,6 +171,14 @@ pub fn broken(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// The text wrapped (longer words are broken) with `first` before its first line, its further lines standing below.
+pub fn hanging(first: &str, text: &str, columns: usize) -> Vec<String> {
+    let inset = width(first);
+    let below = " ".repeat(inset);
+    let lines = broken(text, columns.saturating_sub(inset).max(8));
+    lines.iter().enumerate().map(|(n, line)| format!("{}{line}", if n == 0 { first } else { &below })).collect()
+}
+
 /// How wide prose is set on a page of `columns`: longer lines are hard to read.
 pub fn prose(columns: usize) -> usize {
     columns.min(120)
@@ -230,6 +238,11 @@ mod tests {
     fn words_of_a_command_can_be_pasted() {
         assert_eq!(shell_words(&["a/b.jsonl", "r1#3", "it's; rm", ""]), r"a/b.jsonl 'r1#3' 'it'\''s; rm' ''");
         assert_eq!(shell_word("a\nb"), r"'a\nb'");
+    }
+
+    #[test]
+    fn further_lines_stand_below_the_first() {
+        assert_eq!(hanging("  - ", "one two three four five six", 24), ["  - one two three four", "    five six"]);
     }
 
     #[test]

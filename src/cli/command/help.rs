@@ -63,12 +63,23 @@ fn explain(topic: &Topic, palette: Palette, width: usize) -> String {
     for paragraph in topic.text.split("\n\n") {
         lines.push(String::new());
         if paragraph.starts_with("    ") {
-            lines.extend(paragraph.lines().map(str::to_owned));
+            lines.extend(paragraph.lines().flat_map(|row| fitted_row(row, text::prose(width))));
         } else {
             lines.extend(text::wrapped(&paragraph.replace('\n', " "), text::prose(width)));
         }
     }
     lines.join("\n")
+}
+
+/// A row of two columns as it is, or with its second column wrapped.
+fn fitted_row(row: &str, width: usize) -> Vec<String> {
+    let indent = row.len() - row.trim_start().len();
+    let second = row[indent..].find("  ").map(|at| indent + at);
+    let second = second.map(|at| at + row[at..].len() - row[at..].trim_start().len());
+    match second.filter(|_| text::width(row) > width).and_then(|at| row.split_at_checked(at)) {
+        Some((first, said)) => text::hanging(first, said, width),
+        None => vec![row.to_owned()],
+    }
 }
 
 fn list(all: &[Topic], palette: Palette, width: usize) -> String {
