@@ -5,14 +5,14 @@ use crate::event::{EffectClaim, ErrorFacts, Finding, FindingId};
 use crate::ids::AttemptNo;
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::Plan;
-use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::model::{RecordedAnswer, RecordedCall, Reply};
 
 use super::recorded::finding;
 
 /// Adds what the attempts show to `findings`. Whether a failed attempt may have acted is what `plan` says of it.
 pub fn judge(call: &RecordedCall, facts: ToolFacts, plan: &Plan, findings: &mut Vec<Finding>) {
     add(findings, FindingId::OverTimeout, over_timeout(call, facts));
-    let attempts = || call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt);
+    let attempts = || call.attempts();
     if attempts().nth(1).is_none() {
         return; // the usual call: one attempt
     }
@@ -22,7 +22,7 @@ pub fn judge(call: &RecordedCall, facts: ToolFacts, plan: &Plan, findings: &mut 
         FindingId::RetriedAfterConflict,
         sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed)),
     );
-    if facts.access == Access::Write && !facts.idempotent && call.key().is_none() {
+    if facts.access == Access::Write && !facts.idempotent && !call.is_keyed() {
         let count = sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plan, attempt, error));
         match facts.declared {
             true => add(findings, FindingId::UnsafeRetry, count),
@@ -44,17 +44,15 @@ fn add(findings: &mut Vec<Finding>, id: FindingId, count: u32) {
 
 /// Attempts that were sent after a failure of which `is` holds.
 fn sent_after<'a>(
-    attempts: impl Iterator<Item = &'a RecordedAnswer>,
+    attempts: impl Iterator<Item = (AttemptNo, &'a RecordedAnswer)>,
     is: impl Fn(AttemptNo, Option<&ErrorFacts>) -> bool,
 ) -> u32 {
     let (mut after, mut count) = (false, 0);
-    let mut number = AttemptNo::FIRST;
-    for attempt in attempts {
+    for (number, attempt) in attempts {
         count += u32::from(after);
         if let Reply::Failed(error) = &attempt.reply {
             after = after || is(number, error.as_deref());
         }
-        number = number.next();
     }
     count
 }
@@ -73,11 +71,9 @@ fn may_have_acted(
 /// Attempts whose answer came after the timeout, as far as the recording tells when they began.
 fn over_timeout(call: &RecordedCall, facts: ToolFacts) -> u32 {
     let timeout = call.timeout.unwrap_or(facts.timeout);
-    let mut first = true;
     let mut count = 0;
-    for answer in call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt) {
-        let started = answer.started.or(if first { call.at } else { None });
-        first = false;
+    for (number, answer) in call.attempts() {
+        let started = answer.started.or(if number == AttemptNo::FIRST { call.at } else { None });
         let late = started.zip(answer.at).is_some_and(|(started, at)| at.since(started) > timeout);
         count += u32::from(late);
     }

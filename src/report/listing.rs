@@ -2,7 +2,9 @@
 //! Keeps one call a group, so that memory does not grow with the trace. Draws nothing.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::FixedState;
 
@@ -15,7 +17,7 @@ use crate::trace::model::{Place, RecordedCall, Reply};
 /// References that are kept of the calls that went the same way as the one shown.
 const OTHERS: usize = 4;
 
-/// Groups beyond these are not told apart by intent any more, so that memory does not grow with the harm.
+/// Groups of one intent that are kept apart, so that memory does not grow with the harm.
 const INTENTS_MAX: usize = 2_000;
 
 /// Which calls are wanted.
@@ -25,6 +27,8 @@ pub struct Selection {
     pub only: Only,
     /// Only this call: its reference or its own id.
     pub call: Option<String>,
+    /// The same by its place, where `call` names one.
+    pub place: Option<Place>,
     /// Only calls of this run.
     pub run: Option<String>,
     /// Each call by itself, none folded.
@@ -39,12 +43,12 @@ impl Selection {
         recorded: &[Finding],
         mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
     ) -> bool {
-        let Selection { only, call: wanted, run, .. } = self;
+        let Selection { only, call: wanted, place, run, .. } = self;
         if run.as_deref().is_some_and(|run| call.run() != Some(run)) {
             return false;
         }
         if let Some(wanted) = wanted.as_deref() {
-            return call.id() == Some(wanted) || call.reference() == wanted;
+            return *place == Some(call.place) || call.id() == Some(wanted) || call.reference() == wanted;
         }
         let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
         let failed = || {
@@ -106,7 +110,7 @@ pub struct Group {
     /// The one that is shown.
     pub detail: Box<Detail>,
     /// The first ones of all, by where they stand, with their references.
-    members: Vec<(Place, u64, String)>,
+    members: Vec<((Place, u64), String)>,
 }
 
 /// How serious a group is; the least is shown first.
@@ -134,23 +138,34 @@ impl Rank {
     }
 }
 
-/// Collects groups.
-#[derive(Clone, Debug)]
+/// Collects groups, on any number of threads and in any order.
+#[derive(Debug)]
 pub struct Listing {
     selection: Selection,
-    groups: BTreeMap<u64, Group>,
-    calls: u64,
+    groups: Mutex<Groups>,
+}
+
+/// Groups by what makes them one.
+#[derive(Debug, Default)]
+struct Groups {
+    /// Calls of one kind.
+    kinds: BTreeMap<u64, Group>,
+    /// Calls of one kind and one intent, where harm was done.
+    intents: BTreeMap<u64, Group>,
+    /// Signatures from here on are not kept apart. There are many, and the least are kept whatever the order in which
+    /// they come, so that all orders end alike.
+    beyond: Option<u64>,
 }
 
 impl Listing {
     /// A listing of nothing yet.
     pub fn new(selection: Selection) -> Listing {
-        Listing { selection, groups: BTreeMap::new(), calls: 0 }
+        Listing { selection, groups: Mutex::default() }
     }
 
     /// Takes a call, if it is wanted. `intent` is the mark of what it wants done once.
     pub fn take<'r>(
-        &mut self,
+        &self,
         call: &RecordedCall,
         intent: u128,
         recorded: &[Finding],
@@ -159,70 +174,42 @@ impl Listing {
         if !self.selection.wants(call, recorded, runs.clone()) {
             return;
         }
-        self.calls += 1;
         let kind = self.kind(call, recorded, runs.clone());
         let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
-        let signature = match rank.severity {
-            Some(FindingSeverity::Unsafe) => of_intent(kind, intent), // harm to one thing is not harm to another
-            _ => kind,
-        };
         let detail = || {
             let records = runs.map(|(_, record)| record.clone()).collect();
             Box::new(Detail { call: call.clone(), recorded: recorded.to_vec(), records })
         };
-        match self.groups.get_mut(&signature) {
-            None => {
-                let (members, intent) = (vec![member(call)], Some(intent));
-                self.add(signature, Group { rank, kind, intent, count: 1, detail: detail(), members });
+        // Harm to one thing is not harm to another.
+        let apart = (rank.severity == Some(FindingSeverity::Unsafe) && !self.selection.unfolded)
+            .then(|| FixedState::default().hash_one((kind, intent)));
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let apart = apart.filter(|apart| groups.beyond.is_none_or(|beyond| *apart < beyond));
+        let (among, signature) = match apart {
+            Some(apart) => (&mut groups.intents, apart),
+            None => (&mut groups.kinds, kind),
+        };
+        match among.entry(signature) {
+            Entry::Vacant(new) => {
+                let members = vec![member(call)];
+                new.insert(Group { rank, kind, intent: Some(intent), count: 1, detail: detail(), members });
             }
-            Some(group) => {
-                group.count += 1;
-                group.intent = group.intent.filter(|known| *known == intent);
-                if group.members.len() <= OTHERS {
-                    group.members.push(member(call));
-                }
-                if rank.key() < group.rank.key() {
-                    group.detail = detail();
-                    group.rank = rank;
-                }
-            }
+            Entry::Occupied(known) => known.into_mut().add(call, intent, rank, detail),
         }
-    }
-
-    /// Adds what was collected from later calls.
-    pub fn merge(&mut self, later: Listing) {
-        self.calls += later.calls;
-        let mut groups: Vec<(u64, Group)> = later.groups.into_iter().collect();
-        groups.sort_by_cached_key(|(_, group)| group.members.first().map(|(place, number, _)| (*place, *number)));
-        for (signature, theirs) in groups {
-            self.add(signature, theirs);
-        }
-    }
-
-    /// Adds a group; where there are very many, to those that differ from it by the intent alone.
-    fn add(&mut self, signature: u64, group: Group) {
-        let is_room = self.groups.len() < INTENTS_MAX || self.groups.contains_key(&signature);
-        let signature = if is_room || self.selection.unfolded { signature } else { group.kind };
-        match self.groups.get_mut(&signature) {
-            Some(ours) => ours.merge(group),
-            None => {
-                self.groups.insert(signature, group);
-            }
-        }
+        groups.bound();
     }
 
     /// Calls that were wanted.
     pub fn calls(&self) -> u64 {
-        self.calls
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.kinds.values().chain(groups.intents.values()).map(|group| group.count).sum()
     }
 
     /// The groups, the most serious first, then in the order of the inputs.
     pub fn into_groups(self) -> Vec<Group> {
-        let mut groups: Vec<Group> = self.groups.into_values().collect();
-        groups.sort_by_cached_key(|group| {
-            let call = &group.detail.call;
-            (group.rank.key(), call.place, call.number)
-        });
+        let groups = self.groups.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut groups: Vec<Group> = groups.kinds.into_values().chain(groups.intents.into_values()).collect();
+        groups.sort_by_cached_key(Group::order);
         groups
     }
 
@@ -269,15 +256,50 @@ impl Listing {
     }
 }
 
-impl Group {
-    fn merge(&mut self, later: Group) {
-        self.count += later.count;
-        self.intent = self.intent.filter(|intent| later.intent == Some(*intent));
-        if later.rank.key() < self.rank.key() {
-            self.detail = later.detail;
-            self.rank = later.rank;
+impl Groups {
+    /// Where too many are kept apart, folds the last into those of its kind.
+    fn bound(&mut self) {
+        while self.intents.len() > INTENTS_MAX {
+            let Some((signature, last)) = self.intents.pop_last() else { return };
+            self.beyond = Some(signature);
+            match self.kinds.entry(last.kind) {
+                Entry::Vacant(new) => drop(new.insert(last)),
+                Entry::Occupied(known) => known.into_mut().merge(last),
+            }
         }
-        self.members.extend(later.members);
+    }
+}
+
+impl Group {
+    /// The most serious call is shown, of equals the first; whatever the order in which they come.
+    fn add(&mut self, call: &RecordedCall, intent: u128, rank: Rank, detail: impl FnOnce() -> Box<Detail>) {
+        self.count += 1;
+        self.intent = self.intent.filter(|known| *known == intent);
+        let place = (call.place, call.number);
+        if self.members.len() <= OTHERS || self.members.last().is_some_and(|(last, _)| place < *last) {
+            let at = self.members.partition_point(|(before, _)| *before < place);
+            self.members.insert(at, member(call));
+            self.members.truncate(OTHERS + 1);
+        }
+        if (rank.key(), place) < self.order() {
+            self.detail = detail();
+            self.rank = rank;
+        }
+    }
+
+    fn order(&self) -> ((bool, Rank), (Place, u64)) {
+        (self.rank.key(), (self.detail.call.place, self.detail.call.number))
+    }
+
+    /// Takes in a group of the same kind.
+    fn merge(&mut self, other: Group) {
+        self.count += other.count;
+        self.intent = self.intent.filter(|intent| other.intent == Some(*intent));
+        if other.order() < self.order() {
+            self.detail = other.detail;
+            self.rank = other.rank;
+        }
+        self.members.extend(other.members);
         self.members.sort_unstable();
         self.members.truncate(OTHERS + 1);
     }
@@ -285,7 +307,7 @@ impl Group {
     /// The calls that went the same way as the one shown.
     pub fn alike(&self) -> Alike {
         let shown = self.detail.call.reference();
-        let others = self.members.iter().map(|(_, _, reference)| reference).filter(|reference| **reference != shown);
+        let others = self.members.iter().map(|(_, reference)| reference).filter(|reference| **reference != shown);
         let others: Vec<String> = others.take(OTHERS).cloned().collect();
         let more = self.count.saturating_sub(1 + others.len() as u64);
         Alike { others, more, several_intents: self.intent.is_none() }
@@ -299,12 +321,8 @@ fn found(finding: &Finding, hash: &mut impl Hasher) {
     (finding.id, finding.by, if grows { 0 } else { finding.count }).hash(hash);
 }
 
-fn of_intent(kind: u64, intent: u128) -> u64 {
-    FixedState::default().hash_one((kind, intent))
-}
-
-fn member(call: &RecordedCall) -> (Place, u64, String) {
-    (call.place, call.number, call.reference())
+fn member(call: &RecordedCall) -> ((Place, u64), String) {
+    ((call.place, call.number), call.reference())
 }
 
 /// What counts of a decision, whenever it was taken and whatever the error's words were.
@@ -350,7 +368,7 @@ mod tests {
     }
 
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
-        let mut listing = Listing::new(Selection::default());
+        let listing = Listing::new(Selection::default());
         for (call, findings) in calls {
             listing.take(call, 7, findings, std::iter::empty());
         }
@@ -377,24 +395,23 @@ mod tests {
 
     #[test]
     fn calls_that_went_the_same_way_are_folded_and_the_worst_of_them_is_shown() {
-        let calls = [
+        let mut calls = [
             (call(1, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 2)]),
             (call(2, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 3)]),
             (call(3, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 2)]),
         ];
         let one = vec![("#2".to_owned(), 3, vec!["#1".to_owned(), "#3".to_owned()])];
-        assert_eq!(shown(listing(&calls)), one);
-        for cut in 1..3 {
-            let mut merged = listing(&calls[..cut]);
-            merged.merge(listing(&calls[cut..]));
-            assert_eq!((merged.calls(), shown(merged)), (3, one.clone()));
+        for _ in 0..3 {
+            calls.rotate_left(1);
+            let listing = listing(&calls);
+            assert_eq!((listing.calls(), shown(listing)), (3, one.clone()), "in any order");
         }
     }
 
     #[test]
     fn harm_to_one_intent_is_never_folded_into_harm_to_another_and_doubts_are() {
         let take = |id: FindingId, counts: [u32; 3]| {
-            let mut listing = Listing::new(Selection::default());
+            let listing = Listing::new(Selection::default());
             for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
                 listing.take(&call(line, "a", Reply::Ok), intent, &[found(id, count)], std::iter::empty());
             }
@@ -411,7 +428,7 @@ mod tests {
 
     #[test]
     fn very_many_intents_are_folded_so_that_memory_has_a_bound() {
-        let mut listing = Listing::new(Selection::default());
+        let listing = Listing::new(Selection::default());
         let most = u64::try_from(INTENTS_MAX).unwrap() + 50;
         for line in 1..=most {
             let findings = [found(FindingId::DuplicateEffect, 2)];
@@ -425,7 +442,7 @@ mod tests {
 
     #[test]
     fn each_call_stands_by_itself_where_nothing_is_folded() {
-        let mut listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
+        let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
         for line in 1..=3 {
             listing.take(&call(line, "a", Reply::Failed(None)), 7, &[], std::iter::empty());
         }

@@ -5,11 +5,11 @@ use super::run::{plans, style};
 use super::shown::{Drawing, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{Output, to_stdout};
+use crate::cli::output::{Output, to_stderr, to_stdout};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
-use crate::cli::{files, playbooks};
+use crate::cli::{beyond, files, playbooks};
 use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
@@ -20,6 +20,7 @@ use crate::report::overview;
 use crate::report::summary::Totals;
 use crate::report::text;
 use crate::sim::Plan;
+use crate::trace::model::Place;
 use crate::upstream::BeyondTape;
 
 /// Groups of calls that are shown unless `--all` is given.
@@ -37,8 +38,10 @@ pub fn run(
     let selection = selection(args, &plans)?;
     let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
     let lines = args.format == Format::Jsonl;
-    let watcher = Watcher { selection: selection.clone(), lines, inputs: names };
+    let wanted = lines.then(|| selection.clone());
+    let watcher = Watcher { lines: wanted, listing: Listing::new(selection.clone()), inputs: names };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
+    beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
         command: "replay",
         inputs: &args.inputs,
@@ -47,18 +50,17 @@ pub fn run(
         jobs: args.jobs,
         allow_empty: args.allow_empty,
     };
-    let mut listing = Listing::new(selection.clone());
     let mut written = 0;
     if lines {
         output.write(b"{\"type\":\"format\",\"format\":\"replay/1\"}\n")?;
     }
     let streamed = stream.write(&plans, &watcher, project, terminal, |part: Part| {
-        listing.merge(part.listing);
         written += part.written;
         if part.lines.is_empty() { Ok(()) } else { to_stdout(&part.lines) }
     })?;
-    refuse_empty(args, if lines { written } else { listing.calls() })?;
-    let groups = listing.into_groups();
+    refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
+    let groups = watcher.listing.into_groups();
+    say_ambiguous(args, &groups);
     let page = Page { args, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
     page.write(&groups, output)?;
     Ok(exit(&streamed.replayed, args.strict))
@@ -74,7 +76,34 @@ fn selection(args: &Args, plans: &[Plan]) -> Result<Selection, Failure> {
         Some(verdict) => Only::Verdict(known_verdict(verdict, plans)?),
     };
     let unfolded = args.all || args.call.is_some();
-    Ok(Selection { only, call: args.call.clone(), run: args.run.clone(), unfolded })
+    let place = args.call.as_deref().and_then(|call| place(call, &args.inputs));
+    Ok(Selection { only, call: args.call.clone(), place, run: args.run.clone(), unfolded })
+}
+
+/// The place that `FILE:LINE` names.
+fn place(call: &str, inputs: &[String]) -> Option<Place> {
+    let (path, line) = call.rsplit_once(':')?;
+    let input = inputs.iter().position(|input| input == path)?;
+    Some(Place { input: u32::try_from(input).ok()?, line: line.parse().ok()? })
+}
+
+/// References are unique in an input, ids not even there: a name that selects several calls says so.
+fn say_ambiguous(args: &Args, groups: &[Group]) {
+    let (Some(call), [first, _, ..]) = (&args.call, groups) else { return };
+    let name = |group: &Group| {
+        let Place { input, line } = group.detail.call.place;
+        let input = usize::try_from(input).ok().and_then(|input| args.inputs.get(input));
+        format!("{}:{line}", input.map_or("?", String::as_str))
+    };
+    let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
+    let more = if groups.len() > SHOWN { ", and more" } else { "" };
+    to_stderr(&text::visible(&format!(
+        "note: `{call}` is the name of {} calls: {}{more}; one of them alone: --call {}",
+        groups.len(),
+        listed.join(", "),
+        text::shell_word(&name(first))
+    )));
+    to_stderr("\n");
 }
 
 fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
