@@ -10,6 +10,7 @@ mod fixtures;
 mod folders;
 mod git;
 mod inputs;
+mod kept;
 mod kinds;
 mod manual;
 mod output;

@@ -32,6 +32,12 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// A reading that takes nothing for something else.
+    pub fn plain(map: Option<String>) -> Reading {
+        let AssembleOptions { reorder_window, join_resends, skip_invalid } = AssembleOptions::default();
+        Reading { map, join_resends, skip_invalid, reorder_window }
+    }
+
     /// The mapping that `--map` names, applied as the other flags say.
     ///
     /// # Errors
