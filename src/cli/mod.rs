@@ -12,6 +12,7 @@ mod git;
 mod inputs;
 mod output;
 mod pending;
+mod planting;
 mod playbooks;
 mod project;
 mod reading;

@@ -3,12 +3,14 @@
 pub mod accept;
 pub mod approve;
 pub mod check;
+pub mod completions;
 pub mod coverage;
 pub mod diff;
 pub mod explain;
 pub mod help;
 pub mod impact;
 pub mod import;
+pub mod init;
 pub mod lint;
 pub mod mine;
 pub mod mutate;

@@ -6,5 +6,5 @@ mod lower;
 #[cfg(test)]
 mod tests;
 
-pub use line::{AnswerLine, CallLine, Line, LineError, Parsed};
+pub use line::{AnswerLine, CallLine, Line, LineError, Parsed, is_field};
 pub use lower::parse_line;
