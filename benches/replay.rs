@@ -4,20 +4,14 @@
 mod generate;
 
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use playproof::event::{Decision, Status};
-use playproof::playbook;
-use playproof::playbook::model::Tools;
-use playproof::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
-use playproof::sim::Plan;
 use playproof::trace::assemble::TracedCall;
 use playproof::trace::pieces::{Chunks, Piece};
 use playproof::trace::read::{Entry, Spares, digest_into, recycle};
 use playproof::trace::redact::RedactionRules;
-use playproof::upstream::BeyondTape;
 
 mod plain;
 
@@ -39,8 +33,10 @@ fn main() {
     table.row("our reader", measure(|| read_all(&path)));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for jobs in [1, cores] {
-        table.row(&format!("replay, summary, {jobs} threads"), measure(|| run(&path, jobs, &(), |()| &[])));
-        table.row(&format!("replay, all events, {jobs} threads"), measure(|| run(&path, jobs, &Events, Vec::as_slice)));
+        for (name, format) in [("summary", "table"), ("all events", "jsonl")] {
+            let timing = best((0..RUNS).map(|_| command(&path, jobs, format)));
+            table.row(&format!("playproof replay, {name}, {jobs} threads"), timing);
+        }
     }
     dispatcher(&table, &path);
     start_up();
@@ -50,8 +46,7 @@ fn main() {
 fn profile(only: &str, path: &Path, table: &Table) {
     let timing = match only {
         "read" => measure(|| read_all(path)),
-        "summary" => measure(|| run(path, 1, &(), |()| &[])),
-        _ => measure(|| run(path, 1, &Events, Vec::as_slice)),
+        format => command(path, 1, format),
     };
     table.row(only, timing);
 }
@@ -71,11 +66,12 @@ fn trace(calls: u64) -> PathBuf {
 fn read_all(path: &Path) -> u64 {
     let mut chunks = Chunks::new(File::open(path).expect("the trace"));
     let (rules, mut entries, mut spare) = (RedactionRules::default(), 0, Vec::new());
-    let mut calls = Spares::new();
+    let (mut calls, mut room) = (Spares::new(), Vec::new());
     while let Some(piece) = chunks.next(std::mem::take(&mut spare)).expect("the trace is read") {
-        let read = digest_into(&piece, &rules, &mut calls).entries;
+        let mut read = digest_into(&piece, &rules, &mut calls, room).entries;
         entries += read.len() as u64;
-        recycle(read.into_iter().filter_map(call), &mut calls, 4_096);
+        recycle(read.drain(..).filter_map(call), &mut calls, 4_096);
+        room = read;
         if let Piece::Lines(lines) = piece {
             spare = lines;
         }
@@ -90,63 +86,27 @@ fn call(entry: Entry) -> Option<Box<TracedCall>> {
     }
 }
 
-fn run<W: Watch>(path: &Path, jobs: usize, watch: &W, bytes: fn(&W::Part) -> &[u8]) -> u64 {
-    let source = playproof::diagnostic::Source::whole("standard", playbook::embedded("standard").expect("shipped"));
-    let loaded = playbook::parse(source).expect("the shipped playbook is sound");
-    let plans = [Plan::new(loaded.playbook, &Tools::default())];
-    let input = Input { name: "bench".into(), source: Box::new(File::open(path).expect("the trace")) };
-    let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
-    let options = ReplayOptions { jobs, beyond: BeyondTape::Ok, ..ReplayOptions::default() };
-    let mut sink = File::create("/dev/null").expect("a sink");
-    let replayed = replay(&plans, inputs, &options, watch, |part| sink.write_all(bytes(&part))).expect("a replay");
-    assert!(replayed.ledger().balances());
-    replayed.summaries[0].calls
-}
-
-/// Every decision event as a line of JSON.
-struct Events;
-
-impl Watch for Events {
-    type Part = Vec<u8>;
-
-    fn part(&self) -> Vec<u8> {
-        Vec::with_capacity(1 << 20)
-    }
-
-    fn see(&self, seen: &Seen<'_>, out: &mut Vec<u8>) {
-        let reference = seen.call.reference();
-        for (plan, record) in seen.plans.iter().zip(seen.records()) {
-            for event in &record.events {
-                let at = event.at.as_micros();
-                let _ = write!(out, r#"{{"call":"{reference}","at_us":{at},"#); // a vector takes all
-                let _ = write_decision(out, plan, &event.what);
-                out.extend_from_slice(b"}\n");
-            }
+/// What people run, its output thrown away.
+fn command(path: &Path, jobs: usize, format: &str) -> Timing {
+    let start = std::time::Instant::now();
+    let before = cpu_seconds();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_playproof"))
+        .args(["replay", "--beyond-tape", "ok", "--format", format, "--jobs", &jobs.to_string()])
+        .arg(path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let mut peak: f64 = 0.0;
+    let status = loop {
+        peak = peak.max(peak_mb(&child.id().to_string()));
+        if let Some(status) = child.try_wait().expect("a child to wait for") {
+            break status;
         }
-    }
-}
-
-fn write_decision(out: &mut Vec<u8>, plan: &Plan, what: &Decision) -> std::io::Result<()> {
-    match *what {
-        Decision::AttemptStarted { attempt, .. } => write!(out, r#""event":"attempt_started","attempt":{attempt}"#),
-        Decision::AttemptFinished { attempt, status, provenance, .. } => {
-            let status = if status == Status::Ok { "ok" } else { "error" };
-            let from = provenance.as_str();
-            write!(out, r#""event":"attempt_finished","attempt":{attempt},"status":"{status}","from":"{from}""#)
-        }
-        Decision::FailureClassified { verdict, rule, .. } => {
-            let (verdict, rule) = (plan.names.verdict(verdict), plan.names.rule(rule));
-            write!(out, r#""event":"failure_classified","verdict":"{verdict}","rule":"{rule}""#)
-        }
-        Decision::RetryScheduled { attempt, delay, .. } => {
-            write!(out, r#""event":"retry_scheduled","attempt":{attempt},"delay_ms":{delay}"#)
-        }
-        Decision::Outcome(outcome) => {
-            let (kind, claim) = (outcome.kind.as_str(), outcome.claim.as_str());
-            write!(out, r#""event":"outcome","outcome":"{kind}","effect":"{claim}","attempts":{}"#, outcome.attempts)
-        }
-        ref other => write!(out, r#""event":"{other:?}""#),
-    }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert!(matches!(status.code(), Some(0 | 1)), "{status}"); // 1: the trace shows unsafe calls
+    Timing { cpu: cpu_seconds() - before, wall: start.elapsed().as_secs_f64(), peak_mb: peak }
 }
 
 #[derive(Clone, Copy)]
@@ -171,17 +131,16 @@ impl Table {
 }
 
 fn measure(mut work: impl FnMut() -> u64) -> Timing {
-    let mut best = Timing { cpu: f64::MAX, wall: f64::MAX, peak_mb: 0.0 };
-    for _ in 0..RUNS {
+    best((0..RUNS).map(|_| {
         let _ = std::fs::write("/proc/self/clear_refs", "5"); // the peak counts from here; without it, from the start
         let (cpu, wall) = (cpu_seconds(), std::time::Instant::now());
         std::hint::black_box(work());
-        let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
-        if cpu < best.cpu {
-            best = Timing { cpu, wall, peak_mb: peak_mb() };
-        }
-    }
-    best
+        Timing { cpu: cpu_seconds() - cpu, wall: wall.elapsed().as_secs_f64(), peak_mb: peak_mb("self") }
+    }))
+}
+
+fn best(timings: impl Iterator<Item = Timing>) -> Timing {
+    timings.min_by(|a, b| a.cpu.total_cmp(&b.cpu)).expect("at least one run")
 }
 
 /// User and system time of this process and the children it waited for, in steps of 10 ms.
@@ -192,9 +151,8 @@ fn cpu_seconds() -> f64 {
     ticks as f64 / 100.0
 }
 
-fn peak_mb() -> f64 {
-    let mut status = String::new();
-    let _ = File::open("/proc/self/status").and_then(|mut file| file.read_to_string(&mut status));
+fn peak_mb(process: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
     kb.unwrap_or(0.0) / 1e3

@@ -134,7 +134,11 @@ impl std::error::Error for Report {}
 
 /// The candidate nearest to `word`, if one is near enough to be what was meant.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1);
+    nearest(word, candidates, (word.chars().count() / 3).max(1))
+}
+
+/// The candidate nearest to `word`, if no more than `limit` characters are between the two.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (edit_distance(word, candidate), candidate))

@@ -184,9 +184,8 @@ fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
     }
 }
 
-fn tool_glob(pattern: &str) -> Option<GlobMatcher> {
-    let is_glob = pattern.contains(['*', '?', '[', '{']);
-    is_glob.then(|| globset::Glob::new(pattern).ok()).flatten().map(|glob| glob.compile_matcher())
+fn tool_glob(tool: &str) -> Option<GlobMatcher> {
+    pattern::is_glob(tool).then(|| globset::Glob::new(tool).ok()).flatten().map(|glob| glob.compile_matcher())
 }
 
 fn within<T: PartialOrd + Copy>(ranges: &[Between<T>], value: T) -> bool {

@@ -7,5 +7,5 @@ mod rules;
 mod tests;
 
 pub use condition::{Condition, Trial};
-pub use reading::{reads_as_denial, reads_as_processed};
+pub use reading::{reads_as_denial, reads_as_processed, reads_as_refusal};
 pub use rules::{Classification, Classifier, Signal};

@@ -1,5 +1,5 @@
-//! Two readings of an error that hold under any playbook, so that a playbook cannot acquit itself:
-//! the upstream denied the call, or said that it had processed its key already.
+//! Readings of an error that hold under any playbook, so that a playbook cannot acquit itself: the upstream denied the
+//! call, said that it had processed its key already, or refused the request without acting on it.
 
 use crate::event::ErrorFacts;
 
@@ -28,6 +28,13 @@ pub fn reads_as_processed(error: &ErrorFacts) -> bool {
     PROCESSED.iter().any(|words| message.contains(words)) && !OPEN.iter().any(|words| message.contains(words))
 }
 
+/// Whether the error says that the upstream did not act on the request: a denial, or a client error by its status.
+/// Not 408 (it may have been on its way) and not 409 (an earlier one may have acted).
+pub fn reads_as_refusal(error: &ErrorFacts) -> bool {
+    let client_error = error.status.is_some_and(|status| (400..500).contains(&status) && ![408, 409].contains(&status));
+    client_error || reads_as_denial(error)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +49,15 @@ mod tests {
         assert!(!reads_as_processed(&error("409_conflict", "a request is outstanding for this key", Some(409))));
         assert!(!reads_as_processed(&error("409_conflict", "already processed? no, still in flight", Some(409))));
         assert!(!reads_as_processed(&error("5xx", "already processed", Some(500))));
+    }
+
+    #[test]
+    fn only_a_client_error_that_cannot_hide_an_effect_reads_as_a_refusal() {
+        assert!(reads_as_refusal(&error("token_expired", "", Some(410))));
+        assert!(reads_as_refusal(&error("403_forbidden", "", None)));
+        for status in [None, Some(200), Some(408), Some(409), Some(500), Some(504)] {
+            assert!(!reads_as_refusal(&error("token_expired", "", status)), "{status:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,30 @@
 //! `--beyond-tape`: what answers where a recording ends.
 
+use super::output::to_stderr;
+use crate::playbook::KNOWN_KINDS;
+use crate::playbook::lint::likely_kind;
+use crate::report::text;
+use crate::sim::Plan;
 use crate::upstream::BeyondTape;
+
+/// Warns of a modelled error kind that no rule of a playbook names: no message and no status come with it, so that
+/// hardly a rule can match.
+pub fn warn(beyond: &BeyondTape, plans: &[&Plan]) {
+    if let BeyondTape::Fail(kind) = beyond {
+        plans.iter().filter_map(|plan| unnamed(kind, plan)).for_each(|said| to_stderr(&said));
+    }
+}
+
+fn unnamed(kind: &str, plan: &Plan) -> Option<String> {
+    let named: Vec<&str> = plan.playbook.rules.iter().flat_map(|rule| &rule.when.kind).map(String::as_str).collect();
+    if named.contains(&kind) || plan.playbook.rules.is_empty() {
+        return None;
+    }
+    let near = likely_kind(kind, named.iter().copied().chain(KNOWN_KINDS));
+    let meant = near.map(|near| format!("; did you mean `fail:{near}`?")).unwrap_or_default();
+    let said = format!("warning: no rule of `{}` names the error kind `{kind}`{meant}", plan.names.playbook);
+    Some(format!("{}\n", text::visible(&said)))
+}
 
 /// Reads `ok`, `repeat` or `fail:KIND`.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::goal::{Cell, Goal, GuardKind};
-use crate::event::{Asked, Decision, OutcomeKind, RefusedWhy, StopReason};
+use crate::event::{Asked, Decision, OutcomeKind, StopReason};
 use crate::ids::{AttemptNo, CallId, VerdictId};
 use crate::playbook::model::{AfterRefresh, Compensation, Playbook};
 use crate::sim::{Record, Scenario, ScenarioCall};
@@ -55,9 +55,7 @@ impl Watch<'_, '_> {
                 self.compensated(|then| matches!(then, Compensation::EscalateToHuman(_)));
             }
             Decision::Deprecated { .. } => self.compensated(|then| matches!(then, Compensation::DeprecateToolCall(_))),
-            Decision::ReversalRefused { why: RefusedWhy::NoToken | RefusedWhy::TokenRedeemed } => {
-                self.guard(GuardKind::Token, true);
-            }
+            Decision::ReversalRefused { why } if !why.was_sent() => self.guard(GuardKind::Token, true),
             Decision::ReversalRefused { .. } | Decision::ReversalRedeemed { .. } => self.redeemed(),
             Decision::Outcome(outcome) => self.ended(outcome.kind),
             Decision::AttemptFinished { .. } | Decision::LateAnswer { .. } => {}

@@ -1,5 +1,7 @@
 //! A fixture in the making: calls of given shapes, and what the upstream answers them.
 
+use std::sync::Arc;
+
 use super::madeup::MadeUp;
 use super::prefix::Kit;
 use super::shape::Shape;
@@ -41,7 +43,7 @@ pub(super) fn refused() -> ScriptedAnswer {
         status: Some(503),
         ..ErrorFacts::default()
     };
-    answer(Says::Failed(Some(error)), LATENCY)
+    answer(Says::failed(error), LATENCY)
 }
 
 fn answer(says: Says, latency: Duration) -> ScriptedAnswer {
@@ -59,7 +61,7 @@ pub(super) fn failure(kit: &Kit<'_>, made: &MadeUp, shape: Shape, attempt: u32, 
     });
     match is_timeout && same(&silent) == same(made) {
         true => ScriptedAnswer { applied, ..lost() },
-        false => ScriptedAnswer { applied, ..answer(Says::Failed(made.error.clone()), LATENCY) },
+        false => ScriptedAnswer { applied, ..answer(Says::Failed(made.error.clone().map(Arc::new)), LATENCY) },
     }
 }
 

@@ -55,10 +55,10 @@ pub enum Reaction {
     Ok,
     /// An attempt failed.
     Failed(Failure),
-    /// A refresh or a reversal was refused.
+    /// A refresh or a reversal was refused: it did not happen.
     Refused(Option<ErrorId>),
-    /// A refresh or a reversal timed out: it may have happened.
-    TimedOut,
+    /// A refresh or a reversal failed, and may have happened all the same; without an error nothing came back in time.
+    Unclear(Option<ErrorId>),
     /// Nothing supplies an answer.
     Unanswered,
 }

@@ -73,6 +73,11 @@ impl Machine {
         }
     }
 
+    /// Notes a token that was sent for redemption by a call that another machine drives.
+    pub fn note_redeemed(&mut self, token: TokenId) {
+        self.redeemed.push(token);
+    }
+
     /// What the machine wants next, until there is nothing more.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
@@ -166,7 +171,8 @@ impl Step<'_> {
         match reaction {
             Reaction::Ok => self.on_succeeded(),
             Reaction::Failed(failure) => self.on_failed(failure),
-            Reaction::Unanswered | Reaction::TimedOut | Reaction::Refused(_) => {
+            // The last two are said of refreshes and reversals; of an attempt they would say no more than nothing does.
+            Reaction::Unanswered | Reaction::Unclear(_) | Reaction::Refused(_) => {
                 self.state().add_claim(EffectClaim::Unknown);
                 self.finish(OutcomeKind::Undetermined(Asked::Attempt(attempt)));
             }
@@ -255,6 +261,9 @@ impl Step<'_> {
         if state.refreshes >= refresh.max_refreshes {
             return Err(StopReason::MaxRefreshes);
         }
+        if refresh.then == AfterRefresh::Abort {
+            return Ok(()); // the limits are those of attempts, and no attempt follows
+        }
         backoff::attempts_left(limits, state.attempts)?;
         backoff::starts_in_time(limits, state.facts.at, now)
     }
@@ -265,7 +274,7 @@ impl Step<'_> {
         match reaction {
             Reaction::Ok => self.on_refreshed(evidence, then),
             Reaction::Unanswered => self.finish(OutcomeKind::Undetermined(Asked::Refresh(evidence))),
-            Reaction::Refused(_) | Reaction::TimedOut | Reaction::Failed(_) => {
+            Reaction::Refused(_) | Reaction::Unclear(_) | Reaction::Failed(_) => {
                 self.state().note_error(error_of(reaction));
                 self.finish(OutcomeKind::Exhausted(StopReason::RefreshFailed));
             }
@@ -321,18 +330,23 @@ impl Step<'_> {
                 self.forget_what_is_known();
                 self.finish(OutcomeKind::Undetermined(Asked::Reversal));
             }
-            Reaction::TimedOut => {
+            Reaction::Unclear(None) => {
                 self.forget_what_is_known();
                 self.refuse_reversal(RefusedWhy::NoAnswer, on_refused);
             }
-            Reaction::Refused(_) | Reaction::Failed(_) => {
+            Reaction::Unclear(Some(_)) | Reaction::Failed(_) => {
+                self.forget_what_is_known();
+                self.state().note_error(error_of(reaction));
+                self.refuse_reversal(RefusedWhy::UpstreamFailed, on_refused);
+            }
+            Reaction::Refused(_) => {
                 self.state().note_error(error_of(reaction));
                 self.refuse_reversal(RefusedWhy::UpstreamRefused, on_refused);
             }
         }
     }
 
-    /// A redemption of which nothing came back may have taken the effect away.
+    /// A redemption that was not plainly refused may have taken the effect away.
     fn forget_what_is_known(&mut self) {
         let state = self.state();
         if state.claim() != EffectClaim::NotApplied {
@@ -411,8 +425,7 @@ fn status_of(reaction: Reaction) -> Status {
     match reaction {
         Reaction::Ok => Status::Ok,
         Reaction::Failed(failure) => Status::Failed(failure.error),
-        Reaction::Refused(error) => Status::Failed(error),
-        Reaction::TimedOut => Status::Failed(None),
+        Reaction::Refused(error) | Reaction::Unclear(error) => Status::Failed(error),
         Reaction::Unanswered => Status::Unanswered,
     }
 }
@@ -420,7 +433,7 @@ fn status_of(reaction: Reaction) -> Status {
 fn error_of(reaction: Reaction) -> Option<ErrorId> {
     match reaction {
         Reaction::Failed(failure) => failure.error,
-        Reaction::Refused(error) => error,
-        Reaction::Ok | Reaction::TimedOut | Reaction::Unanswered => None,
+        Reaction::Refused(error) | Reaction::Unclear(error) => error,
+        Reaction::Ok | Reaction::Unanswered => None,
     }
 }

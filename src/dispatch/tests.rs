@@ -4,7 +4,8 @@ use std::hash::{BuildHasher, Hash};
 
 use super::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
 use crate::event::{
-    Asked, Decision, EffectClaim, Outcome, OutcomeKind, Provenance, RefusedWhy, StopReason, SuppressedWhy,
+    Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, Provenance, RefusedWhy, StopReason,
+    SuppressedWhy,
 };
 use crate::ids::{
     ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, TokenId, ToolId, VerdictId,
@@ -218,6 +219,20 @@ fn refreshes_are_bounded_and_their_failure_ends_the_call() {
 }
 
 #[test]
+fn a_refresh_that_no_attempt_follows_is_not_bound_by_the_limits_of_attempts() {
+    let mut spent = playbook();
+    spent.limits = Limits { max_attempts: 1, deadline: Some(Duration::from_millis(1)) };
+    let refresh = Refresh { then: AfterRefresh::Abort, max_refreshes: 1, on_unsafe: OnUnsafe::Final(HUMAN) };
+    spent.verdicts[usize::from(STALE)].then = Compensation::RefreshEvidence(refresh.clone());
+    let (_, aborted) = drive(&spent, unkeyed_write(), &[failed(STALE), Reaction::Ok]);
+    assert_eq!(aborted.kind, OutcomeKind::Deprecated(DeprecatedWhy::RefreshAbort));
+    spent.verdicts[usize::from(STALE)].then =
+        Compensation::RefreshEvidence(Refresh { then: AfterRefresh::Retry, ..refresh });
+    let (_, retried) = drive(&spent, unkeyed_write(), &[failed(STALE)]);
+    assert_eq!(retried.kind, OutcomeKind::Exhausted(StopReason::MaxAttempts));
+}
+
+#[test]
 fn a_reversal_without_a_token_is_refused_and_redeems_nothing() {
     let (decisions, outcome) = drive(&playbook(), unkeyed_write(), &[failed(TAKE_BACK)]);
     assert!(decisions.contains(&Decision::ReversalRefused { why: RefusedWhy::NoToken }));
@@ -234,7 +249,7 @@ fn a_redeemed_reversal_leaves_no_net_effect() {
 #[test]
 fn a_reversal_that_was_not_answered_leaves_the_effect_unknown() {
     let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
-    let lost = outcome(facts, &[failed(TAKE_BACK), Reaction::TimedOut]);
+    let lost = outcome(facts, &[failed(TAKE_BACK), Reaction::Unclear(None)]);
     assert_eq!((lost.kind, lost.claim), (OutcomeKind::Escalated(QueueId(0)), EffectClaim::Unknown));
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, OutcomeKind};
 use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
@@ -16,7 +16,7 @@ pub enum Provenance {
     Inferred,
     /// A fixture's script says it.
     Scripted,
-    /// The key dialect, `--beyond-tape` or the attempt's timeout made it.
+    /// The key dialect or `--beyond-tape` made it.
     Modelled,
     /// There is none.
     Unanswered,
@@ -164,4 +164,16 @@ pub enum Decision {
     },
     /// The call ended.
     Outcome(Outcome),
+}
+
+impl Decision {
+    /// Whether this says that the reversal token was sent to the upstream, whatever came back.
+    pub const fn sent_reversal(&self) -> bool {
+        match self {
+            Decision::ReversalRedeemed { .. } => true,
+            Decision::ReversalRefused { why } => why.was_sent(),
+            Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal)),
+            _ => false,
+        }
+    }
 }

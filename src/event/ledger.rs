@@ -13,7 +13,7 @@ pub enum LedgerKind {
     Applied,
     /// It took the change back.
     Reversed,
-    /// A recorded write failed; whether it acted is not known.
+    /// A write failed, as recorded or modelled; whether it acted is not known.
     Unobserved,
 }
 

@@ -32,6 +32,8 @@ pub enum RefusedWhy {
     UpstreamRefused,
     /// The redemption timed out; it may have been redeemed.
     NoAnswer,
+    /// The redemption failed, and the failure does not say that it was refused: it may have been redeemed.
+    UpstreamFailed,
 }
 
 impl RefusedWhy {
@@ -42,6 +44,24 @@ impl RefusedWhy {
             RefusedWhy::TokenRedeemed => "token_redeemed",
             RefusedWhy::UpstreamRefused => "upstream_refused",
             RefusedWhy::NoAnswer => "no_answer",
+            RefusedWhy::UpstreamFailed => "upstream_failed",
+        }
+    }
+
+    /// Every reason.
+    pub const ALL: [RefusedWhy; 5] = [
+        RefusedWhy::NoToken,
+        RefusedWhy::TokenRedeemed,
+        RefusedWhy::UpstreamRefused,
+        RefusedWhy::NoAnswer,
+        RefusedWhy::UpstreamFailed,
+    ];
+
+    /// Whether the token was sent: the guard let it pass, and the upstream has seen it.
+    pub const fn was_sent(self) -> bool {
+        match self {
+            RefusedWhy::NoToken | RefusedWhy::TokenRedeemed => false,
+            RefusedWhy::UpstreamRefused | RefusedWhy::NoAnswer | RefusedWhy::UpstreamFailed => true,
         }
     }
 }

@@ -72,7 +72,7 @@ pub struct Transcript<'a> {
     /// In the order in which effects landed.
     pub ledger: &'a [LedgerEntry],
     /// By `ErrorId`.
-    pub errors: &'a [ErrorFacts],
+    pub errors: &'a [Arc<ErrorFacts>],
     /// Worst first.
     pub findings: &'a [Finding],
 }
@@ -85,7 +85,12 @@ impl<'a> Transcript<'a> {
 
     /// The kind of an error, or `error` where it has none.
     pub fn error_kind(&self, id: Option<ErrorId>) -> &'a str {
-        id.and_then(|id| self.errors.get(id.index())).and_then(|error| error.kind.as_deref()).unwrap_or("error")
+        id.and_then(|id| self.error(id)).and_then(|error| error.kind.as_deref()).unwrap_or("error")
+    }
+
+    /// The error behind a number.
+    pub fn error(&self, id: ErrorId) -> Option<&'a ErrorFacts> {
+        self.errors.get(id.index()).map(|error| &**error)
     }
 
     /// The verdicts of a call's failures, in order.

@@ -85,7 +85,8 @@ fn rendered() -> String {
         provenance: Provenance::Scripted,
     };
     let finding = |id| Finding { id, by: FindingBy::Playbook, call: CallId(1), count: 3 };
-    let (names, errors) = (names(), [ErrorFacts { kind: Some("409: conflict".into()), ..ErrorFacts::default() }]);
+    let (names, errors) =
+        (names(), [ErrorFacts { kind: Some("409: conflict".into()), ..ErrorFacts::default() }.into()]);
     render(&Transcript {
         names: &names,
         calls: &calls,

@@ -4,9 +4,9 @@
 use super::cause::{Cause, Change, Changes, Direction, Said};
 use super::pairing::Pairing;
 use crate::event::{
-    Asked, Decision, DecisionEvent, DeprecatedWhy, FindingBy, FindingId, Outcome, OutcomeKind, RefusedWhy, StopReason,
+    Decision, DecisionEvent, DeprecatedWhy, FindingBy, FindingId, Outcome, OutcomeKind, Status, StopReason,
 };
-use crate::ids::CallId;
+use crate::ids::{CallId, ErrorId};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Record, Tally};
 
@@ -41,15 +41,7 @@ impl<'a> Ran<'a> {
 
     /// Redemptions of the reversal token that reach the upstream.
     fn reversals(&self) -> usize {
-        let asked = |event: &&DecisionEvent| match event.what {
-            Decision::ReversalRedeemed { .. } => true,
-            Decision::ReversalRefused { why } => matches!(why, RefusedWhy::UpstreamRefused | RefusedWhy::NoAnswer),
-            Decision::Outcome(outcome) => {
-                matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal))
-            }
-            _ => false,
-        };
-        self.events().iter().filter(asked).count()
+        self.events().iter().filter(|event| event.what.sent_reversal()).count()
     }
 }
 
@@ -62,97 +54,132 @@ pub(super) struct Difference {
     pub changes: Changes,
 }
 
+/// Both runs of a call, to compare what stands in them: each numbers verdicts, queues, reasons and errors by itself.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    pairing: &'a Pairing,
+    base: Ran<'a>,
+    candidate: Ran<'a>,
+}
+
 /// How the call differs; none if both decide the same, end the same and do the same upstream.
 pub(super) fn compare(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>) -> Option<Difference> {
-    let at = first_difference(pairing, base.events(), candidate.events())?;
-    let changes = changes(pairing, base, candidate);
+    let sides = Sides { pairing, base, candidate };
+    let at = sides.first_difference()?;
+    let changes = sides.changes();
     if changes.is_empty() {
         return None;
     }
     Some(Difference { cause: cause(pairing, base, candidate, at), direction: direction(base, candidate), changes })
 }
 
-/// The place of the first decision that differs.
-fn first_difference(pairing: &Pairing, base: &[DecisionEvent], candidate: &[DecisionEvent]) -> Option<usize> {
-    let differs = |(mine, theirs): (&DecisionEvent, &DecisionEvent)| !same(pairing, &mine.what, &theirs.what);
-    let common = base.len().min(candidate.len());
-    base.iter().zip(candidate).position(differs).or_else(|| (base.len() != candidate.len()).then_some(common))
-}
+impl Sides<'_> {
+    /// The place of the first decision that differs.
+    fn first_difference(&self) -> Option<usize> {
+        let (base, candidate) = (self.base.events(), self.candidate.events());
+        let differs = |(mine, theirs): (&DecisionEvent, &DecisionEvent)| !self.same(&mine.what, &theirs.what);
+        let common = base.len().min(candidate.len());
+        base.iter().zip(candidate).position(differs).or_else(|| (base.len() != candidate.len()).then_some(common))
+    }
 
-fn same(pairing: &Pairing, base: &Decision, candidate: &Decision) -> bool {
-    use Decision::{AttemptFinished, FailureClassified, RetryScheduled};
-    match (*base, *candidate) {
-        (
-            FailureClassified { verdict: mine, ignored: left, .. },
-            FailureClassified { verdict: theirs, ignored: right, .. },
-        ) => pairing.same_verdict(mine, theirs) && left == right,
-        (
-            AttemptFinished { attempt: mine, status: left, provenance: from, .. },
-            AttemptFinished { attempt: theirs, status: right, provenance: other, .. },
-        ) => (mine, left, from) == (theirs, right, other),
-        (RetryScheduled { attempt: mine, delay: left, .. }, RetryScheduled { attempt: theirs, delay: right, .. }) => {
-            (mine, left) == (theirs, right)
+    fn same(&self, base: &Decision, candidate: &Decision) -> bool {
+        use Decision::{AttemptFinished, FailureClassified, RetryScheduled};
+        match (*base, *candidate) {
+            (
+                FailureClassified { verdict: mine, ignored: left, .. },
+                FailureClassified { verdict: theirs, ignored: right, .. },
+            ) => self.pairing.same_verdict(mine, theirs) && left == right,
+            (
+                AttemptFinished { attempt: mine, status: left, provenance: from, .. },
+                AttemptFinished { attempt: theirs, status: right, provenance: other, .. },
+            ) => (mine, from) == (theirs, other) && self.same_status(left, right),
+            (
+                RetryScheduled { attempt: mine, delay: left, .. },
+                RetryScheduled { attempt: theirs, delay: right, .. },
+            ) => (mine, left) == (theirs, right),
+            (mine, theirs) => self.same_compensation(&mine, &theirs),
         }
-        (mine, theirs) => same_compensation(pairing, &mine, &theirs),
     }
-}
 
-/// As `same`, but waits do not count.
-fn same_compensation(pairing: &Pairing, base: &Decision, candidate: &Decision) -> bool {
-    use Decision::{Deprecated, Escalated, RetryScheduled, ReversalRedeemed};
-    match (*base, *candidate) {
-        (RetryScheduled { attempt: mine, .. }, RetryScheduled { attempt: theirs, .. }) => mine == theirs,
-        (Escalated { queue: mine }, Escalated { queue: theirs }) => pairing.same_queue(mine, theirs),
-        (Deprecated { why: mine }, Deprecated { why: theirs }) => same_why(pairing, mine, theirs),
-        (
-            ReversalRedeemed { reason: mine, provenance: left },
-            ReversalRedeemed { reason: theirs, provenance: right },
-        ) => pairing.same_reason(mine, theirs) && left == right,
-        (Decision::Outcome(mine), Decision::Outcome(theirs)) => same_outcome(pairing, &mine, &theirs),
-        (mine, theirs) => mine == theirs,
+    /// As `same`, but waits do not count.
+    fn same_compensation(&self, base: &Decision, candidate: &Decision) -> bool {
+        use Decision::{Deprecated, Escalated, EvidenceRefreshed, LateAnswer, RetryScheduled, ReversalRedeemed};
+        match (*base, *candidate) {
+            (RetryScheduled { attempt: mine, .. }, RetryScheduled { attempt: theirs, .. }) => mine == theirs,
+            (Escalated { queue: mine }, Escalated { queue: theirs }) => self.pairing.same_queue(mine, theirs),
+            (Deprecated { why: mine }, Deprecated { why: theirs }) => self.same_why(mine, theirs),
+            (
+                EvidenceRefreshed { evidence: mine, status: left, provenance: from },
+                EvidenceRefreshed { evidence: theirs, status: right, provenance: other },
+            ) => (mine, from) == (theirs, other) && self.same_status(left, right),
+            (LateAnswer { attempt: mine, status: left }, LateAnswer { attempt: theirs, status: right }) => {
+                mine == theirs && self.same_status(left, right)
+            }
+            (
+                ReversalRedeemed { reason: mine, provenance: left },
+                ReversalRedeemed { reason: theirs, provenance: right },
+            ) => self.pairing.same_reason(mine, theirs) && left == right,
+            (Decision::Outcome(mine), Decision::Outcome(theirs)) => self.same_outcome(&mine, &theirs),
+            (mine, theirs) => mine == theirs,
+        }
     }
-}
 
-fn same_why(pairing: &Pairing, base: DeprecatedWhy, candidate: DeprecatedWhy) -> bool {
-    match (base, candidate) {
-        (DeprecatedWhy::Stated(mine), DeprecatedWhy::Stated(theirs)) => pairing.same_reason(mine, theirs),
-        (mine, theirs) => mine == theirs,
+    fn same_why(&self, base: DeprecatedWhy, candidate: DeprecatedWhy) -> bool {
+        match (base, candidate) {
+            (DeprecatedWhy::Stated(mine), DeprecatedWhy::Stated(theirs)) => self.pairing.same_reason(mine, theirs),
+            (mine, theirs) => mine == theirs,
+        }
     }
-}
 
-fn same_outcome(pairing: &Pairing, base: &Outcome, candidate: &Outcome) -> bool {
-    same_kind(pairing, base.kind, candidate.kind)
-        && (base.claim, base.attempts, base.last_error) == (candidate.claim, candidate.attempts, candidate.last_error)
-}
-
-fn same_kind(pairing: &Pairing, base: OutcomeKind, candidate: OutcomeKind) -> bool {
-    match (base, candidate) {
-        (OutcomeKind::Escalated(mine), OutcomeKind::Escalated(theirs)) => pairing.same_queue(mine, theirs),
-        (OutcomeKind::Deprecated(mine), OutcomeKind::Deprecated(theirs)) => same_why(pairing, mine, theirs),
-        (OutcomeKind::Reversed(mine), OutcomeKind::Reversed(theirs)) => pairing.same_reason(mine, theirs),
-        (mine, theirs) => mine == theirs,
+    fn same_status(&self, base: Status, candidate: Status) -> bool {
+        match (base, candidate) {
+            (Status::Failed(mine), Status::Failed(theirs)) => self.same_error(mine, theirs),
+            (mine, theirs) => mine == theirs,
+        }
     }
-}
 
-fn changes(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>) -> Changes {
-    let mut changes = Changes::default();
-    let differ = |is: fn(&Decision) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
-        let of = |ran: Ran<'_>| -> Vec<Decision> { ran.events().iter().map(|event| event.what).filter(is).collect() };
-        let (mine, theirs) = (of(base), of(candidate));
-        mine.len() != theirs.len() || mine.iter().zip(&theirs).any(|(mine, theirs)| !same(mine, theirs))
-    };
-    changes.set(Change::Verdict, differ(is_verdict, &|mine, theirs| same(pairing, mine, theirs)));
-    changes
-        .set(Change::Compensation, differ(is_compensation, &|mine, theirs| same_compensation(pairing, mine, theirs)));
-    let ends_alike = same_kind(pairing, base.outcome.kind, candidate.outcome.kind)
-        && base.outcome.last_error == candidate.outcome.last_error;
-    changes.set(Change::Outcome, !ends_alike);
-    let call = CallId(0); // the only one of its simulation
-    let booked = |ran: Ran<'_>| (ran.outcome.claim, ran.record.ledger.net_of_call(call), ran.may_double());
-    changes.set(Change::Effect, booked(base) != booked(candidate));
-    changes.set(Change::Upstream, base.tally.sends != candidate.tally.sends);
-    changes.set(Change::Delay, base.tally.added_delay != candidate.tally.added_delay);
-    changes
+    fn same_error(&self, base: Option<ErrorId>, candidate: Option<ErrorId>) -> bool {
+        let mine = base.and_then(|id| self.base.record.error(id));
+        mine == candidate.and_then(|id| self.candidate.record.error(id))
+    }
+
+    fn same_outcome(&self, base: &Outcome, candidate: &Outcome) -> bool {
+        self.same_kind(base.kind, candidate.kind)
+            && (base.claim, base.attempts) == (candidate.claim, candidate.attempts)
+            && self.same_error(base.last_error, candidate.last_error)
+    }
+
+    fn same_kind(&self, base: OutcomeKind, candidate: OutcomeKind) -> bool {
+        match (base, candidate) {
+            (OutcomeKind::Escalated(mine), OutcomeKind::Escalated(theirs)) => self.pairing.same_queue(mine, theirs),
+            (OutcomeKind::Deprecated(mine), OutcomeKind::Deprecated(theirs)) => self.same_why(mine, theirs),
+            (OutcomeKind::Reversed(mine), OutcomeKind::Reversed(theirs)) => self.pairing.same_reason(mine, theirs),
+            (mine, theirs) => mine == theirs,
+        }
+    }
+
+    fn changes(&self) -> Changes {
+        let Sides { base, candidate, .. } = *self;
+        let mut changes = Changes::default();
+        let differ = |is: fn(&Decision) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
+            let of =
+                |ran: Ran<'_>| -> Vec<Decision> { ran.events().iter().map(|event| event.what).filter(is).collect() };
+            let (mine, theirs) = (of(base), of(candidate));
+            mine.len() != theirs.len() || mine.iter().zip(&theirs).any(|(mine, theirs)| !same(mine, theirs))
+        };
+        changes.set(Change::Verdict, differ(is_verdict, &|mine, theirs| self.same(mine, theirs)));
+        changes
+            .set(Change::Compensation, differ(is_compensation, &|mine, theirs| self.same_compensation(mine, theirs)));
+        let ends_alike = self.same_kind(base.outcome.kind, candidate.outcome.kind)
+            && self.same_error(base.outcome.last_error, candidate.outcome.last_error);
+        changes.set(Change::Outcome, !ends_alike);
+        let call = CallId(0); // the only one of its simulation
+        let booked = |ran: Ran<'_>| (ran.outcome.claim, ran.record.ledger.net_of_call(call), ran.may_double());
+        changes.set(Change::Effect, booked(base) != booked(candidate));
+        changes.set(Change::Upstream, base.tally.sends != candidate.tally.sends);
+        changes.set(Change::Delay, base.tally.added_delay != candidate.tally.added_delay);
+        changes
+    }
 }
 
 const fn is_verdict(what: &Decision) -> bool {

@@ -204,6 +204,7 @@ impl Tallies {
         for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
             *count += u64::from(ran.may_double());
         }
+        self.add_findings(base.record, candidate.record); // facts of tools make some that no decision shows
         let Some(difference) = difference else { return };
         if mine || theirs {
             self.undetermined_differing += 1;
@@ -213,7 +214,6 @@ impl Tallies {
         self.directions[difference.direction as usize] += 1;
         self.changes.merge(&difference.changes);
         self.load.merge(&Load::of(base, candidate));
-        self.add_findings(base.record, candidate.record);
         match self.group((difference.direction, difference.cause)) {
             Some(group) => group.add(call, base, candidate, &difference),
             None => self.overflow += 1,
@@ -221,6 +221,9 @@ impl Tallies {
     }
 
     fn add_findings(&mut self, base: &Record, candidate: &Record) {
+        if base.findings.is_empty() && candidate.findings.is_empty() {
+            return; // the usual call
+        }
         let has = |record: &Record, id: FindingId| {
             record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && finding.id == id)
         };

@@ -1,12 +1,14 @@
 //! Two playbooks on small traces: each kind of cause, each direction, what is undetermined, and what never counts.
 
+use std::sync::Mutex;
+
 use super::{CauseName, CauseRow, Change, Direction, Gate, Impact, Part, Refusal, Watcher};
 use crate::diagnostic::Source;
 use crate::event::{EffectClaim, FindingId};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, embedded};
-use crate::replay::{Input, Inputs, ReplayOptions, replay};
-use crate::sim::Plan;
+use crate::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
+use crate::sim::{Plan, Record};
 use crate::upstream::BeyondTape;
 
 /// An unkeyed refund that times out, a keyed one, a search that times out, one that works, and what no rule knows.
@@ -245,11 +247,72 @@ fn a_gate_refuses_what_it_names_and_unsafe_findings_always() {
     let judge = |gate: &Gate| gate.judge(&wider);
     assert_eq!(judge(&Gate::default()), [Refusal::Unsafe(2)]);
     let both = Gate { widening: true, effects: true, allow_widening: None };
-    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(2)]);
+    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(4)]);
     let allowed = Gate { allow_widening: Some("tried by hand".to_owned()), ..both };
-    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(2)]);
+    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(4)]);
     let narrower = impact(&text("study/retry-everything"), &text("standard"));
     assert!(Gate::default().judge(&narrower).is_empty());
     let lost = narrower.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
     assert_eq!(lost.map(|finding| (finding.base, finding.candidate, finding.lost)), Some((2, 0, 2)));
+}
+
+#[test]
+fn other_errors_are_other_errors_whatever_their_numbers() {
+    let trace = r#"
+{"run_id":"r","call_id":"1","tool":"search.web","at_ms":0,"args":{}}
+{"type":"tool_result","run_id":"r","call_id":"1","at_ms":10,"status":"error","error":{"kind":"412_precondition","message":"evidence is stale"}}
+{"type":"tool_result","run_id":"r","call_id":"1","at_ms":20,"answers":"refresh","status":"error","error":{"kind":"odd","message":"no snapshot"}}
+{"type":"tool_result","run_id":"r","call_id":"1","at_ms":30,"status":"error","error":{"kind":"5xx","status":500,"message":"boom"}}
+"#;
+    // The refresh fails under both; only the words of its error differ, and both call it their second error.
+    let (base, candidate) = (plan(&text("standard")), plan(&text("standard")));
+    let call = |message: &str| {
+        let trace = trace.replace("no snapshot", message);
+        let mut calls = Vec::new();
+        let input = Input { name: "t".to_owned(), source: Box::new(std::io::Cursor::new(trace)) };
+        let plans = [plan(&text("standard"))];
+        let seen = Mutex::new(&mut calls);
+        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
+        replay(&plans, inputs, &ReplayOptions::default(), &Keep(&seen), |()| Ok(())).expect("a trace");
+        calls.remove(0)
+    };
+    let (mine, theirs) = (call("no snapshot"), call("no room"));
+    let pairing = super::pairing::Pairing::new(&base, &candidate);
+    let ran = |record| super::compare::Ran::of(record, base.facts("search.web")).expect("a run");
+    assert_eq!(mine.outcomes[0].last_error, theirs.outcomes[0].last_error);
+    let difference = super::compare::compare(&pairing, ran(&mine), ran(&theirs)).expect("another error");
+    assert_eq!(
+        difference.changes.rows().map(|(what, _)| what).collect::<Vec<_>>(),
+        [Change::Compensation, Change::Outcome]
+    );
+    assert_eq!(super::compare::compare(&pairing, ran(&mine), ran(&call("no snapshot"))), None);
+}
+
+/// Keeps the records of a replay.
+struct Keep<'a>(&'a Mutex<&'a mut Vec<Record>>);
+
+impl Watch for Keep<'_> {
+    type Part = ();
+
+    fn part(&self) {}
+
+    fn see(&self, seen: &Seen<'_>, (): &mut ()) {
+        self.0.lock().expect("nobody panicked").extend(seen.records().cloned());
+    }
+}
+
+#[test]
+fn a_finding_that_comes_without_another_decision_is_gained_all_the_same() {
+    let retried = r#"
+{"run_id":"r","call_id":"1","tool":"t","args":{}}
+{"type":"tool_result","run_id":"r","call_id":"1","status":"error","error":{"kind":"timeout","message":"no answer"}}
+{"type":"tool_result","run_id":"r","call_id":"1","status":"ok"}
+"#;
+    let bold = text("study/retry-everything");
+    assert!(bold.contains("tools:\n"));
+    let with = |facts: &str| bold.replacen("tools:\n", &format!("tools:\n  t: {{ {facts} }}\n"), 1);
+    let (idempotent, not) = (with("access: write, idempotent: true"), with("access: write, idempotent: false"));
+    let impact = impact_on(retried, &idempotent, &not, BeyondTape::Unanswered, 1);
+    let gained = impact.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
+    assert_eq!(gained.map(|finding| (finding.candidate, finding.gained)), Some((1, 1)), "{:?}", impact.findings);
 }

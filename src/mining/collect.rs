@@ -9,7 +9,7 @@ use crate::event::OutcomeKind;
 use crate::ids::AttemptNo;
 use crate::replay::{Replayed, Seen, Watch};
 use crate::sim::Plan;
-use crate::trace::model::{AnswerTo, Reply};
+use crate::trace::model::Reply;
 
 /// Shapes that are told apart.
 const MAX_SHAPES: usize = 4_096;
@@ -89,14 +89,12 @@ impl Watch for Miner {
             OutcomeKind::Exhausted(_) => Some(AttemptNo::new(outcome.attempts)),
             _ => None,
         });
-        let mut attempt = AttemptNo::FIRST;
-        for answer in seen.call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt) {
+        for (attempt, answer) in seen.call.attempts() {
             if let Reply::Failed(error) = &answer.reply {
                 let error = error.as_deref();
                 let failure = Failure { call: seen.call, error, facts, attempt, place: answer.place };
                 part.add(plan, &failure, exhausted_by == Some(attempt));
             }
-            attempt = attempt.next();
         }
     }
 }

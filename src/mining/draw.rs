@@ -4,6 +4,7 @@
 use super::merge::{Joined, WORD};
 use super::rule::{Drawn, Trial, Undrawn, try_rule};
 use super::shape::{FORM_MAX, Key, Shape};
+use crate::playbook::pattern::is_glob;
 
 /// Words that a literal piece of a form must have to stand for it.
 const WORDS_MIN: usize = 3;
@@ -81,7 +82,7 @@ fn tools(members: &[&Shape]) -> Option<String> {
     tools.dedup();
     let is_complete = members.iter().all(|shape| shape.tools.others() == 0);
     // A name with wildcards in it would be read as a glob.
-    let is_plain = tools.iter().all(|tool| !tool.is_empty() && !tool.contains(['*', '?', '[', '{']));
+    let is_plain = tools.iter().all(|tool| !tool.is_empty() && !is_glob(tool));
     let names: Vec<String> = tools.iter().map(|tool| quoted(tool)).collect();
     (is_complete && is_plain && names.len() <= TOOLS_MAX).then(|| format!("tool: [{}]", names.join(", ")))
 }

@@ -3,6 +3,10 @@
 /// The names of the embedded playbooks; the first is the default.
 pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
 
+/// The error kinds that rules of the embedded playbooks name: those that adapters are known to give. Sorted.
+pub const KNOWN_KINDS: [&str; 6] =
+    ["403_forbidden", "409_conflict", "412_precondition", "5xx", "schema_validation", "timeout"];
+
 /// The text of the embedded playbook `name`.
 pub fn embedded(name: &str) -> Option<&'static str> {
     match name {
@@ -51,6 +55,15 @@ mod tests {
         ];
         assert_eq!(table, expected);
         assert!(playbook.study.is_none());
+    }
+
+    #[test]
+    fn the_known_kinds_are_those_of_the_embedded_rules() {
+        let mut kinds: Vec<String> =
+            EMBEDDED.iter().flat_map(|name| load(name).rules).flat_map(|rule| rule.when.kind).collect();
+        kinds.sort();
+        kinds.dedup();
+        assert_eq!(kinds, KNOWN_KINDS);
     }
 
     #[test]

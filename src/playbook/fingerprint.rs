@@ -12,7 +12,7 @@ use super::model::{
     Between, Compensation, Final, Guard, MessageOp, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, ToolFacts,
     When,
 };
-use super::{overlap, syntax};
+use super::{overlap, pattern, syntax};
 use crate::ids::{QueueId, ReasonId};
 use crate::time::Duration;
 
@@ -230,7 +230,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<Row> {
             "repeatable": repeatable,
             "timeout_ms": timeout.as_millis(),
         });
-        if tool.pattern.contains(['*', '?', '[', '{']) {
+        if pattern::is_glob(&tool.pattern) {
             if let (Some(parts), Some(last)) = (text.as_object_mut(), last_glob) {
                 parts.insert("after".into(), json!(last));
             }

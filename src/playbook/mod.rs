@@ -14,7 +14,7 @@ mod syntax;
 mod tests;
 pub mod tools;
 
-pub use embedded::{EMBEDDED, embedded};
+pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
 pub use fingerprint::{Fingerprint, Row, fingerprint, rows};
 pub use places::{Loaded, Places, parse};
 pub use schema::{schema, tools_schema};

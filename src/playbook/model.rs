@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::pattern;
 use crate::event::{EffectClaim, Names};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;
@@ -326,7 +327,7 @@ impl ToolRow {
     /// A glob that does not parse.
     pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, globset::Error> {
         let pattern = pattern.into();
-        let glob = match pattern.contains(['*', '?', '[', '{']) {
+        let glob = match pattern::is_glob(&pattern) {
             true => Some(globset::Glob::new(&pattern)?.compile_matcher()),
             false => None,
         };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use super::model::{Between, MessageOp, MessageTest, When};
-use super::pattern;
+use super::pattern::{self, WILDCARDS, is_glob};
 
 /// The regular expressions of a playbook, each compiled once: rules are compared pair by pair.
 #[derive(Debug, Default)]
@@ -99,10 +99,6 @@ fn all_among(wide: &[String], narrow: &[String], covers: impl Fn(&str, &str) -> 
     wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|narrow| wide.iter().any(|wide| covers(wide, narrow))))
 }
 
-fn is_glob(tool: &str) -> bool {
-    tool.contains(['*', '?', '[', '{'])
-}
-
 /// Whether every tool that `narrow` matches `wide` matches too.
 pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
     if wide == narrow {
@@ -113,7 +109,7 @@ pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
     }
     // `search.*` covers `search.web.*`: all that begins so.
     let prefix = wide.trim_end_matches('*');
-    let fixed = narrow.find(['*', '?', '[', '{']).map_or(narrow, |end| &narrow[..end]);
+    let fixed = narrow.find(WILDCARDS).map_or(narrow, |end| &narrow[..end]);
     prefix.len() < wide.len() && !is_glob(prefix) && !prefix.contains('\\') && fixed.starts_with(prefix)
 }
 

@@ -23,7 +23,15 @@ pub fn compile(pattern: &str, case_sensitive: bool) -> Result<Regex, String> {
     })
 }
 
-/// Whether a tool pattern that holds wildcards is a glob.
+/// What makes a glob of a tool pattern; without one of these it is a name.
+pub const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
+
+/// Whether a tool pattern is meant as a glob and not as a name.
+pub fn is_glob(pattern: &str) -> bool {
+    pattern.contains(WILDCARDS)
+}
+
+/// Whether a tool pattern that holds wildcards is a glob that can be read.
 ///
 /// # Errors
 /// Why it is none, in one line.

@@ -5,7 +5,7 @@ use crate::event::{EffectClaim, ErrorFacts, Finding, FindingId};
 use crate::ids::AttemptNo;
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::Plan;
-use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::model::{RecordedAnswer, RecordedCall, Reply};
 
 use super::recorded::finding;
 
@@ -17,13 +17,13 @@ pub fn judge(call: &RecordedCall, facts: ToolFacts, plan: &Plan, findings: &mut 
         }
     };
     add(FindingId::OverTimeout, over_timeout(call, facts));
-    let attempts = || call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt);
+    let attempts = || call.attempts();
     if attempts().nth(1).is_none() {
         return; // the usual call: one attempt
     }
     add(FindingId::RetriedAfterDenial, sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial)));
     add(FindingId::RetriedAfterConflict, sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed)));
-    if facts.access == Access::Write && !facts.idempotent && call.key().is_none() {
+    if facts.access == Access::Write && !facts.idempotent && !call.is_keyed() {
         let id = if facts.declared { FindingId::UnsafeRetry } else { FindingId::PossibleDuplicateEffect };
         add(id, sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plan, attempt, error)));
     }
@@ -31,17 +31,15 @@ pub fn judge(call: &RecordedCall, facts: ToolFacts, plan: &Plan, findings: &mut 
 
 /// Attempts that were sent after a failure of which `is` holds.
 fn sent_after<'a>(
-    attempts: impl Iterator<Item = &'a RecordedAnswer>,
+    attempts: impl Iterator<Item = (AttemptNo, &'a RecordedAnswer)>,
     is: impl Fn(AttemptNo, Option<&ErrorFacts>) -> bool,
 ) -> u32 {
     let (mut after, mut count) = (false, 0);
-    let mut number = AttemptNo::FIRST;
-    for attempt in attempts {
+    for (number, attempt) in attempts {
         count += u32::from(after);
         if let Reply::Failed(error) = &attempt.reply {
             after = after || is(number, error.as_deref());
         }
-        number = number.next();
     }
     count
 }
@@ -60,11 +58,9 @@ fn may_have_acted(
 /// Attempts whose answer came after the timeout, as far as the recording tells when they began.
 fn over_timeout(call: &RecordedCall, facts: ToolFacts) -> u32 {
     let timeout = call.timeout.unwrap_or(facts.timeout);
-    let mut first = true;
     let mut count = 0;
-    for answer in call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt) {
-        let started = answer.started.or(if first { call.at } else { None });
-        first = false;
+    for (number, answer) in call.attempts() {
+        let started = answer.started.or(if number == AttemptNo::FIRST { call.at } else { None });
         let late = started.zip(answer.at).is_some_and(|(started, at)| at.since(started) > timeout);
         count += u32::from(late);
     }

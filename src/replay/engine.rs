@@ -5,16 +5,16 @@
 use std::collections::HashSet;
 use std::io::{self, Read};
 use std::marker::PhantomData;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::event::{Finding, FindingBy};
+use crate::event::{ErrorFacts, Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
-use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, TracedCall, Writes};
+use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
+use crate::trace::model::Reply;
 use crate::trace::pieces::{self, Chunks, Piece};
 use crate::trace::processor::fetch;
-use crate::trace::read::{self, Digest, Spares};
+use crate::trace::read::{self, Digest};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
@@ -24,16 +24,12 @@ use super::facts::KnownFacts;
 use super::pipeline::{self, Stages};
 use super::recorded::Recording;
 use super::seen::Seen;
+use super::spare::Spare;
 use super::summary::{FindingCounts, Summary};
+use super::tokens::{self, Tokens};
 
 /// Calls that one worker takes at a time.
-const BATCH: usize = 512;
-
-/// Calls that are kept to be filled again.
-const MAX_SPARE_CALLS: usize = 16 * BATCH;
-
-/// A buffer that grew beyond this for a long line is not kept.
-const MAX_SPARE_BUFFER: usize = 2 << 20;
+const BATCH: usize = 256;
 
 /// Runs off tape that are told apart.
 const MAX_RUNS_OFF_TAPE: usize = 500_000;
@@ -142,6 +138,7 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
         current: None,
         recording: Recording::default(),
         facts: KnownFacts::default(),
+        tokens: tokens_of(plans),
         closed: Vec::new(),
         accounts: Vec::new(),
         possible_duplicates: Counts::default(),
@@ -162,6 +159,10 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
     Ok(Replayed { summaries, inputs, recorded, possible_duplicates })
 }
 
+fn tokens_of(plans: &[Plan]) -> Vec<Tokens> {
+    plans.iter().map(|_| Tokens::default()).collect()
+}
+
 struct Replay<'a, 'i, W, S> {
     plans: &'a [Plan],
     options: &'a ReplayOptions,
@@ -171,40 +172,6 @@ struct Replay<'a, 'i, W, S> {
     spare: Spare,
     /// What the inputs and the sink borrow; they are stages' states, not part of this.
     borrowed: PhantomData<fn() -> (&'i (), S)>,
-}
-
-/// What is used again and again, because a trace has millions of calls.
-#[derive(Default)]
-struct Spare {
-    buffers: Mutex<Vec<Vec<u8>>>,
-    calls: Mutex<Spares>,
-}
-
-impl Spare {
-    fn buffer(&self) -> Vec<u8> {
-        lock(&self.buffers).pop().unwrap_or_default()
-    }
-
-    fn keep_buffer(&self, buffer: Vec<u8>) {
-        if buffer.capacity() <= MAX_SPARE_BUFFER {
-            lock(&self.buffers).push(buffer);
-        }
-    }
-
-    /// As many calls as a piece of an input may need.
-    fn calls(&self) -> Spares {
-        let mut calls = lock(&self.calls);
-        let keep = calls.len().saturating_sub(BATCH);
-        calls.split_off(keep)
-    }
-
-    fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {
-        read::recycle(done, &mut lock(&self.calls), MAX_SPARE_CALLS);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where the bytes come from.
@@ -232,6 +199,8 @@ struct Order<'a> {
     current: Option<(String, Assembler<'a>)>,
     recording: Recording,
     facts: KnownFacts,
+    /// By plan.
+    tokens: Vec<Tokens>,
     closed: Vec<ClosedCall>,
     accounts: Vec<InputAccount>,
     possible_duplicates: Counts,
@@ -241,6 +210,8 @@ struct Order<'a> {
 struct Batch {
     calls: Vec<ClosedCall>,
     recorded: Vec<(usize, Finding)>,
+    /// By place in the batch and by plan: calls whose reversal token an earlier call of their run has sent.
+    spent: Vec<(usize, usize)>,
 }
 
 /// What one worker made of one batch.
@@ -248,7 +219,7 @@ struct Done<P> {
     part: P,
     summaries: Vec<Summary>,
     recorded: FindingCounts,
-    /// By plan: the marks of runs that went off tape.
+    /// By plan: runs that went off tape, told apart across inputs.
     off_tape: Vec<Vec<u128>>,
 }
 
@@ -323,7 +294,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
                 let mut calls = self.spare.calls();
-                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls);
+                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls, self.spare.entries());
                 self.spare.keep_calls(calls);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
@@ -350,17 +321,18 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Some(Parsed::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
                     let taken = assembler.take(digest, &mut order.closed);
-                    taken.map_err(|report| ReplayError::Input(Box::new(report)))?;
+                    self.spare.keep_entries(taken.map_err(|report| ReplayError::Input(Box::new(report)))?);
                 }
             }
             Some(Parsed::Ends) => order.end(),
             Some(Parsed::Broken(report)) => return Err(ReplayError::Input(report)),
             None => {}
         }
-        order.cut(self.plans.first(), batches);
+        order.cut(self.plans, &self.options.beyond, batches);
         if order.current.is_none() {
             order.possible_duplicates.merge(order.recording.possible_duplicates());
-            order.recording = Recording::default(); // intents are those of one input
+            order.recording = Recording::default(); // intents and runs are those of one input
+            order.tokens = tokens_of(self.plans);
         }
         Ok(())
     }
@@ -383,13 +355,16 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             off_tape: self.plans.iter().map(|_| Vec::new()).collect(),
         };
         let mut recorded = batch.recorded.iter().peekable();
+        let mut spent = batch.spent.as_slice();
         for (n, closed) in batch.calls.iter().enumerate() {
             ahead(&batch.calls, n);
             bench.findings.clear();
             while let Some((_, finding)) = recorded.next_if(|(place, _)| *place == n) {
                 bench.findings.push(*finding);
             }
-            self.work_call(bench, closed, &mut done);
+            let (of_call, later) = spent.split_at(spent.partition_point(|(place, _)| *place == n));
+            spent = later;
+            self.work_call(bench, closed, of_call, &mut done);
         }
         self.spare.keep_calls(batch.calls.into_iter().map(ClosedCall::into_box));
         done
@@ -415,19 +390,35 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
 
 /// Has the calls that come soon brought near: they were last touched thousands of calls ago.
 fn ahead(calls: &[ClosedCall], now: usize) {
-    if let Some(soon) = calls.get(now + 8) {
+    if let Some(soon) = calls.get(now + 12) {
         fetch(&**soon);
     }
-    if let Some(next) = calls.get(now + 4) {
-        fetch(next.call.tool());
-        if let Some(answer) = next.call.answers.first() {
+    if let Some(next) = calls.get(now + 8) {
+        if let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first()) {
+            fetch(text);
             fetch(answer);
         }
+    }
+    if let Some(error) = calls.get(now + 5).and_then(first_error) {
+        fetch(error);
+    }
+    if let Some(error) = calls.get(now + 2).and_then(first_error)
+        && let (Some(kind), Some(message)) = (&error.kind, &error.message)
+    {
+        fetch(&**kind);
+        fetch(&**message);
+    }
+}
+
+fn first_error(closed: &ClosedCall) -> Option<&ErrorFacts> {
+    match &closed.call.answers.first()?.reply {
+        Reply::Failed(error) => error.as_deref(),
+        Reply::Ok => None,
     }
 }
 
 impl<W: Watch, S> Replay<'_, '_, W, S> {
-    fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, done: &mut Done<W::Part>) {
+    fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, spent: &[(usize, usize)], done: &mut Done<W::Part>) {
         let Bench { sims, known, facts, findings, text } = bench;
         let call = &closed.call;
         facts.clear();
@@ -436,15 +427,17 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
                 .get_mut(n)
                 .map_or_else(|| plan.facts(call.tool()), |known| known.of(plan, closed.marks.tool, call));
             facts.push(known);
-            let record = sim.replay(plan, call, known, &self.options.beyond);
+            let token_spent = spent.iter().any(|(_, plan)| *plan == n);
+            let record = sim.replay_after(plan, call, known, &self.options.beyond, token_spent);
             if let Some(summary) = done.summaries.get_mut(n) {
                 summary.add(plan, call, record, text);
             }
             let off_tape = record.tallies.iter().any(|tally| tally.off_tape.is_some());
-            if let Some(runs) =
-                done.off_tape.get_mut(n).filter(|runs| off_tape && runs.last() != Some(&closed.marks.run))
-            {
-                runs.push(closed.marks.run);
+            if let Some(runs) = done.off_tape.get_mut(n).filter(|_| off_tape) {
+                let run = closed.marks.run ^ u128::from(call.place.input); // names of runs are those of one input
+                if runs.last() != Some(&run) {
+                    runs.push(run);
+                }
             }
         }
         if let Some((plan, &facts)) = self.plans.first().zip(facts.first()) {
@@ -469,16 +462,24 @@ impl Order<'_> {
 
     /// Judges the closed calls in their order and cuts them into batches; less than a batch waits for more, but not
     /// beyond its input.
-    fn cut(&mut self, plan: Option<&Plan>, batches: &mut Vec<Batch>) {
+    fn cut(&mut self, plans: &[Plan], beyond: &BeyondTape, batches: &mut Vec<Batch>) {
         while self.closed.len() >= BATCH || (self.current.is_none() && !self.closed.is_empty()) {
             let calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
-            let mut recorded = Vec::new();
+            let (mut recorded, mut spent) = (Vec::new(), Vec::new());
+            self.recording.look_up(&calls);
             for (n, closed) in calls.iter().enumerate() {
-                let facts =
-                    plan.map_or(ToolFacts::ASSUMED, |plan| self.facts.of(plan, closed.marks.tool, &closed.call));
+                let facts = plans
+                    .first()
+                    .map_or(ToolFacts::ASSUMED, |plan| self.facts.of(plan, closed.marks.tool, &closed.call));
                 self.recording.take(closed, facts, |finding| recorded.push((n, finding)));
+                if tokens::token(closed).is_some() {
+                    let plans = plans.iter().zip(&mut self.tokens).enumerate();
+                    let of_call =
+                        plans.filter_map(|(at, (plan, tokens))| tokens.take(plan, closed, beyond).then_some(at));
+                    spent.extend(of_call.map(|plan| (n, plan)));
+                }
             }
-            batches.push(Batch { calls, recorded });
+            batches.push(Batch { calls, recorded, spent });
         }
     }
 }

@@ -7,13 +7,18 @@ mod facts;
 mod pipeline;
 mod recorded;
 mod seen;
+mod spare;
 mod summary;
 mod template;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
+pub use attempts::judge as judge_attempts;
 pub use counts::Counts;
 pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
+pub use recorded::{Recording, finding};
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
 pub use template::write_template;
+pub use tokens::Tokens;

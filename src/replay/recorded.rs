@@ -91,6 +91,15 @@ impl Recording {
         }
     }
 
+    /// Looks up what `take` will look up for these calls. Done in one go, because lookups that do not depend on one
+    /// another wait for memory at the same time.
+    pub fn look_up(&self, calls: &[ClosedCall]) {
+        let recent = calls.iter().filter(|closed| self.recent.contains_key(&half(closed.marks.same))).count();
+        let oldest = self.order.iter().take(calls.len()).filter(|mark| self.recent.contains_key(mark)).count();
+        let effects = calls.iter().filter(|closed| self.effects.contains_key(&IntentKey::new(closed.marks.intent())));
+        std::hint::black_box((recent, oldest, effects.count()));
+    }
+
     /// By tool that nobody declared: calls that may have made an effect again.
     pub fn possible_duplicates(&self) -> &Counts {
         &self.possible_duplicates

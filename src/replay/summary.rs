@@ -5,7 +5,7 @@ use crate::ids::VerdictId;
 use crate::playbook::model::UNCLASSIFIED;
 use crate::sim::{Plan, Record};
 use crate::time::Duration;
-use crate::trace::model::{AnswerTo, RecordedCall, Reply};
+use crate::trace::model::{RecordedCall, Reply};
 
 use super::counts::Counts;
 use super::template::write_template;
@@ -138,15 +138,11 @@ impl Summary {
     }
 
     fn add_recorded(&mut self, call: &RecordedCall) {
-        let (mut failed, mut attempts, mut others) = (0, 0, 0_u64);
-        for answer in &call.answers {
-            match answer.to {
-                AnswerTo::Attempt => {
-                    attempts += 1;
-                    failed += u64::from(answer.reply != Reply::Ok);
-                }
-                AnswerTo::Refresh | AnswerTo::Reversal => others += 1,
-            }
+        let (mut failed, mut attempts, mut others) = (0, 0, call.answers.len() as u64);
+        for (number, answer) in call.attempts() {
+            others -= 1;
+            attempts = u64::from(number.get()); // those without an answer were sent too
+            failed += u64::from(answer.reply != Reply::Ok);
         }
         self.failed_calls += u64::from(failed > 0);
         self.failed_attempts += failed;

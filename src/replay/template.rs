@@ -7,8 +7,14 @@ const MAX_MESSAGE: usize = 400;
 /// white space is one space. At most 400 bytes of the message count.
 pub fn write_template(message: &str, out: &mut String) {
     out.clear();
+    out.reserve(message.len().min(MAX_MESSAGE));
     let mut rest = message.get(..message.floor_char_boundary(MAX_MESSAGE)).unwrap_or(message).trim_start();
     while let Some(first) = rest.chars().next() {
+        if let Some(length) = plain_word(rest) {
+            out.push_str(rest.get(..length).unwrap_or(""));
+            rest = rest.get(length..).unwrap_or("");
+            continue;
+        }
         let taken = if first.is_whitespace() {
             out.push(' ');
             rest.len() - rest.trim_start().len()
@@ -26,6 +32,13 @@ pub fn write_template(message: &str, out: &mut String) {
         rest = rest.get(taken..).unwrap_or("");
     }
     out.truncate(out.trim_end().len());
+}
+
+/// The length of the word at the start, if it is of nothing but letters without accents: most words are.
+fn plain_word(rest: &str) -> Option<usize> {
+    let length = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let ends = rest.as_bytes().get(length).is_none_or(|&next| next.is_ascii() && !is_word(char::from(next)));
+    (length > 0 && ends).then_some(length)
 }
 
 /// The length of quoted text at the start; an apostrophe within a word quotes nothing, for `write_template` takes

@@ -313,3 +313,61 @@ proptest! {
         prop_assert_eq!(one.0.summaries[0].calls, one.0.ledger().closed);
     }
 }
+
+/// Calls of three runs: two with a token in common, of which the second comes when the first has been taken back.
+fn sharing_tokens(runs: std::ops::Range<u32>) -> String {
+    let call = |run: u32, token: &str, failed: bool| {
+        let end = match failed {
+            true => r#""status":"error","error":{"kind":"schema_validation"}"#,
+            false => r#""status":"ok""#,
+        };
+        format!(r#"{{"run_id":"r{run}","tool":"pay","args":{{}},"reversal_token":"{token}",{end}}}"#) + "\n"
+    };
+    let calls = |run| call(run, "a", false) + &call(run, "a", true) + &call(run, "b", true) + &call(run, "a", true);
+    runs.map(calls).collect()
+}
+
+/// How the calls of `trace` end under `reversing`, one word a call.
+fn taken_back(trace: &str, jobs: usize) -> Vec<String> {
+    struct Ends;
+    impl Watch for Ends {
+        type Part = Vec<String>;
+
+        fn part(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn see(&self, seen: &Seen<'_>, part: &mut Vec<String>) {
+            part.extend(seen.records().map(|record| record.outcomes[0].kind.as_str().to_owned()));
+        }
+    }
+    let text = crate::playbook::embedded("reversing").unwrap();
+    let playbook = || crate::playbook::parse(Source::whole("reversing", text)).unwrap().playbook;
+    let plans = [Plan::new(playbook(), &Tools::default())];
+    let options = ReplayOptions { beyond: BeyondTape::Ok, ..options(jobs) };
+    let mut ends = Vec::new();
+    let inputs: Inputs<'_> = Box::new(std::iter::once(input("t", trace)));
+    replay(&plans, inputs, &options, &Ends, |part| {
+        ends.extend(part);
+        Ok(())
+    })
+    .unwrap();
+    ends
+}
+
+#[test]
+fn a_token_that_calls_of_one_run_have_in_common_is_redeemed_once() {
+    let ends = taken_back(&sharing_tokens(0..2), 1);
+    let of_run = ["succeeded", "reversed", "reversed", "escalated"];
+    assert_eq!(ends, [of_run, of_run].concat());
+}
+
+#[test]
+fn tokens_are_spent_in_the_same_order_on_any_number_of_threads() {
+    let trace = sharing_tokens(0..400) + &sharing_tokens(0..400);
+    let one = taken_back(&trace, 1);
+    assert_eq!(one.iter().filter(|end| *end == "reversed").count(), 800);
+    for jobs in [2, 5, 16] {
+        assert_eq!(taken_back(&trace, jobs), one);
+    }
+}

@@ -5,9 +5,9 @@ use super::style::Palette;
 use super::text;
 use super::timeline::{self, Line, Tone};
 use super::view::{CallView, RunView, Truth};
-use crate::event::{EffectClaim, Finding, FindingBy, OutcomeKind};
+use crate::event::{EffectClaim, Finding, FindingBy, LedgerKind, OutcomeKind, Provenance};
 use crate::time::Duration;
-use crate::trace::model::Reply;
+use crate::trace::model::{AnswerTo, RecordedCall, Reply};
 
 /// The least width of a column; narrower ones are stacked.
 const COLUMN_MIN: usize = 34;
@@ -69,7 +69,7 @@ pub fn render(
     columns.extend(runs.iter().map(|run| Column {
         head: text::visible(&run.transcript.names.playbook).into_owned(),
         lines: timeline::of_run(view, run),
-        foot: foot(run, view.recorded.is_some(), style.palette),
+        foot: foot(run, view.recorded, style.palette),
     }));
     lines.extend(beside(&columns, style).into_iter().map(|line| indented(&line)));
     lines.join("\n")
@@ -184,11 +184,11 @@ fn alike(others: &[String], more: u64, width: usize) -> String {
 }
 
 /// How a playbook's run ends: outcome, claim against ledger, cost.
-fn foot(run: &RunView<'_>, is_recorded: bool, palette: Palette) -> Vec<(&'static str, String)> {
+fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>, palette: Palette) -> Vec<(&'static str, String)> {
     let Some(outcome) = run.outcome() else { return Vec::new() };
     let mut rows = vec![
         ("outcome", palette.strong(&timeline::outcome(&run.transcript, outcome.kind))),
-        ("effect", effect(outcome.claim, run, is_recorded)),
+        ("effect", effect(outcome.claim, run, recorded)),
     ];
     if run.added_delay() > Duration::ZERO {
         rows.push(("delay", format!("{} ms added by the playbook", timeline::millis(run.added_delay()))));
@@ -201,18 +201,29 @@ fn foot(run: &RunView<'_>, is_recorded: bool, palette: Palette) -> Vec<(&'static
 }
 
 /// What the outcome claims, and what the ledger holds.
-fn effect(claim: EffectClaim, run: &RunView<'_>, is_recorded: bool) -> String {
+fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>) -> String {
     let claims = format!("claims {}", claim.as_str());
-    match run.intent {
-        None => format!("{claims} (a read)"),
-        Some(_) if is_recorded => format!("{claims}; {}", proved(run.truth())),
-        Some(_) => format!("{claims}; {}", truth(run.truth())),
+    match (run.intent, recorded) {
+        (None, _) => format!("{claims} (a read)"),
+        (Some(_), Some(recorded)) => format!("{claims}; {}", proved(run.truth(), unused_ok(run, recorded))),
+        (Some(_), None) => format!("{claims}; {}", truth(run.truth())),
     }
 }
 
+/// Recorded answers that prove an effect, and that the playbook did not ask for.
+fn unused_ok(run: &RunView<'_>, recorded: &RecordedCall) -> u32 {
+    let ok = recorded.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt && answer.reply == Reply::Ok);
+    let used = run.transcript.ledger.iter().filter(|entry| {
+        entry.kind == LedgerKind::Applied && matches!(entry.provenance, Provenance::Recorded | Provenance::Inferred)
+    });
+    u32::try_from(ok.count().saturating_sub(used.count())).unwrap_or(u32::MAX)
+}
+
 /// What a recording proves of one call, in words; other calls may have had the same intent.
-pub fn proved(truth: Truth) -> String {
+/// `unused` are recorded answers that prove an effect, and that the playbook did not ask for.
+fn proved(truth: Truth, unused: u32) -> String {
     match (truth.effects, truth.unobserved) {
+        (0, _) if unused > 0 => "an unused answer of the recording proves one".to_owned(),
         (0, 0) if truth.reversed > 0 => "taken back".to_owned(),
         (0, 0) => "nothing else is recorded".to_owned(),
         (0, _) => "the recording does not show it".to_owned(),

@@ -2,7 +2,9 @@
 //! Keeps one call a group, so that memory does not grow with the trace. Draws nothing.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::FixedState;
 
@@ -21,6 +23,8 @@ pub struct Selection {
     pub only: Only,
     /// Only this call: its reference or its own id.
     pub call: Option<String>,
+    /// The same by its place, where `call` names one.
+    pub place: Option<Place>,
     /// Only calls of this run.
     pub run: Option<String>,
     /// Each call by itself, none folded.
@@ -35,12 +39,12 @@ impl Selection {
         recorded: &[Finding],
         mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
     ) -> bool {
-        let Selection { only, call: wanted, run, .. } = self;
+        let Selection { only, call: wanted, place, run, .. } = self;
         if run.as_deref().is_some_and(|run| call.run() != Some(run)) {
             return false;
         }
         if let Some(wanted) = wanted.as_deref() {
-            return call.id() == Some(wanted) || call.reference() == wanted;
+            return *place == Some(call.place) || call.id() == Some(wanted) || call.reference() == wanted;
         }
         let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
         let failed = || {
@@ -98,7 +102,7 @@ pub struct Group {
     /// The one that is shown.
     pub detail: Box<Detail>,
     /// The first ones of all, by where they stand, with their references.
-    members: Vec<(Place, u64, String)>,
+    members: Vec<((Place, u64), String)>,
 }
 
 /// How serious a group is; the least is shown first.
@@ -126,23 +130,22 @@ impl Rank {
     }
 }
 
-/// Collects groups.
-#[derive(Clone, Debug)]
+/// Collects groups, on any number of threads and in any order.
+#[derive(Debug)]
 pub struct Listing {
     selection: Selection,
-    groups: BTreeMap<u64, Group>,
-    calls: u64,
+    groups: Mutex<BTreeMap<u64, Group>>,
 }
 
 impl Listing {
     /// A listing of nothing yet.
     pub fn new(selection: Selection) -> Listing {
-        Listing { selection, groups: BTreeMap::new(), calls: 0 }
+        Listing { selection, groups: Mutex::default() }
     }
 
     /// Takes a call, if it is wanted.
     pub fn take<'r>(
-        &mut self,
+        &self,
         call: &RecordedCall,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
@@ -150,56 +153,32 @@ impl Listing {
         if !self.selection.wants(call, recorded, runs.clone()) {
             return;
         }
-        self.calls += 1;
         let signature = self.signature(call, recorded, runs.clone());
         let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
         let detail = || {
             let records = runs.map(|(_, record)| record.clone()).collect();
             Box::new(Detail { call: call.clone(), recorded: recorded.to_vec(), records })
         };
-        match self.groups.get_mut(&signature) {
-            None => {
-                let group = Group { rank, count: 1, detail: detail(), members: vec![member(call)] };
-                self.groups.insert(signature, group);
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        match groups.entry(signature) {
+            Entry::Vacant(new) => {
+                new.insert(Group { rank, count: 1, detail: detail(), members: vec![member(call)] });
             }
-            Some(group) => {
-                group.count += 1;
-                if group.members.len() <= OTHERS {
-                    group.members.push(member(call));
-                }
-                if rank.key() < group.rank.key() {
-                    group.detail = detail();
-                    group.rank = rank;
-                }
-            }
-        }
-    }
-
-    /// Adds what was collected from later calls.
-    pub fn merge(&mut self, later: Listing) {
-        self.calls += later.calls;
-        for (signature, theirs) in later.groups {
-            match self.groups.get_mut(&signature) {
-                None => {
-                    self.groups.insert(signature, theirs);
-                }
-                Some(ours) => ours.merge(theirs),
-            }
+            Entry::Occupied(known) => known.into_mut().add(call, rank, detail),
         }
     }
 
     /// Calls that were wanted.
     pub fn calls(&self) -> u64 {
-        self.calls
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.values().map(|group| group.count).sum()
     }
 
     /// The groups, the most serious first, then in the order of the inputs.
     pub fn into_groups(self) -> Vec<Group> {
-        let mut groups: Vec<Group> = self.groups.into_values().collect();
-        groups.sort_by_cached_key(|group| {
-            let call = &group.detail.call;
-            (group.rank.key(), call.place, call.number)
-        });
+        let groups = self.groups.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut groups: Vec<Group> = groups.into_values().collect();
+        groups.sort_by_cached_key(Group::order);
         groups
     }
 
@@ -247,21 +226,29 @@ impl Listing {
 }
 
 impl Group {
-    fn merge(&mut self, later: Group) {
-        self.count += later.count;
-        if later.rank.key() < self.rank.key() {
-            self.detail = later.detail;
-            self.rank = later.rank;
+    /// The most serious call is shown, of equals the first; whatever the order in which they come.
+    fn add(&mut self, call: &RecordedCall, rank: Rank, detail: impl FnOnce() -> Box<Detail>) {
+        self.count += 1;
+        let place = (call.place, call.number);
+        if self.members.len() <= OTHERS || self.members.last().is_some_and(|(last, _)| place < *last) {
+            let at = self.members.partition_point(|(before, _)| *before < place);
+            self.members.insert(at, member(call));
+            self.members.truncate(OTHERS + 1);
         }
-        self.members.extend(later.members);
-        self.members.sort_unstable();
-        self.members.truncate(OTHERS + 1);
+        if (rank.key(), place) < self.order() {
+            self.detail = detail();
+            self.rank = rank;
+        }
+    }
+
+    fn order(&self) -> ((bool, Rank), (Place, u64)) {
+        (self.rank.key(), (self.detail.call.place, self.detail.call.number))
     }
 
     /// References of some that went the same way as the one shown.
     pub fn others(&self) -> Vec<String> {
         let shown = self.detail.call.reference();
-        let others = self.members.iter().map(|(_, _, reference)| reference).filter(|reference| **reference != shown);
+        let others = self.members.iter().map(|(_, reference)| reference).filter(|reference| **reference != shown);
         others.take(OTHERS).cloned().collect()
     }
 
@@ -271,8 +258,8 @@ impl Group {
     }
 }
 
-fn member(call: &RecordedCall) -> (Place, u64, String) {
-    (call.place, call.number, call.reference())
+fn member(call: &RecordedCall) -> ((Place, u64), String) {
+    ((call.place, call.number), call.reference())
 }
 
 /// What counts of a decision, whenever it was taken and whatever the error's words were.
@@ -318,7 +305,7 @@ mod tests {
     }
 
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
-        let mut listing = Listing::new(Selection::default());
+        let listing = Listing::new(Selection::default());
         for (call, findings) in calls {
             listing.take(call, findings, std::iter::empty());
         }
@@ -345,23 +332,22 @@ mod tests {
 
     #[test]
     fn calls_that_went_the_same_way_are_folded_and_the_worst_of_them_is_shown() {
-        let calls = [
+        let mut calls = [
             (call(1, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 2)]),
             (call(2, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 3)]),
             (call(3, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 2)]),
         ];
         let one = vec![("#2".to_owned(), 3, vec!["#1".to_owned(), "#3".to_owned()])];
-        assert_eq!(shown(listing(&calls)), one);
-        for cut in 1..3 {
-            let mut merged = listing(&calls[..cut]);
-            merged.merge(listing(&calls[cut..]));
-            assert_eq!((merged.calls(), shown(merged)), (3, one.clone()));
+        for _ in 0..3 {
+            calls.rotate_left(1);
+            let listing = listing(&calls);
+            assert_eq!((listing.calls(), shown(listing)), (3, one.clone()), "in any order");
         }
     }
 
     #[test]
     fn each_call_stands_by_itself_where_nothing_is_folded() {
-        let mut listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
+        let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
         for line in 1..=3 {
             listing.take(&call(line, "a", Reply::Failed(None)), &[], std::iter::empty());
         }

@@ -3,8 +3,8 @@
 
 use crate::classify::{reads_as_denial, reads_as_processed};
 use crate::event::{
-    Decision, DecisionEvent, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance,
-    Status,
+    Decision, DecisionEvent, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OutcomeKind,
+    Provenance, Status,
 };
 use crate::ids::{CallId, VerdictId};
 use crate::playbook::model::{Access, UNCLASSIFIED};
@@ -42,31 +42,26 @@ fn is_calm(record: &Record) -> bool {
         })
 }
 
-/// One intent with more than one net effect: by the agent where a first attempt made the surplus effect,
-/// by the dispatcher where a later attempt did.
+/// One intent with more than one net effect, unless doing it twice is doing it once. Each call asks for one: effects that several calls made, or that were
+/// there before, are the agent's, which asked again (`recorded`); effects of one call beyond its first are the
+/// dispatcher's, whose attempts made them (`playbook`), in whatever order they landed and whichever attempt acted.
+/// One intent may have both.
 fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
-    for (intent, net) in record.ledger.net() {
-        if net.effects < 2 {
-            continue;
+    for (intent, net) in record.ledger.net().into_iter().filter(|(_, net)| net.effects > 1) {
+        let made = || {
+            let calls = calls.iter().enumerate().map(|(n, call)| (CallId(u32::try_from(n).unwrap_or(u32::MAX)), call));
+            let own = calls.filter(move |(id, call)| call.intent(*id) == Some(intent) && !call.facts.idempotent);
+            own.map(|(id, call)| (id, call.facts, record.ledger.net_of_call(id).effects)).filter(|(.., own)| *own > 0)
+        };
+        let is_existing = |entry: &&LedgerEntry| entry.intent == intent && entry.kind == LedgerKind::Existing;
+        let asked_for = made().count() + record.ledger.entries().iter().filter(is_existing).count();
+        let by_agent = made().last().filter(|_| asked_for > 1);
+        let by_dispatcher = made().filter(|(.., own)| *own > 1).last();
+        for (by, maker) in [(FindingBy::Recorded, by_agent), (FindingBy::Playbook, by_dispatcher)] {
+            let Some((call, facts, _)) = maker else { continue };
+            let id = if facts.declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect };
+            findings.push(Finding { id, by, call, count: net.effects });
         }
-        let last = record
-            .ledger
-            .entries()
-            .iter()
-            .rev()
-            .find(|entry| entry.intent == intent && entry.kind == LedgerKind::Applied && entry.call.is_some());
-        let Some((entry, call)) = last.and_then(|entry| Some((entry, entry.call?))) else { continue };
-        let Some(facts) = calls.get(call.index()).map(|call| call.facts) else { continue };
-        if facts.idempotent {
-            continue; // doing it twice is doing it once
-        }
-        let by_agent = entry.attempt.is_none_or(|attempt| attempt.get() == 1);
-        findings.push(Finding {
-            id: if facts.declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect },
-            by: if by_agent { FindingBy::Recorded } else { FindingBy::Playbook },
-            call,
-            count: net.effects,
-        });
     }
 }
 
@@ -142,6 +137,9 @@ impl Seen<'_> {
 
     /// Attempts that were started after a failure that reads as a denial, or as processed already.
     fn retried_after(&self, id: FindingId) -> Option<Finding> {
+        if self.record.outcomes.get(self.id.index()).is_some_and(|outcome| outcome.attempts < 2) {
+            return None;
+        }
         let denial = id == FindingId::RetriedAfterDenial;
         let name = if denial { "policy_denied" } else { "idempotency_conflict" };
         let (mut said, mut last, mut count) = (false, None, 0);
@@ -170,9 +168,7 @@ impl Seen<'_> {
     /// Attempts that the retry guard would have stopped: an unkeyed write that is not idempotent, after
     /// attempts that may have acted by what the playbook itself says of their failures.
     fn unsafe_retry(&self) -> Option<Finding> {
-        let facts = self.call.facts;
-        let is_safe = facts.access == Access::Read || facts.idempotent || self.call.key.is_some();
-        if is_safe {
+        if self.call.dispatched().is_safe_to_resend() {
             return None;
         }
         let (mut may_have_acted, mut count) = (false, 0);
@@ -187,7 +183,7 @@ impl Seen<'_> {
             }
         }
         // On assumed facts the tool may be a read: that is a doubt, not a proof.
-        match facts.declared {
+        match self.call.facts.declared {
             true => self.finding(FindingId::UnsafeRetry, count),
             false if count > 0 => self.finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1)),
             false => None,

@@ -5,6 +5,8 @@ mod findings;
 mod plan;
 mod record;
 mod scenario;
+#[cfg(test)]
+mod scripted;
 mod simulator;
 #[cfg(test)]
 mod tests;

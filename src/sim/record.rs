@@ -1,5 +1,7 @@
 //! What one simulation left behind: facts first; summaries and exit codes are derived from it elsewhere.
 
+use std::sync::Arc;
+
 use crate::event::{DecisionEvent, ErrorFacts, Finding, Outcome};
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
@@ -17,7 +19,7 @@ pub struct Record {
     /// The upstream's book.
     pub ledger: Ledger,
     /// The errors behind `ErrorId`, each distinct one once.
-    pub errors: Vec<ErrorFacts>,
+    pub errors: Vec<Arc<ErrorFacts>>,
     /// Sorted: worst first, then by call.
     pub findings: Vec<Finding>,
 }
@@ -40,10 +42,18 @@ pub struct Tally {
 pub enum OffTape {
     /// Another number of attempts.
     Attempts {
-        /// As recorded.
+        /// As recorded: the number of the last one.
         recorded: u32,
         /// Under the playbook.
         now: u32,
+    },
+    /// The same number of attempts, but not all of them with their recorded answers: after a refresh that was not
+    /// recorded, recorded answers answer nothing.
+    Answers {
+        /// Recorded answers to attempts.
+        recorded: u32,
+        /// Those that the playbook's attempts were answered with.
+        used: u32,
     },
     /// The same attempts, another final status.
     FinalStatus,
@@ -52,7 +62,7 @@ pub enum OffTape {
 impl Record {
     /// The error behind an id of this record.
     pub fn error(&self, id: ErrorId) -> Option<&ErrorFacts> {
-        self.errors.get(id.index())
+        self.errors.get(id.index()).map(|error| &**error)
     }
 
     /// The events of one call, in order.
@@ -61,7 +71,7 @@ impl Record {
     }
 
     /// The number of an error, given out now if it is a new one.
-    pub(super) fn intern_error(&mut self, error: ErrorFacts) -> ErrorId {
+    pub(super) fn intern_error(&mut self, error: Arc<ErrorFacts>) -> ErrorId {
         let known = self.errors.iter().position(|seen| *seen == error);
         let number = known.unwrap_or_else(|| {
             self.errors.push(error);

@@ -1,8 +1,9 @@
 //! The calls of one simulation and whence their answers come: from a fixture, or from a recorded call.
 
+use crate::dispatch::CallFacts;
 use crate::event::Intent;
 use crate::fixture::model::{Fixture, FixtureTool};
-use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId};
+use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
 use crate::playbook::model::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
 use crate::trace::model::RecordedCall;
@@ -54,16 +55,31 @@ impl<'a> ScenarioCall<'a> {
     /// The only call of a simulation, from its recording.
     pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a BeyondTape) -> ScenarioCall<'a> {
         ScenarioCall {
-            name: call.id().unwrap_or(""),
+            name: "", // a recording says what it is called elsewhere
             tool_name: call.tool(),
             facts,
             tool: ToolId(0),
-            key: call.key().map(|_| KeyId(0)),
-            token: call.token().map(|_| TokenId(0)),
+            key: call.is_keyed().then_some(KeyId(0)),
+            token: call.has_token().then_some(TokenId(0)),
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
             source: Source::Tape(Tape { call, beyond }),
+        }
+    }
+
+    /// What the dispatcher is told of it.
+    pub(super) const fn dispatched(&self) -> CallFacts {
+        CallFacts {
+            tool: self.tool,
+            access: self.facts.access,
+            idempotent: self.facts.idempotent,
+            repeatable: self.facts.repeatable,
+            key: self.key,
+            args: self.args,
+            token: self.token,
+            evidence: EvidenceId(0),
+            at: self.at,
         }
     }
 

@@ -1,13 +1,15 @@
 //! Drives the dispatcher against the upstream until nothing is left to happen. The only loop there is.
 
-use crate::classify::Signal;
+use std::sync::Arc;
+
+use crate::classify::{Signal, reads_as_refusal};
 use crate::clock::EventQueue;
-use crate::dispatch::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
-use crate::event::{Asked, Decision, ErrorFacts, OutcomeKind, Provenance};
-use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, ToolId};
+use crate::dispatch::{Failure, Input, Machine, Output, Reaction, Seen};
+use crate::event::{Asked, Decision, DecisionEvent, EffectClaim, ErrorFacts, OutcomeKind, Provenance};
+use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, KeyId, ToolId};
 use crate::playbook::model::ToolFacts;
 use crate::time::{Duration, Instant};
-use crate::trace::model::{AnswerTo, RecordedCall, Reply};
+use crate::trace::model::{RecordedCall, Reply};
 use crate::upstream::{Answer, BeyondTape, KeyDialect, Request, Says, Source, World};
 
 use super::findings;
@@ -42,8 +44,24 @@ impl Simulator {
 
     /// Runs one recorded call. `facts` are those of its tool, `declared` or assumed.
     pub fn replay(&mut self, plan: &Plan, call: &RecordedCall, facts: ToolFacts, beyond: &BeyondTape) -> &Record {
+        self.replay_after(plan, call, facts, beyond, false)
+    }
+
+    /// The same; `token_spent` says that an earlier call of the run has sent the call's reversal token already.
+    pub fn replay_after(
+        &mut self,
+        plan: &Plan,
+        call: &RecordedCall,
+        facts: ToolFacts,
+        beyond: &BeyondTape,
+        token_spent: bool,
+    ) -> &Record {
         let calls = [ScenarioCall::recorded(call, facts, beyond)];
-        self.run(plan, &calls, KeyDialect::None, &[]);
+        self.clear(KeyDialect::None, calls.len());
+        if let Some(token) = calls[0].token.filter(|_| token_spent) {
+            self.machine.note_redeemed(token);
+        }
+        self.run(plan, &calls, &[]);
         self.compare_with_tape(call);
         &self.record
     }
@@ -55,18 +73,13 @@ impl Simulator {
 
     /// Runs a fixture's scenario.
     pub fn rehearse(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &Record {
-        self.run(plan, &scenario.calls, scenario.keys, &scenario.before);
+        self.clear(scenario.keys, scenario.calls.len());
+        self.run(plan, &scenario.calls, &scenario.before);
         &self.record
     }
 
-    fn run(
-        &mut self,
-        plan: &Plan,
-        calls: &[ScenarioCall<'_>],
-        keys: KeyDialect,
-        before: &[(ToolId, Option<KeyId>, ArgsId)],
-    ) {
-        self.clear(keys, calls.len());
+    /// Runs calls from a cleared state.
+    fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>], before: &[(ToolId, Option<KeyId>, ArgsId)]) {
         for &(tool, key, args) in before {
             self.world.add_existing(tool, key, args);
         }
@@ -99,15 +112,25 @@ impl Simulator {
 
     /// What the recording has that the run did not use, and where the run departed from it.
     fn compare_with_tape(&mut self, call: &RecordedCall) {
-        let Record { outcomes, tallies, .. } = &mut self.record;
+        let Record { outcomes, tallies, events, .. } = &mut self.record;
         let (Some(outcome), Some(tally)) = (outcomes.first(), tallies.first_mut()) else { return };
-        let attempts = || call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt);
-        let recorded = u32::try_from(attempts().count()).unwrap_or(u32::MAX);
-        let Some(last) = attempts().next_back() else { return };
+        let (mut recorded, mut last) = (0_u32, None);
+        for attempt in call.attempts() {
+            recorded += 1; // the assembler keeps 1,000 answers a call at most
+            last = Some(attempt);
+        }
+        let Some((number, last)) = last else { return };
+        let from_tape = |event: &&DecisionEvent| {
+            use Provenance::{Inferred, Recorded};
+            matches!(event.what, Decision::AttemptFinished { provenance: Recorded | Inferred, .. })
+        };
+        let used = u32::try_from(events.iter().filter(from_tape).count()).unwrap_or(u32::MAX);
         let succeeded = matches!(outcome.kind, OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation);
-        tally.tape_left = recorded.saturating_sub(outcome.attempts);
-        tally.off_tape = if recorded != outcome.attempts {
-            Some(OffTape::Attempts { recorded, now: outcome.attempts })
+        tally.tape_left = recorded.saturating_sub(used);
+        tally.off_tape = if number.get() != outcome.attempts {
+            Some(OffTape::Attempts { recorded: number.get(), now: outcome.attempts })
+        } else if tally.tape_left > 0 {
+            Some(OffTape::Answers { recorded, used })
         } else if succeeded != (last.reply == Reply::Ok) {
             Some(OffTape::FinalStatus)
         } else {
@@ -128,7 +151,7 @@ impl<'a, 'c> Turn<'a, 'c> {
     fn take(&mut self, pending: Pending) {
         match pending {
             Pending::Call(call) => {
-                let facts = call_facts(self.call(call));
+                let facts = self.call(call).dispatched();
                 self.tell(Input::Call(call, facts));
             }
             Pending::Wake(call) => self.tell(Input::Woken(call)),
@@ -215,23 +238,42 @@ impl<'a, 'c> Turn<'a, 'c> {
             (Says::Ok, _) => Reaction::Ok,
             (Says::Lost, _) => Reaction::Unanswered,
             (Says::Failed(error), Asked::Attempt(attempt)) => self.failed(call, attempt, error),
-            (Says::Failed(error), _) => Reaction::Refused(error.map(|error| self.sim.record.intern_error(error))),
+            (Says::Failed(error), Asked::Refresh(_)) => {
+                Reaction::Refused(error.map(|error| self.sim.record.intern_error(error)))
+            }
+            (Says::Failed(error), Asked::Reversal) => self.failed_reversal(call, error),
+        }
+    }
+
+    /// A reversal that failed did not happen if the upstream plainly refused it, or if the playbook says of such a
+    /// failure that nothing was done. Reversals have no attempts: rules that ask for one read it as the first.
+    fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Reaction {
+        let call = self.call(id);
+        let signal = Signal::new(error.as_deref(), call.tool_name, call.facts, call.key.is_some(), AttemptNo::FIRST);
+        let said = self.plan.playbook.verdict(self.plan.classifier.classify(&signal).verdict).effect;
+        let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);
+        let error = error.map(|error| self.sim.record.intern_error(error));
+        match (refused, error) {
+            (true, error) => Reaction::Refused(error),
+            // Something came back, without an error object: that is one.
+            (false, None) => Reaction::Unclear(Some(self.sim.record.intern_error(Arc::default()))),
+            (false, error) => Reaction::Unclear(error),
         }
     }
 
     fn timed_out(&mut self, call: CallId, asked: Asked, timeout: Duration) -> Reaction {
-        let Asked::Attempt(attempt) = asked else { return Reaction::TimedOut };
+        let Asked::Attempt(attempt) = asked else { return Reaction::Unclear(None) };
         let error = ErrorFacts {
             kind: Some("timeout".into()),
             message: Some(format!("no answer within {timeout} ms").into()),
             ..ErrorFacts::default()
         };
-        self.failed(call, attempt, Some(error))
+        self.failed(call, attempt, Some(Arc::new(error)))
     }
 
-    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<ErrorFacts>) -> Reaction {
+    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Reaction {
         let call = self.call(id);
-        let signal = Signal::new(error.as_ref(), call.tool_name, call.facts, call.key.is_some(), attempt);
+        let signal = Signal::new(error.as_deref(), call.tool_name, call.facts, call.key.is_some(), attempt);
         let said = self.plan.classifier.classify(&signal);
         let retry_after = signal.retry_after;
         let error: Option<ErrorId> = error.map(|error| self.sim.record.intern_error(error));
@@ -240,20 +282,6 @@ impl<'a, 'c> Turn<'a, 'c> {
 
     fn call(&self, id: CallId) -> &'a ScenarioCall<'c> {
         &self.calls[id.index()] // every id here was given out for a place in `calls`
-    }
-}
-
-fn call_facts(call: &ScenarioCall<'_>) -> CallFacts {
-    CallFacts {
-        tool: call.tool,
-        access: call.facts.access,
-        idempotent: call.facts.idempotent,
-        repeatable: call.facts.repeatable,
-        key: call.key,
-        args: call.args,
-        token: call.token,
-        evidence: EvidenceId(0),
-        at: call.at,
     }
 }
 

@@ -34,7 +34,7 @@ fn answer(at_ms: u64, reply: Reply) -> RecordedAnswer {
 
 fn failed(kind: &str, message: &str, status: Option<u16>) -> Reply {
     let (kind, message) = (Some(kind.into()), Some(message.into()));
-    Reply::Failed(Some(Box::new(ErrorFacts { kind, message, status, ..ErrorFacts::default() })))
+    Reply::Failed(Some(std::sync::Arc::new(ErrorFacts { kind, message, status, ..ErrorFacts::default() })))
 }
 
 fn timeout() -> Reply {
@@ -167,4 +167,55 @@ fn a_recorded_failure_is_no_evidence_against_a_claim() {
     let denied = standard(&call(None, vec![failed("403_forbidden", "no", Some(403))]));
     assert_eq!(denied.outcomes[0].claim, EffectClaim::NotApplied);
     assert!(!ids(&denied).contains(&FindingId::UntruthfulOutcome));
+}
+
+#[test]
+fn an_attempt_that_the_recording_lacks_is_unanswered_whatever_comes_later() {
+    let mut call = call(Some("k"), vec![timeout(), Reply::Ok]);
+    call.answers[1].attempt = Some(3);
+    let record = standard(&call);
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::new(2))));
+    assert_eq!(record.tallies[0].off_tape, Some(OffTape::Attempts { recorded: 3, now: 2 }));
+    assert_eq!(record.tallies[0].tape_left, 1);
+    let repeated = replay("standard", &call, DECLARED, &BeyondTape::Repeat);
+    assert_eq!(repeated.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
+    assert_eq!((repeated.outcomes[0].attempts, repeated.tallies[0].tape_left), (3, 0));
+}
+
+#[test]
+fn recorded_answers_that_a_modelled_refresh_left_behind_are_left_over() {
+    let stale = failed("412_precondition", "evidence is stale", None);
+    let call = call(None, vec![stale, Reply::Ok]);
+    let record = replay("standard", &call, DECLARED, &BeyondTape::Ok);
+    let finished = |event: &&crate::event::DecisionEvent| {
+        matches!(event.what, Decision::AttemptFinished { provenance: Provenance::Modelled, .. })
+    };
+    assert_eq!(record.events.iter().filter(finished).count(), 1, "{:#?}", record.events);
+    assert_eq!(record.tallies[0].tape_left, 1);
+    assert_eq!(record.tallies[0].off_tape, Some(OffTape::Answers { recorded: 2, used: 1 }));
+}
+
+#[test]
+fn a_modelled_failure_says_no_more_of_the_upstream_than_a_recorded_one() {
+    let record = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Fail("5xx".into()));
+    let booked: Vec<(LedgerKind, Provenance)> =
+        record.ledger.entries().iter().map(|entry| (entry.kind, entry.provenance)).collect();
+    assert_eq!(
+        booked[..2],
+        [(LedgerKind::Unobserved, Provenance::Recorded), (LedgerKind::Unobserved, Provenance::Modelled),]
+    );
+}
+
+#[test]
+fn a_claim_is_not_held_against_a_failure_that_was_only_modelled() {
+    let text = playbook::embedded("standard").expect("an embedded playbook");
+    let unknown = "effect: unknown\n    then: { deprecate_tool_call: { reason: adapter";
+    assert!(text.contains(unknown));
+    let text = text.replace(unknown, "effect: applied\n    then: { deprecate_tool_call: { reason: adapter");
+    let plan =
+        Plan::new(playbook::parse(Source::whole("p", text)).expect("a valid playbook").playbook, &Tools::default());
+    let beyond = BeyondTape::Fail("schema_validation".into());
+    let record = Simulator::new().replay(&plan, &call(None, Vec::new()), DECLARED, &beyond).clone();
+    assert_eq!(record.outcomes[0].claim, EffectClaim::Applied);
+    assert!(!ids(&record).contains(&FindingId::UntruthfulOutcome), "{:?}", record.findings);
 }

@@ -1,7 +1,11 @@
 //! Recorded calls and answers as the rest of the product sees them. Knows no JSON and reads nothing.
 
+use std::sync::Arc;
+
 use crate::event::ErrorFacts;
+use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
+use crate::trace::processor::fetch;
 
 /// Where in the inputs something stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +34,7 @@ pub struct RecordedCall {
     pub at: Option<Instant>,
     /// The timeout of its attempts, where the call itself says one.
     pub timeout: Option<Duration>,
-    /// In the order of the trace.
+    /// Those to attempts in the order of the attempts; otherwise in the order of the trace.
     pub answers: Vec<RecordedAnswer>,
 }
 
@@ -70,7 +74,7 @@ pub enum Reply {
     /// Yes.
     Ok,
     /// No; the error object is missing where the trace has none.
-    Failed(Option<Box<ErrorFacts>>),
+    Failed(Option<Arc<ErrorFacts>>),
 }
 
 /// The texts of a recorded call, for building one.
@@ -93,6 +97,8 @@ pub struct CallTexts<'a> {
 }
 
 const TEXTS: usize = 7;
+const KEY: usize = 4;
+const TOKEN: usize = 6;
 
 impl RecordedCall {
     /// A call without times and answers yet.
@@ -133,14 +139,40 @@ impl RecordedCall {
         self.answers.clear();
     }
 
+    /// Brings near where its first answer will stand.
+    pub(super) fn fetch_answers(&mut self) {
+        if let Some(first) = self.answers.spare_capacity_mut().first() {
+            fetch(first);
+        }
+    }
+
     /// Bytes that its texts take up, used or not.
     pub fn allocated(&self) -> usize {
         self.text.capacity()
     }
 
+    /// The first byte of its texts, for bringing them near: to slice a text is to look at it.
+    pub fn first_byte(&self) -> Option<&u8> {
+        self.text.as_bytes().first()
+    }
+
+    /// Whether it has an idempotency key; does not look at it.
+    pub fn is_keyed(&self) -> bool {
+        self.has(KEY)
+    }
+
+    /// Whether it has a reversal token; does not look at it.
+    pub fn has_token(&self) -> bool {
+        self.has(TOKEN)
+    }
+
+    fn has(&self, n: usize) -> bool {
+        self.present & (1 << n) != 0
+    }
+
     fn part(&self, n: usize) -> Option<&str> {
         let start = if n == 0 { 0 } else { self.ends[n - 1] };
-        (self.present & (1 << n) != 0).then(|| &self.text[start as usize..self.ends[n] as usize])
+        self.has(n).then(|| &self.text[start as usize..self.ends[n] as usize])
     }
 
     /// The tool's name.
@@ -165,7 +197,7 @@ impl RecordedCall {
 
     /// The idempotency key.
     pub fn key(&self) -> Option<&str> {
-        self.part(4)
+        self.part(KEY)
     }
 
     /// The evidence references as JSON text.
@@ -175,7 +207,18 @@ impl RecordedCall {
 
     /// The reversal token.
     pub fn token(&self) -> Option<&str> {
-        self.part(6)
+        self.part(TOKEN)
+    }
+
+    /// The answers to attempts, each with the number of the attempt that it answers, ascending. Without a number it
+    /// answers the attempt after the one before it.
+    pub fn attempts(&self) -> impl Iterator<Item = (AttemptNo, &RecordedAnswer)> {
+        let mut next = AttemptNo::FIRST;
+        self.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt).map(move |answer| {
+            let number = answer.attempt.map_or(next, AttemptNo::new);
+            next = number.next();
+            (number, answer)
+        })
     }
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` where runs have no names.

@@ -61,19 +61,22 @@ const MAX_SPARE_TEXT: usize = 16 << 10;
 /// Puts calls that are done with among the spares, unless they are large or there are enough.
 pub fn recycle(done: impl IntoIterator<Item = Box<TracedCall>>, spares: &mut Spares, enough: usize) {
     let room = enough.saturating_sub(spares.len());
-    spares.extend(done.into_iter().filter(|traced| traced.call.allocated() <= MAX_SPARE_TEXT).take(room));
+    for mut traced in done.into_iter().filter(|traced| traced.call.allocated() <= MAX_SPARE_TEXT).take(room) {
+        traced.call.answers.clear(); // now, while they are near
+        spares.push(traced);
+    }
 }
 
 /// Reads the lines of `piece`, and takes out what `redaction` says.
 pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
-    digest_into(piece, redaction, &mut Spares::new())
+    digest_into(piece, redaction, &mut Spares::new(), Vec::new())
 }
 
-/// The same; uses `spares` before it allocates.
-pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares) -> Digest {
+/// The same; uses `spares`, and the room of `entries`, which is empty, before it allocates.
+pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares, entries: Vec<Entry>) -> Digest {
     match piece {
         Piece::Lines(bytes) => {
-            let mut digest = Digest { entries: Vec::with_capacity(bytes.len() / 160), ..Digest::default() };
+            let mut digest = Digest { entries, ..Digest::default() };
             match std::str::from_utf8(bytes) {
                 Ok(text) => {
                     split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction, spares));
@@ -168,6 +171,7 @@ fn call_entry(
             spare.call.begin_again(texts, place);
             spare.marks = marks;
             spare.story = Story::default();
+            spare.call.fetch_answers();
             spare
         }
         None => Box::new(TracedCall { call: RecordedCall::new(texts, place), marks, story: Story::default() }),

@@ -1,6 +1,8 @@
 //! What must not be shown of a trace: values under keys that match, and text that matches, become `[redacted]`.
 //! Applied where lines are read, after marks are taken; reads no configuration.
 
+use std::sync::Arc;
+
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
 
@@ -81,7 +83,7 @@ impl RedactionRules {
     /// Takes out of a reply what must not be shown.
     pub fn reply(&self, reply: &mut Reply) {
         if let (false, Reply::Failed(Some(error))) = (self.patterns.is_empty(), reply) {
-            self.error(error);
+            self.error(Arc::make_mut(error));
         }
     }
 
@@ -216,7 +218,7 @@ mod tests {
         assert_eq!((shown.run(), shown.tool(), shown.place.line), (Some("r"), "pay", 3));
         assert_eq!((shown.args(), shown.evidence()), (Some(r#"{"ssn":"[redacted]"}"#), Some(r#"["[redacted]"]"#)));
         let message = Some("card 4111111111111111 declined".into());
-        let mut reply = Reply::Failed(Some(Box::new(ErrorFacts { message, ..ErrorFacts::default() })));
+        let mut reply = Reply::Failed(Some(Arc::new(ErrorFacts { message, ..ErrorFacts::default() })));
         rules().reply(&mut reply);
         let Reply::Failed(Some(error)) = reply else { panic!() };
         assert_eq!(error.message.as_deref(), Some("card [redacted] declined"));

@@ -100,7 +100,7 @@ fn row(tool: &str) -> String {
 
 /// The tool's name as a YAML key that is no glob: plain where it can be, else in quotes.
 fn key(tool: &str) -> String {
-    let literal = if tool.contains(['*', '?', '[', '{']) { globset::escape(tool) } else { tool.to_owned() };
+    let literal = globset::escape(tool);
     let plain = literal.starts_with(|c: char| c.is_ascii_alphabetic())
         && literal.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
         && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&&*literal.to_ascii_lowercase());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::ErrorFacts;
-use crate::ids::{ArgsId, KeyId, ToolId};
+use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::{Duration, Instant};
 
 use super::script::Says;
@@ -51,9 +51,13 @@ struct Seen {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Acted {
+    by: Option<Sent>,
     done: Instant,
     answer_lost: bool,
 }
+
+/// Which request: the call and its attempt.
+pub(super) type Sent = (CallId, AttemptNo);
 
 /// The keys that the upstream has seen.
 #[derive(Clone, Debug, Default)]
@@ -90,17 +94,23 @@ impl Keys {
         }
     }
 
-    /// Notes a request; `acted` says when its effect is done, if it has one.
-    pub(super) fn note(&mut self, tool: ToolId, key: KeyId, args: ArgsId, acted: Option<Instant>, answer_lost: bool) {
+    /// Notes a request; `acted` says when its effect is done, if it has one. `by`: none before the simulation.
+    pub(super) fn note(
+        &mut self,
+        (tool, key, args): (ToolId, KeyId, ArgsId),
+        by: Option<Sent>,
+        acted: Option<Instant>,
+    ) {
         let seen = self.seen.entry((tool, key)).or_insert(Seen { args, acted: None });
         if let Some(done) = acted {
-            seen.acted = Some(Acted { done, answer_lost });
+            seen.acted = Some(Acted { by, done, answer_lost: false });
         }
     }
 
-    /// Notes that the answer to the request that acted for this key did not arrive.
-    pub(super) fn lose_answer(&mut self, tool: ToolId, key: KeyId) {
-        if let Some(acted) = self.seen.get_mut(&(tool, key)).and_then(|seen| seen.acted.as_mut()) {
+    /// Notes that the answer to a request did not arrive; that matters if it is the one that acted for this key.
+    pub(super) fn lose_answer(&mut self, tool: ToolId, key: KeyId, to: Sent) {
+        let acted = self.seen.get_mut(&(tool, key)).and_then(|seen| seen.acted.as_mut());
+        if let Some(acted) = acted.filter(|acted| acted.by == Some(to)) {
             acted.answer_lost = true;
         }
     }
@@ -140,7 +150,7 @@ fn refusal(status: u16, kind: &str, message: &str) -> DialectAnswer {
         status: Some(status),
         ..ErrorFacts::default()
     };
-    DialectAnswer { says: Says::Failed(Some(error)), latency: Duration::ZERO, acts: false }
+    DialectAnswer { says: Says::failed(error), latency: Duration::ZERO, acts: false }
 }
 
 #[cfg(test)]
@@ -151,7 +161,11 @@ mod tests {
 
     fn answer(dialect: KeyDialect, done_ms: u64, lost: bool, now_ms: u64) -> DialectAnswer {
         let mut keys = Keys::default();
-        keys.note(KEY.0, KEY.1, KEY.2, Some(Instant::from_millis(done_ms)), lost);
+        let sent = (CallId(0), AttemptNo::FIRST);
+        keys.note(KEY, Some(sent), Some(Instant::from_millis(done_ms)));
+        if lost {
+            keys.lose_answer(KEY.0, KEY.1, sent);
+        }
         keys.answer(dialect, KEY, Instant::from_millis(now_ms)).expect("the key was seen")
     }
 
@@ -178,7 +192,7 @@ mod tests {
         assert_eq!(status(&answer(KeyDialect::Ietf, 20, true, 10)), Some(409));
         assert_eq!(answer(KeyDialect::Ietf, 5, true, 10).says, Says::Ok);
         let mut keys = Keys::default();
-        keys.note(KEY.0, KEY.1, KEY.2, None, false);
+        keys.note(KEY, None, None);
         let other = keys.answer(KeyDialect::Ietf, (KEY.0, KEY.1, ArgsId(7)), Instant::ZERO);
         assert_eq!(other.as_ref().and_then(status), Some(422));
     }

@@ -1,5 +1,7 @@
 //! The answers that a fixture's author wrote down, in the order in which they are given.
 
+use std::sync::Arc;
+
 use crate::event::{Asked, ErrorFacts};
 use crate::time::Duration;
 
@@ -33,7 +35,14 @@ pub enum Says {
     /// Nothing: the answer never arrives.
     Lost,
     /// No; `None` is a failure without an error object.
-    Failed(Option<ErrorFacts>),
+    Failed(Option<Arc<ErrorFacts>>),
+}
+
+impl Says {
+    /// No, with this error object.
+    pub fn failed(error: ErrorFacts) -> Says {
+        Says::Failed(Some(Arc::new(error)))
+    }
 }
 
 impl Script {

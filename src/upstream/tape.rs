@@ -14,7 +14,7 @@ pub enum BeyondTape {
     Unanswered,
     /// Yes.
     Ok,
-    /// The last recorded answer again.
+    /// The last recorded answer before it again.
     Repeat,
     /// No, with this error kind.
     Fail(Box<str>),
@@ -38,11 +38,6 @@ pub(super) struct TapeAnswer {
 }
 
 impl<'a> Tape<'a> {
-    /// The recorded answers to attempts, in order.
-    pub fn attempts(&self) -> impl Iterator<Item = &'a RecordedAnswer> + use<'a> {
-        self.to(AnswerTo::Attempt)
-    }
-
     fn to(&self, to: AnswerTo) -> impl Iterator<Item = &'a RecordedAnswer> + use<'a> {
         self.call.answers.iter().filter(move |answer| answer.to == to)
     }
@@ -51,7 +46,9 @@ impl<'a> Tape<'a> {
     pub(super) fn answer(&self, asked: Asked, earlier: usize, off_tape: bool) -> Option<TapeAnswer> {
         let recorded = match asked {
             Asked::Attempt(_) if off_tape => None,
-            Asked::Attempt(attempt) => self.attempts().nth(attempt.index()),
+            Asked::Attempt(attempt) => {
+                self.call.attempts().find(|(number, _)| *number == attempt).map(|(_, answer)| answer)
+            }
             Asked::Refresh(_) => self.to(AnswerTo::Refresh).nth(earlier),
             Asked::Reversal => self.to(AnswerTo::Reversal).nth(earlier),
         };
@@ -78,10 +75,13 @@ impl<'a> Tape<'a> {
             BeyondTape::Unanswered => None,
             BeyondTape::Ok => Some(Says::Ok),
             BeyondTape::Fail(kind) => {
-                Some(Says::Failed(Some(ErrorFacts { kind: Some(kind.clone()), ..ErrorFacts::default() })))
+                Some(Says::failed(ErrorFacts { kind: Some(kind.clone()), ..ErrorFacts::default() }))
             }
             BeyondTape::Repeat => match asked {
-                Asked::Attempt(_) => self.attempts().last().map(|answer| says(&answer.reply)),
+                Asked::Attempt(attempt) => {
+                    let before = self.call.attempts().take_while(|(number, _)| *number < attempt);
+                    before.last().map(|(_, answer)| says(&answer.reply))
+                }
                 Asked::Refresh(_) | Asked::Reversal => None,
             },
         };
@@ -92,6 +92,6 @@ impl<'a> Tape<'a> {
 fn says(reply: &Reply) -> Says {
     match reply {
         Reply::Ok => Says::Ok,
-        Reply::Failed(error) => Says::Failed(error.as_deref().cloned()),
+        Reply::Failed(error) => Says::Failed(error.clone()),
     }
 }

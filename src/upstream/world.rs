@@ -4,7 +4,7 @@ use crate::event::{Asked, Intent, LedgerEntry, LedgerKind, Provenance};
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::{Duration, Instant};
 
-use super::keys::{KeyDialect, Keys};
+use super::keys::{KeyDialect, Keys, Sent};
 use super::ledger::Ledger;
 use super::script::{Says, Script};
 use super::tape::Tape;
@@ -33,6 +33,16 @@ pub struct Request {
     pub args: ArgsId,
     /// What an effect of it would be booked for; none: it only reads.
     pub intent: Option<Intent>,
+}
+
+impl Request {
+    /// Which of the call's attempts it is, if it is one.
+    const fn sent(&self) -> Option<Sent> {
+        match self.asked {
+            Asked::Attempt(attempt) => Some((self.call, attempt)),
+            Asked::Refresh(_) | Asked::Reversal => None,
+        }
+    }
 }
 
 /// What comes back.
@@ -68,7 +78,7 @@ impl World {
     pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
         let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
         if let Some(key) = key {
-            self.keys.note(tool, key, args, Some(Instant::ZERO), false);
+            self.keys.note((tool, key, args), None, Some(Instant::ZERO));
         }
         self.ledger.book(LedgerEntry {
             at: Instant::ZERO,
@@ -131,7 +141,7 @@ impl World {
         let landed = now.plus(answer.latency.unwrap_or_default());
         if let Some(key) = key {
             let acted = (acts && request.intent.is_some()).then_some(landed);
-            self.keys.note(request.tool, key, request.args, acted, answer.says == Says::Lost);
+            self.keys.note((request.tool, key, request.args), request.sent(), acted);
         }
         if acts {
             self.book(landed, request, answer.provenance);
@@ -141,8 +151,8 @@ impl World {
 
     /// The caller did not wait for the answer to `request`: for the upstream's keys it was lost.
     pub fn lose_answer(&mut self, request: &Request) {
-        if let Some(key) = request.key {
-            self.keys.lose_answer(request.tool, key);
+        if let (Some(key), Some(sent)) = (request.key, request.sent()) {
+            self.keys.lose_answer(request.tool, key, sent);
         }
     }
 
@@ -156,13 +166,13 @@ impl World {
         self.ledger.book(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
     }
 
-    /// From a recording only an `ok` is proof; of a recorded failure the book says that nothing is known.
+    /// From a recording only an `ok` is proof; of a failure, recorded or modelled, the book says that nothing is known.
     fn book_from_tape(&mut self, now: Instant, request: &Request, answer: &Answer) {
         let at = now.plus(answer.latency.unwrap_or_default());
         match (&answer.says, request.asked) {
             (Says::Ok, Asked::Attempt(_)) if self.is_answered_again(request, answer) => {}
             (Says::Ok, _) => self.book(at, request, answer.provenance),
-            (Says::Failed(_), Asked::Attempt(attempt)) if answer.provenance != Provenance::Modelled => {
+            (Says::Failed(_), Asked::Attempt(attempt)) => {
                 self.book_unobserved(at, request, attempt, answer.provenance);
             }
             _ => {}

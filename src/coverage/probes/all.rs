@@ -7,7 +7,7 @@ use crate::coverage::goal::Goal;
 use crate::coverage::observe::exercised;
 use crate::coverage::prefix::Kit;
 use crate::coverage::story::Story;
-use crate::event::{Asked, Decision, OutcomeKind, RefusedWhy};
+use crate::event::Decision;
 use crate::fixture::model::Fixture;
 use crate::ids::CallId;
 use crate::sim::{Plan, Record, Scenario, Simulator};
@@ -70,20 +70,9 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
 fn cut(fixture: &mut Fixture, record: &Record) {
     // Calls of a scenario stand in the order of their times; made-up ones are written in it.
     for ((call, outcome), n) in fixture.calls.iter_mut().zip(&record.outcomes).zip(0..) {
-        let (mut refreshes, mut reversals) = (0, 0);
-        for event in record.events_of(CallId(n)) {
-            match event.what {
-                Decision::EvidenceRefreshed { .. } => refreshes += 1,
-                Decision::ReversalRedeemed { .. }
-                | Decision::ReversalRefused { why: RefusedWhy::UpstreamRefused | RefusedWhy::NoAnswer } => {
-                    reversals += 1;
-                }
-                _ => {}
-            }
-        }
-        if outcome.kind == OutcomeKind::Undetermined(Asked::Reversal) {
-            reversals += 1;
-        }
+        let count = |is: fn(&Decision) -> bool| record.events_of(CallId(n)).filter(|event| is(&event.what)).count();
+        let refreshes = count(|what| matches!(what, Decision::EvidenceRefreshed { .. }));
+        let reversals = count(Decision::sent_reversal);
         call.script.attempts.truncate(outcome.attempts as usize);
         call.script.refresh.truncate(refreshes);
         call.script.reversal.truncate(reversals);

@@ -1,5 +1,7 @@
 //! Every limit reached, and just not reached: retries, attempts, refreshes, waits, the deadline.
 
+use std::sync::Arc;
+
 use super::all::Probing;
 use crate::coverage::prefix::Kit;
 use crate::coverage::shape::{KEYED, Shape, UNKEYED};
@@ -123,7 +125,7 @@ fn asking_to_wait(failure: ScriptedAnswer, wait: Duration) -> Option<ScriptedAns
     let latency = story::LATENCY;
     let mut failure = in_words(failure, latency)?;
     if let Says::Failed(Some(error)) = &mut failure.says {
-        error.retry_after = Some(wait);
+        Arc::make_mut(error).retry_after = Some(wait);
     }
     Some(failure)
 }
@@ -131,7 +133,7 @@ fn asking_to_wait(failure: ScriptedAnswer, wait: Duration) -> Option<ScriptedAns
 /// The failure as an answer that comes after `latency`; none for a failure without an error object.
 fn in_words(failure: ScriptedAnswer, latency: Duration) -> Option<ScriptedAnswer> {
     let says = match failure.says {
-        Says::Lost => Says::Failed(Some(ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() })),
+        Says::Lost => Says::failed(ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() }),
         Says::Failed(Some(error)) => Says::Failed(Some(error)),
         Says::Failed(None) | Says::Ok => return None,
     };

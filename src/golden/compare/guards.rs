@@ -4,6 +4,7 @@
 use super::class::Class;
 use super::events::events_of;
 use super::result::{Divergence, Place};
+use crate::event::{Asked, RefusedWhy};
 use crate::golden::body::{EventLine, GoldenBody};
 
 /// What stops a call from being sent again.
@@ -14,8 +15,8 @@ pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody, found: &mu
     for call in &expected.calls {
         let golden = events_of(expected, &call.name);
         let Some(stop) = golden.iter().position(|event| STOPS.contains(&event.kind)) else { continue };
-        let run = events_of(actual, &call.name);
-        if let Some(sent) = beyond(&golden, stop, &run) {
+        let reversals = sent_reversals(expected, &call.name).len();
+        if let Some(sent) = beyond(&golden, stop, reversals, actual, &call.name) {
             found.push(Divergence {
                 class: Class::GuardWeakened,
                 place: Place::Call(call.name.clone()),
@@ -29,9 +30,29 @@ pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody, found: &mu
 }
 
 /// The first thing that the run sends where the golden had stopped.
-fn beyond<'a>(golden: &[&EventLine], stop: usize, run: &[&'a EventLine]) -> Option<&'a EventLine> {
-    let of = |events: &[&EventLine], kind: &str| events.iter().filter(|event| event.kind == kind).count();
-    let nth = |kind: &'static str, n: usize| run.iter().filter(move |event| event.kind == kind).nth(n).copied();
-    let sent = of(golden.get(..stop).unwrap_or_default(), "attempt_started");
-    nth("attempt_started", sent).or_else(|| nth("reversal_redeemed", of(golden, "reversal_redeemed")))
+fn beyond<'a>(
+    golden: &[&EventLine],
+    stop: usize,
+    reversals: usize,
+    run: &'a GoldenBody,
+    call: &str,
+) -> Option<&'a EventLine> {
+    let is_attempt = |event: &&&EventLine| event.kind == "attempt_started";
+    let sent = golden.iter().take(stop).filter(is_attempt).count();
+    let attempt = events_of(run, call).iter().filter(is_attempt).nth(sent).copied();
+    attempt.or_else(|| sent_reversals(run, call).get(reversals).copied())
+}
+
+/// The events of a call that say that its reversal token was sent: `Decision::sent_reversal`, in the words of a golden.
+fn sent_reversals<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
+    let lacks = body.call(call).and_then(|end| end.field("lacks"));
+    let lacks_reversal = lacks == Some(&*format!("answer to {}", Asked::Reversal));
+    let mut events = events_of(body, call);
+    events.retain(|event| match event.kind {
+        "reversal_redeemed" => true,
+        "reversal_refused" => RefusedWhy::ALL.iter().any(|why| why.was_sent() && why.as_str() == event.value),
+        "outcome" => lacks_reversal,
+        _ => false,
+    });
+    events
 }

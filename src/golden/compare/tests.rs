@@ -124,6 +124,21 @@ fn a_refused_reversal_that_is_redeemed_weakens_the_guard() {
 }
 
 #[test]
+fn a_reversal_is_sent_whether_the_upstream_takes_it_or_not() {
+    let golden = |why: &str| STOPPED.replace("retry_suppressed: may_have_acted", &format!("reversal_refused: {why}"));
+    let becomes = |from: &str, to: &str| {
+        let (from, to) = (format!("reversal_refused: {from}"), format!("reversal_refused: {to}"));
+        changed(&golden(from.strip_prefix("reversal_refused: ").unwrap()), &[(&from, &to)])
+    };
+    for sent in ["upstream_refused", "no_answer", "upstream_failed"] {
+        assert!(becomes("no_token", sent).has(Class::GuardWeakened), "{sent}");
+        assert!(!becomes(sent, "token_redeemed").has(Class::GuardWeakened), "{sent}");
+    }
+    let taken = [("reversal_refused: upstream_refused", "reversal_redeemed: lost, from: scripted")];
+    assert!(!changed(&golden("upstream_refused"), &taken).has(Class::GuardWeakened));
+}
+
+#[test]
 fn a_guard_that_stops_what_was_sent_is_not_weaker() {
     let text = SENT_ON.iter().fold(STOPPED.to_owned(), |text, (old, new)| text.replacen(old, new, 1));
     let undo = SENT_ON.map(|(old, new)| (new, old));

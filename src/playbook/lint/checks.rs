@@ -1,10 +1,11 @@
 //! All lints over one playbook, in the order of the places.
 
-use super::{backoff, reach, shadow};
+use super::{backoff, kinds, reach, shadow};
 use crate::diagnostic::Diagnostic;
 use crate::ids::QueueId;
 use crate::playbook::model::{Compensation, Final, OnUnsafe, Playbook, Reversal};
 use crate::playbook::overlap;
+use crate::playbook::pattern::is_glob;
 use crate::playbook::places::Loaded;
 
 /// Everything in a playbook that is legal, but likely not what was meant. Every id is in [`super::IDS`].
@@ -16,6 +17,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     backoff::waits(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
+    kinds::slips(loaded, &mut found);
     if let Some(place) = &loaded.places.study {
         found.push(
             Diagnostic::warning("study_playbook", "this playbook is for study, not for use")
@@ -83,5 +85,5 @@ fn shadowed_tools(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 
 fn glob_rows(playbook: &Playbook) -> impl Iterator<Item = (usize, &str)> {
     let rows = playbook.tools.rows().iter().enumerate().map(|(n, row)| (n, row.pattern.as_str()));
-    rows.filter(|(_, pattern)| pattern.contains(['*', '?', '[', '{']))
+    rows.filter(|(_, pattern)| is_glob(pattern))
 }

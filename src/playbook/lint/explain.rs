@@ -7,6 +7,7 @@ pub const IDS: &[&str] = &[
     "backoff_shrinks",
     "backoff_too_long",
     "impossible_rule",
+    "misspelt_kind",
     "retries_beyond_attempts",
     "shadow_undecided",
     "shadowed_rule",
@@ -76,6 +77,17 @@ It matches nothing, so its verdict is given by other rules or by nobody.
     when: { attempt: 7 }                  # with max_attempts: 6
 
 Ask for less, split the rule in two, or remove it.",
+    ),
+    (
+        "misspelt_kind",
+        "\
+A rule asks for an error kind that is one slip away from another: one that the shipped playbooks name, or one that an
+earlier rule of this playbook names. Kinds are compared to the letter, so a rule with a misspelt one never speaks, and
+its failures fall through to the rules below.
+
+    - { rule: timeout, when: { kind: timeot }, verdict: transient_timeout }
+
+Correct it. If your adapter does give both kinds, name both in one rule: `kind: [timeout, timeot]`.",
     ),
     (
         "retries_beyond_attempts",

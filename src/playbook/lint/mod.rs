@@ -3,6 +3,7 @@
 mod backoff;
 mod checks;
 mod explain;
+mod kinds;
 mod reach;
 mod shadow;
 #[cfg(test)]
@@ -10,5 +11,6 @@ mod tests;
 
 pub use checks::lint;
 pub use explain::{IDS, explain};
+pub use kinds::likely_kind;
 pub use reach::why_never_unsafe;
 pub use shadow::silent_rules;

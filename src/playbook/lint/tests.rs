@@ -183,3 +183,29 @@ fn a_queue_and_a_tool_glob_that_nothing_uses_are_named() {
     let tools = "tools: { 's.*': { access: read }, 's.web.*': { access: write }, s.web: { access: write } }";
     assert_eq!(lints(&playbook("", "", tools)), ["shadowed_tool: 's.web.*'|'s.*'"]);
 }
+
+#[test]
+fn a_kind_that_is_nearly_a_known_one_is_doubted() {
+    for (kind, likely) in [
+        ("timeot", "timeout"),
+        ("tiemout", "timeout"),
+        ("403_forbiden", "403_forbidden"),
+        ("schema_vaildtion", "schema_validation"),
+    ] {
+        let rule = format!("kind: {kind}");
+        assert_eq!(of_rules(&[&rule]), [format!("misspelt_kind: {{ {rule} }}")], "{likely}");
+        let text = playbook("", &format!("- {{ rule: r, when: {{ {rule} }}, verdict: known }}"), "");
+        let help = lint(&parse(Source::whole("t", text)).unwrap())[0].help.clone().unwrap();
+        assert!(help.contains(&format!("`{likely}`")), "{help}");
+    }
+    assert_eq!(of_rules(&["kind: rate_limited", "kind: rate_limted"]), ["misspelt_kind: { kind: rate_limted }"]);
+}
+
+#[test]
+fn kinds_that_differ_in_a_number_or_by_more_than_a_slip_or_are_both_meant_are_not() {
+    for kind in ["timeout", "4xx", "403_denied", "429_conflict", "timed_out", "connection_reset"] {
+        assert!(of_rules(&[&format!("kind: {kind}")]).is_empty(), "{kind}");
+    }
+    assert!(of_rules(&["kind: [timeout, timeot]"]).is_empty());
+    assert!(of_rules(&["kind: [rate_limit, rate_limits]"]).is_empty());
+}

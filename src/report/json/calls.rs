@@ -47,6 +47,9 @@ fn off_tape(line: &mut Object<'_>, departure: Option<OffTape>) {
         Some(OffTape::FinalStatus) => line.object("off_tape", |object| {
             object.text("by", "final_status");
         }),
+        Some(OffTape::Answers { recorded, used }) => line.object("off_tape", |object| {
+            object.text("by", "answers").number("recorded", recorded.into()).number("used", used.into());
+        }),
         Some(OffTape::Attempts { recorded, now }) => line.object("off_tape", |object| {
             object.text("by", "attempts").number("recorded", recorded.into()).number("now", now.into());
         }),

@@ -128,7 +128,7 @@ fn said(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
 }
 
 fn facts<'a>(transcript: &Transcript<'a>, id: Option<ErrorId>) -> Option<&'a ErrorFacts> {
-    id.and_then(|id| transcript.errors.get(id.index()))
+    id.and_then(|id| transcript.error(id))
 }
 
 fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {

@@ -3,6 +3,7 @@
 use crate::event::{
     Asked, Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy, Status, SuppressedWhy, Transcript,
 };
+use crate::ids::AttemptNo;
 use crate::report::text;
 use crate::report::view::{CallView, RunView};
 use crate::sim::OffTape;
@@ -100,14 +101,11 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
 pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Line> {
     let Some(call) = view.recorded else { return Vec::new() };
     let mut lines = Vec::new();
-    let mut attempt = 0;
+    let mut numbers = call.attempts().map(|(number, _)| number);
     let since = |at: Option<Instant>| at.filter(|_| view.timed).map(|at| at.since(view.at));
     for answer in &call.answers {
         let what = match answer.to {
-            AnswerTo::Attempt => {
-                attempt += 1;
-                format!("attempt {attempt}")
-            }
+            AnswerTo::Attempt => format!("attempt {}", numbers.next().unwrap_or(AttemptNo::FIRST)),
             AnswerTo::Refresh => "refresh".to_owned(),
             AnswerTo::Reversal => "reversal".to_owned(),
         };
@@ -145,7 +143,7 @@ fn answer(transcript: &Transcript<'_>, status: Status) -> (Tone, String) {
     match status {
         Status::Ok => (Tone::Good, "ok".to_owned()),
         Status::Unanswered => (Tone::Failed, "nothing answers".to_owned()),
-        Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.errors.get(id.index())))),
+        Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.error(id)))),
     }
 }
 
@@ -202,6 +200,7 @@ pub const fn refused(why: RefusedWhy) -> &'static str {
         RefusedWhy::TokenRedeemed => "the token was redeemed before",
         RefusedWhy::UpstreamRefused => "the upstream refused it",
         RefusedWhy::NoAnswer => "no answer came; it may have been redeemed",
+        RefusedWhy::UpstreamFailed => "the upstream failed; it may have been redeemed",
     }
 }
 
@@ -250,7 +249,8 @@ fn blank_repeats(lines: &mut [Line]) {
 fn mark(lines: &mut [Line], departure: Option<OffTape>, is_run: bool) {
     let Some(departure) = departure else { return };
     let first_extra = match departure {
-        OffTape::Attempts { recorded, now } => recorded.min(now) + 1,
+        OffTape::Attempts { recorded, now } => recorded.min(now).saturating_add(1),
+        OffTape::Answers { used, .. } => used.saturating_add(1),
         OffTape::FinalStatus => u32::MAX,
     };
     let name = format!("attempt {first_extra}");

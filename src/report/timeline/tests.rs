@@ -53,7 +53,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
         (due, ended(second, Status::Unanswered, Some(Duration::ZERO), Provenance::Unanswered)),
     ];
     let events = all.map(|(at, what)| DecisionEvent { at, call: CallId(0), what });
-    let errors = [ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() }];
+    let errors = [ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() }.into()];
     let kind = OutcomeKind::Escalated(QueueId(0));
     let outcome = Outcome { kind, claim: EffectClaim::Unknown, attempts: 2, last_error: None, first_error: None };
     let transcript = Transcript {

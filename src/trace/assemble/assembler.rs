@@ -16,7 +16,7 @@ use crate::trace::assemble::open::{OpenCall, OpenCalls};
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::{AsIsState, half};
 use crate::trace::marks::Marks;
-use crate::trace::model::{Place, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::trace::processor::fetch;
 use crate::trace::read::{AnswerEntry, Digest, Entry};
 
@@ -84,11 +84,12 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Takes the next piece of the input, in order, and gives out the calls that it closes.
+    /// Takes the next piece of the input, in order, and gives out the calls that it closes; returns the piece's
+    /// empty list of entries, to be filled again.
     ///
     /// # Errors
     /// The first line that cannot be used, unless such lines are to be skipped.
-    pub fn take(&mut self, digest: Digest, closed: &mut Vec<ClosedCall>) -> Result<(), Report> {
+    pub fn take(&mut self, mut digest: Digest, closed: &mut Vec<ClosedCall>) -> Result<Vec<Entry>, Report> {
         let before = self.ledger.lines;
         for mut bad in digest.bad {
             bad.line += before;
@@ -106,7 +107,8 @@ impl<'a> Assembler<'a> {
         self.ledger.other += digest.other;
         self.ledger.unknown_fields += digest.unknown_fields;
         let given_out = closed.len();
-        for entry in digest.entries {
+        self.look_up(digest.entries.len() / 2); // most calls have an answer
+        for entry in digest.entries.drain(..) {
             match entry {
                 Entry::Call(traced) => self.call(traced, before, closed),
                 Entry::Answer(entry) => self.answer(entry, before),
@@ -114,16 +116,28 @@ impl<'a> Assembler<'a> {
             }
         }
         self.count(closed.get(given_out..).unwrap_or_default());
-        Ok(())
+        Ok(digest.entries)
+    }
+
+    /// Looks up the labels of the calls that may close soon. Done in one go, because lookups that do not depend on one
+    /// another wait for memory at the same time.
+    fn look_up(&self, calls: usize) {
+        let soon = (self.open.first()..).take(calls).map_while(|number| self.open.get(number));
+        std::hint::black_box(soon.filter(|open| self.by_id.contains_key(&half(open.id))).count());
     }
 
     /// Closes what is open at the end of input, and gives the account.
+    ///
+    /// # Panics
+    /// If the account does not balance: a line, call or answer was lost, and whatever follows would be wrong. That is a
+    /// bug in the assembler and nothing that an input can be blamed for.
     pub fn finish(mut self, closed: &mut Vec<ClosedCall>) -> (InputLedger, Vec<Report>) {
         let given_out = closed.len();
         while self.open.first() < self.open.next() {
             self.close(self.open.first(), closed);
         }
         self.count(closed.get(given_out..).unwrap_or_default());
+        assert!(self.ledger.balances(), "the account of `{}` does not balance: {:?}", self.name, self.ledger);
         (self.ledger, self.reports)
     }
 
@@ -254,27 +268,32 @@ impl<'a> Assembler<'a> {
             answer.inferred = true;
             answer.attempt = None; // it counts the resend's attempts, not this call's
         }
-        if answered_before(call, open.highest_attempt, &answer) {
+        let Some(place) = place(call, open.highest_attempt, &answer) else {
             self.ledger.duplicates += 1;
             return;
-        }
+        };
         let backwards = answer.at.zip(answer.started.or(call.at)).is_some_and(|(at, start)| at < start);
         if backwards {
             answer.at = None;
         }
         self.ledger.attached += 1;
         self.ledger.backwards += u64::from(backwards && !late);
-        open.highest_attempt = open.highest_attempt.max(answer.attempt.unwrap_or(0));
-        story.add(&answer);
+        if answer.to == AnswerTo::Attempt {
+            let number = answer.attempt.unwrap_or_else(|| open.highest_attempt.saturating_add(1));
+            story.add_attempt(&answer, number > open.highest_attempt);
+            open.highest_attempt = open.highest_attempt.max(number);
+        } else {
+            story.add_other(&answer);
+        }
         let writes = self.writes;
-        let ok = answer.reply == Reply::Ok;
-        if ok && *self.known_writes.entry(marks.tool).or_insert_with(|| writes(call.tool())) {
+        let acted = answer.reply == Reply::Ok && answer.to != AnswerTo::Refresh; // new evidence changes nothing
+        if acted && *self.known_writes.entry(marks.tool).or_insert_with(|| writes(call.tool())) {
             self.runs.run_mut(open.run).last_write = answer.place.line;
         }
         if call.answers.is_empty() {
             call.answers.reserve_exact(1); // most calls have one answer, and a spare has room already
         }
-        call.answers.push(answer);
+        call.answers.insert(place, answer);
     }
 
     /// Counts a line whose time is before an earlier one of its run, and says whether it is.
@@ -318,8 +337,37 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Whether the same attempt has an answer already. Refreshes and reversals have no numbers.
-fn answered_before(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> bool {
-    let Some(attempt) = answer.attempt else { return false };
-    attempt <= highest_attempt && call.answers.iter().any(|seen| seen.to == answer.to && seen.attempt == Some(attempt))
+/// Where an answer goes among those of its call: attempts stand in the order of their numbers, however late their
+/// answers came. None: the same attempt has an answer already.
+fn place(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> Option<usize> {
+    let end = Some(call.answers.len());
+    match (answer.to, answer.attempt) {
+        (_, None) => end,
+        (AnswerTo::Attempt, Some(attempt)) if attempt > highest_attempt => end,
+        (AnswerTo::Attempt, Some(attempt)) => {
+            let later = call.attempts().find(|(number, _)| number.get() >= attempt);
+            match later {
+                Some((number, _)) if number.get() == attempt => None,
+                Some((_, later)) => call.answers.iter().position(|seen| std::ptr::eq(seen, later)),
+                None => end,
+            }
+        }
+        (other, attempt) => {
+            let seen = call.answers.iter().any(|seen| seen.to == other && seen.attempt == attempt);
+            if seen { None } else { end }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "the account of `t.jsonl` does not balance")]
+    fn an_account_that_does_not_balance_ends_the_program() {
+        let mut assembler = Assembler::new(0, "t.jsonl", AssembleOptions::default(), &|_| true);
+        assembler.ledger.results += 1; // an answer of which nobody knows what became
+        assembler.finish(&mut Vec::new());
+    }
 }

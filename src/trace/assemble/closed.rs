@@ -25,7 +25,7 @@ pub struct Story {
     pub place: Place,
     /// The line of the last successful write of its run before it; 0: none.
     pub last_write: u64,
-    /// The line of the last answer to an attempt, if that was a failure; 0: it was not, or there was none.
+    /// The line of the answer to the last attempt, if that was a failure; 0: it was not, or there was none.
     pub failed_on: u64,
     /// Answers to anything.
     pub answers: u32,
@@ -58,18 +58,20 @@ impl std::ops::Deref for ClosedCall {
 }
 
 impl Story {
-    /// Takes an answer in.
-    pub(super) fn add(&mut self, answer: &RecordedAnswer) {
+    /// Takes the answer to an attempt in; `last` says that no answered attempt has a higher number.
+    pub(super) fn add_attempt(&mut self, answer: &RecordedAnswer, last: bool) {
         let ok = answer.reply == Reply::Ok;
         self.answers += 1; // a call has few: the assembler sees to that
-        match answer.to {
-            AnswerTo::Attempt => {
-                self.attempts += 1;
-                self.succeeded += u32::from(ok);
-                self.failed_on = if ok { 0 } else { answer.place.line };
-            }
-            AnswerTo::Reversal => self.reversed += u32::from(ok),
-            AnswerTo::Refresh => {}
+        self.attempts += 1;
+        self.succeeded += u32::from(ok);
+        if last {
+            self.failed_on = if ok { 0 } else { answer.place.line };
         }
+    }
+
+    /// Takes the answer to a refresh or a reversal in.
+    pub(super) fn add_other(&mut self, answer: &RecordedAnswer) {
+        self.answers += 1;
+        self.reversed += u32::from(answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok);
     }
 }

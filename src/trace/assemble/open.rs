@@ -15,7 +15,7 @@ pub struct OpenCall {
     pub id: u128,
     /// Its run.
     pub run: RunSlot,
-    /// The highest number of an answered attempt; 0: none was numbered.
+    /// The highest number of an answered attempt; 0: none was answered.
     pub highest_attempt: u32,
     /// Labels of calls that were read as its further attempts; most calls have none.
     pub joined_ids: Vec<u128>,

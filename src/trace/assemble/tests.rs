@@ -296,3 +296,60 @@ proptest! {
         prop_assert!(read.entries.len() + read.bad.len() <= 301);
     }
 }
+
+#[test]
+fn answers_that_arrive_out_of_order_stand_in_the_order_of_their_attempts() {
+    let result = |attempt: u32, status: &str| {
+        format!(r#"{{"call_id":"1","status":"{status}","attempt":{attempt},"type":"tool_result"}}"#)
+    };
+    let call = r#"{"tool":"a","call_id":"1"}"#.to_owned();
+    let lines = [call, result(3, "ok"), result(1, "error"), result(2, "error"), result(2, "ok"), result(5, "error")];
+    let read = assemble(&lines.each_ref().map(String::as_str));
+    assert_eq!(shape(&read), ["#1 a--+-"]);
+    let numbers: Vec<u32> = read.calls[0].attempts().map(|(number, _)| number.get()).collect();
+    assert_eq!((numbers, read.ledger.duplicates), (vec![1, 2, 3, 5], 1));
+}
+
+#[test]
+fn an_answer_without_a_number_answers_the_attempt_after_the_highest_one() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1","status":"error"}"#,
+        r#"{"call_id":"1","status":"error","attempt":3}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"call_id":"1","status":"ok","attempt":1}"#,
+        r#"{"call_id":"1","status":"error","attempt":2}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 a---+"]);
+    let numbers: Vec<u32> = read.calls[0].attempts().map(|(number, _)| number.get()).collect();
+    assert_eq!((numbers, read.ledger.duplicates), (vec![1, 2, 3, 4], 1));
+}
+
+#[test]
+fn how_a_call_failed_last_follows_its_attempts_and_not_the_lines() {
+    let lines = |first: &str, second: &str| {
+        [
+            r#"{"tool":"read","call_id":"1"}"#.to_owned(),
+            format!(r#"{{"call_id":"1","status":"{second}","attempt":2,"type":"tool_result"}}"#),
+            format!(r#"{{"call_id":"1","status":"{first}","attempt":1,"type":"tool_result"}}"#),
+            r#"{"tool":"read","call_id":"2","status":"ok"}"#.to_owned(),
+        ]
+    };
+    let joined = |lines: [String; 4]| joining(&lines.each_ref().map(String::as_str)).ledger.joined;
+    assert_eq!(joined(lines("ok", "error")), 0, "it succeeded");
+    assert_eq!(joined(lines("error", "error")), 1);
+    assert_eq!(joined(lines("error", "ok")), 0);
+}
+
+#[test]
+fn a_refresh_that_succeeds_between_two_sends_is_no_write() {
+    let lines = |answers: &str| {
+        [
+            r#"{"tool":"read","call_id":"1","status":"error"}"#.to_owned(),
+            r#"{"tool":"write","call_id":"2","status":"error"}"#.to_owned(),
+            format!(r#"{{"call_id":"2","answers":"{answers}","status":"ok","type":"tool_result"}}"#),
+            r#"{"tool":"read","call_id":"3","status":"ok"}"#.to_owned(),
+        ]
+    };
+    let joined = |answers| joining(&lines(answers).each_ref().map(String::as_str)).ledger.joined;
+    assert_eq!((joined("refresh"), joined("attempt"), joined("reversal")), (1, 0, 0));
+}

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::diagnostic::did_you_mean;
 use crate::event::ErrorFacts;
@@ -253,7 +254,7 @@ impl<'a> Lowering<'a> {
                 }
             },
             Some("\"error\"") | None if error.is_some() => error
-                .map_or(Ok(Reply::Failed(None)), |raw| Ok(Reply::Failed(Some(Box::new(self.error(raw, unknown)?))))),
+                .map_or(Ok(Reply::Failed(None)), |raw| Ok(Reply::Failed(Some(Arc::new(self.error(raw, unknown)?))))),
             Some("\"error\"") => Ok(Reply::Failed(None)),
             Some(other) => {
                 let mut error =

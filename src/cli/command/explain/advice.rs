@@ -1,10 +1,10 @@
 //! What to know at three in the morning: what is true upstream, who acts next, and whether to send again.
 
 use super::case::{Case, Ran};
-use crate::event::{EffectClaim, Outcome, OutcomeKind};
+use super::truth::{self, Known, State, Surplus};
+use crate::event::{Outcome, OutcomeKind};
 use crate::playbook::model::Access;
 use crate::report::text;
-use crate::report::view::Truth;
 use crate::sim::Plan;
 
 /// The three answers.
@@ -17,69 +17,42 @@ pub struct Advice {
     pub again: String,
 }
 
-/// What the upstream's state is, as far as anyone can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
-    Done,
-    NotDone,
-    MaybeDone,
-}
-
 /// The advice on how a case ended.
 pub fn give(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome) -> Advice {
-    let truth = ran.run(plan).truth();
-    let known = known(case, outcome, truth);
+    let state = truth::state(case, plan, ran, outcome);
     Advice {
-        truth: upstream(case, ran, outcome, truth, known),
-        next: next(plan, outcome, known),
-        again: again(case, plan, ran, outcome, known),
+        next: next(case, plan, outcome, &state),
+        again: again(case, plan, ran, outcome, &state),
+        truth: state.said,
     }
 }
 
-/// A script decides its effects; a recording proves what it proves, and the rest is what the verdicts say.
-fn known(case: &Case, outcome: &Outcome, truth: Truth) -> Known {
-    if truth.effects > 0 {
-        return Known::Done;
-    }
-    if case.is_rehearsed() && truth.unobserved == 0 {
-        return if outcome.claim == EffectClaim::Unknown { Known::MaybeDone } else { Known::NotDone };
-    }
-    match outcome.claim {
-        EffectClaim::Applied => Known::Done,
-        EffectClaim::NotApplied => Known::NotDone,
-        EffectClaim::Unknown => Known::MaybeDone,
-    }
-}
-
-fn upstream(case: &Case, ran: &Ran, outcome: &Outcome, truth: Truth, known: Known) -> String {
-    if ran.facts.access == Access::Read {
-        return "Nothing has changed: the tool only reads.".to_owned();
-    }
-    let claims = match outcome.claim {
-        EffectClaim::Applied => "the outcome claims that it is there",
-        EffectClaim::NotApplied => "the outcome claims that it is not there",
-        EffectClaim::Unknown => "the outcome claims to know nothing of it",
-    };
-    let taken_back = if truth.reversed > 0 { " (one was made and taken back)" } else { "" };
-    let existed = if truth.existing > 0 { ", made before this call" } else { "" };
-    if case.is_rehearsed() {
-        return match truth.effects {
-            0 => format!("The effect is not there{taken_back}; {claims}."),
-            1 => format!("The effect is there, once{existed}; {claims}."),
-            many => format!("The effect is there {many} times{existed}; {claims}."),
-        };
-    }
-    match (known, truth.effects) {
-        (_, 1..) => "The effect is there: an attempt was answered with ok.".to_owned(),
-        (Known::Done, _) => "The effect is there: the upstream's answer says so.".to_owned(),
-        (Known::NotDone, _) => "The effect is not there: no attempt can have acted.".to_owned(),
-        (Known::MaybeDone, _) => {
-            "Nobody knows: an attempt may have acted, and the recording does not show it. Look upstream.".to_owned()
+/// A surplus effect comes first: no playbook sees it, because each call went well by itself.
+fn next(case: &Case, plan: &Plan, outcome: &Outcome, state: &State) -> String {
+    let alone = alone(plan, outcome, state.known);
+    match (state.surplus, case.key()) {
+        (None, _) => alone,
+        (Some(Surplus { effects, certain: true }), _) => {
+            let surplus = match effects - 1 {
+                1 => "the surplus effect".to_owned(),
+                many => format!("the {many} surplus effects"),
+            };
+            format!("A person: {surplus} must be found upstream and taken back. By the playbook alone: {alone}")
+        }
+        (Some(Surplus { certain: false, .. }), Some(_)) => {
+            format!("A person: look upstream whether the key was honoured. By the playbook alone: {alone}")
+        }
+        (Some(Surplus { certain: false, .. }), None) => {
+            format!(
+                "A person: say in a tools file whether `{}` writes (`playproof tools` begins one); if it does, the \
+                 surplus must be taken back. By the playbook alone: {alone}",
+                text::fitted(case.tool(), 60)
+            )
         }
     }
 }
 
-fn next(plan: &Plan, outcome: &Outcome, known: Known) -> String {
+fn alone(plan: &Plan, outcome: &Outcome, known: Known) -> String {
     match outcome.kind {
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => {
             "Nobody has to: the agent goes on with the result.".to_owned()
@@ -104,7 +77,8 @@ fn next(plan: &Plan, outcome: &Outcome, known: Known) -> String {
     }
 }
 
-fn again(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome, known: Known) -> String {
+fn again(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome, state: &State) -> String {
+    let known = state.known;
     if ran.facts.access == Access::Read {
         return match outcome.kind {
             OutcomeKind::Escalated(queue) => format!(
@@ -114,11 +88,15 @@ fn again(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome, known: Known) -
             _ => "Yes, because the tool only reads. It needs no key.".to_owned(),
         };
     }
+    let there = match state.surplus {
+        Some(Surplus { effects, certain: true }) => format!("the effect is there already, {}", truth::times(effects)),
+        _ => "the effect is there already".to_owned(),
+    };
     let key = case.key().map(|key| format!("`{}`", text::fitted(key, 60)));
     if let OutcomeKind::Escalated(queue) = outcome.kind {
         let queue = plan.names.queue(queue);
         let then = match (known, &key) {
-            (Known::Done, _) => "the effect is there already".to_owned(),
+            (Known::Done, _) => there,
             (Known::NotDone, Some(key)) => format!("if they allow it, with the same key {key}"),
             (Known::NotDone, None) => "if they allow it, with an idempotency key".to_owned(),
             (Known::MaybeDone, Some(key)) => format!("if they want it sent, with the same key {key} and no other"),
@@ -133,11 +111,16 @@ fn again(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome, known: Known) -
     }
     match (known, key) {
         (Known::Done, Some(key)) => format!(
-            "No, because the effect is there already. If it must be sent, only with the same key {key} and the same \
-             arguments: any other key is another intent."
+            "No, because {there}. If it must be sent, only with the same key {key} and the same arguments: any other \
+             key is another intent."
         ),
         (Known::Done, None) => {
-            "No, because the effect is there already, and without an idempotency key it would be made again.".to_owned()
+            format!("No, because {there}, and without an idempotency key it would be made again.")
+        }
+        (Known::NotDone, _) if state.taken_back => {
+            "Only if it is wanted again, because it was made and taken back on purpose; then with a new idempotency \
+             key: a key that was used stands for what was taken back."
+                .to_owned()
         }
         (Known::NotDone, Some(key)) => format!("Yes, because no attempt has acted; with the same key {key}."),
         (Known::NotDone, None) => {
@@ -149,8 +132,8 @@ fn again(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome, known: Known) -
              upstream then does it once, if it honours keys. With another key, no."
         ),
         (Known::MaybeDone, None) => {
-            "No, because an attempt may have acted and the call has no idempotency key: it could \
-                                     be done twice. Look upstream first."
+            "No, because an attempt may have acted and the call has no idempotency key: it could be done twice. Look \
+             upstream first."
                 .to_owned()
         }
     }

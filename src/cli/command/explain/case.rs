@@ -1,7 +1,8 @@
 //! The one call that is explained, and the means to simulate it again under another playbook.
 
+use super::recorded::Recorded;
 use crate::cli::view::facts_in_words;
-use crate::event::{Intent, Transcript};
+use crate::event::{Finding, FindingBy, Intent, Transcript};
 use crate::fixture::model::Fixture;
 use crate::ids::CallId;
 use crate::playbook::model::ToolFacts;
@@ -21,6 +22,8 @@ pub enum Case {
         beyond: BeyondTape,
         /// The input it stands in.
         input: String,
+        /// What the recording shows of it, whatever the playbook.
+        recorded: Recorded,
     },
     /// A call of a fixture.
     Rehearsed {
@@ -43,6 +46,8 @@ pub struct Ran {
     pub facts: ToolFacts,
     /// What an effect of the call is booked for.
     pub intent: Option<Intent>,
+    /// What is found of the call, worst first.
+    pub findings: Vec<Finding>,
 }
 
 impl Case {
@@ -50,12 +55,15 @@ impl Case {
     pub fn simulate(&self, plan: &Plan) -> Ran {
         let mut simulator = Simulator::new();
         match self {
-            Case::Recorded { call, beyond, .. } => {
+            Case::Recorded { call, beyond, recorded, .. } => {
                 let facts = plan.facts(call.tool());
-                let record = simulator.replay(plan, call, facts, beyond).clone();
+                let record = simulator.replay_after(plan, call, facts, beyond, recorded.token_spent).clone();
                 let scenario = crate::sim::ScenarioCall::recorded(call, facts, beyond);
                 let intent = scenario.intent(CallId(0));
-                Ran { record, call: CallId(0), calls: vec![call.reference()], facts, intent }
+                // What the simulation finds of the recording, the look at the whole input has found better.
+                let own = record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
+                let findings = recorded.findings.iter().chain(own).copied().collect();
+                Ran { record, call: CallId(0), calls: vec![call.reference()], facts, intent, findings }
             }
             Case::Rehearsed { fixture, name, .. } => {
                 let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
@@ -63,7 +71,9 @@ impl Case {
                 let place = scenario.calls.iter().position(|call| call.name == name).unwrap_or(0);
                 let call = CallId(u32::try_from(place).unwrap_or(u32::MAX));
                 let known = scenario.calls.get(place);
+                let findings = record.findings.iter().filter(|finding| finding.call == call).copied().collect();
                 Ran {
+                    findings,
                     record,
                     call,
                     calls: scenario.calls.iter().map(|call| call.name.to_owned()).collect(),
@@ -104,11 +114,6 @@ impl Case {
             Case::Recorded { call, .. } => call.token(),
             Case::Rehearsed { .. } => self.written()?.token.as_deref(),
         }
-    }
-
-    /// Whether effects are known to the upstream's ledger, or only what a recording proves.
-    pub fn is_rehearsed(&self) -> bool {
-        matches!(self, Case::Rehearsed { .. })
     }
 
     /// The case as a page shows it; `facts` and `reference` are texts that the view borrows.
@@ -179,7 +184,7 @@ impl Ran {
             transcript: self.transcript(plan),
             call: self.call,
             tally: self.record.tallies.get(self.call.index()).copied().unwrap_or_default(),
-            findings: self.record.findings.iter().filter(|finding| finding.call == self.call).copied().collect(),
+            findings: self.findings.clone(),
             intent: self.intent,
         }
     }

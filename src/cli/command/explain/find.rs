@@ -1,13 +1,15 @@
-//! Finds the one call that is meant: by reference, or by its own id. Says which ones are near where none is.
+//! Finds the one call that is meant: by reference, by its place, or by its own id. Says which ones are near where none
+//! is, and names them where several are.
 
 use super::case::Case;
+use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, fixtures, inputs};
 use crate::diagnostic::did_you_mean;
 use crate::report::text;
 use crate::sim::Plan;
-use crate::trace::model::RecordedCall;
+use crate::trace::assemble::TracedCall;
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
@@ -19,9 +21,9 @@ const REMEMBERED: usize = 100_000;
 
 /// How the call is looked for.
 pub struct Search<'a> {
-    /// The input.
-    pub input: &'a str,
-    /// The reference or id; none where the input has a single call.
+    /// The inputs, all of them traces or all of them fixtures.
+    pub inputs: &'a [String],
+    /// The reference, place or id; none where there is a single call.
     pub wanted: Option<&'a str>,
     /// How a trace is read.
     pub reading: &'a Reading,
@@ -31,104 +33,184 @@ pub struct Search<'a> {
     pub redaction: &'a RedactionRules,
 }
 
+/// Calls that may be meant.
+#[derive(Default)]
+struct Candidates {
+    /// Those whose reference or place is the wanted one: these stand above a call's own id.
+    exact: Vec<Candidate>,
+    /// Those whose own id it is, or all where nothing is wanted.
+    others: Vec<Candidate>,
+    names: Vec<String>,
+}
+
+struct Candidate {
+    input: String,
+    reference: String,
+    /// `FILE:LINE`; a fixture's call has none.
+    place: Option<String>,
+    case: Case,
+}
+
 /// Finds the call.
 ///
 /// # Errors
 /// An input that cannot be read; no such call, or several.
 pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
-    match inputs::is_fixture(search.input) {
-        true => in_fixture(search),
-        false => in_trace(search, plan),
+    let mut candidates = Candidates::default();
+    for (number, input) in search.inputs.iter().enumerate() {
+        match inputs::is_fixture(input) {
+            true => in_fixture(search, input, &mut candidates)?,
+            false => in_trace(search, (number, input), plan, &mut candidates)?,
+        }
+    }
+    let Candidates { exact, others, names } = candidates;
+    let mut found = if exact.is_empty() { others } else { exact };
+    match (found.len(), search.wanted) {
+        (0, wanted) => Err(unknown(search, wanted.unwrap_or(""), &names)),
+        (1, _) => Ok(found.remove(0).case),
+        _ => Err(several(search, &found)),
     }
 }
 
-fn in_fixture(search: &Search<'_>) -> Result<Case, Failure> {
-    let fixture = fixtures::load(search.input)?;
-    let names: Vec<&str> = fixture.calls.iter().map(|call| call.name.as_str()).collect();
-    let name = match (search.wanted, names.as_slice()) {
-        (None, [only]) => (*only).to_owned(),
-        (None, _) => return Err(several(search, &names)),
-        (Some(wanted), _) if names.contains(&wanted) => wanted.to_owned(),
-        (Some(wanted), _) => return Err(unknown(search, wanted, &names)),
-    };
-    Ok(Case::Rehearsed { fixture: Box::new(fixture), name })
+impl Candidates {
+    /// Keeps a call if it may be meant; no more than tell that there are several.
+    fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> Candidate) {
+        let list = if exact { &mut self.exact } else { &mut self.others };
+        if list.len() <= LISTED {
+            list.push(candidate());
+        }
+    }
+
+    fn remember(&mut self, name: &str) {
+        if self.names.len() < REMEMBERED {
+            self.names.push(name.to_owned());
+        }
+    }
 }
 
-fn in_trace(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
-    let mapping = search.reading.map.as_deref().map(inputs::mapping).transpose()?;
-    let input = inputs::trace(search.input, mapping.as_ref())?;
-    let writes = |tool: &str| plan.facts(tool).access == crate::playbook::model::Access::Write;
-    let mut found: Vec<RecordedCall> = Vec::new();
-    let mut count = 0_usize;
-    let mut names: Vec<String> = Vec::new();
-    each_call(0, input, search.reading.options(), search.redaction, &writes, |closed| {
-        let call = closed.into_call();
-        let reference = call.reference();
-        let is_wanted = match search.wanted {
-            Some(wanted) => reference == wanted || call.id() == Some(wanted),
-            None => true,
-        };
-        if names.len() < REMEMBERED {
-            names.extend([Some(reference.as_str()), call.id()].into_iter().flatten().map(str::to_owned));
+fn in_fixture(search: &Search<'_>, input: &str, candidates: &mut Candidates) -> Result<(), Failure> {
+    let fixture = fixtures::load(input)?;
+    for call in &fixture.calls {
+        candidates.remember(&call.name);
+        if search.wanted.is_none_or(|wanted| wanted == call.name) {
+            candidates.keep(search.wanted.is_some(), || Candidate {
+                input: input.to_owned(),
+                reference: call.name.clone(),
+                place: None,
+                case: Case::Rehearsed { fixture: Box::new(fixture.clone()), name: call.name.clone() },
+            });
         }
-        if is_wanted {
-            count += 1;
-            // A reference is unique, and stands above a call's own label.
-            if Some(reference.as_str()) == search.wanted {
-                found.insert(0, call);
-            } else if found.len() <= LISTED {
-                found.push(call);
-            }
+    }
+    Ok(())
+}
+
+/// A call of a trace that may be meant, and what the recording showed of it when it closed.
+struct Wanted {
+    exact: bool,
+    traced: Box<TracedCall>,
+    met: Met,
+}
+
+fn in_trace(
+    search: &Search<'_>,
+    (number, input): (usize, &str),
+    plan: &Plan,
+    candidates: &mut Candidates,
+) -> Result<(), Failure> {
+    let mapping = search.reading.map.as_deref().map(inputs::mapping).transpose()?;
+    let trace = inputs::trace(input, mapping.as_ref())?;
+    let writes = |tool: &str| plan.facts(tool).access == crate::playbook::model::Access::Write;
+    let shown = files::display_name(input);
+    let place = |line: u64| format!("{input}:{line}");
+    let mut watching = Watching::new(plan, &search.beyond);
+    let mut kept: Vec<Wanted> = Vec::new();
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
+        let call = &closed.call;
+        let reference = call.reference();
+        let exact = search
+            .wanted
+            .is_some_and(|wanted| wanted == reference || wanted.contains(':') && wanted == place(call.place.line));
+        let is_wanted = exact || search.wanted.is_none_or(|wanted| call.id() == Some(wanted));
+        candidates.remember(&reference);
+        if let Some(id) = call.id() {
+            candidates.remember(id);
+        }
+        let met = watching.take(&closed, is_wanted);
+        if is_wanted && kept.iter().filter(|kept| kept.exact == exact).count() <= LISTED {
+            kept.push(Wanted { exact, traced: closed.into_box(), met });
         }
     })?;
-    let exact = found.first().is_some_and(|call| Some(call.reference().as_str()) == search.wanted);
-    if count > 1 && !exact {
-        let references: Vec<String> = found.iter().map(RecordedCall::reference).collect();
-        return Err(several(search, &references.iter().map(String::as_str).collect::<Vec<_>>()));
+    for Wanted { exact, traced, met } in kept {
+        let recorded = watching.finish(&traced, met);
+        let call = traced.call;
+        candidates.keep(exact, || Candidate {
+            input: input.to_owned(),
+            reference: call.reference(),
+            place: Some(place(call.place.line)),
+            case: Case::Recorded {
+                call: Box::new(call),
+                beyond: search.beyond.clone(),
+                input: shown.clone(),
+                recorded,
+            },
+        });
     }
-    match found.into_iter().next() {
-        Some(call) => Ok(Case::Recorded {
-            call: Box::new(call),
-            beyond: search.beyond.clone(),
-            input: files::display_name(search.input),
-        }),
-        None => {
-            Err(unknown(search, search.wanted.unwrap_or(""), &names.iter().map(String::as_str).collect::<Vec<_>>()))
-        }
-    }
+    Ok(())
 }
 
-fn several(search: &Search<'_>, names: &[&str]) -> Failure {
-    let listed: Vec<String> = names.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
+/// References, or places where references are not enough.
+fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
+    let mut references: Vec<&str> = found.iter().map(|candidate| candidate.reference.as_str()).collect();
+    references.sort_unstable();
+    references.dedup();
+    let same = references.len() < found.len();
+    let names: Vec<&str> = found
+        .iter()
+        .map(|candidate| match (same, &candidate.place) {
+            (true, Some(place)) => place.as_str(),
+            (true, None) => candidate.input.as_str(),
+            (false, _) => candidate.reference.as_str(),
+        })
+        .collect();
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| text::fitted(name, 100).into_owned()).collect();
     let more = if names.len() > LISTED { ", and more" } else { "" };
     let said = match search.wanted {
-        Some(wanted) => format!("`{wanted}` is the id of several calls: {}{more}", listed.join(", ")),
+        Some(wanted) => format!("`{wanted}` is the name of several calls: {}{more}", listed.join(", ")),
         None => format!("say which call: {}{more}", listed.join(", ")),
     };
-    Failure::said(said).next(format!(
-        "playproof explain {} --call '{}'",
-        search.input,
-        listed.first().map_or("", |first| first)
-    ))
+    let failure = Failure::said(said);
+    match (found.first(), names.first()) {
+        (Some(Candidate { reference, place: None, input, .. }), _) => {
+            failure.next(text::shell_words(&["playproof", "explain", input, "--call", reference]))
+        }
+        (_, Some(first)) => failure.next(command(search, first)),
+        _ => failure,
+    }
 }
 
-fn unknown(search: &Search<'_>, wanted: &str, names: &[&str]) -> Failure {
-    let failure = Failure::said(format!("there is no call `{wanted}` in {}", files::display_name(search.input)));
+fn unknown(search: &Search<'_>, wanted: &str, names: &[String]) -> Failure {
+    let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
+    let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
     if names.is_empty() {
         return failure.help("it holds no calls at all");
     }
-    match did_you_mean(wanted, names.iter().copied()) {
+    match did_you_mean(wanted, names.iter().map(String::as_str)) {
         Some(near) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
         None => {
             let listed: Vec<String> =
                 names.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
             failure
-                .help(format!("calls are named by run and number, or by their own id, such as {}", listed.join(", ")))
-                .next(format!("playproof replay {}", text::shell_word(search.input)))
+                .help(format!(
+                    "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
+                    listed.join(", ")
+                ))
+                .next(format!("playproof replay {}", text::shell_words(search.inputs)))
         }
     }
 }
 
 fn command(search: &Search<'_>, call: &str) -> String {
-    text::shell_words(&["playproof", "explain", search.input, "--call", call])
+    let words = ["playproof", "explain"].into_iter().chain(search.inputs.iter().map(String::as_str));
+    text::shell_words(&words.chain(["--call", call]).collect::<Vec<_>>())
 }

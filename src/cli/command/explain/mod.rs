@@ -4,9 +4,11 @@ mod advice;
 mod case;
 mod find;
 mod otherwise;
+mod recorded;
 mod run;
 mod story;
 #[cfg(test)]
 mod tests;
+mod truth;
 
 pub use run::{Args, run};

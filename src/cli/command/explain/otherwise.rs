@@ -27,9 +27,12 @@ pub fn tell(case: &Case, plan: &Plan, tools: &Tools, ran: &Ran) -> Vec<String> {
         let other = Plan::new(with_guards(&plan.playbook, Some(guard), None), tools);
         said.push(format!("{}, {}", flipped("retry", guard), ending(case, plan, ran, &other, SAME)));
     }
-    if let Some(guard) =
-        guard_flipped(plan, ran, is_reversal_decision, |what| matches!(what, Decision::ReversalRefused { .. }))
-    {
+    if let Some(guard) = guard_flipped(
+        plan,
+        ran,
+        is_reversal_decision,
+        |what| matches!(what, Decision::ReversalRefused { why } if !why.was_sent()),
+    ) {
         let other = Plan::new(with_guards(&plan.playbook, None, Some(guard)), tools);
         said.push(format!("{}, {}", flipped("token", guard), ending(case, plan, ran, &other, SAME)));
     }

@@ -22,15 +22,16 @@ use crate::upstream::BeyondTape;
 #[command(after_help = "\
 Examples:
   playproof explain trace.jsonl --call r1#3
+  playproof explain *.jsonl --call monday.jsonl:17
   playproof explain trace.jsonl --call call_Zx81 --playbook my.yaml --tools tools.yaml
   playproof explain fixtures/refund.yaml")]
 pub struct Args {
-    /// A trace, a foreign recording or a fixture; `-` is standard input
-    #[arg(value_name = "INPUT")]
-    pub input: String,
+    /// Traces, foreign recordings or fixtures that hold the call; `-` is standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
 
-    /// The call: a reference such as `r1#3` (run and number), or its own id
-    #[arg(long, value_name = "REF|ID")]
+    /// The call: a reference such as `r1#3` (run and number), its place FILE:LINE, or its own id
+    #[arg(long, value_name = "REF|PLACE|ID")]
     pub call: Option<String>,
 
     /// The playbook: an embedded name or a path [default: the project's, or standard]
@@ -58,12 +59,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
-        input: &args.input,
+        inputs: &args.inputs,
         wanted: args.call.as_deref(),
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         redaction: &project.redaction,
     };
+    beyond::warn(&search.beyond, &[&plan]);
     let case = find(&search, &plan)?;
     let style =
         Style { width: terminal.out.width, palette: Palette::new(terminal.out.colour), arguments: Arguments::Values };

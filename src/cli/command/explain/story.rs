@@ -76,6 +76,9 @@ impl Story<'_> {
                 "The call is handed to people: it waits in the queue `{}`, and no later attempt is made.",
                 self.plan.names.queue(queue)
             )),
+            Decision::ReversalRefused { why } if why.was_sent() => {
+                self.say(format!("{when} the reversal token is sent, and nothing is taken back for certain: {}.", timeline::refused(why)));
+            }
             Decision::ReversalRefused { why } => {
                 self.say(format!("The token guard refuses the reversal: {}.", timeline::refused(why)));
             }

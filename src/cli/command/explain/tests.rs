@@ -1,6 +1,7 @@
 //! The page of `explain`, on calls built by hand.
 
 use super::case::Case;
+use super::recorded::Recorded;
 use super::run::page;
 use crate::diagnostic::Source;
 use crate::event::ErrorFacts;
@@ -20,7 +21,7 @@ fn plan(name: &str) -> Plan {
 
 fn failed(at_ms: u64, kind: &str, message: &str) -> RecordedAnswer {
     let error = ErrorFacts { kind: Some(kind.into()), message: Some(message.into()), ..ErrorFacts::default() };
-    answered(at_ms, Reply::Failed(Some(Box::new(error))))
+    answered(at_ms, Reply::Failed(Some(std::sync::Arc::new(error))))
 }
 
 fn answered(at_ms: u64, reply: Reply) -> RecordedAnswer {
@@ -48,7 +49,12 @@ fn refund(key: Option<&str>, answers: Vec<RecordedAnswer>) -> Case {
     call.number_in_run = 3;
     call.at = Some(Instant::ZERO);
     call.answers = answers;
-    Case::Recorded { call: Box::new(call), beyond: BeyondTape::Unanswered, input: "trace.jsonl".into() }
+    Case::Recorded {
+        call: Box::new(call),
+        beyond: BeyondTape::Unanswered,
+        input: "trace.jsonl".into(),
+        recorded: Recorded::default(),
+    }
 }
 
 fn explain(case: &Case, playbook: &str) -> String {
@@ -87,4 +93,43 @@ fn an_unkeyed_timeout_is_not_safe_to_send_again() {
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
+}
+
+#[test]
+fn an_answer_that_the_playbook_leaves_unused_still_proves_the_effect() {
+    let case = refund(None, vec![failed(5_000, "timeout", "no answer"), answered(5_900, Reply::Ok)]);
+    let page = explain(&case, "standard");
+    for said in [
+        "an unused answer of the recording proves one",
+        "The effect is there: an attempt was answered with ok. That counts 1 answer of the recording that this \
+         playbook leaves unused: it would not send the attempt that it answers.",
+        "An attempt that failed may have made it once more: look upstream.",
+        "in the queue `ambiguous_effects`; the effect is there already.",
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    let keyed = refund(Some("ik_91"), vec![failed(5_000, "timeout", "no answer"), answered(5_900, Reply::Ok)]);
+    let page = explain(&keyed, "standard");
+    assert!(!page.contains("unused") && !page.contains("once more"), "{page}");
+}
+
+#[test]
+fn what_was_modelled_is_not_said_to_be_true_upstream() {
+    let Case::Recorded { call, input, recorded, .. } = refund(Some("ik_91"), vec![failed(5_000, "timeout", "none")])
+    else {
+        unreachable!()
+    };
+    let case = Case::Recorded { call, input, recorded, beyond: BeyondTape::Ok };
+    let page = explain(&case, "standard");
+    assert!(page.contains("Nobody knows: an attempt may have acted"), "{page}");
+    assert!(page.contains("What was modelled proves nothing, and is left out."), "{page}");
+}
+
+#[test]
+fn an_effect_that_was_taken_back_is_not_said_never_to_have_been_there() {
+    let taken_back = RecordedAnswer { to: AnswerTo::Reversal, ..answered(7_000, Reply::Ok) };
+    let case = refund(None, vec![answered(5_000, Reply::Ok), taken_back]);
+    let page = explain(&case, "standard");
+    assert!(page.contains("The effect is not there: it was taken back."), "{page}");
+    assert!(page.contains("Only if it is wanted again") && !page.contains("no attempt has acted"), "{page}");
 }

@@ -3,10 +3,10 @@
 use super::args::{Args, FailOn, Format};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
-use crate::cli::playbooks;
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
+use crate::cli::{beyond, playbooks};
 use crate::impact::{Gate, Impact, Part, Watcher};
 use crate::playbook::fingerprint;
 use crate::report::impact::{Shown, json, markdown, page};
@@ -33,6 +33,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         jobs: args.jobs,
         allow_empty: args.allow_empty,
     };
+    beyond::warn(&stream.beyond, &[mine, theirs]);
     let mut all = Part::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);

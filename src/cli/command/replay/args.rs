@@ -60,8 +60,8 @@ pub struct Args {
     #[arg(long, value_name = "failed|findings|VERDICT", help_heading = "Showing")]
     pub only: Option<String>,
 
-    /// Only this call: a reference such as `r1#3`, or the call's own id
-    #[arg(long, value_name = "REF|ID", help_heading = "Showing")]
+    /// Only this call: a reference such as `r1#3`, its place FILE:LINE, or its own id
+    #[arg(long, value_name = "REF|PLACE|ID", help_heading = "Showing")]
     pub call: Option<String>,
 
     /// Only the calls of this run

@@ -12,7 +12,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::{Output, refused, to_stderr, to_stdout};
 use crate::cli::project::Project;
 use crate::cli::terminal::{Terminal, cores};
-use crate::cli::{files, inputs, playbooks};
+use crate::cli::{beyond, files, inputs, playbooks};
 use crate::diagnostic::{Report, did_you_mean};
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
@@ -23,6 +23,7 @@ use crate::report::overview::{self, InputNote};
 use crate::report::summary::Totals;
 use crate::report::{diagnostic, text};
 use crate::sim::Plan;
+use crate::trace::model::Place;
 
 /// Groups of calls that are shown unless `--all` is given.
 const SHOWN: usize = 20;
@@ -45,27 +46,28 @@ pub fn run(
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         redaction: project.redaction.clone(),
     };
+    beyond::warn(&options.beyond, &plans.iter().collect::<Vec<_>>());
     let lines = args.format == Format::Jsonl;
-    let watcher = Watcher { selection: selection.clone(), lines, inputs: names.clone() };
+    let watcher =
+        Watcher { lines: lines.then(|| selection.clone()), listing: Listing::new(selection), inputs: names.clone() };
     let notes: Notes = Arc::new(Mutex::new(Vec::new()));
     let bar = feed::bar(&args.inputs, terminal);
     let feed = feed::open(&args.inputs, mapping.as_ref(), Arc::clone(&notes), bar.clone());
-    let mut listing = Listing::new(selection);
     let mut written = 0;
     if lines {
         output.write(b"{\"type\":\"format\",\"format\":\"replay/1\"}\n")?;
     }
     let replayed = replay(&plans, feed, &options, &watcher, |part: Part| {
-        listing.merge(part.listing);
         written += part.written;
         if part.lines.is_empty() { Ok(()) } else { to_stdout(&part.lines) }
     });
     bar.finish_and_clear();
     let replayed = replayed.map_err(|error| failed(error, args))?;
     say_skipped(&replayed, terminal);
-    refuse_empty(args, &replayed, if lines { written } else { listing.calls() })?;
+    refuse_empty(args, &replayed, if lines { written } else { watcher.listing.calls() })?;
     let notes = notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let groups = listing.into_groups();
+    let groups = watcher.listing.into_groups();
+    say_ambiguous(args, &groups);
     let page = Page { args, terminal, plans: &plans, options: &options, names: &names, replayed: &replayed };
     page.write(&groups, &notes, output)?;
     Ok(exit(&replayed, args.strict))
@@ -85,7 +87,34 @@ fn selection(args: &Args, plans: &[Plan]) -> Result<Selection, Failure> {
         Some(verdict) => Only::Verdict(known_verdict(verdict, plans)?),
     };
     let unfolded = args.all || args.call.is_some();
-    Ok(Selection { only, call: args.call.clone(), run: args.run.clone(), unfolded })
+    let place = args.call.as_deref().and_then(|call| place(call, &args.inputs));
+    Ok(Selection { only, call: args.call.clone(), place, run: args.run.clone(), unfolded })
+}
+
+/// The place that `FILE:LINE` names.
+fn place(call: &str, inputs: &[String]) -> Option<Place> {
+    let (path, line) = call.rsplit_once(':')?;
+    let input = inputs.iter().position(|input| input == path)?;
+    Some(Place { input: u32::try_from(input).ok()?, line: line.parse().ok()? })
+}
+
+/// References are unique in an input, ids not even there: a name that selects several calls says so.
+fn say_ambiguous(args: &Args, groups: &[Group]) {
+    let (Some(call), [first, _, ..]) = (&args.call, groups) else { return };
+    let name = |group: &Group| {
+        let Place { input, line } = group.detail.call.place;
+        let input = usize::try_from(input).ok().and_then(|input| args.inputs.get(input));
+        format!("{}:{line}", input.map_or("?", String::as_str))
+    };
+    let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
+    let more = if groups.len() > SHOWN { ", and more" } else { "" };
+    to_stderr(&text::visible(&format!(
+        "note: `{call}` is the name of {} calls: {}{more}; one of them alone: --call {}",
+        groups.len(),
+        listed.join(", "),
+        text::shell_word(&name(first))
+    )));
+    to_stderr("\n");
 }
 
 fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {

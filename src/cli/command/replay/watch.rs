@@ -14,18 +14,16 @@ use crate::trace::model::RecordedCall;
 
 /// What a page needs of the calls.
 pub struct Watcher {
-    /// Which calls.
-    pub selection: Selection,
-    /// Write lines instead of collecting.
-    pub lines: bool,
+    /// The calls that a page will show.
+    pub listing: Listing,
+    /// Write lines of these instead of collecting.
+    pub lines: Option<Selection>,
     /// The inputs' names, in their order.
     pub inputs: Vec<String>,
 }
 
 /// What became of a batch of calls.
 pub struct Part {
-    /// The calls that a page will show.
-    pub listing: Listing,
     /// Lines, if those were asked for.
     pub lines: Vec<u8>,
     /// Calls that are in the lines.
@@ -38,22 +36,18 @@ impl Watch for Watcher {
     type Part = Part;
 
     fn part(&self) -> Part {
-        Part {
-            listing: Listing::new(self.selection.clone()),
-            lines: Vec::new(),
-            written: 0,
-            reference: vec![String::new()],
-            findings: Vec::new(),
-        }
+        Part { lines: Vec::new(), written: 0, reference: vec![String::new()], findings: Vec::new() }
     }
 
     fn see(&self, seen: &Seen<'_>, part: &mut Part) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
-        if !self.lines {
-            part.listing.take(seen.call, seen.recorded, runs);
-        } else if self.selection.wants(seen.call, seen.recorded, runs.clone()) {
-            part.written += 1;
-            self.write(seen, runs, part);
+        match &self.lines {
+            None => self.listing.take(seen.call, seen.recorded, runs),
+            Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
+                part.written += 1;
+                self.write(seen, runs, part);
+            }
+            Some(_) => {}
         }
     }
 }

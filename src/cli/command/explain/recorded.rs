@@ -1,0 +1,127 @@
+//! What the recording shows of a call whatever the playbook decides: its findings, and the effects that other calls
+//! made for the same intent. Takes every call of one input in the order in which they close.
+
+use crate::event::{Finding, FindingId};
+use crate::playbook::model::{Access, ToolFacts};
+use crate::replay::{Recording, Tokens, finding, judge_attempts};
+use crate::sim::Plan;
+use crate::trace::assemble::{ClosedCall, TracedCall};
+use crate::upstream::BeyondTape;
+
+/// What the recording shows of one call.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// Worst first.
+    pub findings: Vec<Finding>,
+    /// The other calls that made the same effect, in the order of their lines.
+    pub others: Vec<Other>,
+    /// An earlier call of the run has sent the call's reversal token.
+    pub token_spent: bool,
+}
+
+/// Another call that made the same effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// Its reference, or its line where it belongs to another run.
+    pub name: String,
+    /// Whether it was made later than the call that is explained.
+    pub later: bool,
+    /// Effects that its own recording proves.
+    pub effects: u32,
+}
+
+impl Recorded {
+    /// Effects that other calls made for the same intent.
+    pub fn effects_of_others(&self) -> u32 {
+        self.others.iter().fold(0, |sum, other| sum.saturating_add(other.effects))
+    }
+}
+
+/// The sequential look at one input. Keeps 40 bytes a write that succeeded: who asks for one call can wait for it.
+pub struct Watching<'a> {
+    plan: &'a Plan,
+    beyond: &'a BeyondTape,
+    recording: Recording,
+    tokens: Tokens,
+    booked: Vec<Booked>,
+}
+
+/// What was seen of a wanted call when it closed.
+pub struct Met {
+    findings: Vec<Finding>,
+    token_spent: bool,
+}
+
+/// Effects of one call.
+struct Booked {
+    intent: u128,
+    run: u128,
+    line: u64,
+    number_in_run: u32,
+    effects: u32,
+}
+
+impl<'a> Watching<'a> {
+    /// Nothing seen yet; tool facts come from `plan`.
+    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape) -> Watching<'a> {
+        Watching { plan, beyond, recording: Recording::default(), tokens: Tokens::default(), booked: Vec::new() }
+    }
+
+    /// Takes the next closed call; gives what the recording shows of it so far if it `is_wanted`.
+    pub fn take(&mut self, closed: &ClosedCall, is_wanted: bool) -> Met {
+        let facts = self.plan.facts(closed.call.tool());
+        let token_spent = self.tokens.take(self.plan, closed, self.beyond);
+        let mut findings = Vec::new();
+        self.recording.take(closed, facts, |finding| findings.push(finding));
+        let effects = one_intent(facts).then(|| closed.story.succeeded.saturating_sub(closed.story.reversed));
+        if let Some(effects @ 1..) = effects {
+            self.booked.push(Booked {
+                intent: closed.marks.intent(),
+                run: closed.marks.run,
+                line: closed.call.place.line,
+                number_in_run: closed.call.number_in_run,
+                effects,
+            });
+        }
+        if is_wanted {
+            judge_attempts(&closed.call, facts, self.plan, &mut findings);
+        }
+        Met { findings, token_spent }
+    }
+
+    /// What the recording shows of a call, once all its input was taken; `met` is what it was given for.
+    pub fn finish(&self, traced: &TracedCall, met: Met) -> Recorded {
+        let Met { mut findings, token_spent } = met;
+        let (marks, call) = (&traced.marks, &traced.call);
+        let facts = self.plan.facts(call.tool());
+        let same = self.booked.iter().filter(|booked| booked.intent == marks.intent() && one_intent(facts));
+        let (mut others, mut until) = (Vec::new(), 0_u32);
+        for booked in same {
+            if booked.line <= call.place.line {
+                until = until.saturating_add(booked.effects);
+            }
+            if booked.line == call.place.line {
+                continue;
+            }
+            let name = match booked.run == marks.run {
+                true => format!("{}#{}", call.run().unwrap_or(""), booked.number_in_run),
+                false => format!("the call in line {}", booked.line),
+            };
+            others.push((booked.line, Other { name, later: booked.line > call.place.line, effects: booked.effects }));
+        }
+        others.sort_by_key(|(line, _)| *line); // calls close in another order
+        // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
+        let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
+        let said = findings.iter().any(|finding| doubled.contains(&finding.id));
+        if until > 1 && !said && traced.story.succeeded > 0 {
+            findings.push(finding(FindingId::PossibleDuplicateEffect, until));
+        }
+        findings.sort_unstable();
+        Recorded { findings, others: others.into_iter().map(|(_, other)| other).collect(), token_spent }
+    }
+}
+
+/// Whether calls of a tool can have one intent in common, and making its effect again is another effect.
+pub const fn one_intent(facts: ToolFacts) -> bool {
+    matches!(facts.access, Access::Write) && !facts.repeatable && !facts.idempotent
+}

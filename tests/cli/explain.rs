@@ -1,0 +1,135 @@
+//! `explain` on whole traces: what the recording shows of other calls, and which call is meant.
+
+use super::{Place, TRACE};
+
+/// Three refunds for one intent, and one for another.
+const THRICE: &str = r#"{"run_id":"r1","call_id":"c1","tool":"payments.issue_refund","args":{"order":"o_91","amount":4200},"status":"ok"}
+{"run_id":"r1","call_id":"c2","tool":"payments.issue_refund","args":{"order":"o_92","amount":4200},"status":"ok"}
+{"run_id":"r1","call_id":"c3","tool":"payments.issue_refund","args":{"amount":4200,"order":"o_91"},"status":"ok"}
+{"run_id":"r1","call_id":"c4","tool":"payments.issue_refund","args":{"order":"o_91","amount":4200.0},"status":"ok"}
+"#;
+
+const TOOLS: &str = "format: tools/1\ntools:\n  payments.issue_refund: { access: write, idempotent: false }\n";
+
+fn explained(trace: &str, args: &[&str]) -> String {
+    let place = Place::new();
+    place.write("trace.jsonl", trace);
+    place.write("tools.yaml", TOOLS);
+    let run = place.run(&[&["explain", "trace.jsonl"], args].concat());
+    assert_eq!(run.code, 0, "{}", run.err);
+    run.out.split_whitespace().collect::<Vec<_>>().join(" ") // however its lines are wrapped
+}
+
+#[test]
+fn an_effect_that_was_made_three_times_is_explained_at_each_of_its_calls() {
+    let tools = ["--tools", "tools.yaml", "--call"];
+    for (call, by) in
+        [("r1#1", "this call, r1#3, r1#4"), ("r1#3", "r1#1, this call, r1#4"), ("c4", "r1#1, r1#3, this call")]
+    {
+        let page = explained(THRICE, &[&tools[..], &[call]].concat());
+        for said in [
+            &format!("The effect is there 3 times; made by {by}."),
+            "A person: the 2 surplus effects must be found upstream and taken back.",
+            "No, because the effect is there already, 3 times, and without an idempotency key",
+        ] {
+            assert!(page.contains(said), "{said}\n{page}");
+        }
+        assert_eq!(page.contains("unsafe duplicate_effect"), call != "r1#1", "{page}");
+    }
+}
+
+#[test]
+fn another_intent_of_the_same_tool_is_left_alone() {
+    let page = explained(THRICE, &["--tools", "tools.yaml", "--call", "c2"]);
+    assert!(page.contains("The effect is there: an attempt was answered with ok."), "{page}");
+    assert!(page.contains("acts next Nobody has to"), "{page}");
+}
+
+#[test]
+fn where_nobody_declared_the_tool_a_repetition_is_a_doubt() {
+    let undeclared = THRICE.replace("payments.issue_refund", "pay");
+    let page = explained(&undeclared, &["--call", "c3"]);
+    assert!(page.contains("doubt possible_duplicate_effect: one intent may have had 2 effects"), "{page}");
+    assert!(page.contains("3 times if this tool writes, which nobody has declared"), "{page}");
+}
+
+#[test]
+fn a_key_that_was_used_twice_may_have_been_honoured() {
+    let keyed = THRICE.replace("\"args\"", "\"idempotency_key\":\"k\",\"args\"");
+    let page = explained(&keyed, &["--tools", "tools.yaml", "--call", "c3"]);
+    assert!(page.contains("if the upstream ignores the key; if it honours it, once"), "{page}");
+    assert!(!page.contains("duplicate_effect: one intent had"), "{page}");
+}
+
+#[test]
+fn a_name_of_several_calls_is_refused_with_their_places() {
+    let place = Place::with_trace();
+    place.write("other.jsonl", TRACE);
+    let run = place.run(&["explain", "trace.jsonl", "other.jsonl", "--call", "r1#1"]);
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert!(run.err.contains("`r1#1` is the name of several calls: trace.jsonl:1, other.jsonl:1"), "{}", run.err);
+    assert!(run.err.contains("explain trace.jsonl other.jsonl --call trace.jsonl:1"), "{}", run.err);
+    let run = place.run(&["explain", "trace.jsonl", "other.jsonl", "--call", "other.jsonl:1"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("other.jsonl:1"), "{}", run.out);
+    let ids = place.run(&["explain", "trace.jsonl", "--call", "c1"]);
+    assert!(ids.err.contains("`c1` is the name of several calls: r1#1, r2#1"), "{}", ids.err);
+}
+
+#[test]
+fn replay_says_so_where_a_call_is_the_name_of_several() {
+    let place = Place::with_trace();
+    place.write("other.jsonl", TRACE);
+    let run = place.run(&["replay", "trace.jsonl", "other.jsonl", "--call", "r1#1"]);
+    assert!(run.err.contains("note: `r1#1` is the name of 2 calls: trace.jsonl:1, other.jsonl:1"), "{}", run.err);
+    let run = place.run(&["replay", "trace.jsonl", "other.jsonl", "--call", "other.jsonl:1", "--format", "json"]);
+    let page: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+    assert_eq!((run.err.as_str(), page["calls"].as_array().map(Vec::len)), ("", Some(1)));
+}
+
+#[test]
+fn runs_of_several_inputs_are_told_apart() {
+    let place = Place::with_trace();
+    place.write("other.jsonl", TRACE);
+    let off_tape = |args: &[&str]| {
+        let run = place.run(&[&["replay", "--format", "json"], args].concat());
+        let page: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+        page["playbooks"][0]["off_tape_runs"].as_u64().unwrap_or_else(|| panic!("{page:#}"))
+    };
+    let one = off_tape(&["trace.jsonl"]);
+    assert!(one > 0);
+    assert_eq!(off_tape(&["trace.jsonl", "other.jsonl"]), 2 * one);
+}
+
+/// Two calls of one run that failed and have a reversal token in common.
+const SHARED_TOKEN: &str = r#"{"run_id":"r1","tool":"pay","args":{"n":1},"reversal_token":"rev","status":"error","error":{"kind":"schema_validation"}}
+{"run_id":"r1","tool":"pay","args":{"n":2},"reversal_token":"rev","status":"error","error":{"kind":"schema_validation"}}
+"#;
+
+#[test]
+fn a_token_that_an_earlier_call_of_the_run_has_sent_is_not_sent_again() {
+    let args = ["--playbook", "reversing", "--beyond-tape", "ok", "--call"];
+    let first = explained(SHARED_TOKEN, &[&args[..], &["r1#1"]].concat());
+    assert!(first.contains("the reversal token is redeemed"), "{first}");
+    let second = explained(SHARED_TOKEN, &[&args[..], &["r1#2"]].concat());
+    assert!(second.contains("The token guard refuses the reversal: the token was redeemed before."), "{second}");
+}
+
+#[test]
+fn a_reversal_that_the_upstream_did_not_take_is_not_laid_on_the_guard() {
+    let page = explained(SHARED_TOKEN, &["--playbook", "reversing", "--beyond-tape", "fail:5xx", "--call", "r1#1"]);
+    assert!(page.contains("is sent, and nothing is taken back for certain: the upstream failed"), "{page}");
+    assert!(!page.contains("token guard refuses") && !page.contains("With the token guard off"), "{page}");
+}
+
+#[test]
+fn a_modelled_kind_that_no_rule_names_is_warned_of() {
+    let place = Place::with_trace();
+    let run = |answer| place.run(&["replay", "trace.jsonl", "--beyond-tape", answer]).err;
+    assert_eq!(run("fail:timeout"), "");
+    assert_eq!(run("fail:boom"), "warning: no rule of `standard` names the error kind `boom`\n");
+    let near = "warning: no rule of `standard` names the error kind `timeot`; did you mean `fail:timeout`?\n";
+    assert_eq!(run("fail:timeot"), near);
+    let explain = place.run(&["explain", "trace.jsonl", "--call", "r1#1", "--beyond-tape", "fail:timeot"]);
+    assert_eq!((explain.code, explain.err.as_str()), (0, near));
+}
