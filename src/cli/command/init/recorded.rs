@@ -100,7 +100,7 @@ fn scripted_answer(answer: &RecordedAnswer, before: Option<Instant>) -> Scripted
     let latency = Duration::from_micros(latency.as_micros() / 1_000 * 1_000);
     let says = match &answer.reply {
         Reply::Ok => Says::Ok,
-        Reply::Failed(error) => Says::Failed(error.as_deref().cloned()),
+        Reply::Failed(error) => Says::Failed(error.clone()),
     };
     ScriptedAnswer { says, latency, applied: None }
 }

@@ -44,7 +44,12 @@ fn signal(field: &Field) -> Option<Signal> {
     if Part::Status.rank(&field.steps).is_some() && field.numbers_within(100.0, 599.0) {
         return Some(of(field, "400-599".to_owned(), |value| value.parse().is_ok_and(|n: f64| n >= 400.0)));
     }
-    let is_word = WORDS.contains(&name.as_str()) && field.texts == field.rows.len() && field.values.len() <= 30;
+    let in_status = field.steps.iter().rev().nth(1).is_some_and(|above| names::plain(above) == "status");
+    if name == "code" && in_status && field.numbers_within(0.0, 2.0) {
+        return Some(of(field, "2".to_owned(), |value| value == "2")); // OpenTelemetry: 0 unset, 1 ok, 2 error
+    }
+    let is_named = WORDS.contains(&name.as_str()) || (name == "code" && in_status);
+    let is_word = is_named && field.texts == field.rows.len() && field.values.len() <= 30;
     if is_word {
         return told_by_words(field);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::failures::{Signal, in_answer};
 use super::guess::Line;
 use super::names::Part;
-use super::shape::{Shape, ids};
+use super::shape::{Shape, ids, keys};
 use super::survey::{Field, Survey};
 use super::text::scalar;
 use crate::trace::iso;
@@ -54,11 +54,11 @@ impl<'s> Look<'s> {
             return Some(ids.clone());
         }
         let rows = &self.shape.calls;
-        let first = |field: &Field| match self.attempt() {
-            Some(attempt) => attempt.values.get("1").map_or(0, |first| field.rows.intersection(first).count()),
-            None => rows.len(),
+        let first = match self.attempt().and_then(|attempt| attempt.values.get("1")) {
+            Some(first) => rows.intersection(first).copied().collect(),
+            None => rows.clone(),
         };
-        let apart = |field: &Field| field.values.len() >= first(field).max(1);
+        let apart = |field: &Field| keys(self.survey, field, &first).len() >= first.len().max(1);
         let fields = ids(self.survey, rows).into_iter().filter(|(_, field)| apart(field));
         let best = fields.min_by_key(|(rank, field)| (*rank, field.steps.len())).map(|(_, field)| field.path.clone());
         best.map(|path| (path.clone(), path))
@@ -186,11 +186,13 @@ fn unit(field: &Field) -> Option<&'static str> {
     if field.texts == all && field.values.keys().all(|value| iso::parse_micros(value).is_some()) {
         return Some("iso");
     }
-    if field.numbers != all {
+    // Nanoseconds are often written as text, because they do not fit into the numbers of JavaScript.
+    let digits = |value: &String| value.len() >= 10 && value.bytes().all(|byte| byte.is_ascii_digit());
+    if field.numbers != all && !(field.texts == all && field.values.keys().all(digits)) {
         return None;
     }
     let name = super::names::plain(field.steps.last()?);
-    let named = [("ms", "ms"), ("us", "us"), ("ns", "ns"), ("seconds", "s")];
+    let named = [("ms", "ms"), ("us", "us"), ("ns", "ns"), ("seconds", "s"), ("nano", "ns")];
     if let Some((_, unit)) = named.into_iter().find(|(ending, _)| name.ends_with(ending) && name != "ts") {
         return Some(unit);
     }

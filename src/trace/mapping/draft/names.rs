@@ -30,10 +30,11 @@ pub(super) enum Part {
 const NAMES: [(Part, &[&str]); 20] = [
     (Part::Tool, &["tool", "toolname", "function", "functionname", "action", "actionname", "command", "operation",
         "method", "skill", "capability", "endpoint", "api", "name"]),
-    (Part::Event, &["event", "eventtype", "eventname", "type", "kind", "recordtype", "phase", "op", "msg"]),
+    (Part::Event, &["event", "eventtype", "eventname", "type", "kind", "recordtype", "runtype",
+        "spantype", "spankind", "category", "phase", "op", "msg"]),
     (Part::Run, &["runid", "run", "sessionid", "session", "conversationid", "conversation", "threadid", "thread",
         "traceid", "trace", "workflowid", "workflow", "agentid", "agent", "jobid", "job", "taskid", "task"]),
-    (Part::Id, &["callid", "toolcallid", "invocationid", "spanid", "requestid", "reqid", "req", "correlationid",
+    (Part::Id, &["callid", "toolcallid", "tooluseid", "invocationid", "spanid", "requestid", "reqid", "req", "correlationid",
         "call", "span", "id", "uuid"]),
     (Part::Args, &["args", "arguments", "toolargs", "toolinput", "params", "parameters", "input", "inputs",
         "kwargs", "payload", "request", "requestbody"]),
@@ -41,9 +42,9 @@ const NAMES: [(Part, &[&str]); 20] = [
     (Part::Evidence, &["evidencerefs", "evidenceids", "evidence"]),
     (Part::Token, &["reversaltoken", "undotoken", "refundtoken"]),
     (Part::Attempt, &["attempt", "attemptno", "attemptnumber", "try", "tryno"]),
-    (Part::Started, &["startedat", "starttime", "starttimestamp", "started", "start", "begin", "begunat"]),
+    (Part::Started, &["startedat", "starttime", "starttimestamp", "starttimeunixnano", "started", "start", "begin", "begunat"]),
     (Part::Time, &["ts", "timestamp", "time", "at", "atms", "datetime", "date", "createdat", "loggedat"]),
-    (Part::Ended, &["endedat", "endtime", "endtimestamp", "finishedat", "completedat", "ended", "finished", "end"]),
+    (Part::Ended, &["endedat", "endtime", "endtimestamp", "endtimeunixnano", "finishedat", "completedat", "ended", "finished", "end"]),
     (Part::Latency, &["latencyms", "durationms", "tookms", "elapsedms", "responsetimems", "latencymillis",
         "durationmillis", "timems"]),
     (Part::Body, &["output", "result", "response", "responsebody", "answer", "content", "body", "observation"]),
@@ -114,6 +115,11 @@ pub(super) fn says_failure(value: &str) -> bool {
         "fatal",
     ];
     words(value).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether the words of a row's sort say that it is about a tool.
+pub(super) fn says_tool(value: &str) -> bool {
+    words(value).iter().any(|word| ["tool", "tools", "function"].contains(&word.as_str()))
 }
 
 /// Whether the words of an event's name say that something begins.

@@ -98,8 +98,23 @@ fn by_arguments(survey: &Survey, tool: &Field, told: &Rows) -> Option<Shape> {
     })
 }
 
-/// Each row that names a tool is a call and its result.
+/// Each row that names a tool is a call and its result; where a sort of row says `tool`, each row of that sort.
 fn together(survey: &Survey, tool: &Field) -> Shape {
+    let of_sort = |event: &Field| {
+        let tools: Vec<_> = event.values.iter().filter(|(value, _)| names::says_tool(value)).collect();
+        let rows: Rows = tools.iter().flat_map(|(_, rows)| rows.intersection(&tool.rows).copied()).collect();
+        let told = (event.path.clone(), flow(&tools.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>()));
+        (!rows.is_empty() && rows.len() < tool.rows.len()).then_some((rows, vec![told]))
+    };
+    if let Some((rows, told)) = events(survey, tool).into_iter().find_map(of_sort) {
+        return Shape {
+            calls: rows.clone(),
+            results: rows,
+            call_where: told.clone(),
+            result_where: told,
+            ..Shape::default()
+        };
+    }
     let mut shape = Shape { calls: tool.rows.clone(), results: tool.rows.clone(), ..Shape::default() };
     if tool.rows.len() < survey.rows {
         let told_apart = events(survey, tool).into_iter().find_map(|event| {
@@ -119,15 +134,15 @@ fn together(survey: &Survey, tool: &Field) -> Shape {
 fn joined(survey: &Survey, calls: &Rows, results: &Rows) -> Option<(String, String)> {
     let mut best: Option<((usize, usize), (String, String))> = None;
     for (rank, call) in ids(survey, calls) {
-        let known: BTreeSet<&str> = values_in(call, calls).collect();
+        let known = keys(survey, call, calls);
         if known.len() * 2 < calls.len() {
             continue; // what many calls share joins nothing
         }
-        for (other, result) in ids(survey, results) {
-            let found = values_in(result, results).filter(|value| known.contains(value)).count();
-            let all = values_in(result, results).count();
+        for (other, result) in answers_to(survey, results) {
+            let answers = keys(survey, result, results);
+            let found = answers.intersection(&known).count();
             let place = (rank + other, usize::from(call.path != result.path));
-            if found * 2 >= all && found > 0 && best.as_ref().is_none_or(|(known, _)| place < *known) {
+            if found * 2 >= answers.len() && found > 0 && best.as_ref().is_none_or(|(known, _)| place < *known) {
                 best = Some((place, (call.path.clone(), result.path.clone())));
             }
         }
@@ -135,17 +150,39 @@ fn joined(survey: &Survey, calls: &Rows, results: &Rows) -> Option<(String, Stri
     best.map(|(_, paths)| paths)
 }
 
-/// The fields that may be ids of most of these rows.
-pub(super) fn ids<'s>(survey: &'s Survey, rows: &Rows) -> Vec<(usize, &'s Field)> {
-    let is_there = |field: &&Field| {
-        field.texts + field.numbers == field.rows.len() && field.rows.intersection(rows).count() * 2 >= rows.len()
-    };
-    let ranked = |field: &'s Field| Part::Id.rank(&field.steps).map(|rank| (rank, field));
-    let fields = survey.fields.values().filter(|field| !super::failures::in_answer(field));
-    if rows.is_empty() { Vec::new() } else { fields.filter(is_there).filter_map(ranked).collect() }
+/// The fields that may say which call a result answers: ids by name, else whatever else is there.
+fn answers_to<'s>(survey: &'s Survey, results: &Rows) -> Vec<(usize, &'s Field)> {
+    const OTHERS: usize = 100;
+    let mut fields = ids(survey, results);
+    let named: BTreeSet<&str> = fields.iter().map(|(_, field)| field.path.as_str()).collect();
+    let other = |field: &&Field| is_label(field, results) && !named.contains(field.path.as_str());
+    let others: Vec<_> = survey.fields.values().filter(other).map(|field| (OTHERS, field)).collect();
+    fields.extend(others);
+    fields
 }
 
-/// The values that stand in these rows.
-fn values_in<'s>(field: &'s Field, rows: &Rows) -> impl Iterator<Item = &'s str> {
-    field.values.iter().filter(|(_, known)| !known.is_disjoint(rows)).map(|(value, _)| value.as_str())
+/// What the rows have in a field, each within its run: ids often begin anew in each.
+pub(super) fn keys<'s>(survey: &'s Survey, field: &'s Field, rows: &Rows) -> BTreeSet<(&'s str, &'s str)> {
+    let ranked = |field: &'s Field| Part::Run.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
+    let runs = survey.fields.values().filter(|run| run.path != field.path && rows.is_subset(&run.rows));
+    let run = runs.filter_map(ranked).min_by_key(|(rank, depth, _)| (*rank, *depth));
+    let of_run = run.map(|(.., run)| run.by_row()).unwrap_or_default();
+    let of_row = field.by_row();
+    let key = |row: &usize| Some((of_run.get(row).copied().unwrap_or_default(), *of_row.get(row)?));
+    rows.iter().filter_map(key).collect()
+}
+
+/// The fields that may be ids of most of these rows.
+pub(super) fn ids<'s>(survey: &'s Survey, rows: &Rows) -> Vec<(usize, &'s Field)> {
+    let ranked = |field: &'s Field| Part::Id.rank(&field.steps).map(|rank| (rank, field));
+    survey.fields.values().filter(|field| is_label(field, rows)).filter_map(ranked).collect()
+}
+
+/// Whether the field holds a text or a number in most of these rows, outside of what tools answered.
+fn is_label(field: &Field, rows: &Rows) -> bool {
+    let common = field.rows.intersection(rows).count();
+    field.texts + field.numbers == field.rows.len()
+        && common > 0
+        && common * 2 >= rows.len()
+        && !super::failures::in_answer(field)
 }

@@ -39,6 +39,12 @@ impl Field {
         self.texts + self.numbers + self.bools
     }
 
+    /// What stands there, by row.
+    pub(super) fn by_row(&self) -> BTreeMap<usize, &str> {
+        let all = self.values.iter();
+        all.flat_map(|(value, rows)| rows.iter().map(move |row| (*row, value.as_str()))).collect()
+    }
+
     /// Whether the rows where it stands as a number have only numbers in this range there.
     pub(super) fn numbers_within(&self, first: f64, last: f64) -> bool {
         let number = |value: &String| value.parse::<f64>().is_ok_and(|number| (first..=last).contains(&number));

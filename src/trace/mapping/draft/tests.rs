@@ -47,6 +47,14 @@ fn calls_and_results_in_rows_of_their_own_are_joined_by_their_id() {
 }
 
 #[test]
+fn ids_may_begin_anew_in_each_run() {
+    let log = include_str!("../../../../docs/examples/warehouse.jsonl");
+    assert_eq!(counts(log), (9, 9, 5));
+    let (text, imported) = read(log);
+    assert!(text.contains("run: session") && imported.loss.runs == 4, "{text}");
+}
+
+#[test]
 fn results_may_be_told_by_the_name_of_their_event_alone() {
     let log = r#"{"type":"tool.call","id":"1","tool":"a","args":{}}
 {"type":"tool.error","call_id":"1","message":"no answer in time"}
@@ -65,6 +73,34 @@ fn rows_inside_a_document_are_found() {
     assert!(read(log).0.contains("records: \"traces[*].spans\""));
     let array = r#"[{"tool":"a","success":true},{"tool":"a","success":false,"error_message":"x"}]"#;
     assert_eq!(counts(array), (2, 2, 1));
+}
+
+#[test]
+fn only_the_rows_of_tools_are_calls_where_others_have_names_too() {
+    let log = r#"{"id":"a1","run_type":"tool","name":"search","inputs":{"q":"x"},"error":null}
+{"id":"a2","run_type":"llm","name":"a-model","inputs":{"m":"x"},"error":null}
+{"id":"a3","run_type":"tool","name":"pay","inputs":{"q":"x"},"error":"TimeoutError('no answer')"}
+"#;
+    assert_eq!(counts(log), (2, 2, 1));
+    let blocks = r#"{"type":"tool_use","id":"tu1","name":"look","input":{"city":"x"}}
+{"type":"tool_result","answers":"tu1","content":"no such city","is_error":true}
+{"type":"tool_use","id":"tu2","name":"look","input":{"city":"y"}}
+{"type":"tool_result","answers":"tu2","content":"sunny"}
+"#;
+    assert_eq!(counts(blocks), (2, 2, 1));
+}
+
+#[test]
+fn spans_of_open_telemetry_are_found_with_their_times() {
+    let log = r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"x"}}]},"scopeSpans":[{"spans":[
+        {"traceId":"t1","spanId":"s1","name":"execute_tool look","startTimeUnixNano":"1732579994673772000","endTimeUnixNano":"1732579995673772000",
+         "attributes":{"gen_ai.tool.name":"look"},"status":{"code":2,"message":"timed out"}},
+        {"traceId":"t1","spanId":"s2","name":"execute_tool pay","startTimeUnixNano":"1732579996673772000","endTimeUnixNano":"1732579997673772000",
+         "attributes":{"gen_ai.tool.name":"pay"},"status":{"code":1}}]}]}]}"#;
+    assert_eq!(counts(log), (2, 2, 1));
+    let (text, imported) = read(log);
+    assert!(text.contains("\ntime: ns") && text.contains("message: status.message"), "{text}");
+    assert!(String::from_utf8_lossy(&imported.lines).contains("timed out"));
 }
 
 #[test]
