@@ -10,6 +10,7 @@ mod fixtures;
 mod folders;
 mod git;
 mod inputs;
+mod kept;
 mod output;
 mod pending;
 mod planting;

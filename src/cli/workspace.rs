@@ -12,6 +12,7 @@ use crate::check::{Id, map};
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::{self, model::Fixture};
 use crate::golden::Lock;
+use crate::history::{self, Entry, History};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
 use crate::sim::Plan;
@@ -22,6 +23,7 @@ pub struct Workspace {
     root: PathBuf,
     fixtures: PathBuf,
     goldens: PathBuf,
+    proposals: PathBuf,
     default: DefaultPlaybook,
     tools: Tools,
 }
@@ -83,6 +85,7 @@ impl Workspace {
         Ok(Workspace {
             fixtures: folder(&project.fixtures, "fixtures"),
             goldens: folder(&project.goldens, "goldens"),
+            proposals: folder(&project.proposals, "proposals"),
             default: default_playbook(&root, project),
             tools: playbooks::facts(None, project)?,
             root,
@@ -279,11 +282,87 @@ impl Workspace {
     /// # Errors
     /// A lock that cannot be used.
     pub fn read_lock(&self) -> Result<Option<Lock>, Failure> {
+        Ok(self.read_lock_with_source()?.map(|(lock, _)| lock))
+    }
+
+    /// Reads the lock, if there is one, and keeps the text that its places point into.
+    ///
+    /// # Errors
+    /// A lock that cannot be used.
+    pub fn read_lock_with_source(&self) -> Result<Option<(Lock, Arc<Source>)>, Failure> {
         let path = self.lock_path();
-        match folders::has_file(&path) {
-            true => Ok(Some(Lock::parse(self.read(&path)?)?)),
-            false => Ok(None),
+        if !folders::has_file(&path) {
+            return Ok(None);
         }
+        let source = self.read(&path)?;
+        Ok(Some((Lock::parse(Arc::clone(&source))?, source)))
+    }
+
+    /// Where a record of the history lies.
+    pub fn record_path(&self, name: &str) -> PathBuf {
+        self.proposals.join("history").join(name)
+    }
+
+    /// The file of a feedback (`yaml`), or its slice (`jsonl`).
+    pub fn feedback_path(&self, id: &str, ending: &str) -> PathBuf {
+        self.proposals.join("feedback").join(format!("{id}.{ending}"))
+    }
+
+    /// The ids of all feedback, sorted.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn feedback_ids(&self) -> Result<Vec<String>, Failure> {
+        let found = names(folders::files_under(&self.proposals.join("feedback"), ".yaml")?, ".yaml");
+        Ok(found.into_iter().filter(|name| !name.contains('/')).collect())
+    }
+
+    /// How files name a playbook that was asked for, so that it is found again from anywhere in the project: by its
+    /// name, or by its path below the root where it lies apart from the others.
+    ///
+    /// # Errors
+    /// A playbook that lies outside the project.
+    pub fn lasting_name(&self, name: &str, used: &Used) -> Result<String, Failure> {
+        let Some(path) = &used.path else { return Ok(name.to_owned()) };
+        let path = path.strip_prefix(".").unwrap_or(path);
+        if let Ok(below) = path.strip_prefix(self.root.join("playbooks")) {
+            return Ok(below.with_extension("").to_string_lossy().into_owned());
+        }
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        if below.is_absolute() || below.starts_with("..") {
+            let said = format!("`{}` lies outside this project, where nobody else would find it", path.display());
+            return Err(Failure::said(said).help("put it into the folder `playbooks`"));
+        }
+        Ok(below.to_string_lossy().into_owned())
+    }
+
+    /// The playbook that a file names, as [`Workspace::lasting_name`] gave it.
+    ///
+    /// # Errors
+    /// As [`Workspace::playbook`].
+    pub fn lasting_playbook(&self, lasting: &str) -> Result<(String, Used), Failure> {
+        match playbooks::is_path(lasting) {
+            true => self.playbook(Some(&self.root.join(lasting).to_string_lossy())),
+            false => self.playbook(Some(lasting)),
+        }
+    }
+
+    /// Reads the history; it is empty where there is none.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any record; a file whose name is not one of a record.
+    pub fn read_history(&self) -> Result<History, Failure> {
+        let found = names(folders::files_under(&self.record_path(""), ".yaml")?, "");
+        let read = |name: &String| -> Result<Entry, Failure> {
+            let path = self.record_path(name);
+            let number = history::number_of(name).ok_or_else(|| misnamed(&self.name(&path)))?;
+            let source = self.read(&path)?;
+            let (record, places) = history::parse(Arc::clone(&source))?;
+            Ok(Entry { number, name: name.clone(), record, places, source })
+        };
+        let folder = self.name(&self.record_path(""));
+        let next = |failure: Failure| failure.next(format!("git log --oneline -- {folder}"));
+        Ok(History::new(gather(found.iter().map(read).collect()).map_err(next)?))
     }
 
     /// Reads a file under the name that people know it by.
@@ -297,6 +376,11 @@ impl Workspace {
             false => Ok(Arc::new(Source { name: self.name(path), ..(*source).clone() })),
         }
     }
+}
+
+fn misnamed(path: &str) -> Failure {
+    Failure::source(path, "bad_name", "this is not the name of a record")
+        .help("a record is called `NNNN-words.yaml`: four digits, which say its place in the order, and a few words")
 }
 
 fn default_playbook(root: &Path, project: &Project) -> DefaultPlaybook {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::yaml::{self, Cursor};
+use crate::yaml::{self, Cursor, quoted};
 
 const HEAD: &str = "\
 # The approved rows of the playbooks that the fixtures use, and why. `playproof approve --reason TEXT` writes this
@@ -201,14 +201,6 @@ fn key(name: &str) -> String {
         && name.chars().all(|c| c.is_alphanumeric() || " _-./*".contains(c))
         && !name.ends_with(' ');
     if plain { name.to_owned() } else { quoted(name) }
-}
-
-/// In single quotes, or in double quotes where a line could break.
-fn quoted(text: &str) -> String {
-    if text.chars().any(char::is_control) {
-        return Value::from(text).to_string();
-    }
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 #[cfg(test)]

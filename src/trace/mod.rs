@@ -19,6 +19,7 @@ pub mod processor;
 pub mod read;
 pub mod redact;
 mod scan;
+pub mod slice;
 mod text;
 pub mod toolfacts;
 pub mod trouble;

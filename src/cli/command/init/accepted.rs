@@ -9,12 +9,13 @@ use crate::cli::exit::Failure;
 use crate::cli::pending;
 use crate::diagnostic::Source;
 use crate::fixture;
-use crate::golden::Lock;
+use crate::golden::{Lock, changes};
+use crate::history::{Kind, Record, next_number};
 use crate::playbook::{self, Loaded, rows};
 use crate::sim::{Plan, Simulator};
 
 /// Why the first rows are approved.
-const WHY: &str = "the beginning, as in Playproof's standard";
+const WHY: &str = "the beginning";
 
 /// The golden of each fixture (its name, its file) under the playbook, with the fixture's name; none for a fixture
 /// that runs under others alone, or that the playbook contradicts.
@@ -42,6 +43,14 @@ pub fn lock(loaded: &Loaded) -> String {
     let rows = rows(&loaded.playbook);
     lock.approve(PLAYBOOK, rows.iter().map(|row| (&*row.name, &*row.text)), WHY);
     lock.render()
+}
+
+/// The record of that approval, with the name of its file, for a history that is empty.
+pub fn record(loaded: &Loaded) -> (String, String) {
+    let rows = rows(&loaded.playbook);
+    let rows = changes(None, rows.iter().map(|row| (&*row.name, &*row.text)));
+    let record = Record { kind: Kind::Approval, playbook: PLAYBOOK.to_owned(), reason: WHY.to_owned(), rows };
+    (record.file_name(next_number([])), record.render())
 }
 
 /// The playbook as read.

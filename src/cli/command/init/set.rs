@@ -16,6 +16,9 @@ use crate::playbook::model::Tools;
 use crate::playbook::tools;
 use crate::sim::Plan;
 
+const LOCK: &str = "goldens/playbook.lock";
+const HISTORY: &str = "proposals/history";
+
 /// A file of the project.
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -81,6 +84,7 @@ impl Before {
         project.playbook.as_deref() != Some(&*at(PLAYBOOK_FILE))
             || moved(&project.fixtures, "fixtures")
             || moved(&project.goldens, "goldens")
+            || moved(&project.proposals, "proposals")
     }
 }
 
@@ -156,7 +160,12 @@ impl Set {
         for (name, text) in accepted::goldens(&plan, &sources)? {
             self.add(root, &format!("goldens/{PLAYBOOK}/{name}.snap"), text, "every decision, accepted")?;
         }
-        self.add(root, "goldens/playbook.lock", accepted::lock(&loaded), "the playbook's rows, as approved")?;
+        self.add(root, LOCK, accepted::lock(&loaded), "the playbook's rows, as approved")?;
+        let recorded = folders::files_under(&root.join(HISTORY), ".yaml")?;
+        if recorded.is_empty() && self.part(LOCK).is_some_and(|lock| !lock.kept) {
+            let (name, text) = accepted::record(&loaded);
+            self.add(root, &format!("{HISTORY}/{name}"), text, "that they were approved, and why")?;
+        }
         self.add(root, "goldens/.gitattributes", starter::ATTRIBUTES.to_owned(), "git merges the lock row by row")?;
         self.add(root, "goldens/.gitignore", starter::IGNORED.to_owned(), "what waits is not committed")
     }
