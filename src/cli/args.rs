@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
-    propose, reject, replay, review, schema, tools,
+    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
+    mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -17,6 +17,7 @@ upstream, and why. Nothing is sent anywhere.";
 
 const AFTER_HELP: &str = "\
 Examples:
+  playproof init --from trace.jsonl               a project in this folder, with what the trace needs
   playproof replay trace.jsonl                    what the standard playbook would have done
   playproof replay trace.jsonl --playbook my.yaml --playbook standard
                                                   two playbooks side by side
@@ -52,6 +53,8 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Make a project: playbook, three fixtures with goldens, configuration, a CI job; never overwrites
+    Init(init::Args),
     /// Run recorded calls or a fixture: verdicts, compensations, outcomes, effects, findings
     Replay(replay::Args),
     /// Say in sentences what happened to one call, why, and whether it is safe to send again
@@ -90,6 +93,8 @@ pub enum Command {
     Tools(tools::Args),
     /// Print the JSON Schema of a file format, for editors
     Schema(schema::Args),
+    /// Print a script with which a shell completes this command line
+    Completions(completions::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
 }

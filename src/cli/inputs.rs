@@ -8,6 +8,7 @@ use super::kinds::{self, Kind};
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
 use crate::trace::mapping::{self, Mapping};
+use crate::trace::own;
 use crate::trace::pieces::decode;
 
 /// What is looked at to find out what an input is.
@@ -32,6 +33,40 @@ pub enum Foreign {
     Imported(Imported),
     /// None that is known.
     Unknown,
+}
+
+/// What a file looks like, by its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Our own trace format, or a foreign one that is built in.
+    Known,
+    /// JSON of another shape, or nothing that anyone knows.
+    Foreign,
+    /// Blank.
+    Empty,
+}
+
+/// Looks at a file's beginning.
+///
+/// # Errors
+/// A path that cannot be read.
+pub fn shape(path: &str) -> Result<Shape, Failure> {
+    let (start, _) = opened(path, &files::display_name(path))?;
+    Ok(match start.trim_ascii().is_empty() {
+        true => Shape::Empty,
+        false if import::detect(&start).is_some() || own::is_ours(&start) => Shape::Known,
+        false => Shape::Foreign,
+    })
+}
+
+/// All bytes of a file, decoded.
+///
+/// # Errors
+/// A path that cannot be read, more than 1 GiB.
+pub fn whole(path: &str) -> Result<Vec<u8>, Failure> {
+    let name = files::display_name(path);
+    let (start, rest) = opened(path, &name)?;
+    whole_of(&name, Cursor::new(start).chain(rest))
 }
 
 /// Whether the path is that of a fixture: people write those in YAML, and nothing else that is replayed.

@@ -16,6 +16,7 @@ mod kinds;
 mod manual;
 mod output;
 mod pending;
+mod planting;
 mod playbooks;
 mod project;
 mod reading;

@@ -8,8 +8,8 @@ use clap::error::ErrorKind;
 
 use super::args::{Cli, Command};
 use super::command::{
-    accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
-    propose, reject, replay, review, schema, tools,
+    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
+    mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::manual::definition;
@@ -42,6 +42,7 @@ fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
 
 fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match command {
+        Command::Init(args) => init::run(&args, terminal, output),
         Command::Replay(args) => replay::run(&args, terminal, output),
         Command::Explain(args) => explain::run(&args, terminal, output),
         Command::Lint(args) => lint::run(&args, terminal, output),
@@ -61,6 +62,7 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
+        Command::Completions(args) => completions::run(&args, output),
         Command::Help(args) => help::run(&args, terminal, output),
     }
 }

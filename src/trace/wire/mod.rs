@@ -7,6 +7,6 @@ mod lower;
 mod tests;
 mod unfamiliar;
 
-pub use line::{AnswerLine, CallLine, Line, LineError, Parsed};
+pub use line::{AnswerLine, CallLine, Line, LineError, Parsed, is_field};
 pub use lower::parse_line;
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};
