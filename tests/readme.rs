@@ -17,7 +17,7 @@ use playproof::diagnostic::Source;
 use playproof::playbook;
 use playproof::trace::wire;
 
-const DOCUMENTS: [&str; 1] = ["README.md"];
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/from-an-incident-to-an-accepted-verdict.md"];
 
 /// A command that a document shows.
 #[derive(Debug, PartialEq, Eq)]
