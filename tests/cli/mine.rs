@@ -25,7 +25,7 @@ fn the_page_shows_forms_look_alikes_and_rules() {
         "examples    r1#1: payment method card_1 is unknown",
         "look-alikes 1 unclassified, tool_error: payment method is unknown",
         "when: { kind: tool_error, message: { matches: '^payment method \\S+ is unknown$' } }",
-        "next: playproof explain t.jsonl --call 'r1#1'",
+        "next: playproof propose new VERDICT --from-cluster 1 --trace t.jsonl",
     ] {
         assert!(run.out.contains(said), "{said}\n---\n{}", run.out);
     }
