@@ -97,7 +97,7 @@ fn script(call: &RecordedCall) -> Script {
 fn says(reply: &Reply) -> Says {
     match reply {
         Reply::Ok => Says::Ok,
-        Reply::Failed(error) => Says::Failed(error.as_deref().cloned()),
+        Reply::Failed(error) => Says::Failed(error.clone()),
     }
 }
 
