@@ -31,6 +31,7 @@ pub mod coverage;
 pub mod diagnostic;
 pub mod dispatch;
 pub mod event;
+pub mod feedback;
 pub mod fixture;
 pub mod golden;
 pub mod history;

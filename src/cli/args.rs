@@ -3,8 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, history, impact, import, lint, mine, mutate, propose,
-    reject, replay, review, schema, tools,
+    accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
+    propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -83,6 +83,8 @@ pub enum Command {
     Mine(mine::Args),
     /// Propose a change of a playbook, see what it changes, and accept it with all that belongs to it
     Propose(propose::Args),
+    /// Keep calls that a playbook handled wrong, and say which of them it answers by now
+    Feedback(feedback::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm

@@ -11,6 +11,7 @@ mod fixtures;
 mod folders;
 mod git;
 mod inputs;
+mod kept;
 mod output;
 mod pending;
 mod playbooks;

@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, history, impact, import, lint, mine, mutate, propose,
-    reject, replay, review, schema, tools,
+    accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
+    propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
@@ -50,6 +50,7 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Impact(args) => impact::run(&args, terminal, output),
         Command::Mine(args) => mine::run(&args, terminal, output),
         Command::Propose(args) => propose::run(&args, terminal, output),
+        Command::Feedback(args) => feedback::run(&args, terminal, output),
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),

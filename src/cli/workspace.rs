@@ -301,6 +301,50 @@ impl Workspace {
         self.proposals.join("history").join(name)
     }
 
+    /// The file of a feedback (`yaml`), or its slice (`jsonl`).
+    pub fn feedback_path(&self, id: &str, ending: &str) -> PathBuf {
+        self.proposals.join("feedback").join(format!("{id}.{ending}"))
+    }
+
+    /// The ids of all feedback, sorted.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn feedback_ids(&self) -> Result<Vec<String>, Failure> {
+        let found = names(folders::files_under(&self.proposals.join("feedback"), ".yaml")?, ".yaml");
+        Ok(found.into_iter().filter(|name| !name.contains('/')).collect())
+    }
+
+    /// How files name a playbook that was asked for, so that it is found again from anywhere in the project: by its
+    /// name, or by its path below the root where it lies apart from the others.
+    ///
+    /// # Errors
+    /// A playbook that lies outside the project.
+    pub fn lasting_name(&self, name: &str, used: &Used) -> Result<String, Failure> {
+        let Some(path) = &used.path else { return Ok(name.to_owned()) };
+        let path = path.strip_prefix(".").unwrap_or(path);
+        if let Ok(below) = path.strip_prefix(self.root.join("playbooks")) {
+            return Ok(below.with_extension("").to_string_lossy().into_owned());
+        }
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        if below.is_absolute() || below.starts_with("..") {
+            let said = format!("`{}` lies outside this project, where nobody else would find it", path.display());
+            return Err(Failure::said(said).help("put it into the folder `playbooks`"));
+        }
+        Ok(below.to_string_lossy().into_owned())
+    }
+
+    /// The playbook that a file names, as [`Workspace::lasting_name`] gave it.
+    ///
+    /// # Errors
+    /// As [`Workspace::playbook`].
+    pub fn lasting_playbook(&self, lasting: &str) -> Result<(String, Used), Failure> {
+        match playbooks::is_path(lasting) {
+            true => self.playbook(Some(&self.root.join(lasting).to_string_lossy())),
+            false => self.playbook(Some(lasting)),
+        }
+    }
+
     /// Reads the history; it is empty where there is none.
     ///
     /// # Errors

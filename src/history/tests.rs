@@ -217,3 +217,18 @@ fn a_reason_that_says_nothing_or_is_about_nothing_is_named() {
     odd.reasons[0].class = "timing only".into();
     assert_eq!(reasons(&odd, &source)[0].id(), "odd_reason");
 }
+
+#[test]
+fn a_record_that_is_cut_off_or_lost_a_line_is_read_or_refused_with_a_place() {
+    let text = proposal().render();
+    let cuts = (0..text.len()).filter_map(|at| text.get(..at)).map(str::to_owned);
+    let lines: Vec<&str> = text.lines().collect();
+    let gaps = (0..lines.len()).map(|gap| [&lines[..gap], &lines[gap + 1..]].concat().join("\n"));
+    for text in cuts.chain(gaps) {
+        if let Err(report) = read(&text) {
+            let end = report.source.text.len();
+            let spans = report.diagnostics.iter().flat_map(|said| &said.labels).map(|label| label.span.clone());
+            assert!(spans.into_iter().all(|span| span.start <= span.end && span.end <= end), "{text}");
+        }
+    }
+}

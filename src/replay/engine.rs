@@ -393,11 +393,11 @@ fn ahead(calls: &[ClosedCall], now: usize) {
     if let Some(soon) = calls.get(now + 12) {
         fetch(&**soon);
     }
-    if let Some(next) = calls.get(now + 8) {
-        if let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first()) {
-            fetch(text);
-            fetch(answer);
-        }
+    if let Some(next) = calls.get(now + 8)
+        && let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first())
+    {
+        fetch(text);
+        fetch(answer);
     }
     if let Some(error) = calls.get(now + 5).and_then(first_error) {
         fetch(error);

@@ -4,6 +4,7 @@ pub mod block;
 pub mod check;
 pub mod coverage;
 pub mod diagnostic;
+pub mod feedback;
 pub mod findings;
 pub mod history;
 pub mod impact;

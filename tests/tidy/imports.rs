@@ -25,6 +25,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("sim", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "trace", "upstream", "yaml"]),
     ("golden", &["event", "yaml"]),
     ("history", &["golden", "yaml"]),
+    ("feedback", &["classify", "event", "golden", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("check", &["event", "fixture", "golden", "playbook", "sim"]),
     (
@@ -52,6 +53,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "check",
             "coverage",
             "event",
+            "feedback",
             "fixture",
             "golden",
             "history",

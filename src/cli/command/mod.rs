@@ -6,6 +6,7 @@ pub mod check;
 pub mod coverage;
 pub mod diff;
 pub mod explain;
+pub mod feedback;
 pub mod help;
 pub mod history;
 pub mod impact;
