@@ -27,7 +27,7 @@ fn call(error: Option<ErrorFacts>) -> RecordedCall {
 }
 
 fn odd() -> ErrorFacts {
-    ErrorFacts { kind: Some("rate_limited".into()), message: Some("slow down".into()), ..ErrorFacts::default() }
+    ErrorFacts { kind: Some("slow_down".into()), message: Some("slow down".into()), ..ErrorFacts::default() }
 }
 
 fn plan() -> Plan {

@@ -4,8 +4,21 @@
 pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
 
 /// The error kinds that rules of the embedded playbooks name: those that adapters are known to give. Sorted.
-pub const KNOWN_KINDS: [&str; 6] =
-    ["403_forbidden", "409_conflict", "412_precondition", "5xx", "schema_validation", "timeout"];
+pub const KNOWN_KINDS: [&str; 13] = [
+    "401_unauthorized",
+    "403_forbidden",
+    "409_conflict",
+    "412_precondition",
+    "422_key_reused",
+    "429_rate_limited",
+    "5xx",
+    "auth_expired",
+    "idempotency_mismatch",
+    "rate_limited",
+    "schema_validation",
+    "timeout",
+    "tool_error",
+];
 
 /// The text of the embedded playbook `name`.
 pub fn embedded(name: &str) -> Option<&'static str> {

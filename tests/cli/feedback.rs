@@ -9,14 +9,14 @@ const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"
 {"type":"tool_result","run_id":"r1","call_id":"c1","attempt":1,"at_ms":5000,"status":"error","error":{"kind":"timeout","message":"no answer"}}
 {"type":"tool_result","run_id":"r1","call_id":"c1","attempt":2,"started_ms":5200,"at_ms":5900,"status":"ok"}
 {"type":"tool_call","run_id":"r1","call_id":"c2","tool":"crm.update","at_ms":6000,"args":{"card":"4111111111111111"}}
-{"type":"tool_result","run_id":"r1","call_id":"c2","at_ms":6100,"status":"error","error":{"kind":"429","status":429,"message":"slow down, 4111111111111111"}}
+{"type":"tool_result","run_id":"r1","call_id":"c2","at_ms":6100,"status":"error","error":{"kind":"418","status":418,"message":"slow down, 4111111111111111"}}
 {"type":"tool_call","run_id":"r1","call_id":"c3","tool":"crm.close","at_ms":6200,"idempotency_key":"k","args":{"id":7}}
 {"type":"tool_result","run_id":"r1","call_id":"c3","at_ms":6300,"status":"error","error":{"kind":"409_conflict","status":409,"message":"idempotency_key already processed"}}
 {"type":"tool_call","run_id":"r1","call_id":"c4","tool":"pay","at_ms":7000,"args":{"amount":4200,"order":"o_91"}}
 {"type":"tool_result","run_id":"r1","call_id":"c4","at_ms":7100,"status":"ok"}
 "#;
 
-const LIMIT: &str = "proposals/feedback/crm-update-429-";
+const LIMIT: &str = "proposals/feedback/crm-update-418-";
 
 fn place() -> Place {
     let place = Place::new();
@@ -37,7 +37,7 @@ fn store(place: &Place) -> BTreeMap<String, String> {
 /// Keeps the call that met a limit, and gives its id.
 fn keep_limit(place: &Place) -> String {
     let run =
-        place.run(&["feedback", "add", "t.jsonl", "--call", "r1#2", "--note", "wait", "--expected", "rate_limited"]);
+        place.run(&["feedback", "add", "t.jsonl", "--call", "r1#2", "--note", "wait", "--expected", "quota_spent"]);
     assert_eq!((run.code, &*run.err), (0, ""), "{}", run.out);
     assert!(run.out.contains("a new verdict: standard has none of that name"), "{}", run.out);
     let id = run.out.lines().next().and_then(|line| line.strip_prefix("kept as ")).expect("an id");
@@ -62,7 +62,7 @@ fn a_call_is_kept_with_its_slice_listed_and_shown() {
     assert_eq!(kept[&format!("proposals/feedback/{id}.jsonl")].lines().count(), 2);
     let list = place.run(&["feedback", "list"]);
     assert!(list.out.contains(&format!("open      {id}\n")) && list.out.contains("1 open, 0 answered"), "{}", list.out);
-    assert!(list.out.contains("crm.update: verdict unclassified, expected rate_limited"), "{}", list.out);
+    assert!(list.out.contains("crm.update: verdict unclassified, expected quota_spent"), "{}", list.out);
     let show = place.run(&["feedback", "show", &id]);
     for said in [
         "note        wait",
@@ -70,7 +70,7 @@ fn a_call_is_kept_with_its_slice_listed_and_shown() {
         "compensation  escalate_to_human  escalate_to_human",
         "What happened",
         "send again?",
-        &format!("next: playproof propose new rate_limited --from-feedback {id}"),
+        &format!("next: playproof propose new quota_spent --from-feedback {id}"),
     ] {
         assert!(show.out.contains(said), "{said}\n{}", show.out);
     }
@@ -99,7 +99,7 @@ fn the_same_call_again_changes_nothing_and_says_so() {
     let id = keep_limit(&place);
     let before = store(&place);
     let add =
-        |note| place.run(&["feedback", "add", "t.jsonl", "--call", "c2", "--note", note, "--expected", "rate_limited"]);
+        |note| place.run(&["feedback", "add", "t.jsonl", "--call", "c2", "--note", note, "--expected", "quota_spent"]);
     let again = add("wait");
     assert!(again.code == 0 && again.out.contains(&format!("kept already, as {id}")), "{}", again.out);
     refused(&add("another"), &["with another note or expected verdict", "nothing was changed"]);
@@ -150,8 +150,8 @@ fn a_feedback_is_answered_once_the_playbook_gives_the_expected_verdict() {
     std::fs::create_dir(place.path().join("playbooks")).unwrap();
     place.write("playbooks/standard.yaml", &standard);
     let id = keep_limit(&place);
-    let verdict = "verdicts:\n  rate_limited:\n    means: Too many requests.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [500] } }\n";
-    let rule = "classify:\n  - { rule: limit, when: { status: 429 }, verdict: rate_limited }\n";
+    let verdict = "verdicts:\n  quota_spent:\n    means: Too many requests.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [500] } }\n";
+    let rule = "classify:\n  - { rule: limit, when: { status: 418 }, verdict: quota_spent }\n";
     let edited = standard.replacen("verdicts:\n", verdict, 1).replacen("classify:\n", rule, 1);
     place.write("playbooks/standard.yaml", edited);
     let list = place.run(&["feedback", "list"]);
