@@ -81,10 +81,10 @@ pub enum Command {
     Impact(impact::Args),
     /// Find failures that a playbook has no use for, by the form of their message, with a rule for each
     Mine(mine::Args),
-    /// Propose a change of a playbook, see what it changes, and accept it with all that belongs to it
-    Propose(propose::Args),
     /// Keep calls that a playbook handled wrong, and say which of them it answers by now
     Feedback(feedback::Args),
+    /// Propose a change of a playbook, see what it changes, and accept it with all that belongs to it
+    Propose(propose::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm

@@ -27,7 +27,7 @@ fn call(error: Option<ErrorFacts>) -> RecordedCall {
 }
 
 fn odd() -> ErrorFacts {
-    ErrorFacts { kind: Some("slow_down".into()), message: Some("slow down".into()), ..ErrorFacts::default() }
+    ErrorFacts { kind: Some("out_of_stock".into()), message: Some("slow down".into()), ..ErrorFacts::default() }
 }
 
 fn plan() -> Plan {
@@ -65,7 +65,7 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
     };
     let calm = Feedback { before: Ending::of(&plan(), &call(None), false), facts: Some(facts), ..feedback(None) };
     assert_eq!(calm.before.failed, None);
-    for feedback in [feedback(Some("rate_limited")), calm] {
+    for feedback in [feedback(Some("out_of_stock")), calm] {
         let (again, _) = parse(Source::whole("x.yaml", feedback.render())).unwrap_or_else(|report| panic!("{report}"));
         assert_eq!((again.render(), again), (feedback.render(), feedback));
     }
@@ -83,7 +83,7 @@ fn an_ending_says_verdict_rule_compensation_outcome_and_effect() {
 #[test]
 fn a_feedback_is_answered_once_its_failure_has_the_expected_verdict() {
     assert_eq!(kept(None).state(&plan()).0, State::Open);
-    assert_eq!(kept(Some("rate_limited")).state(&plan()), (State::Open, Some("unclassified".into())));
+    assert_eq!(kept(Some("out_of_stock")).state(&plan()), (State::Open, Some("unclassified".into())));
     assert_eq!(kept(Some("unclassified")).state(&plan()).0, State::Answered);
     let mut gone = kept(Some("unclassified"));
     gone.calls = vec![call(None)];
@@ -102,11 +102,11 @@ fn facts_that_were_kept_win_over_all_others() {
 
 #[test]
 fn what_no_feedback_says_is_refused_with_its_place() {
-    let good = feedback(Some("rate_limited")).render();
+    let good = feedback(Some("out_of_stock")).render();
     for (old, new, said) in [
         ("feedback/1", "feedback/2", "x.yaml:3:9: expected `feedback/1`"),
         ("expected:", "expcted:", "x.yaml:7:1: a feedback has no key `expcted`"),
-        ("expected: 'rate_limited'", "expected: 'rate limited'", "x.yaml:7:11: `rate limited` cannot be a name"),
+        ("expected: 'out_of_stock'", "expected: 'out of stock'", "x.yaml:7:11: `out of stock` cannot be a name"),
         ("note: ", "note: ' ' #", "x.yaml:4:7: this text says nothing"),
         ("  attempt: 1", "  attempt: 0", "x.yaml:10:12: expected a whole number from 1"),
         ("  rule: 'otherwise'\n", "", "x.yaml:10:3: what was made of the call needs `rule`"),
@@ -150,7 +150,7 @@ fn earlier_calls_of_the_run_belong_that_ask_the_same_or_hold_the_token() {
 
 #[test]
 fn a_file_that_is_cut_off_or_lost_a_line_is_read_or_refused_with_a_place() {
-    let text = Feedback { facts: Some(ToolFacts::ASSUMED), ..feedback(Some("rate_limited")) }.render();
+    let text = Feedback { facts: Some(ToolFacts::ASSUMED), ..feedback(Some("out_of_stock")) }.render();
     let cuts = (0..text.len()).filter_map(|at| text.get(..at)).map(str::to_owned);
     let lines: Vec<&str> = text.lines().collect();
     let gaps = (0..lines.len()).map(|gap| [&lines[..gap], &lines[gap + 1..]].concat().join("\n"));

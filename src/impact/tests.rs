@@ -120,8 +120,9 @@ fn a_changed_delay_is_its_verdict_s_row_and_neutral() {
     assert_eq!(cause.changes.rows().collect::<Vec<_>>(), [(Change::Delay, 2)]);
     assert_eq!((impact.load.delay_fewer.as_millis(), impact.load.delay_more.as_millis()), (1_800, 0));
     let CauseName::Row(row) = &cause.cause else { panic!() };
-    assert_eq!(row.leaves[0].path, "then.retry_with_backoff.backoff_ms");
-    assert_eq!(row.leaves[0].candidate.as_deref(), Some("[200,600,900]"));
+    let parts = super::parts(row);
+    assert_eq!(parts[0].path, "then.retry_with_backoff.backoff_ms");
+    assert_eq!(parts[0].after.as_deref(), Some("[200,600,900]"));
 }
 
 #[test]
@@ -259,9 +260,9 @@ fn a_gate_refuses_what_it_names_and_unsafe_findings_always() {
     let judge = |gate: &Gate| gate.judge(&wider);
     assert_eq!(judge(&Gate::default()), [Refusal::Unsafe(2)]);
     let both = Gate { widening: true, effects: true, allow_widening: None };
-    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(4)]);
+    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(2)]);
     let allowed = Gate { allow_widening: Some("tried by hand".to_owned()), ..both };
-    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(4)]);
+    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(2)]);
     let narrower = impact(&text("study/retry-everything"), &text("standard"));
     assert!(Gate::default().judge(&narrower).is_empty());
     let lost = narrower.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);

@@ -124,7 +124,7 @@ pub enum ReplayError {
 ///
 /// # Errors
 /// An input that cannot be opened or read, a line that cannot be used (unless skipped), and what `sink` gives.
-/// Everything before it has been given to `sink` then.
+/// Everything before an input's error has been given to `sink` then; after its own error `sink` is given nothing more.
 pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
     plans: &[Plan],
     inputs: Inputs<'_>,

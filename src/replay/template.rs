@@ -9,12 +9,11 @@ pub fn write_template(message: &str, out: &mut String) {
     out.clear();
     out.reserve(message.len().min(MAX_MESSAGE));
     let mut rest = message.get(..message.floor_char_boundary(MAX_MESSAGE)).unwrap_or(message).trim_start();
-    while let Some(first) = rest.chars().next() {
-        if let Some(length) = plain_word(rest) {
-            out.push_str(rest.get(..length).unwrap_or(""));
-            rest = rest.get(length..).unwrap_or("");
-            continue;
-        }
+    loop {
+        let (plain, behind) = rest.split_at(plain_words(rest.as_bytes()));
+        out.push_str(plain);
+        rest = behind;
+        let Some(first) = rest.chars().next() else { break };
         let taken = if first.is_whitespace() {
             out.push(' ');
             rest.len() - rest.trim_start().len()
@@ -22,7 +21,7 @@ pub fn write_template(message: &str, out: &mut String) {
             out.push_str("<text>");
             length
         } else if is_word(first) {
-            let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            let length = word_length(rest);
             word(rest.get(..length).unwrap_or(""), out);
             length
         } else {
@@ -34,14 +33,26 @@ pub fn write_template(message: &str, out: &mut String) {
     out.truncate(out.trim_end().len());
 }
 
-/// The length of the word at the start, if it is of nothing but letters without accents: most words are.
-fn plain_word(rest: &str) -> Option<usize> {
-    let length = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let ends = rest.as_bytes().get(length).is_none_or(|&next| next.is_ascii() && !is_word(char::from(next)));
-    (length > 0 && ends).then_some(length)
+/// The length of the words at the start that are of nothing but letters without accents, and of the single spaces
+/// between them: most of a message is taken as it is, and at once.
+fn plain_words(message: &[u8]) -> usize {
+    let (mut taken, mut at) = (0, 0);
+    loop {
+        while message.get(at).is_some_and(u8::is_ascii_alphabetic) {
+            at += 1;
+        }
+        match message.get(at) {
+            Some(b' ') if at > taken && message.get(at + 1).is_some_and(u8::is_ascii_alphabetic) => {
+                at += 1;
+                taken = at;
+            }
+            Some(&next) if !next.is_ascii() || is_word(char::from(next)) => return taken, // the last word goes on
+            _ => return at,
+        }
+    }
 }
 
-/// The length of quoted text at the start; an apostrophe within a word quotes nothing, for `write_template` takes
+/// The length of the quoted text at the start; an apostrophe within a word quotes nothing, for `write_template` takes
 /// words whole.
 fn quoted(rest: &str, quote: char) -> Option<usize> {
     if !matches!(quote, '"' | '\'' | '`') {
@@ -55,13 +66,24 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '\\' | '@' | '#' | '%' | '+' | '\'')
 }
 
+/// The length of the word at the start.
+fn word_length(rest: &str) -> usize {
+    let is_inside = |&byte: &u8| byte.is_ascii() && is_word(char::from(byte));
+    let ascii = rest.bytes().take_while(|byte| is_inside(byte)).count();
+    match rest.as_bytes().get(ascii) {
+        Some(next) if !next.is_ascii() => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+        _ => ascii,
+    }
+}
+
 fn word(word: &str, out: &mut String) {
-    let core = word.trim_end_matches(['.', '\'', '-', '/']);
-    let tail = word.get(core.len()..).unwrap_or("");
-    let has_digit = core.bytes().any(|byte| byte.is_ascii_digit());
-    if core.starts_with(['/', '\\', '.']) && core.len() > 1 || core.matches(['/', '\\']).count() > 1 {
+    let bytes = word.as_bytes(); // all that is looked for is ASCII, and found faster in bytes
+    let is_tail = |byte: &u8| matches!(byte, b'.' | b'\'' | b'-' | b'/');
+    let (core, tail) = word.split_at(bytes.iter().rposition(|byte| !is_tail(byte)).map_or(0, |last| last + 1));
+    let slashes = core.bytes().filter(|byte| matches!(byte, b'/' | b'\\')).count();
+    if core.starts_with(['/', '\\', '.']) && core.len() > 1 || slashes > 1 {
         out.push_str("<path>");
-    } else if has_digit {
+    } else if core.bytes().any(|byte| byte.is_ascii_digit()) {
         number_or_id(core, out);
     } else {
         out.push_str(core);
@@ -72,7 +94,7 @@ fn word(word: &str, out: &mut String) {
 /// `5000`, `-1.5`, `12%` are numbers, `5000ms` is one with its unit; anything else with a digit is an id.
 fn number_or_id(core: &str, out: &mut String) {
     let digits = core.trim_start_matches(['-', '+', '#']);
-    let length = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
+    let length = digits.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = digits.split_at(length);
     if !number.is_empty() && unit.len() <= 3 && unit.chars().all(|c| c.is_alphabetic() || c == '%') {
         out.push_str("<n>");

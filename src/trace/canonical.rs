@@ -31,26 +31,37 @@ pub fn hash_of(json: &str) -> u128 {
 }
 
 /// The hash of the value at `cursor`, which moves past it; none for anything but strict JSON up to `depth`.
+#[inline]
 pub fn hash_value(cursor: &mut Cursor<'_>, depth: u32) -> Option<u128> {
     cursor.skip_space();
-    let hash = match cursor.peek()? {
-        b'"' => hash_string(cursor)?,
-        b'{' => hash_object(cursor, depth.checked_sub(1)?)?,
-        b'[' => hash_array(cursor, depth.checked_sub(1)?)?,
-        b't' => cursor.word("true").map(|()| hash::bytes(&[], tag::TRUE))?,
-        b'f' => cursor.word("false").map(|()| hash::bytes(&[], tag::FALSE))?,
-        b'n' => cursor.word("null").map(|()| hash::bytes(&[], tag::NULL))?,
-        _ => hash_number(cursor.number()?)?,
-    };
-    Some(hash)
+    match cursor.peek()? {
+        b'"' => hash_string(cursor),
+        b'{' => hash_object(cursor, depth.checked_sub(1)?),
+        b'[' => hash_array(cursor, depth.checked_sub(1)?),
+        b't' => cursor.word("true").map(|()| hash::bytes(&[], tag::TRUE)),
+        b'f' => cursor.word("false").map(|()| hash::bytes(&[], tag::FALSE)),
+        b'n' => cursor.word("null").map(|()| hash::bytes(&[], tag::NULL)),
+        _ => match cursor.short_number() {
+            Some(number) => Some(hash::short(number.into(), 8, tag::INTEGER)),
+            None => hash_number(cursor.number()?),
+        },
+    }
 }
 
 #[inline]
 fn hash_string(cursor: &mut Cursor<'_>) -> Option<u128> {
     match cursor.short_string() {
         Some((block, length)) => Some(hash::short(block, length, tag::STRING)),
-        None => Some(hash::bytes(plain(cursor.string()?).as_bytes(), tag::STRING)),
+        None => hash_long_string(cursor),
     }
+}
+
+fn hash_long_string(cursor: &mut Cursor<'_>) -> Option<u128> {
+    let string = cursor.string()?;
+    Some(match string.escaped {
+        false => hash::bytes(string.inner.as_bytes(), tag::STRING),
+        true => hash::bytes(plain(string).as_bytes(), tag::STRING),
+    })
 }
 
 /// The text that a string stands for; as written where its escapes stand for no text (a lone surrogate).
@@ -102,7 +113,7 @@ fn hash_object(cursor: &mut Cursor<'_>, depth: u32) -> Option<u128> {
             if !cursor.eat(b':') {
                 return None;
             }
-            sum = sum.wrapping_add(hash::pair(key, hash_value(cursor, depth)?));
+            sum = sum.wrapping_add(hash::entry(key, hash_value(cursor, depth)?));
             if !cursor.eat(b',') {
                 break;
             }

@@ -80,6 +80,14 @@ pub fn pair(first: u128, second: u128) -> u128 {
     finish(low, high)
 }
 
+/// The hash of a key and its value, to be summed with others and paired with something then: one round is enough.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+pub fn entry(key: u128, value: u128) -> u128 {
+    let (low, high) = absorb(key as u64 ^ SECRETS[4], (key >> 64) as u64 ^ SECRETS[5], value);
+    join(high, low)
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
 #[inline]
 const fn absorb(low: u64, high: u64, block: u128) -> (u64, u64) {

@@ -75,6 +75,25 @@ impl<'a> Decimal<'a> {
     }
 }
 
+/// How many digits a block begins with, and the number that they are.
+///
+/// Looks at all eight bytes at once: of a digit alone the high half is 3 and is still 3 when 6 is added. Then digits
+/// are put together by pairs, pairs by fours, and fours to the whole.
+#[inline]
+pub(super) fn leading_digits(block: [u8; 8]) -> (usize, u64) {
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const THREES: u64 = 0x3030_3030_3030_3030;
+    const SIXES: u64 = 0x0606_0606_0606_0606;
+    let block = u64::from_le_bytes(block);
+    // A carry comes from a byte that is no digit, and spoils only those behind it.
+    let others = ((block & HIGH) ^ THREES) | ((block.wrapping_add(SIXES) & HIGH) ^ THREES);
+    let length = others.trailing_zeros() / 8;
+    let digits = (block & !HIGH).checked_shl(64 - 8 * length).unwrap_or(0); // behind zeros
+    let pairs = digits.wrapping_mul((10 << 8) + 1) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul((100 << 16) + 1) >> 16 & 0x0000_ffff_0000_ffff;
+    (length as usize, fours.wrapping_mul((10_000 << 32) + 1) >> 32)
+}
+
 /// In lowest terms: plainly up to 40 digits and 18 decimals, beyond that as `digits` with an exponent.
 impl std::fmt::Display for Decimal<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -150,6 +169,24 @@ mod tests {
         assert_eq!(scaled("18446744073709551616", 0), None);
         assert_eq!(scaled("1e99999", 3), None);
         assert_eq!(scaled(&"9".repeat(5_000), 3), None);
+    }
+
+    #[test]
+    fn digits_at_the_start_of_a_block_are_counted_and_read() {
+        for (text, length) in [("12345678", 8), ("00000042", 8), ("1:\u{fa}0000", 1), ("7/999999", 1), (",1234567", 0)]
+        {
+            let block: [u8; 8] = text.as_bytes().try_into().unwrap();
+            assert_eq!(leading_digits(block), (length, text[..length].parse().unwrap_or(0)), "{text}");
+        }
+        for byte in 0..=255_u8 {
+            for at in 0..8 {
+                let mut block = *b"98765432";
+                block[at] = byte;
+                let length = if byte.is_ascii_digit() { 8 } else { at };
+                let value = std::str::from_utf8(&block[..length]).unwrap().parse().unwrap_or(0);
+                assert_eq!(leading_digits(block), (length, value), "{byte} at {at}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
 //! Knows no field names; allocates nothing.
 
+use crate::trace::number::leading_digits;
 use crate::trace::processor::special_bits;
 
 /// Nesting that a line may have, its outermost object counted.
@@ -22,9 +23,9 @@ pub struct RawString<'a> {
     pub escaped: bool,
 }
 
-/// The first 0 to 16 bytes of a block.
-const MASKS: [u128; 17] = {
-    let mut masks = [u128::MAX; 17];
+/// The first 0 to 15 bytes of a block.
+const MASKS: [u128; 16] = {
+    let mut masks = [0; 16];
     let mut length = 0;
     while length < 16 {
         masks[length] = (1 << (8 * length)) - 1;
@@ -60,6 +61,13 @@ impl<'a> Cursor<'a> {
     /// Past white space.
     #[inline]
     pub fn skip_space(&mut self) {
+        if self.peek().is_some_and(|here| here <= b' ') {
+            self.skip_some_space(); // most machines write none
+        }
+    }
+
+    #[inline(never)]
+    fn skip_some_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
             self.at += 1;
         }
@@ -68,9 +76,7 @@ impl<'a> Cursor<'a> {
     /// Past white space, then past `byte` if it is next.
     #[inline]
     pub fn eat(&mut self, byte: u8) -> bool {
-        if self.peek().is_some_and(|here| here <= b' ') {
-            self.skip_space();
-        }
+        self.skip_space();
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
@@ -94,56 +100,66 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// Past a string of at most 16 plain bytes whose opening quote is here: the bytes, padded with zeros, and how many
+    /// Past a string of at most 15 plain bytes whose opening quote is here: the bytes, padded with zeros, and how many
     /// they are. None, and nothing is passed, where it is another string or too near the end to be looked at at once.
     #[inline]
     pub fn short_string(&mut self) -> Option<(u128, usize)> {
         let (&b'"', after) = self.rest().split_first()? else { return None };
         let block = after.first_chunk::<16>()?;
-        let length = special_bits(block).trailing_zeros().min(16);
-        let length = length as usize;
-        if after.get(length) != Some(&b'"') {
-            return None; // an escape, a control character or more than 16 bytes
+        let length = special_bits(block).trailing_zeros() as usize;
+        if block.get(length) != Some(&b'"') {
+            return None; // an escape, a control character or more bytes
         }
         self.at += length + 2;
-        let mask = MASKS.get(length).copied().unwrap_or(u128::MAX);
-        Some((u128::from_le_bytes(*block) & mask, length))
+        Some((u128::from_le_bytes(*block) & MASKS.get(length)?, length))
     }
 
     /// Past a string whose opening quote is here.
     #[inline]
     pub fn string(&mut self) -> Option<RawString<'a>> {
         let start = self.at + 1;
-        if let Some((_, length)) = self.short_string() {
-            return Some(RawString { inner: self.text.get(start..start + length)?, escaped: false });
-        }
-        self.long_string()
+        let escaped = self.pass_string()?;
+        Some(RawString { inner: self.text.get(start..self.at - 1)?, escaped })
     }
 
-    fn long_string(&mut self) -> Option<RawString<'a>> {
+    /// The same without its text: whether it holds a backslash.
+    #[inline]
+    pub fn pass_string(&mut self) -> Option<bool> {
         if self.peek() != Some(b'"') {
             return None;
         }
-        let start = self.at + 1;
-        let mut at = start;
-        let mut escaped = false;
+        let bytes = self.text.as_bytes();
+        let end = next_special(bytes, self.at + 1);
+        if bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Some(false);
+        }
+        self.pass_escapes(end).map(|()| true)
+    }
+
+    /// Past the rest of a string, from its first special byte on, which is not its closing quote.
+    fn pass_escapes(&mut self, mut at: usize) -> Option<()> {
+        let bytes = self.text.as_bytes();
         loop {
-            at = next_special(self.text.as_bytes(), at);
-            match self.text.as_bytes().get(at)? {
+            match bytes.get(at)? {
                 b'"' => break,
-                b'\\' => at = past_escape(self.text.as_bytes(), at)?,
+                b'\\' => at = next_special(bytes, past_escape(bytes, at)?),
                 _ => return None, // a raw control character is not JSON
             }
-            escaped = true;
         }
         self.at = at + 1;
-        Some(RawString { inner: self.text.get(start..at)?, escaped })
+        Some(())
     }
 
     /// Past a number.
     #[inline]
     pub fn number(&mut self) -> Option<&'a str> {
         let start = self.at;
+        self.pass_number()?;
+        Some(self.since(start))
+    }
+
+    fn pass_number(&mut self) -> Option<()> {
         self.at += usize::from(self.peek() == Some(b'-'));
         match self.peek()? {
             b'0' => self.at += 1,
@@ -159,12 +175,36 @@ impl<'a> Cursor<'a> {
             self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
             self.digits()?;
         }
-        Some(self.since(start))
+        Some(())
+    }
+
+    /// Past a whole number of one to seven digits and no sign: the number. None, and nothing is passed, where it is
+    /// another one or too near the end to be looked at at once.
+    #[inline]
+    pub fn short_number(&mut self) -> Option<u64> {
+        let block = self.rest().first_chunk()?;
+        let (length, value) = leading_digits(*block);
+        let plain = match block {
+            [b'0', ..] => length == 1,
+            _ => length > 0,
+        };
+        if !plain || matches!(block.get(length)?, b'.' | b'e' | b'E') {
+            return None;
+        }
+        self.at += length;
+        Some(value)
     }
 
     #[inline]
     fn digits(&mut self) -> Option<()> {
         let start = self.at;
+        while let Some(block) = self.rest().first_chunk() {
+            let (length, _) = leading_digits(*block);
+            self.at += length;
+            if length < block.len() {
+                return (self.at > start).then_some(());
+            }
+        }
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
@@ -181,20 +221,24 @@ impl<'a> Cursor<'a> {
 
     /// Past any value, which may nest `depth` deep; returns its text.
     pub fn value(&mut self, depth: u32) -> Option<&'a str> {
-        if self.peek().is_some_and(|here| here <= b' ') {
-            self.skip_space();
-        }
+        self.skip_space();
         let start = self.at;
-        match self.peek()? {
-            b'"' => self.string().map(drop)?,
-            b'{' => self.object(depth)?,
-            b'[' => self.array(depth)?,
-            b't' => self.word("true")?,
-            b'f' => self.word("false")?,
-            b'n' => self.word("null")?,
-            _ => self.number().map(drop)?,
-        }
+        self.pass_value(depth)?;
         Some(self.since(start))
+    }
+
+    /// The same without its text.
+    fn pass_value(&mut self, depth: u32) -> Option<()> {
+        self.skip_space();
+        match self.peek()? {
+            b'"' => self.pass_string().map(drop),
+            b'{' => self.object(depth),
+            b'[' => self.array(depth),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            b'n' => self.word("null"),
+            _ => self.pass_number(),
+        }
     }
 
     fn object(&mut self, depth: u32) -> Option<()> {
@@ -204,8 +248,12 @@ impl<'a> Cursor<'a> {
             return Some(());
         }
         loop {
-            self.key()?;
-            self.value(depth)?;
+            self.skip_space();
+            self.pass_string()?;
+            if !self.eat(b':') {
+                return None;
+            }
+            self.pass_value(depth)?;
             if !self.eat(b',') {
                 return self.eat(b'}').then_some(());
             }
@@ -219,7 +267,7 @@ impl<'a> Cursor<'a> {
             return Some(());
         }
         loop {
-            self.value(depth)?;
+            self.pass_value(depth)?;
             if !self.eat(b',') {
                 return self.eat(b']').then_some(());
             }
@@ -229,16 +277,12 @@ impl<'a> Cursor<'a> {
     /// Past the key of an object's entry, its colon and the white space after it.
     #[inline]
     pub fn key(&mut self) -> Option<RawString<'a>> {
-        if self.peek().is_some_and(|here| here <= b' ') {
-            self.skip_space();
-        }
+        self.skip_space();
         let key = self.string()?;
         if !self.eat(b':') {
             return None;
         }
-        if self.peek().is_some_and(|here| here <= b' ') {
-            self.skip_space();
-        }
+        self.skip_space();
         Some(key)
     }
 }
@@ -256,10 +300,14 @@ fn next_special(bytes: &[u8], mut at: usize) -> usize {
     last_special(bytes, at)
 }
 
-/// The same among the last 15 bytes.
+/// The same among the last 15 bytes: within the last block, if there is one, whose first bytes are shifted out.
 fn last_special(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len())
+    let Some(block) = bytes.last_chunk::<16>() else {
+        return at + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len());
+    };
+    let special = special_bits(block) >> (16 - rest.len().min(16));
+    at + rest.len().min(special.trailing_zeros() as usize)
 }
 
 const fn is_special(byte: u8) -> bool {

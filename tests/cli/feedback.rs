@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use super::{Place, Run};
 
-/// A refund that timed out and was sent again, a limit, a conflict, and the refund once more.
+/// A refund that timed out and was sent again, a shelf that is empty, a conflict, and the refund once more.
 const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"pay","at_ms":0,"args":{"order":"o_91","amount":4200}}
 {"type":"tool_result","run_id":"r1","call_id":"c1","attempt":1,"at_ms":5000,"status":"error","error":{"kind":"timeout","message":"no answer"}}
 {"type":"tool_result","run_id":"r1","call_id":"c1","attempt":2,"started_ms":5200,"at_ms":5900,"status":"ok"}
 {"type":"tool_call","run_id":"r1","call_id":"c2","tool":"crm.update","at_ms":6000,"args":{"card":"4111111111111111"}}
-{"type":"tool_result","run_id":"r1","call_id":"c2","at_ms":6100,"status":"error","error":{"kind":"418","status":418,"message":"slow down, 4111111111111111"}}
+{"type":"tool_result","run_id":"r1","call_id":"c2","at_ms":6100,"status":"error","error":{"kind":"out_of_stock","message":"none is left, 4111111111111111"}}
 {"type":"tool_call","run_id":"r1","call_id":"c3","tool":"crm.close","at_ms":6200,"idempotency_key":"k","args":{"id":7}}
 {"type":"tool_result","run_id":"r1","call_id":"c3","at_ms":6300,"status":"error","error":{"kind":"409_conflict","status":409,"message":"idempotency_key already processed"}}
 {"type":"tool_call","run_id":"r1","call_id":"c4","tool":"pay","at_ms":7000,"args":{"amount":4200,"order":"o_91"}}
 {"type":"tool_result","run_id":"r1","call_id":"c4","at_ms":7100,"status":"ok"}
 "#;
 
-const LIMIT: &str = "proposals/feedback/crm-update-418-";
+const SHELF: &str = "proposals/feedback/crm-update-out-of-stock-";
 
 fn place() -> Place {
     let place = Place::new();
@@ -34,10 +34,10 @@ fn store(place: &Place) -> BTreeMap<String, String> {
     entries.map(|entry| file(entry.expect("an entry"))).collect()
 }
 
-/// Keeps the call that met a limit, and gives its id.
-fn keep_limit(place: &Place) -> String {
+/// Keeps the call that found the shelf empty, and gives its id.
+fn keep_shelf(place: &Place) -> String {
     let run =
-        place.run(&["feedback", "add", "t.jsonl", "--call", "r1#2", "--note", "wait", "--expected", "quota_spent"]);
+        place.run(&["feedback", "add", "t.jsonl", "--call", "r1#2", "--note", "wait", "--expected", "out_of_stock"]);
     assert_eq!((run.code, &*run.err), (0, ""), "{}", run.out);
     assert!(run.out.contains("a new verdict: standard has none of that name"), "{}", run.out);
     let id = run.out.lines().next().and_then(|line| line.strip_prefix("kept as ")).expect("an id");
@@ -55,14 +55,14 @@ fn refused(run: &Run, said: &[&str]) {
 #[test]
 fn a_call_is_kept_with_its_slice_listed_and_shown() {
     let place = place();
-    let id = keep_limit(&place);
+    let id = keep_shelf(&place);
     let kept = store(&place);
     assert_eq!(kept.len(), 2);
-    assert!(kept.keys().all(|name| name.starts_with(LIMIT)), "{kept:?}");
+    assert!(kept.keys().all(|name| name.starts_with(SHELF)), "{kept:?}");
     assert_eq!(kept[&format!("proposals/feedback/{id}.jsonl")].lines().count(), 2);
     let list = place.run(&["feedback", "list"]);
     assert!(list.out.contains(&format!("open      {id}\n")) && list.out.contains("1 open, 0 answered"), "{}", list.out);
-    assert!(list.out.contains("crm.update: verdict unclassified, expected quota_spent"), "{}", list.out);
+    assert!(list.out.contains("crm.update: verdict unclassified, expected out_of_stock"), "{}", list.out);
     let show = place.run(&["feedback", "show", &id]);
     for said in [
         "note        wait",
@@ -70,7 +70,7 @@ fn a_call_is_kept_with_its_slice_listed_and_shown() {
         "compensation  escalate_to_human  escalate_to_human",
         "What happened",
         "send again?",
-        &format!("next: playproof propose new quota_spent --from-feedback {id}"),
+        &format!("next: playproof propose new out_of_stock --from-feedback {id}"),
     ] {
         assert!(show.out.contains(said), "{said}\n{}", show.out);
     }
@@ -85,7 +85,7 @@ fn a_call_is_kept_with_its_slice_listed_and_shown() {
 #[test]
 fn a_slice_replays_as_a_trace_does() {
     let place = place();
-    let id = keep_limit(&place);
+    let id = keep_shelf(&place);
     let slice = format!("proposals/feedback/{id}.jsonl");
     let run = place.run(&["replay", &slice, "--format", "json"]);
     assert_eq!(run.code, 0, "{}", run.err);
@@ -96,10 +96,10 @@ fn a_slice_replays_as_a_trace_does() {
 #[test]
 fn the_same_call_again_changes_nothing_and_says_so() {
     let place = place();
-    let id = keep_limit(&place);
+    let id = keep_shelf(&place);
     let before = store(&place);
     let add =
-        |note| place.run(&["feedback", "add", "t.jsonl", "--call", "c2", "--note", note, "--expected", "quota_spent"]);
+        |note| place.run(&["feedback", "add", "t.jsonl", "--call", "c2", "--note", note, "--expected", "out_of_stock"]);
     let again = add("wait");
     assert!(again.code == 0 && again.out.contains(&format!("kept already, as {id}")), "{}", again.out);
     refused(&add("another"), &["with another note or expected verdict", "nothing was changed"]);
@@ -125,7 +125,7 @@ fn a_call_that_succeeded_is_kept_with_the_call_that_asked_the_same_before() {
 fn what_the_project_redacts_is_not_kept() {
     let place = place();
     place.write("playproof.yaml", "format: project/1\nredaction: { keys: [card], patterns: ['\\d{16}'] }\n");
-    keep_limit(&place);
+    keep_shelf(&place);
     for (name, text) in store(&place) {
         assert!(!text.contains("4111"), "{name}: {text}");
     }
@@ -149,9 +149,9 @@ fn a_feedback_is_answered_once_the_playbook_gives_the_expected_verdict() {
     let standard = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/playbooks/standard.yaml")).unwrap();
     std::fs::create_dir(place.path().join("playbooks")).unwrap();
     place.write("playbooks/standard.yaml", &standard);
-    let id = keep_limit(&place);
-    let verdict = "verdicts:\n  quota_spent:\n    means: Too many requests.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [500] } }\n";
-    let rule = "classify:\n  - { rule: limit, when: { status: 418 }, verdict: quota_spent }\n";
+    let id = keep_shelf(&place);
+    let verdict = "verdicts:\n  out_of_stock:\n    means: Nothing is left.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [500] } }\n";
+    let rule = "classify:\n  - { rule: limit, when: { kind: out_of_stock }, verdict: out_of_stock }\n";
     let edited = standard.replacen("verdicts:\n", verdict, 1).replacen("classify:\n", rule, 1);
     place.write("playbooks/standard.yaml", edited);
     let list = place.run(&["feedback", "list"]);
@@ -225,7 +225,7 @@ fn an_id_that_several_calls_have_is_refused_with_their_references() {
 #[test]
 fn a_damaged_file_or_slice_is_shown_with_its_place() {
     let place = place();
-    let id = keep_limit(&place);
+    let id = keep_shelf(&place);
     let (file, slice) = (format!("proposals/feedback/{id}.yaml"), format!("proposals/feedback/{id}.jsonl"));
     let good = store(&place);
     let damage = |name: &str, old: &str, new: &str, said: &[&str]| {

@@ -93,35 +93,48 @@ pub fn accept<'a, K: Known, const N: usize>(text: &'a str, fields: &mut Fields<'
 #[inline]
 fn entry<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut Fields<'a, N>) -> Option<()> {
     cursor.skip_space();
-    let number = match K::spelt(cursor.rest()) {
-        Some((number, length)) => {
-            cursor.skip(length);
-            cursor.skip_space();
-            Some(number)
-        }
-        None => {
-            let key = cursor.key()?;
-            if key.escaped {
-                return None;
-            }
-            K::find(key.inner.as_bytes())
-        }
-    };
-    let Some(number) = number else {
+    let Some((number, length)) = K::spelt(cursor.rest()) else { return odd_entry::<K, N>(cursor, fields) };
+    cursor.skip(length);
+    cursor.skip_space();
+    let start = cursor.offset();
+    if number != K::HASHED && cursor.peek() == Some(b'"') {
+        fields.plain &= !cursor.pass_string()?;
+    } else {
+        odd_value::<K, N>(cursor, number, fields)?;
+    }
+    fields.put(number, cursor.since(start)).then_some(())
+}
+
+/// An entry whose name is not known by heart.
+fn odd_entry<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut Fields<'a, N>) -> Option<()> {
+    let key = cursor.key()?;
+    if key.escaped {
+        return None;
+    }
+    let Some(number) = K::find(key.inner.as_bytes()) else {
         cursor.value(MAX_DEPTH - 1)?;
         fields.unknown += 1;
         return Some(());
     };
     let start = cursor.offset();
+    odd_value::<K, N>(cursor, number, fields)?;
+    fields.put(number, cursor.since(start)).then_some(())
+}
+
+/// Past a value that may be more than a string.
+fn odd_value<'a, K: Known, const N: usize>(
+    cursor: &mut Cursor<'a>,
+    number: usize,
+    fields: &mut Fields<'a, N>,
+) -> Option<()> {
     if number == K::HASHED {
         fields.hash = Some(canonical::hash_value(cursor, MAX_DEPTH - 1)?); // the object itself is one level
-    } else if cursor.peek() == Some(b'"') {
-        fields.plain &= !cursor.string()?.escaped;
     } else {
         let value = cursor.value(MAX_DEPTH - 1)?;
-        fields.plain &= !value.starts_with('{') || memchr::memchr(b'\\', value.as_bytes()).is_none();
+        let may_escape = matches!(value.as_bytes().first(), Some(b'"' | b'{'));
+        fields.plain &= !may_escape || memchr::memchr(b'\\', value.as_bytes()).is_none();
     }
-    fields.put(number, cursor.since(start)).then_some(())
+    Some(())
 }
 
 /// The same by serde_json, which says what is wrong.

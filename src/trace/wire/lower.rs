@@ -14,7 +14,7 @@ use crate::diagnostic::did_you_mean;
 use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
-use crate::trace::number::Decimal;
+use crate::trace::number::{Decimal, leading_digits};
 use crate::trace::wire::fields::{self, Fields, Known};
 use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Parsed};
 use crate::trace::{canonical, iso, scan};
@@ -169,6 +169,7 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
+    #[inline]
     fn line(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Parsed<'a>> {
         let mut unknown_fields = fields.unknown;
         let answered = fields.field(STATUS).or(fields.field(ERROR)).is_some();
@@ -360,10 +361,15 @@ impl<'a> Lowering<'a> {
     }
 
     /// A number of milliseconds, in microseconds.
+    #[inline]
     fn millis(self, raw: &'a str, name: &str) -> Outcome<u64> {
-        if let Some(whole) = small(raw) {
-            return Ok(whole.saturating_mul(1_000));
+        match small(raw) {
+            Some(whole) => Ok(whole * 1_000),
+            None => self.odd_millis(raw, name),
         }
+    }
+
+    fn odd_millis(self, raw: &'a str, name: &str) -> Outcome<u64> {
         let Some(number) = Decimal::parse(raw) else {
             return Err(self.wrong_type(raw, name, "a number of milliseconds"));
         };
@@ -378,9 +384,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// A name in a field, which machines also write as a number.
+    #[inline]
     fn label(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
-        let name = NAMES.get(number).copied().unwrap_or_default();
-        fields.field(number).map(|raw| self.name(raw, name)).transpose()
+        let Some(raw) = fields.field(number) else { return Ok(None) };
+        if let Some(inner) = self.plain_text(raw) {
+            return Ok(Some(Cow::Borrowed(inner)));
+        }
+        self.name(raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
     }
 
     fn name(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
@@ -391,10 +401,25 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// The text of a string that is known to hold no escape.
+    #[inline]
+    fn plain_text(self, raw: &'a str) -> Option<&'a str> {
+        let is_plain = self.plain && raw.as_bytes().first() == Some(&b'"');
+        is_plain.then(|| raw.get(1..raw.len() - 1)).flatten()
+    }
+
+    #[inline]
     fn text(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
+        match self.plain_text(raw) {
+            Some(inner) => Ok(Cow::Borrowed(inner)),
+            None => self.odd_text(raw, name),
+        }
+    }
+
+    fn odd_text(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
         let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
         match inner {
-            Some(inner) if self.plain || memchr::memchr(b'\\', inner.as_bytes()).is_none() => Ok(Cow::Borrowed(inner)),
+            Some(inner) if memchr::memchr(b'\\', inner.as_bytes()).is_none() => Ok(Cow::Borrowed(inner)),
             _ => serde_json::from_str::<fields::Text<'a>>(raw).map(|text| text.0).map_err(|_| {
                 let expected =
                     if raw.starts_with('"') { "valid text: an escape stands for no character" } else { "a string" };
@@ -487,12 +512,17 @@ impl<'a> Lowering<'a> {
 #[inline]
 fn small(raw: &str) -> Option<u64> {
     let mut value = 0_u64;
-    for &byte in raw.as_bytes() {
+    let mut rest = raw.as_bytes();
+    if let Some((block, behind)) = rest.split_first_chunk() {
+        let (8, first) = leading_digits(*block) else { return None };
+        (value, rest) = (first, behind);
+    }
+    for &byte in rest {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             return None;
         }
         value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
     }
-    (!raw.is_empty() && raw.len() <= 15).then_some(value)
+    (1..=15).contains(&raw.len()).then_some(value)
 }
