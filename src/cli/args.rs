@@ -1,6 +1,6 @@
 //! The command line as it is typed. Each command's own arguments stand beside the command.
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use super::command::{
     accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
@@ -37,8 +37,7 @@ Exit codes: 0 clean, 1 an unsafe finding or a divergence, 2 unusable input or us
     long_about = LONG_ABOUT,
     after_help = AFTER_HELP,
     disable_help_subcommand = true,
-    arg_required_else_help = true,
-    max_term_width = 110
+    arg_required_else_help = true
 )]
 pub struct Cli {
     /// When to colour; over NO_COLOR and CLICOLOR_FORCE
@@ -95,17 +94,10 @@ pub enum Command {
     Help(help::Args),
 }
 
-impl Cli {
-    /// The definition that `help` prints from, with the full names of the subcommands filled in.
-    pub fn definition() -> clap::Command {
-        let mut definition = Cli::command();
-        definition.build();
-        definition
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

@@ -4,6 +4,7 @@ use std::io::{Cursor, Read};
 
 use super::exit::Failure;
 use super::files;
+use super::kinds::{self, Kind};
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
 use crate::trace::mapping::{self, Mapping};
@@ -43,7 +44,9 @@ pub fn is_fixture(path: &str) -> bool {
 /// # Errors
 /// A file that cannot be read, or in which something is wrong.
 pub fn mapping(path: &str) -> Result<Mapping, Failure> {
-    Ok(mapping::parse(files::read_small(path)?)?)
+    let source = files::read_small(path)?;
+    kinds::expect(Kind::Mapping, path, source.text.as_bytes())?;
+    Ok(mapping::parse(source)?)
 }
 
 /// Opens an input as a trace, importing it where it is foreign.
@@ -53,6 +56,8 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
 pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
+    kinds::expect(Kind::Trace, &name, &start)?;
+    kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
     let whole = Cursor::new(start.clone()).chain(rest);
     match format(&start, mapping) {
         None => Ok(TraceInput { name, lines: Box::new(whole), loss: None }),
@@ -70,6 +75,12 @@ pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failur
 pub fn foreign(path: &str, mapping: Option<&Mapping>) -> Result<Foreign, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
+    kinds::expect(Kind::Recording, &name, &start)?;
+    kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
+    if start.is_empty() {
+        let said = Failure::source(&name, "empty_input", "it is empty");
+        return Err(said.help("was it written to the end?").next("playproof help import"));
+    }
     match format(&start, mapping) {
         None => Ok(Foreign::Unknown),
         Some(format) => {

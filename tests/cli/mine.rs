@@ -66,6 +66,7 @@ fn the_same_bytes_on_any_number_of_threads() {
 fn what_cannot_be_mined_is_no_success_and_a_trace_without_failures_is() {
     let place = place();
     place.write("empty.jsonl", "");
+    place.write("x.yaml", "format: fixture/1\n");
     place.write("fine.jsonl", r#"{"tool":"book","status":"ok"}"#);
     for (args, said) in [
         (vec!["mine", "empty.jsonl"], "it is empty"),

@@ -2,6 +2,7 @@
 
 mod apply;
 mod condition;
+mod documents;
 mod hint;
 mod lower;
 mod model;

@@ -112,7 +112,7 @@ const fn first_eight(text: &[u8; 8]) -> u64 {
 }
 
 const ERROR_FIELDS: usize = 5;
-const ERROR_NAMES: [&str; ERROR_FIELDS] = ["kind", "message", "status", "code", "retry_after_ms"];
+pub(super) const ERROR_NAMES: [&str; ERROR_FIELDS] = ["kind", "message", "status", "code", "retry_after_ms"];
 
 /// The fields of an error object.
 enum ErrorFields {}
@@ -203,9 +203,9 @@ impl<'a> Lowering<'a> {
     }
 
     fn call(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<CallLine<'a>> {
-        let Some(tool) = fields.field(TOOL) else {
+        let Some(tool) = fields.field(TOOL).filter(|tool| *tool != "\"\"") else {
             let message = "a tool_call needs a `tool`: the name of what was called";
-            return Err(self.wrong("missing_field", self.whole(), message, "no `tool` in this line"));
+            return Err(self.wrong("missing_field", self.whole(), message, "no tool is named in this line"));
         };
         let args = fields.field(ARGS);
         Ok(CallLine {

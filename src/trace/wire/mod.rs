@@ -5,6 +5,8 @@ mod line;
 mod lower;
 #[cfg(test)]
 mod tests;
+mod unfamiliar;
 
 pub use line::{AnswerLine, CallLine, Line, LineError, Parsed};
 pub use lower::parse_line;
+pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};
