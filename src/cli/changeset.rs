@@ -3,22 +3,22 @@
 //!
 //! Everything is laid out in a folder of its own first: each new text, and a copy of each file that it replaces; then a
 //! journal, from which alone the way back is known; only then does the first file change. The journal goes when the
-//! last file is in its place: from there on the change has happened.
+//! last file is in its place: from there on the change has happened. One program at a time: the others are refused.
 
 #![expect(clippy::disallowed_methods, reason = "beside `files`, this file owns disk access")]
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::exit::Failure;
-use super::files::reason;
+use super::files::{from_here, reason};
 
 const JOURNAL: &str = "journal.json";
 
-/// One file of a changeset; paths as seen from the working directory.
+/// One file of a changeset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It is there with this text afterwards.
@@ -39,9 +39,59 @@ impl Change {
 /// Makes all changes, or none. `staging` is a folder of its own in the same file system.
 ///
 /// # Errors
-/// A file that cannot be written or removed; everything is then as it was.
+/// Another program that is at it, an earlier one that was interrupted, a file that cannot be written or removed;
+/// everything is then as it was.
 pub fn commit(staging: &Path, changes: &[Change]) -> Result<(), Failure> {
+    let _alone = Alone::at(staging)?;
+    refuse_interrupted(staging)?;
     commit_watched(staging, changes, &mut |_| Ok(()))
+}
+
+/// Holds a lock beside the staging folder for as long as it lives.
+struct Alone {
+    /// Its file; the lock goes when this is closed.
+    _file: File,
+    path: PathBuf,
+}
+
+impl Alone {
+    fn at(staging: &Path) -> Result<Alone, Failure> {
+        let path = staging.with_extension("lock");
+        let refused = |error: &io::Error| {
+            Failure::said(format!("`{}` cannot be written: {}", path.display(), reason(error)))
+                .help("nothing was changed")
+        };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|error| refused(&error))?;
+        }
+        let file = File::create(&path).map_err(|error| refused(&error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Alone { _file: file, path }),
+            Err(TryLockError::WouldBlock) => Err(Failure::said("another playproof is writing this project right now")
+                .help("nothing was changed; wait for it to end, then try again")),
+            Err(TryLockError::Error(error)) => Err(refused(&error)),
+        }
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+        remove_empty(self.path.parent());
+    }
+}
+
+/// Refuses to go on where a changeset was interrupted.
+///
+/// # Errors
+/// One was.
+pub fn refuse_interrupted(staging: &Path) -> Result<(), Failure> {
+    if !is_interrupted(staging) {
+        return Ok(());
+    }
+    Err(Failure::said("an earlier command was interrupted: some of its files are written and others are not")
+        .help("take it back first, then try again")
+        .next("playproof propose recover"))
 }
 
 /// As [`commit`]; `before` is told of each change right before it is made, and can make it fail.
@@ -60,7 +110,7 @@ fn commit_watched(
     for (n, change) in changes.iter().enumerate() {
         if let Err(error) = before(n).and_then(|()| make(staging, n, change)) {
             let failure = failed(change.path(), &error);
-            return Err(match recover(staging) {
+            return Err(match take_back(staging) {
                 Ok(_) => failure,
                 Err(worse) => worse,
             });
@@ -84,6 +134,8 @@ fn stage(staging: &Path, changes: &[Change]) -> AtPath<()> {
         move |error| (path, error)
     };
     let _ = fs::remove_dir_all(staging); // what a run left that never came to its journal
+    // The way back may be asked for from another folder.
+    let whole = |path: &Path| std::path::absolute(path).map_or_else(|_| path.to_path_buf(), |path| path);
     let mut made = missing_folders(staging);
     fs::create_dir_all(staging).map_err(at(staging))?;
     let mut entries = Vec::new();
@@ -97,9 +149,9 @@ fn stage(staging: &Path, changes: &[Change]) -> AtPath<()> {
             write_new(&staged(staging, n, "new"), bytes, path).map_err(at(path))?;
             made.extend(missing_folders(path));
         }
-        entries.push(json!({ "path": path.to_string_lossy(), "was_there": is_there }));
+        entries.push(json!({ "path": whole(path).to_string_lossy(), "was_there": is_there }));
     }
-    let made: Vec<_> = made.iter().map(|folder| folder.to_string_lossy()).collect();
+    let made: Vec<_> = made.iter().map(|folder| whole(folder).to_string_lossy().into_owned()).collect();
     let journal = json!({ "format": "changeset/1", "files": entries, "made": made }).to_string();
     let (draft, there) = (staging.join("journal.tmp"), staging.join(JOURNAL));
     write_new(&draft, journal.as_bytes(), &there).and_then(|()| fs::rename(&draft, &there)).map_err(at(&there))
@@ -159,8 +211,14 @@ pub fn is_interrupted(staging: &Path) -> bool {
 /// Takes back what an interrupted changeset has done. Gives the files that were put back.
 ///
 /// # Errors
-/// A journal that cannot be read, a file that cannot be put back; asking again goes on from there.
+/// Another program that is at it; a journal that cannot be read, a file that cannot be put back: asking again goes on
+/// from there.
 pub fn recover(staging: &Path) -> Result<Vec<String>, Failure> {
+    let _alone = Alone::at(staging)?;
+    take_back(staging)
+}
+
+fn take_back(staging: &Path) -> Result<Vec<String>, Failure> {
     let broken = |what: &Path, why: &str| {
         Failure::said(format!("`{}` cannot be put back: {why}", what.display()))
             .help(format!("the files as they were lie in `{}`; journal.json names their places", staging.display()))
@@ -175,13 +233,13 @@ pub fn recover(staging: &Path) -> Result<Vec<String>, Failure> {
         let Some(path) = file.get("path").and_then(Value::as_str) else { continue };
         let was_there = file.get("was_there").and_then(Value::as_bool).unwrap_or(true);
         match put_back(Path::new(path), &staged(staging, n, "old"), was_there) {
-            Ok(true) => back.push(path.to_owned()),
+            Ok(true) => back.push(from_here(Path::new(path))),
             Ok(false) => {}
             Err(error) => return Err(broken(Path::new(path), &reason(&error))),
         }
     }
     for folder in texts("made").iter().rev().filter_map(Value::as_str) {
-        if Path::new(folder) != staging {
+        if !Path::new(folder).ends_with(staging) {
             let _ = fs::remove_dir(folder); // one that holds other files by now stays
         }
     }
@@ -337,6 +395,22 @@ mod tests {
         }
         put_back(changes[3].path(), &staged(&staging, 3, "old"), true).unwrap();
         put_back(changes[4].path(), &staged(&staging, 4, "old"), true).unwrap();
+        recover(&staging).unwrap();
+        assert_eq!(tree(folder.path()), before);
+    }
+
+    #[test]
+    fn two_at_once_are_told_apart_and_an_interruption_is_not_written_over() {
+        let (folder, changes) = project();
+        let staging = folder.path().join("proposals/.accepting");
+        let before = tree(folder.path());
+        let other = Alone::at(&staging).unwrap();
+        assert!(format!("{:?}", commit(&staging, &changes).unwrap_err()).contains("right now"));
+        assert!(format!("{:?}", recover(&staging).unwrap_err()).contains("right now"));
+        drop(other);
+        assert_eq!(tree(folder.path()), before);
+        stage(&staging, &changes).unwrap();
+        assert!(format!("{:?}", commit(&staging, &changes).unwrap_err()).contains("interrupted"));
         recover(&staging).unwrap();
         assert_eq!(tree(folder.path()), before);
     }

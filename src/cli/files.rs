@@ -83,37 +83,6 @@ pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     beside.persist(target).map(drop).map_err(|error| unwritable(target, &error.error))
 }
 
-/// Writes several files so that all of them are there or none: each into one beside it, then renamed in their order.
-/// Where a rename fails, the files before it become what they were.
-///
-/// # Errors
-/// A path that cannot be written.
-pub fn write_together(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
-    let mut all = Vec::with_capacity(files.len());
-    for (target, bytes) in files {
-        super::folders::make_for(target)?;
-        all.push((*target, staged(target, bytes)?));
-    }
-    let mut done: Vec<(&Path, Option<Vec<u8>>)> = Vec::new();
-    for (target, beside) in all {
-        let before = fs::read(target).ok();
-        if let Err(error) = beside.persist(target) {
-            done.into_iter().rev().for_each(|(target, before)| restore(target, before));
-            return Err(unwritable(target, &error.error));
-        }
-        done.push((target, before));
-    }
-    Ok(())
-}
-
-/// As well as it can be done: that something failed is said already.
-fn restore(target: &Path, before: Option<Vec<u8>>) {
-    let _ = match before {
-        Some(bytes) => write_atomically(&target.to_string_lossy(), &bytes),
-        None => super::folders::remove(target),
-    };
-}
-
 /// The bytes in a file beside `target`, on disk and ready to take its place.
 fn staged(target: &Path, bytes: &[u8]) -> Result<NamedTempFile, Failure> {
     if target.is_dir() {
@@ -259,22 +228,5 @@ mod tests {
         write_atomically(path.to_str().unwrap(), b"new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn several_files_are_written_together_or_not_at_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        fs::write(path("old.txt"), "old").unwrap();
-        let (new, old) = (path("new/a.txt"), path("old.txt"));
-        write_together(&[(&new, b"one"), (&old, b"two")]).unwrap();
-        assert_eq!((fs::read(&new).unwrap(), fs::read(&old).unwrap()), (b"one".to_vec(), b"two".to_vec()));
-        fs::create_dir(path("taken")).unwrap();
-        let (another, taken) = (path("another.txt"), path("taken"));
-        write_together(&[(&another, b"x"), (&old, b"y"), (&taken, b"z")]).unwrap_err();
-        assert!(!another.exists() && fs::read(&old).unwrap() == b"two");
-        restore(&new, None);
-        restore(&old, Some(b"as it was".to_vec()));
-        assert!(!new.exists() && fs::read(&old).unwrap() == b"as it was");
     }
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::changeset::{self, Change};
 use super::exit::Failure;
 use super::project::{self, Project};
 use super::{files, folders, playbooks};
@@ -16,6 +17,9 @@ use crate::history::{self, Entry, History};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
 use crate::sim::Plan;
+
+/// The folder below the proposals in which changesets are laid out.
+pub const STAGING: &str = ".accepting";
 
 /// Where a project's files lie.
 #[derive(Debug)]
@@ -157,6 +161,19 @@ impl Workspace {
     /// A path as people know it: below the project's root.
     pub fn name(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    /// Makes all changes, or none.
+    ///
+    /// # Errors
+    /// Those of a changeset.
+    pub fn commit(&self, changes: &[Change]) -> Result<(), Failure> {
+        changeset::commit(&self.staging(), changes)
+    }
+
+    /// Where a changeset is laid out.
+    pub fn staging(&self) -> PathBuf {
+        self.proposals.join(STAGING)
     }
 
     /// The project's root; empty for the working directory.

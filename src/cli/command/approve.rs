@@ -1,11 +1,10 @@
 //! `playproof approve [PLAYBOOK...] --reason TEXT`: the rows of playbooks as they are become the approved ones.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
+use crate::cli::changeset::Change;
 use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::files;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::reason;
 use crate::cli::terminal::Terminal;
@@ -110,13 +109,11 @@ fn records(
     records.filter(|record| !record.rows.is_empty()).collect()
 }
 
-/// The records first: should the lock then fail to follow, approving again writes it.
+/// Records and lock, or neither.
 fn write(workspace: &Workspace, history: &History, records: &[Record], lock: &Lock) -> Result<(), Failure> {
-    let mut written: Vec<(PathBuf, String)> =
-        named(history, records).map(|(name, record)| (workspace.record_path(&name), record.render())).collect();
-    written.push((workspace.lock_path(), lock.render()));
-    let written: Vec<(&Path, &[u8])> = written.iter().map(|(path, text)| (path.as_path(), text.as_bytes())).collect();
-    files::write_together(&written)
+    let records = named(history, records).map(|(name, record)| (workspace.record_path(&name), record.render()));
+    let all = records.chain([(workspace.lock_path(), lock.render())]);
+    workspace.commit(&all.map(|(path, text)| Change::Write(path, text.into_bytes())).collect::<Vec<_>>())
 }
 
 fn named<'a>(history: &History, records: &'a [Record]) -> impl Iterator<Item = (String, &'a Record)> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::cli::changeset::Change;
 use crate::cli::command::explain::{self, Case, Search};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
@@ -120,7 +121,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if folders::has_file(&file) {
         return kept_already(&workspace, &id, &feedback, output);
     }
-    files::write_together(&[(&trace, sliced.text.as_bytes()), (&file, feedback.render().as_bytes())])?;
+    workspace.commit(&[
+        Change::Write(trace.clone(), sliced.text.clone().into_bytes()),
+        Change::Write(file.clone(), feedback.render().into_bytes()),
+    ])?;
     let run = call.run().map_or_else(|| "a run without a name".to_owned(), |run| format!("run {run}"));
     let calls = counted(sliced.calls as u64, "call", "calls");
     let lines = [

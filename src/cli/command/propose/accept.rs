@@ -7,7 +7,7 @@ use super::args::Accept;
 use super::desk::{Desk, Tryout};
 use super::stored::{self, Stored};
 use crate::check::{Case, Id, check_one};
-use crate::cli::changeset::{self, Change};
+use crate::cli::changeset::Change;
 use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::{Output, to_stderr};
@@ -47,7 +47,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
     if terminal.ci {
         to_stderr("playproof: accepting in CI, because this command says so\n");
     }
-    changeset::commit(&stored::staging(&workspace), &changes)?;
+    workspace.commit(&changes)?;
     let mut lines: Vec<String> = Vec::new();
     for change in &changes {
         lines.extend(match change {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::stored::{self, Stored};
 use crate::check::{Id, map, row_changes};
+use crate::cli::changeset;
 use crate::cli::exit::Failure;
 use crate::cli::workspace::{Used, Workspace};
 use crate::diagnostic::Source;
@@ -47,7 +48,7 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// Fixtures or a lock that cannot be used.
     pub fn open(workspace: &'a Workspace, jobs: NonZeroUsize) -> Result<Desk<'a>, Failure> {
-        stored::refuse_interrupted(workspace)?;
+        changeset::refuse_interrupted(&workspace.staging())?;
         let fixtures = workspace.load_fixtures(&workspace.fixture_names()?, jobs)?;
         let lock = workspace.read_lock()?;
         let mut desk = Desk { workspace, jobs, fixtures, lock, touched: BTreeMap::new() };

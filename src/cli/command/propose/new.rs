@@ -40,7 +40,7 @@ type Drafted = (String, Fixture);
 /// A verdict that is there already, YAML that cannot be read, traces without such a form, files that cannot be written.
 pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    stored::refuse_interrupted(&workspace)?;
+    changeset::refuse_interrupted(&workspace.staging())?;
     let (name, used) = own_playbook(&workspace, args.playbook.as_deref())?;
     let id = args.verdict.replace(['_', '.'], "-").to_lowercase();
     refuse_taken(args, &workspace, &used.loaded.playbook, &id)?;
@@ -82,7 +82,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
         let path = folder.join("fixtures").join(format!("{fixture_name}.yaml"));
         changes.push(Change::Write(path, to_yaml(fixture).into_bytes()));
     }
-    changeset::commit(&stored::staging(&workspace), &changes)?;
+    workspace.commit(&changes)?;
     let mut lines: Vec<String> =
         changes.iter().map(|change| format!("wrote {}", workspace.name(change.path()))).collect();
     lines.extend(notes);

@@ -16,7 +16,7 @@ use crate::cli::{files, folders};
 /// No reason, no such proposal, files that cannot be moved.
 pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    stored::refuse_interrupted(&workspace)?;
+    changeset::refuse_interrupted(&workspace.staging())?;
     let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()).ok_or_else(|| {
         Failure::said("a proposal is not rejected without a reason")
             .help("it is kept beside it, for whoever has the same idea")
@@ -35,7 +35,7 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
         changes.push(Change::Write(to.join(below), files::bytes(&file)?));
         changes.push(Change::Remove(file));
     }
-    changeset::commit(&stored::staging(&workspace), &changes)?;
+    workspace.commit(&changes)?;
     output.page(&format!("{id} lies in {} now, with the reason", workspace.name(&to)))?;
     Ok(Exit::Clean)
 }

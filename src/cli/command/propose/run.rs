@@ -29,7 +29,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 
 fn rebase(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    stored::refuse_interrupted(&workspace)?;
+    changeset::refuse_interrupted(&workspace.staging())?;
     let stored = stored::load(&workspace, &args.id)?;
     let (name, used) = own_playbook(&workspace, Some(&stored.proposal.playbook.text))?;
     let now = fingerprint(&used.loaded.playbook);
@@ -51,7 +51,7 @@ fn rebase(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
 
 fn recover(output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let staging = stored::staging(&workspace);
+    let staging = workspace.staging();
     if !changeset::is_interrupted(&staging) {
         output.page("nothing was interrupted")?;
         return Ok(Exit::Clean);

@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::cli::exit::Failure;
-use crate::cli::workspace::Workspace;
-use crate::cli::{changeset, folders};
+use crate::cli::folders;
+use crate::cli::workspace::{STAGING, Workspace};
 use crate::diagnostic::{Source, did_you_mean};
 use crate::fixture::{self, model::Fixture};
 use crate::proposal::{self, Proposal};
 
 /// Folders beside the proposals that are none.
-const ASIDE: [&str; 4] = ["accepted", "rejected", "history", STAGING];
-
-const STAGING: &str = ".accepting";
+const ASIDE: [&str; 4] = ["rejected", "history", "feedback", STAGING];
 
 /// A proposal with its files.
 #[derive(Debug)]
@@ -28,24 +26,6 @@ pub struct Stored {
     pub adr: Option<Arc<Source>>,
     /// Its fixtures by name, each with its text.
     pub fixtures: Vec<(String, Fixture, Arc<Source>)>,
-}
-
-/// Where an accept lays out its files.
-pub fn staging(workspace: &Workspace) -> PathBuf {
-    workspace.proposals().join(STAGING)
-}
-
-/// Refuses to go on where an accept was interrupted.
-///
-/// # Errors
-/// It was.
-pub fn refuse_interrupted(workspace: &Workspace) -> Result<(), Failure> {
-    if !changeset::is_interrupted(&staging(workspace)) {
-        return Ok(());
-    }
-    Err(Failure::said("an accept was interrupted: some of its files are written and others are not")
-        .help("take it back first, then accept again")
-        .next("playproof propose recover"))
 }
 
 /// The ids of all proposals that wait, sorted.
