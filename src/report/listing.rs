@@ -101,6 +101,8 @@ pub struct Group {
     pub count: u64,
     /// The one that is shown.
     pub detail: Box<Detail>,
+    /// Where that one stands, and its number: here, because the call itself is far away.
+    shown: (Place, u64),
     /// The first ones of all, by where they stand, with their references.
     members: Vec<((Place, u64), String)>,
 }
@@ -162,7 +164,8 @@ impl Listing {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         match groups.entry(signature) {
             Entry::Vacant(new) => {
-                new.insert(Group { rank, count: 1, detail: detail(), members: vec![member(call)] });
+                let shown = (call.place, call.number);
+                new.insert(Group { rank, count: 1, detail: detail(), shown, members: vec![member(call)] });
             }
             Entry::Occupied(known) => known.into_mut().add(call, rank, detail),
         }
@@ -237,12 +240,12 @@ impl Group {
         }
         if (rank.key(), place) < self.order() {
             self.detail = detail();
-            self.rank = rank;
+            (self.rank, self.shown) = (rank, place);
         }
     }
 
     fn order(&self) -> ((bool, Rank), (Place, u64)) {
-        (self.rank.key(), (self.detail.call.place, self.detail.call.number))
+        (self.rank.key(), self.shown)
     }
 
     /// References of some that went the same way as the one shown.

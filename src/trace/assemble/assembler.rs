@@ -216,7 +216,7 @@ impl<'a> Assembler<'a> {
         let Some(earlier) = self.open.get_mut(earlier) else { return };
         earlier.traced.story.failed_on = 0; // the next resend waits for this one's answer
         if marks.id != 0 && marks.id != earlier.id {
-            earlier.joined_ids.push(marks.id);
+            earlier.join(marks.id);
         }
     }
 
@@ -316,7 +316,7 @@ impl<'a> Assembler<'a> {
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
         let Some(open) = self.open.take(number, &mut self.runs) else { return };
         fetch(&*open.traced); // it was last touched thousands of calls ago, and will be looked at soon
-        for &id in [open.id].iter().chain(&open.joined_ids) {
+        for &id in [open.id].iter().chain(&*open.joined_ids) {
             if self.by_id.get(&half(id)) == Some(&number) {
                 self.by_id.remove(&half(id));
             }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::trace::assemble::closed::TracedCall;
 use crate::trace::assemble::runs::{RunSlot, Runs};
 
-/// An open call, and what pairing knows of it.
+/// An open call, and what pairing knows of it: 64 bytes, as many as a processor fetches at once.
 #[derive(Debug)]
 pub struct OpenCall {
     /// The call as it will be given out.
@@ -18,7 +18,7 @@ pub struct OpenCall {
     /// The highest number of an answered attempt; 0: none was answered.
     pub highest_attempt: u32,
     /// Labels of calls that were read as its further attempts; most calls have none.
-    pub joined_ids: Vec<u128>,
+    pub joined_ids: Box<[u128]>,
     /// Its neighbours among the open calls of its run; 0: none.
     before: u64,
     after: u64,
@@ -28,7 +28,7 @@ impl OpenCall {
     /// A call of `run` that has just been made.
     pub fn new(traced: Box<TracedCall>, run: RunSlot) -> OpenCall {
         let id = traced.marks.id;
-        OpenCall { traced, id, run, highest_attempt: 0, joined_ids: Vec::new(), before: 0, after: 0 }
+        OpenCall { traced, id, run, highest_attempt: 0, joined_ids: Box::default(), before: 0, after: 0 }
     }
 
     /// Whether an attempt of it succeeded.
@@ -39,6 +39,13 @@ impl OpenCall {
     /// Whether a call with this label is this one, or was read as its further attempt.
     pub fn answers_to(&self, id: u128) -> bool {
         self.id == id || self.joined_ids.contains(&id)
+    }
+
+    /// Notes the label of a call that is read as its further attempt.
+    pub fn join(&mut self, id: u128) {
+        let mut ids = std::mem::take(&mut self.joined_ids).into_vec();
+        ids.push(id);
+        self.joined_ids = ids.into_boxed_slice();
     }
 
     /// The open call before it in its run; 0: none.

@@ -1,10 +1,14 @@
-//! One line of a trace (DESIGN.md section 3). [`parse_line`] is all that the reader needs of it.
+//! One line of a trace (DESIGN.md section 3). [`parse_line`] is all that the reader needs of it,
+//! and [`parse_among`], which is the same for many lines.
 
+mod errors;
 mod fields;
 mod line;
 mod lower;
+mod names;
 #[cfg(test)]
 mod tests;
 
+pub use errors::KnownErrors;
 pub use line::{AnswerLine, CallLine, Line, LineError, Parsed};
-pub use lower::parse_line;
+pub use lower::{parse_among, parse_line};
