@@ -40,8 +40,15 @@ fn standard_names_each_failure_by_what_it_means() {
         ("", Some(412), "evidence is stale", "evidence_stale"),
         ("412_precondition", None, "etag mismatch", "unclassified"),
         ("schema_validation", None, "missing field `id`", "schema_mismatch"),
-        ("401_unauthorized", Some(401), "token expired", "unclassified"),
-        ("429_rate_limited", Some(429), "slow down", "unclassified"),
+        ("401_unauthorized", Some(401), "token expired", "auth_rejected"),
+        ("", Some(401), "who are you", "auth_rejected"),
+        ("429_rate_limited", Some(429), "slow down", "rate_limited"),
+        ("", Some(429), "too many requests", "rate_limited"),
+        ("422_key_reused", Some(422), "refused", "idempotency_key_reused"),
+        ("", Some(422), "idempotency_key was used with other arguments", "idempotency_key_reused"),
+        ("", Some(422), "the amount is no number", "unclassified"),
+        ("tool_error", None, "Payment method card_7 not found", "request_rejected"),
+        ("tool_error", None, "connection refused: host not found", "unclassified"),
         ("something_new", None, "", "unclassified"),
     ] {
         assert_eq!(verdict(&standard, Some(&error(kind, status, message))), expected, "{kind} {status:?} {message}");
@@ -64,19 +71,19 @@ fn under_standard_a_conflict_is_over_only_if_it_says_so() {
         );
         assert_eq!(verdict(&standard, Some(&error("", Some(409), message))), "idempotency_conflict", "{message}");
     }
-    for message in [
-        "A request is outstanding for this Idempotency-Key",
-        "a request with this idempotency_key is in flight",
-        "idempotency key: another request is in-flight",
-        "a request with this idempotency key is already in progress",
-        "a request with this idempotency key is already being processed",
-        "idempotency_key already processed or still in progress",
-        "idempotency key was already processed, or is being processed",
-        "idempotency key conflict",
-        "order already processed",
-        "version conflict",
+    for (message, expected) in [
+        ("A request is outstanding for this Idempotency-Key", "idempotency_in_flight"),
+        ("a request with this idempotency_key is in flight", "idempotency_in_flight"),
+        ("idempotency key: another request is in-flight", "idempotency_in_flight"),
+        ("a request with this idempotency key is already in progress", "idempotency_in_flight"),
+        ("a request with this idempotency key is already being processed", "idempotency_in_flight"),
+        ("idempotency_key already processed or still in progress", "unclassified"),
+        ("idempotency key was already processed, or is being processed", "unclassified"),
+        ("idempotency key conflict", "unclassified"),
+        ("order already processed", "unclassified"),
+        ("version conflict", "unclassified"),
     ] {
-        assert_eq!(verdict(&standard, Some(&error("409_conflict", Some(409), message))), "unclassified", "{message}");
+        assert_eq!(verdict(&standard, Some(&error("409_conflict", Some(409), message))), expected, "{message}");
     }
 }
 

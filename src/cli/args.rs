@@ -3,8 +3,8 @@
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mine, mutate, reject, replay, review,
-    schema, tools,
+    accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
+    propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -71,6 +71,8 @@ pub enum Command {
     Diff(diff::Args),
     /// Approve the rows of a playbook that was edited by hand
     Approve(approve::Args),
+    /// Show what was accepted and why, and verify that it explains the rows as they are
+    History(history::Args),
     /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
     Coverage(coverage::Args),
     /// Change a playbook one row at a time, and say which changes no fixture notices
@@ -79,6 +81,10 @@ pub enum Command {
     Impact(impact::Args),
     /// Find failures that a playbook has no use for, by the form of their message, with a rule for each
     Mine(mine::Args),
+    /// Keep calls that a playbook handled wrong, and say which of them it answers by now
+    Feedback(feedback::Args),
+    /// Propose a change of a playbook, see what it changes, and accept it with all that belongs to it
+    Propose(propose::Args),
     /// Turn a foreign recording into a trace, and say what it cannot tell
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm

@@ -7,6 +7,8 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tempfile::NamedTempFile;
+
 use super::exit::Failure;
 use crate::diagnostic::{Diagnostic, Report, Source};
 
@@ -32,6 +34,14 @@ pub fn read_small(path: &str) -> Result<Arc<Source>, Failure> {
         return Err(Failure::source(&name, "too_large", said));
     }
     as_text(&name, bytes)
+}
+
+/// The bytes of a file.
+///
+/// # Errors
+/// A path that cannot be read.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| unreadable(&path.to_string_lossy(), &error))
 }
 
 /// Opens a file, or standard input for `-`, for streaming.
@@ -64,18 +74,58 @@ pub fn size(path: &str) -> Option<u64> {
 /// A path that cannot be written.
 pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     let target = Path::new(path);
-    let unwritable = |error: &io::Error| Failure::said(format!("`{path}` cannot be written: {}", reason(error)));
+    let beside = staged(target, bytes)?;
+    beside.persist(target).map(drop).map_err(|error| unwritable(target, &error.error))
+}
+
+/// Writes several files so that all of them are there or none: each into one beside it, then renamed in their order.
+/// Where a rename fails, the files before it become what they were.
+///
+/// # Errors
+/// A path that cannot be written.
+pub fn write_together(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
+    let mut all = Vec::with_capacity(files.len());
+    for (target, bytes) in files {
+        super::folders::make_for(target)?;
+        all.push((*target, staged(target, bytes)?));
+    }
+    let mut done: Vec<(&Path, Option<Vec<u8>>)> = Vec::new();
+    for (target, beside) in all {
+        let before = fs::read(target).ok();
+        if let Err(error) = beside.persist(target) {
+            done.into_iter().rev().for_each(|(target, before)| restore(target, before));
+            return Err(unwritable(target, &error.error));
+        }
+        done.push((target, before));
+    }
+    Ok(())
+}
+
+/// As well as it can be done: that something failed is said already.
+fn restore(target: &Path, before: Option<Vec<u8>>) {
+    let _ = match before {
+        Some(bytes) => write_atomically(&target.to_string_lossy(), &bytes),
+        None => super::folders::remove(target),
+    };
+}
+
+/// The bytes in a file beside `target`, on disk and ready to take its place.
+fn staged(target: &Path, bytes: &[u8]) -> Result<NamedTempFile, Failure> {
     if target.is_dir() {
-        return Err(Failure::said(format!("`{path}` is a directory")).help("name a file to write"));
+        return Err(Failure::said(format!("`{}` is a directory", target.display())).help("name a file to write"));
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut beside = tempfile::Builder::new()
         .prefix(".playproof-")
         .permissions_like(target)
         .tempfile_in(folder)
-        .map_err(|error| unwritable(&error))?;
-    beside.write_all(bytes).and_then(|()| beside.as_file().sync_all()).map_err(|error| unwritable(&error))?;
-    beside.persist(target).map(drop).map_err(|error| unwritable(&error.error))
+        .map_err(|error| unwritable(target, &error))?;
+    let written = beside.write_all(bytes).and_then(|()| beside.as_file().sync_all());
+    written.map(|()| beside).map_err(|error| unwritable(target, &error))
+}
+
+fn unwritable(target: &Path, error: &io::Error) -> Failure {
+    Failure::said(format!("`{}` cannot be written: {}", target.display(), reason(error)))
 }
 
 /// The nearest file named `name` in the working directory or above it.
@@ -197,5 +247,22 @@ mod tests {
         write_atomically(path.to_str().unwrap(), b"new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn several_files_are_written_together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("old.txt"), "old").unwrap();
+        let (new, old) = (path("new/a.txt"), path("old.txt"));
+        write_together(&[(&new, b"one"), (&old, b"two")]).unwrap();
+        assert_eq!((fs::read(&new).unwrap(), fs::read(&old).unwrap()), (b"one".to_vec(), b"two".to_vec()));
+        fs::create_dir(path("taken")).unwrap();
+        let (another, taken) = (path("another.txt"), path("taken"));
+        write_together(&[(&another, b"x"), (&old, b"y"), (&taken, b"z")]).unwrap_err();
+        assert!(!another.exists() && fs::read(&old).unwrap() == b"two");
+        restore(&new, None);
+        restore(&old, Some(b"as it was".to_vec()));
+        assert!(!new.exists() && fs::read(&old).unwrap() == b"as it was");
     }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod beyond;
+mod changeset;
 mod checking;
 mod command;
 mod exit;
@@ -10,6 +11,7 @@ mod fixtures;
 mod folders;
 mod git;
 mod inputs;
+mod kept;
 mod output;
 mod pending;
 mod playbooks;

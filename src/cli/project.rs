@@ -25,6 +25,8 @@ pub struct Project {
     pub fixtures: Option<String>,
     /// Where goldens lie.
     pub goldens: Option<String>,
+    /// Where proposals lie, and the history of what was accepted.
+    pub proposals: Option<String>,
     /// What must not be shown of a trace.
     pub redaction: RedactionRules,
 }
@@ -49,12 +51,12 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
         let record = file.record("a project", &KEYS)?;
         record.required("format")?.word(&[("project/1", ())])?;
         let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
-        let _ = place("proposals"); // read so that a mistake in it is found; no command uses the folder yet
         Some(Project {
             playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
             tools: place("tools"),
             fixtures: place("fixtures"),
             goldens: place("goldens"),
+            proposals: place("proposals"),
             redaction: record.optional("redaction").map_or_else(|| Some(RedactionRules::default()), redaction)?,
         })
     })

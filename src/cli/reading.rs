@@ -31,6 +31,12 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// A reading that takes nothing for something else.
+    pub fn plain(map: Option<String>) -> Reading {
+        let AssembleOptions { reorder_window, join_resends, skip_invalid } = AssembleOptions::default();
+        Reading { map, join_resends, skip_invalid, reorder_window }
+    }
+
     /// The same for the reader.
     pub fn options(&self) -> AssembleOptions {
         AssembleOptions {

@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
 use super::command::{
-    accept, approve, check, coverage, diff, explain, help, impact, import, lint, mine, mutate, reject, replay, review,
-    schema, tools,
+    accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
+    propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::output::{Output, refused, to_stderr};
@@ -44,10 +44,13 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Reject(args) => reject::run(&args, output),
         Command::Diff(args) => diff::run(&args, terminal, output),
         Command::Approve(args) => approve::run(&args, terminal, output),
+        Command::History(args) => history::run(&args, terminal, output),
         Command::Coverage(args) => coverage::run(&args, terminal, output),
         Command::Mutate(args) => mutate::run(&args, terminal, output),
         Command::Impact(args) => impact::run(&args, terminal, output),
         Command::Mine(args) => mine::run(&args, terminal, output),
+        Command::Feedback(args) => feedback::run(&args, terminal, output),
+        Command::Propose(args) => propose::run(&args, terminal, output),
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),

@@ -11,7 +11,8 @@ use super::{files, folders, playbooks};
 use crate::check::{Id, map};
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::{self, model::Fixture};
-use crate::golden::Lock;
+use crate::golden::{Lock, merge_conflict};
+use crate::history::{self, Entry, History};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
 use crate::sim::Plan;
@@ -22,6 +23,7 @@ pub struct Workspace {
     root: PathBuf,
     fixtures: PathBuf,
     goldens: PathBuf,
+    proposals: PathBuf,
     default: DefaultPlaybook,
     tools: Tools,
 }
@@ -71,6 +73,7 @@ impl Workspace {
         Ok(Workspace {
             fixtures: folder(&project.fixtures, "fixtures"),
             goldens: folder(&project.goldens, "goldens"),
+            proposals: folder(&project.proposals, "proposals"),
             default: default_playbook(&root, &project),
             tools: playbooks::facts(None, &project)?,
             root,
@@ -82,6 +85,16 @@ impl Workspace {
     pub fn with_fixtures(self, folder: Option<&str>) -> Workspace {
         let fixtures = folder.map_or(self.fixtures, |folder| PathBuf::from(folder.trim_end_matches('/')));
         Workspace { fixtures, ..self }
+    }
+
+    /// Where proposals lie.
+    pub fn proposals(&self) -> &Path {
+        &self.proposals
+    }
+
+    /// Where the file of a fixture lies, or will.
+    pub fn fixture_path(&self, fixture: &str) -> PathBuf {
+        self.fixtures.join(format!("{fixture}.yaml"))
     }
 
     /// The tool facts that win over every playbook's own.
@@ -109,7 +122,7 @@ impl Workspace {
         };
         let lint =
             format!("playproof lint {}", asked.map_or_else(|| self.playbook_argument(&meant.name), str::to_owned));
-        let loaded = playbook::parse(source).map_err(|report| Failure::from(report).next(lint))?;
+        let loaded = parsed(source).map_err(|report| Failure::from(report).next(lint))?;
         let plan = Plan::new(loaded.playbook.clone(), &self.tools);
         Ok((meant.name, Used { loaded, plan, path }))
     }
@@ -214,7 +227,7 @@ impl Workspace {
             (None, Some(text)) => Source::whole(format!("<embedded>/{name}"), text),
             (None, None) => return Err(self.no_playbook(name, user)),
         };
-        let loaded = playbook::parse(source)?;
+        let loaded = parsed(source)?;
         let plan = Plan::new(loaded.playbook.clone(), &self.tools);
         Ok(Used { loaded, plan, path })
     }
@@ -267,11 +280,87 @@ impl Workspace {
     /// # Errors
     /// A lock that cannot be used.
     pub fn read_lock(&self) -> Result<Option<Lock>, Failure> {
+        Ok(self.read_lock_with_source()?.map(|(lock, _)| lock))
+    }
+
+    /// Reads the lock, if there is one, and keeps the text that its places point into.
+    ///
+    /// # Errors
+    /// A lock that cannot be used.
+    pub fn read_lock_with_source(&self) -> Result<Option<(Lock, Arc<Source>)>, Failure> {
         let path = self.lock_path();
-        match folders::has_file(&path) {
-            true => Ok(Some(Lock::parse(self.read(&path)?)?)),
-            false => Ok(None),
+        if !folders::has_file(&path) {
+            return Ok(None);
         }
+        let source = self.read(&path)?;
+        Ok(Some((Lock::parse(Arc::clone(&source))?, source)))
+    }
+
+    /// Where a record of the history lies.
+    pub fn record_path(&self, name: &str) -> PathBuf {
+        self.proposals.join("history").join(name)
+    }
+
+    /// The file of a feedback (`yaml`), or its slice (`jsonl`).
+    pub fn feedback_path(&self, id: &str, ending: &str) -> PathBuf {
+        self.proposals.join("feedback").join(format!("{id}.{ending}"))
+    }
+
+    /// The ids of all feedback, sorted.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn feedback_ids(&self) -> Result<Vec<String>, Failure> {
+        let found = names(folders::files_under(&self.proposals.join("feedback"), ".yaml")?, ".yaml");
+        Ok(found.into_iter().filter(|name| !name.contains('/')).collect())
+    }
+
+    /// How files name a playbook that was asked for, so that it is found again from anywhere in the project: by its
+    /// name, or by its path below the root where it lies apart from the others.
+    ///
+    /// # Errors
+    /// A playbook that lies outside the project.
+    pub fn lasting_name(&self, name: &str, used: &Used) -> Result<String, Failure> {
+        let Some(path) = &used.path else { return Ok(name.to_owned()) };
+        let path = path.strip_prefix(".").unwrap_or(path);
+        if let Ok(below) = path.strip_prefix(self.root.join("playbooks")) {
+            return Ok(below.with_extension("").to_string_lossy().into_owned());
+        }
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        if below.is_absolute() || below.starts_with("..") {
+            let said = format!("`{}` lies outside this project, where nobody else would find it", path.display());
+            return Err(Failure::said(said).help("put it into the folder `playbooks`"));
+        }
+        Ok(below.to_string_lossy().into_owned())
+    }
+
+    /// The playbook that a file names, as [`Workspace::lasting_name`] gave it.
+    ///
+    /// # Errors
+    /// As [`Workspace::playbook`].
+    pub fn lasting_playbook(&self, lasting: &str) -> Result<(String, Used), Failure> {
+        match playbooks::is_path(lasting) {
+            true => self.playbook(Some(&self.root.join(lasting).to_string_lossy())),
+            false => self.playbook(Some(lasting)),
+        }
+    }
+
+    /// Reads the history; it is empty where there is none.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any record; a file whose name is not one of a record.
+    pub fn read_history(&self) -> Result<History, Failure> {
+        let found = names(folders::files_under(&self.record_path(""), ".yaml")?, "");
+        let read = |name: &String| -> Result<Entry, Failure> {
+            let path = self.record_path(name);
+            let number = history::number_of(name).ok_or_else(|| misnamed(&self.name(&path)))?;
+            let source = self.read(&path)?;
+            let (record, places) = history::parse(Arc::clone(&source))?;
+            Ok(Entry { number, name: name.clone(), record, places, source })
+        };
+        let folder = self.name(&self.record_path(""));
+        let next = |failure: Failure| failure.next(format!("git log --oneline -- {folder}"));
+        Ok(History::new(gather(found.iter().map(read).collect()).map_err(next)?))
     }
 
     /// Reads a file under the name that people know it by.
@@ -285,6 +374,19 @@ impl Workspace {
             false => Ok(Arc::new(Source { name: self.name(path), ..(*source).clone() })),
         }
     }
+}
+
+/// Reads a playbook; what git could not merge is told as that.
+fn parsed(source: Arc<Source>) -> Result<Loaded, Report> {
+    match merge_conflict(&source.text) {
+        Some(said) => Err(Report::one(source, said.help("decide which side is meant; nothing was changed"))),
+        None => playbook::parse(source),
+    }
+}
+
+fn misnamed(path: &str) -> Failure {
+    Failure::source(path, "bad_name", "this is not the name of a record")
+        .help("a record is called `NNNN-words.yaml`: four digits, which say its place in the order, and a few words")
 }
 
 fn default_playbook(root: &Path, project: &Project) -> DefaultPlaybook {

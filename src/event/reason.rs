@@ -26,7 +26,7 @@ impl SuppressedWhy {
 pub enum RefusedWhy {
     /// The call carries no reversal token.
     NoToken,
-    /// The token has been redeemed before.
+    /// The token has been sent for redemption before, whatever came of it.
     TokenRedeemed,
     /// The upstream refused the redemption.
     UpstreamRefused,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::yaml::{self, Cursor};
+use crate::yaml::{self, Cursor, quoted};
 
 const HEAD: &str = "\
 # The approved rows of the playbooks that the fixtures use, and why. `playproof approve --reason TEXT` writes this
@@ -45,12 +45,12 @@ pub struct LockedRow {
     pub span: Range<usize>,
 }
 
-/// A row that is not the approved one.
+/// A row that is not the same before and after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowChange {
     /// The row's name: `rule timeout`.
     pub name: String,
-    /// As approved; none for a new row.
+    /// As it was, or as approved; none for a new row.
     pub before: Option<String>,
     /// As it is; none for a row that is gone.
     pub after: Option<String>,
@@ -61,7 +61,7 @@ pub struct RowChange {
 pub struct PartChange {
     /// The way to it: `then.retry_with_backoff.backoff_ms`; empty for the whole row.
     pub path: String,
-    /// As approved; none where it was not there.
+    /// As it was; none where it was not there.
     pub before: Option<String>,
     /// As it is; none where it is gone.
     pub after: Option<String>,
@@ -106,26 +106,27 @@ impl Lock {
 
 /// The rows that are not the approved ones, by name. Without a section every row is new.
 pub fn changes<'a>(section: Option<&Section>, rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<RowChange> {
-    let actual: BTreeMap<&str, &str> = rows.into_iter().collect();
-    let mut changed = BTreeMap::new();
-    for (name, row) in section.iter().flat_map(|section| &section.rows) {
-        let after = actual.get(name.as_str()).copied();
-        if after != Some(row.text.as_str()) {
-            changed.insert(name.as_str(), (Some(row.text.as_str()), after));
-        }
+    let approved = section.iter().flat_map(|section| &section.rows);
+    row_changes(approved.map(|(name, row)| (name.as_str(), row.text.as_str())), rows)
+}
+
+/// The rows that are not the same before and after, sorted by name.
+pub fn row_changes<'a, 'b>(
+    before: impl IntoIterator<Item = (&'b str, &'b str)>,
+    after: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Vec<RowChange> {
+    let mut both: BTreeMap<&str, (Option<&str>, Option<&str>)> = BTreeMap::new();
+    for (name, text) in before {
+        both.entry(name).or_default().0 = Some(text);
     }
-    for (name, text) in actual {
-        if !section.is_some_and(|section| section.rows.contains_key(name)) {
-            changed.insert(name, (None, Some(text)));
-        }
+    for (name, text) in after {
+        both.entry(name).or_default().1 = Some(text);
     }
     let owned = |text: Option<&str>| text.map(str::to_owned);
-    let change = |(name, (before, after)): (&str, _)| RowChange {
-        name: name.to_owned(),
-        before: owned(before),
-        after: owned(after),
-    };
-    changed.into_iter().map(change).collect()
+    let changed = both.into_iter().filter(|(_, (before, after))| before != after);
+    changed
+        .map(|(name, (before, after))| RowChange { name: name.to_owned(), before: owned(before), after: owned(after) })
+        .collect()
 }
 
 impl RowChange {
@@ -201,14 +202,6 @@ fn key(name: &str) -> String {
         && name.chars().all(|c| c.is_alphanumeric() || " _-./*".contains(c))
         && !name.ends_with(' ');
     if plain { name.to_owned() } else { quoted(name) }
-}
-
-/// In single quotes, or in double quotes where a line could break.
-fn quoted(text: &str) -> String {
-    if text.chars().any(char::is_control) {
-        return Value::from(text).to_string();
-    }
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::event::{
 use crate::ids::{CallId, ErrorId};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Record, Tally};
+use crate::upstream::NetEffects;
 
 /// One call under one playbook.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +175,11 @@ impl Sides<'_> {
             && self.same_error(base.outcome.last_error, candidate.outcome.last_error);
         changes.set(Change::Outcome, !ends_alike);
         let call = CallId(0); // the only one of its simulation
-        let booked = |ran: Ran<'_>| (ran.outcome.claim, ran.record.ledger.net_of_call(call), ran.may_double());
+        let booked = |ran: Ran<'_>| {
+            let NetEffects { effects, unobserved } = ran.record.ledger.net_of_call(call);
+            // How many failed attempts were not observed is their number, and not another effect.
+            (ran.outcome.claim, effects, unobserved > 0, ran.may_double())
+        };
         changes.set(Change::Effect, booked(base) != booked(candidate));
         changes.set(Change::Upstream, base.tally.sends != candidate.tally.sends);
         changes.set(Change::Delay, base.tally.added_delay != candidate.tally.added_delay);

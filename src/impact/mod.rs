@@ -15,6 +15,6 @@ mod watch;
 pub use cause::{Change, Changes, Direction};
 pub use gate::{Gate, Refusal};
 pub use result::{CauseName, CauseRow, End, Example, FindingChange, Impact, QueueLoad, Side};
-pub use rows::{Leaf, RowChange};
+pub use rows::parts;
 pub use tally::{Load, Undetermined};
 pub use watch::{Part, Watcher};

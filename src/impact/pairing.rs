@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::rows::{self, RowChange};
+use super::rows;
+use crate::golden::RowChange;
 use crate::ids::{QueueId, ReasonId, VerdictId};
 use crate::sim::Plan;
 

@@ -1,9 +1,9 @@
 //! The result of a comparison: plain values with the names behind the numbers, for reporters and gates.
 
 use super::cause::{Cause, Changes, Direction, Said};
-use super::rows::RowChange;
 use super::tally::{Exemplar, Group, Load, Tallies, Undetermined};
 use crate::event::{EffectClaim, FindingBy, FindingId, FindingSeverity, Outcome, OutcomeKind};
+use crate::golden::RowChange;
 use crate::playbook::fingerprint;
 use crate::replay::{Counts, Replayed};
 use crate::sim::Plan;

@@ -94,7 +94,7 @@ fn causes_name_both_readings_of_a_failure_widening_first() {
     };
     let found: Vec<_> = impact.causes.iter().map(|row| (row.direction, row.cause.clone(), row.calls)).collect();
     let expected = [
-        (Direction::Widening, of("timeout", "transient_timeout"), 2),
+        (Direction::Widening, of("unanswered-write", "result_unknown"), 2),
         (Direction::Widening, of("otherwise", "unclassified"), 1),
         (Direction::Narrowing, of("timeout", "transient_timeout"), 1), // the keyed one: 4 attempts become 3
         (Direction::Neutral, of("timeout", "transient_timeout"), 1),   // a read
@@ -120,8 +120,9 @@ fn a_changed_delay_is_its_verdict_s_row_and_neutral() {
     assert_eq!(cause.changes.rows().collect::<Vec<_>>(), [(Change::Delay, 2)]);
     assert_eq!((impact.load.delay_fewer.as_millis(), impact.load.delay_more.as_millis()), (1_800, 0));
     let CauseName::Row(row) = &cause.cause else { panic!() };
-    assert_eq!(row.leaves[0].path, "then.retry_with_backoff.backoff_ms");
-    assert_eq!(row.leaves[0].candidate.as_deref(), Some("[200,600,900]"));
+    let parts = super::parts(row);
+    assert_eq!(parts[0].path, "then.retry_with_backoff.backoff_ms");
+    assert_eq!(parts[0].after.as_deref(), Some("[200,600,900]"));
 }
 
 #[test]
@@ -135,7 +136,13 @@ fn a_limit_that_is_hit_is_the_limit_s_row() {
 #[test]
 fn a_guard_that_is_switched_off_is_the_switch_s_row_and_widens() {
     let study = "name: standard\nstudy: { why: to see it, retry_guard: off }";
-    let impact = impact(&text("standard"), &standard("name: standard", study));
+    let impact = impact_on(
+        &TRACE.replace("timeout", "5xx"),
+        &text("standard"),
+        &standard("name: standard", study),
+        BeyondTape::Fail("timeout".into()),
+        1,
+    );
     let cause = only(&impact);
     assert_eq!((row_name(cause), cause.direction, cause.calls), ("study retry_guard", Direction::Widening, 2));
     assert_eq!(impact.unsafe_gained(), 2);
@@ -143,8 +150,14 @@ fn a_guard_that_is_switched_off_is_the_switch_s_row_and_widens() {
 
 #[test]
 fn another_fact_of_a_tool_is_said_to_be_the_cause() {
-    let impact =
-        impact(&text("standard"), &standard("access: write, idempotent: false", "access: write, idempotent: true"));
+    let fact = "access: write, idempotent: false, timeout_ms";
+    let impact = impact_on(
+        &TRACE.replace("timeout", "5xx"),
+        &text("standard"),
+        &standard(fact, "access: write, idempotent: true, timeout_ms"),
+        BeyondTape::Fail("timeout".into()),
+        1,
+    );
     let cause = only(&impact);
     assert_eq!((&cause.cause, cause.direction, cause.calls), (&CauseName::ToolFacts, Direction::Widening, 2));
     assert_eq!(impact.load.doubled_more, 0); // to an idempotent tool twice is once
@@ -247,9 +260,9 @@ fn a_gate_refuses_what_it_names_and_unsafe_findings_always() {
     let judge = |gate: &Gate| gate.judge(&wider);
     assert_eq!(judge(&Gate::default()), [Refusal::Unsafe(2)]);
     let both = Gate { widening: true, effects: true, allow_widening: None };
-    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(4)]);
+    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(2)]);
     let allowed = Gate { allow_widening: Some("tried by hand".to_owned()), ..both };
-    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(4)]);
+    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(2)]);
     let narrower = impact(&text("study/retry-everything"), &text("standard"));
     assert!(Gate::default().judge(&narrower).is_empty());
     let lost = narrower.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);

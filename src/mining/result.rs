@@ -7,7 +7,7 @@ use super::alike::{ALIKE_MIN, likeness};
 use super::draw::draw;
 use super::merge::{Joined, join};
 use super::rule::{Drawn, Undrawn};
-use super::shape::{Key, Shape};
+use super::shape::{Key, Sample, Shape};
 use crate::playbook::model::UNCLASSIFIED;
 use crate::replay::{Counts, Replayed};
 use crate::sim::Plan;
@@ -86,6 +86,17 @@ pub struct Example {
     pub message: Option<String>,
 }
 
+impl Example {
+    fn of(sample: &Sample) -> Example {
+        Example {
+            reference: sample.reference.clone(),
+            place: sample.place,
+            tool: sample.tool.clone(),
+            message: sample.message().map(str::to_owned),
+        }
+    }
+}
+
 /// Failures that look like those of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookAlike {
@@ -99,8 +110,15 @@ pub struct LookAlike {
     pub verdict: String,
     /// How many.
     pub failures: u64,
-    /// One of their messages.
-    pub message: Option<String>,
+    /// One of them.
+    pub example: Option<Example>,
+}
+
+impl LookAlike {
+    /// The message of the one that is shown.
+    pub fn message(&self) -> Option<&str> {
+        self.example.as_ref()?.message.as_deref()
+    }
 }
 
 impl Mined {
@@ -196,13 +214,7 @@ impl Finder<'_> {
         let members = || joined.members.iter().filter_map(|&n| self.shapes.get(n));
         let deepest = members().map(|(_, shape)| shape.samples.len()).max().unwrap_or(0);
         let samples = (0..deepest).flat_map(|n| members().filter_map(move |(_, shape)| shape.samples.get(n)));
-        let example = |sample: &super::shape::Sample| Example {
-            reference: sample.reference.clone(),
-            place: sample.place,
-            tool: sample.tool.clone(),
-            message: sample.message().map(str::to_owned),
-        };
-        samples.take(EXAMPLES).map(example).collect()
+        samples.take(EXAMPLES).map(Example::of).collect()
     }
 
     fn look_alikes(&self, joined: &Joined) -> Vec<LookAlike> {
@@ -220,7 +232,7 @@ impl Finder<'_> {
                 status: key.status,
                 verdict: self.plan.names.verdict(key.verdict).to_owned(),
                 failures: shape.failures,
-                message: shape.samples.first().and_then(|sample| sample.message()).map(str::to_owned),
+                example: shape.samples.first().map(Example::of),
             })
         };
         alike.into_iter().take(LOOK_ALIKES).filter_map(look_alike).collect()

@@ -67,7 +67,7 @@ fn what_a_rule_of_the_playbook_knows_is_not_mined_but_may_look_alike() {
     assert_eq!(forms(&mined), [("no answer from the clerk within <n> days", 1)]);
     assert_eq!((mined.failures, mined.unclassified), (2, 1));
     let alike = &mined.shown[0].look_alikes[0];
-    assert_eq!((&*alike.verdict, alike.kind.as_deref()), ("transient_timeout", Some("timeout")));
+    assert_eq!((&*alike.verdict, alike.kind.as_deref()), ("result_unknown", Some("timeout")));
     let rule = mined.shown[0].rule.as_ref().expect("a rule");
     assert_eq!((rule.caught, rule.spared), (1, 1));
 }
@@ -77,32 +77,35 @@ fn a_rule_is_as_plain_as_its_look_alikes_let_it_be() {
     let mined = mine(&said(
         "pay",
         &[
-            "payment method not found",
-            "payment method card_7 not found",
-            "payment method card_9 not found",
+            "payment method is unknown",
+            "payment method card_7 is unknown",
+            "payment method card_9 is unknown",
             "Too many reservations",
             "You have too many reservations, friend",
-            "flight A1 not available on date 2024-05-13",
+            "flight A1 not flown on date 2024-05-13",
         ],
     ));
     assert_eq!(
-        when(of(&mined, "payment method not found")),
-        "{ kind: tool_error, message: { contains: payment method not found } }"
+        when(of(&mined, "payment method is unknown")),
+        "{ kind: tool_error, message: { contains: payment method is unknown } }"
     );
     assert_eq!(
-        when(of(&mined, "payment method <id> not found")),
-        r"{ kind: tool_error, message: { matches: '^payment method \S+ not found$' } }"
+        when(of(&mined, "payment method <id> is unknown")),
+        r"{ kind: tool_error, message: { matches: '^payment method \S+ is unknown$' } }"
     );
     assert_eq!(
         when(of(&mined, "Too many reservations")),
         "{ kind: tool_error, message: { equals: Too many reservations } }"
     );
     assert_eq!(
-        when(of(&mined, "flight <id> not available on date <id>")),
-        "{ kind: tool_error, message: { contains: not available on date } }"
+        when(of(&mined, "flight <id> not flown on date <id>")),
+        "{ kind: tool_error, message: { contains: not flown on date } }"
     );
     let names: Vec<&str> = mined.shown.iter().filter_map(|cluster| Some(&*cluster.rule.as_ref().ok()?.name)).collect();
-    assert!(names.contains(&"payment-method-not-found") && names.contains(&"payment-method-not-found-2"), "{names:?}");
+    assert!(
+        names.contains(&"payment-method-is-unknown") && names.contains(&"payment-method-is-unknown-2"),
+        "{names:?}"
+    );
 }
 
 #[test]
@@ -110,10 +113,10 @@ fn status_and_kind_tell_equal_messages_apart() {
     let error = |kind: &str, status: u16| {
         failure("pay", &format!(r#"{{"kind":"{kind}","status":{status},"message":"go away"}}"#))
     };
-    let mined = mine(&[error("http", 401), error("http", 429), error("grpc", 429)].concat());
+    let mined = mine(&[error("http", 417), error("http", 418), error("grpc", 418)].concat());
     let rules: Vec<&str> = mined.shown.iter().map(when).collect();
     assert_eq!(rules.len(), 3);
-    assert!(rules.contains(&"{ kind: 'http', status: 401, message: { contains: go away } }"), "{rules:?}");
+    assert!(rules.contains(&"{ kind: 'http', status: 417, message: { contains: go away } }"), "{rules:?}");
 }
 
 /// Knows `odd` of one tool, and of second attempts.
@@ -190,10 +193,10 @@ fn a_verdict_that_exhausts_its_call_is_mined_and_one_that_helps_is_not() {
 #[test]
 fn white_space_and_length_do_not_let_a_message_escape_its_rule() {
     let long = format!("the ledger of {} is closed for good", "very ".repeat(120));
-    let mined = mine(&said("pay", &["a  b\\n not\\tfound today", " a b not found today", &long]));
+    let mined = mine(&said("pay", &["a  b\\n not\\tfound today", " a b is unknown today", &long]));
     assert_eq!(
-        when(of(&mined, "a b not found today")),
-        r"{ kind: tool_error, message: { matches: '^\s*a\s+b\s+not\s+found\s+today\s*$' } }"
+        when(of(&mined, "a b is unknown today")),
+        r"{ kind: tool_error, message: { matches: '^\s*a\s+b\s+is\s+unknown\s+today\s*$' } }"
     );
     let long = mined.shown.iter().find(|cluster| cluster.form.starts_with("the ledger")).expect("a cluster");
     assert!(long.form.len() <= 400 && long.rule.is_ok(), "{:?}", long.rule);

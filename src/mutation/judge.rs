@@ -46,8 +46,9 @@ pub struct Judged {
 pub enum Judgement {
     /// These fixtures show another body: places in `fixtures`.
     Caught(Vec<usize>),
-    /// No fixture shows it, and neither does any that can be made up for the playbook or for the mutant.
-    Equivalent,
+    /// No fixture shows it, and neither does any of those that were made up for the playbook and for the mutant. They
+    /// are many and not all there could be: that it changes nothing is not proved.
+    NotShown,
     /// No fixture shows it, and people have said why that is all right.
     Accepted {
         /// Why.
@@ -170,7 +171,7 @@ impl<'a> Court<'a> {
         }
         match self.shown_by(mutant, &plan, simulator) {
             Some(shown_by) => Judgement::Survived { shown_by },
-            None => Judgement::Equivalent,
+            None => Judgement::NotShown,
         }
     }
 
@@ -233,7 +234,7 @@ fn accept(judged: &mut [Judged], accepted: &[Entry], cases: &[Case]) -> Vec<Stal
                     let name = by.first().and_then(|&n| cases.get(n)).map_or("?", |case| &case.name);
                     format!("the fixture `{name}` catches it")
                 }
-                Judgement::Equivalent => "it changes nothing that a fixture could show".to_owned(),
+                Judgement::NotShown => "no made-up fixture shows a difference either".to_owned(),
                 Judgement::Accepted { .. } => continue, // the reader refuses an id that stands twice
             },
         };

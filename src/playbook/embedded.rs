@@ -4,8 +4,21 @@
 pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
 
 /// The error kinds that rules of the embedded playbooks name: those that adapters are known to give. Sorted.
-pub const KNOWN_KINDS: [&str; 6] =
-    ["403_forbidden", "409_conflict", "412_precondition", "5xx", "schema_validation", "timeout"];
+pub const KNOWN_KINDS: [&str; 13] = [
+    "401_unauthorized",
+    "403_forbidden",
+    "409_conflict",
+    "412_precondition",
+    "422_key_reused",
+    "429_rate_limited",
+    "5xx",
+    "auth_expired",
+    "idempotency_mismatch",
+    "rate_limited",
+    "schema_validation",
+    "timeout",
+    "tool_error",
+];
 
 /// The text of the embedded playbook `name`.
 pub fn embedded(name: &str) -> Option<&'static str> {
@@ -39,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_has_the_six_verdicts_and_the_reserved_one() {
+    fn standard_has_the_verdicts_that_were_accepted_and_the_reserved_one() {
         let playbook = load("standard");
         let table: Vec<_> =
             playbook.verdicts.iter().map(|verdict| (&*verdict.name, verdict.effect, verdict.then.as_str())).collect();
@@ -51,6 +64,12 @@ mod tests {
             ("evidence_stale", NotApplied, "refresh_evidence"),
             ("policy_denied", NotApplied, "escalate_to_human"),
             ("schema_mismatch", Unknown, "deprecate_tool_call"),
+            ("request_rejected", NotApplied, "deprecate_tool_call"),
+            ("rate_limited", NotApplied, "retry_with_backoff"),
+            ("idempotency_in_flight", Unknown, "retry_with_backoff"),
+            ("idempotency_key_reused", Unknown, "deprecate_tool_call"),
+            ("auth_rejected", NotApplied, "escalate_to_human"),
+            ("result_unknown", Unknown, "escalate_to_human"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);

@@ -124,7 +124,7 @@ pub enum ReplayError {
 ///
 /// # Errors
 /// An input that cannot be opened or read, a line that cannot be used (unless skipped), and what `sink` gives.
-/// Everything before it has been given to `sink` then.
+/// Everything before an input's error has been given to `sink` then; after its own error `sink` is given nothing more.
 pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
     plans: &[Plan],
     inputs: Inputs<'_>,
@@ -393,11 +393,11 @@ fn ahead(calls: &[ClosedCall], now: usize) {
     if let Some(soon) = calls.get(now + 12) {
         fetch(&**soon);
     }
-    if let Some(next) = calls.get(now + 8) {
-        if let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first()) {
-            fetch(text);
-            fetch(answer);
-        }
+    if let Some(next) = calls.get(now + 8)
+        && let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first())
+    {
+        fetch(text);
+        fetch(answer);
     }
     if let Some(error) = calls.get(now + 5).and_then(first_error) {
         fetch(error);

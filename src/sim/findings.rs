@@ -55,8 +55,8 @@ fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut
         };
         let is_existing = |entry: &&LedgerEntry| entry.intent == intent && entry.kind == LedgerKind::Existing;
         let asked_for = made().count() + record.ledger.entries().iter().filter(is_existing).count();
-        let by_agent = made().last().filter(|_| asked_for > 1);
-        let by_dispatcher = made().filter(|(.., own)| *own > 1).last();
+        let by_agent = made().next_back().filter(|_| asked_for > 1);
+        let by_dispatcher = made().rfind(|(.., own)| *own > 1);
         for (by, maker) in [(FindingBy::Recorded, by_agent), (FindingBy::Playbook, by_dispatcher)] {
             let Some((call, facts, _)) = maker else { continue };
             let id = if facts.declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect };

@@ -106,7 +106,9 @@ impl Simulator {
 
     fn close(&mut self, calls: usize) {
         let Simulator { machine, record, .. } = self;
+        // Every call was told to the machine, and the queue is empty: each has ended, so that outcome n is call n's.
         record.outcomes.extend((0..calls).filter_map(|n| machine.outcome(call_id(n))));
+        debug_assert_eq!(record.outcomes.len(), calls, "a call has not ended");
         self.world.swap_ledger(&mut record.ledger);
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct CallLine<'a> {
     /// JSON text.
     pub(crate) evidence: Option<&'a str>,
     pub(crate) token: Option<&'a str>,
+    /// Microseconds.
+    pub(crate) timeout: Option<u64>,
     pub(crate) source: &'a str,
 }
 
@@ -42,6 +44,8 @@ pub(crate) struct ResultLine<'a> {
     /// Microseconds.
     pub(crate) started: Option<u64>,
     pub(crate) at: Option<At<'a>>,
+    /// What it answers, where that is no attempt.
+    pub(crate) answers: Option<&'a str>,
     /// None: it went well.
     pub(crate) failed: Option<ErrorPart<'a>>,
     pub(crate) source: &'a str,
@@ -78,6 +82,7 @@ impl Lines {
         object.text("idempotency_key", call.key);
         object.json("evidence_refs", call.evidence);
         object.text("reversal_token", call.token);
+        object.millis("timeout_ms", call.timeout);
         object.end(call.source);
     }
 
@@ -85,6 +90,7 @@ impl Lines {
         let mut object = self.begin("tool_result");
         object.text("run_id", result.run);
         object.text("call_id", result.id);
+        object.text("answers", result.answers);
         object.number("attempt", result.attempt.map(u64::from));
         object.at(result.started.map(At::Micros), "started_ms");
         object.at(result.at, "at_ms");
@@ -158,11 +164,16 @@ impl Object<'_> {
         match at {
             None => {}
             Some(At::Text(text)) => self.text("at", Some(text)),
-            Some(At::Micros(micros)) => {
-                self.name(millis_name);
-                let millis = crate::time::Duration::from_micros(micros).to_string();
-                self.bytes.extend_from_slice(millis.as_bytes());
-            }
+            Some(At::Micros(micros)) => self.millis(millis_name, Some(micros)),
+        }
+    }
+
+    /// Milliseconds, of microseconds.
+    fn millis(&mut self, name: &str, micros: Option<u64>) {
+        if let Some(micros) = micros {
+            self.name(name);
+            let millis = crate::time::Duration::from_micros(micros).to_string();
+            self.bytes.extend_from_slice(millis.as_bytes());
         }
     }
 

@@ -18,6 +18,7 @@ pub mod processor;
 pub mod read;
 pub mod redact;
 mod scan;
+pub mod slice;
 mod text;
 pub mod toolfacts;
 pub mod trouble;

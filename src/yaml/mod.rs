@@ -23,6 +23,7 @@ mod cursor;
 mod node;
 mod problems;
 mod quantity;
+mod quote;
 mod read;
 mod scalar;
 #[cfg(test)]
@@ -31,4 +32,5 @@ mod tests;
 pub use cursor::{Cursor, Key, Record};
 pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
+pub use quote::quoted;
 pub use read::{MAX_BYTES, parse};

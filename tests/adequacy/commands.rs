@@ -36,7 +36,7 @@ fn a_playbook_that_no_fixture_names_has_nothing_to_measure() {
 #[test]
 fn a_playbook_of_the_project_is_measured_as_it_is_on_disk() {
     let project = Project::copy();
-    project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 9");
+    project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 30");
     let run = project.run(&["coverage", "standard"]);
     assert!(run.out.contains("stop max_attempts: all retries and refreshes together stay within"), "{}", run.out);
 }

@@ -79,7 +79,7 @@ fn a_changed_effect_is_not_accepted_without_a_reason_and_the_reason_is_kept() {
 #[test]
 fn a_weakened_guard_wants_a_reason() {
     let project = small("args: { order: o_91 }", "{ timeout: {}, applied: true }, { ok: {} }", "findings: []");
-    project.edit(PLAYBOOK, "idempotent: false", "idempotent: true");
+    project.edit(PLAYBOOK, "idempotent: false, timeout_ms", "idempotent: true, timeout_ms");
     assert_eq!(project.run(&["check"]).code, 1);
     assert_eq!(project.run(&["accept"]).code, 2);
     assert_eq!(project.run(&["accept", "--reason", "it is idempotent now"]).code, 0);

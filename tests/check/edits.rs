@@ -38,27 +38,26 @@ const EDITS: &[Edit] = &[
         first: ("escalated: policy_review", "escalated: unclassified"),
     },
     Edit {
-        what: "a rule's order",
-        old: "  - { rule: timeout-status, when: { status: [408, 504] }, verdict: transient_timeout }\n\n  \
-              - { rule: server-error, when: { kind: 5xx }, verdict: server_error_5xx }\n",
-        new: "  - { rule: server-error, when: { kind: 5xx }, verdict: server_error_5xx }\n  \
+        what: "a rule before another",
+        old: "  - { rule: timeout-status, when: { status: [408, 504] }, verdict: transient_timeout }\n",
+        new: "  - { rule: earlier, when: { kind: 5xx }, verdict: server_error_5xx }\n  \
               - { rule: timeout-status, when: { status: [408, 504] }, verdict: transient_timeout }\n",
         class: ("outcome_changed", "a-gateway-timeout-means-a-timeout"),
-        row: "rule server-error",
-        place: "server-error",
+        row: "rule earlier",
+        place: "earlier",
         first: (
             "failure_classified: transient_timeout, rule: timeout-status",
-            "failure_classified: server_error_5xx, rule: server-error",
+            "failure_classified: server_error_5xx, rule: earlier",
         ),
     },
     Edit {
         what: "the retry guard",
         old: "limits: {",
         new: "study: { why: to see what it stops, retry_guard: off }\nlimits: {",
-        class: ("effect_changed", "unkeyed-refund-times-out-after-landing"),
+        class: ("effect_changed", "unkeyed-server-error-is-not-retried"),
         row: "study retry_guard",
         place: "retry_guard",
-        first: ("retry_suppressed: may_have_acted", "retry_scheduled: 2, delay_ms: 200"),
+        first: ("retry_suppressed: may_have_acted", "retry_scheduled: 2, delay_ms: 500"),
     },
     Edit {
         what: "an effect claim",
@@ -123,8 +122,8 @@ fn without_the_retry_guard_one_effect_becomes_several_and_the_headline_says_so()
     let project = Project::new();
     let guard = &EDITS[3];
     project.edit(PLAYBOOK, guard.old, guard.new);
-    let page = project.run(&["check", "unkeyed-refund-times-out-after-landing"]);
-    assert!(page.out.contains("guard weakened: 1 effect becomes 4"), "{}", page.out);
+    let page = project.run(&["check", "unkeyed-server-error-is-not-retried"]);
+    assert!(page.out.contains("guard weakened: 1 effect becomes 3"), "{}", page.out);
     assert!(page.out.contains("playbooks/standard.yaml:"), "{}", page.out);
 }
 

@@ -58,16 +58,16 @@ fn two_branches_that_each_add_a_verdict_merge_and_no_golden_changes() {
         files
     };
     let before = goldens(&project);
-    // Their rows are neighbours in the lock: `rate_limited` and `request_rejected`.
+    // Their rows are neighbours in the lock: `quota_renewed` and `quota_spent`.
     for (name, place, rule_place) in [
-        ("rate_limited", "  evidence_stale:\n", "  - { rule: server-error, when"),
-        ("request_rejected", "  schema_mismatch:\n", "  - { rule: malformed-answer, when"),
+        ("quota_renewed", "  evidence_stale:\n", "  - { rule: server-error, when"),
+        ("quota_spent", "  schema_mismatch:\n", "  - { rule: malformed-answer, when"),
     ] {
         let edits = verdict(name, place, rule_place);
         branch(&project, name, &[(edits[0].0, &edits[0].1), (edits[1].0, &edits[1].1)]);
     }
     assert_eq!(git(&project, &["checkout", "-q", "main"]), Some(true));
-    for name in ["rate_limited", "request_rejected"] {
+    for name in ["quota_renewed", "quota_spent"] {
         assert_eq!(git(&project, &["merge", "-q", "--no-edit", name]), Some(true), "{name} merges");
     }
     let checked = project.run(&["check"]);

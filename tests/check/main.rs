@@ -3,6 +3,7 @@
 mod accepting;
 mod edits;
 mod git;
+mod history;
 mod project;
 mod reports;
 mod wrong;

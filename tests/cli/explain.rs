@@ -112,7 +112,7 @@ fn a_token_that_an_earlier_call_of_the_run_has_sent_is_not_sent_again() {
     let first = explained(SHARED_TOKEN, &[&args[..], &["r1#1"]].concat());
     assert!(first.contains("the reversal token is redeemed"), "{first}");
     let second = explained(SHARED_TOKEN, &[&args[..], &["r1#2"]].concat());
-    assert!(second.contains("The token guard refuses the reversal: the token was redeemed before."), "{second}");
+    assert!(second.contains("The token guard refuses the reversal: the token was sent before."), "{second}");
 }
 
 #[test]

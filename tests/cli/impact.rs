@@ -30,7 +30,7 @@ fn the_page_names_widening_doubled_effects_and_queue_load() {
         "3 calls: 1 unchanged, 2 changed, 0 undetermined",
         "2 calls are decided differently: 2 widening, 0 narrowing, 0 neutral",
         "1. widening  1 call\n",
-        "rule timeout: transient_timeout → otherwise: failed",
+        "rule unanswered-write: result_unknown → otherwise: failed",
         "upstream calls +2 · delay +800 ms · waiting for people −1 · effects that may be doubled +1",
         "next: playproof replay t.jsonl --call 'r1#2' --playbook standard --playbook study/retry-everything",
     ] {

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod explain;
+mod feedback;
 mod impact;
 mod mine;
 mod pages;

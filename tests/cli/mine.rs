@@ -2,9 +2,9 @@
 
 use super::Place;
 
-const TRACE: &str = r#"{"run_id":"r1","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method card_1 not found"}}
-{"run_id":"r1","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method card_2 not found"}}
-{"run_id":"r2","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method not found"}}
+const TRACE: &str = r#"{"run_id":"r1","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method card_1 is unknown"}}
+{"run_id":"r1","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method card_2 is unknown"}}
+{"run_id":"r2","tool":"book","status":"error","error":{"kind":"tool_error","message":"payment method is unknown"}}
 {"run_id":"r2","tool":"book","status":"error","error":{"kind":"timeout","message":"no answer"}}
 {"run_id":"r2","tool":"book","status":"ok"}
 "#;
@@ -21,10 +21,10 @@ fn the_page_shows_forms_look_alikes_and_rules() {
     assert_eq!((run.code, &*run.err), (0, ""));
     for said in [
         "4 failed attempts: 3 unclassified under standard, 0 exhausted by a verdict that did not help",
-        "1. 2  payment method <id> not found",
-        "examples    r1#1: payment method card_1 not found",
-        "look-alikes 1 unclassified, tool_error: payment method not found",
-        "when: { kind: tool_error, message: { matches: '^payment method \\S+ not found$' } }",
+        "1. 2  payment method <id> is unknown",
+        "examples    r1#1: payment method card_1 is unknown",
+        "look-alikes 1 unclassified, tool_error: payment method is unknown",
+        "when: { kind: tool_error, message: { matches: '^payment method \\S+ is unknown$' } }",
         "next: playproof explain t.jsonl --call 'r1#1'",
     ] {
         assert!(run.out.contains(said), "{said}\n---\n{}", run.out);
@@ -46,7 +46,7 @@ fn a_drawn_rule_can_be_pasted_into_a_playbook_and_catches_its_failures() {
     let again = place.run(&["mine", "t.jsonl", "--playbook", "mine.yaml"]);
     assert_eq!(again.code, 0, "{}", again.err);
     assert!(again.out.contains("4 failed attempts: 2 unclassified under mine"), "{}", again.out);
-    assert!(again.out.contains("2 new_verdict, tool_error: payment method card_1 not found"), "{}", again.out);
+    assert!(again.out.contains("2 new_verdict, tool_error: payment method card_1 is unknown"), "{}", again.out);
     let only = place.run(&["replay", "t.jsonl", "--playbook", "mine.yaml", "--only", "new_verdict"]);
     assert!(only.out.contains("new_verdict") && only.out.contains("r1#1"), "{}", only.out);
 }
@@ -95,7 +95,7 @@ fn what_is_redacted_is_in_no_form_and_no_rule() {
 #[test]
 fn nothing_in_a_trace_leaves_its_place_on_the_page() {
     let place = Place::new();
-    let hostile = "\\u001b[31m ${x} |`<b> \\u202e\\n- rule: x\\u2028 'a: b' # c \\\" {{}} not found here";
+    let hostile = "\\u001b[31m ${x} |`<b> \\u202e\\n- rule: x\\u2028 'a: b' # c \\\" {{}} is unknown here";
     place.write("t.jsonl", format!(r#"{{"run_id":"{hostile}","tool":"{hostile}","status":"error","error":{{"kind":"{hostile}","code":"{hostile}","message":"{hostile}"}}}}"#));
     for format in ["table", "json"] {
         let run = place.run(&["mine", "t.jsonl", "--format", format]);

@@ -28,7 +28,7 @@ fn a_replay_says_first_what_was_counted_and_then_the_worst_call_with_its_first_d
         "1. crm.close  r2#1 (c1)",
         "retried_after_denial: sent once more after a denial, as recorded",
         "≠ 200  attempt 2: 403_forbidden",
-        "≠        retry guard: stopped",
+        "≠        → escalate_to_human: ambiguous_effects",
         "next: playproof explain trace.jsonl --call 'r2#1'",
     ] {
         assert!(run.out.contains(said), "{said}\n{}", run.out);

@@ -24,6 +24,8 @@ const TABLE: &[(&str, &[&str])] = &[
     ("fixture", &["event", "trace", "upstream", "yaml"]),
     ("sim", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "trace", "upstream", "yaml"]),
     ("golden", &["event", "yaml"]),
+    ("history", &["golden", "yaml"]),
+    ("feedback", &["classify", "event", "golden", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
     ("check", &["event", "fixture", "golden", "playbook", "sim"]),
     (
@@ -51,11 +53,14 @@ const TABLE: &[(&str, &[&str])] = &[
             "check",
             "coverage",
             "event",
+            "feedback",
             "fixture",
             "golden",
+            "history",
             "impact",
             "mining",
             "mutation",
+            "proposal",
             "replay",
             "sim",
             "trace::model",
@@ -64,8 +69,14 @@ const TABLE: &[(&str, &[&str])] = &[
     ("impact", CAPABILITY),
     ("coverage", CAPABILITY),
     ("mining", CAPABILITY),
+    (
+        "proposal",
+        &[
+            "check", "classify", "clock", "dispatch", "event", "fixture", "golden", "playbook", "replay", "sim",
+            "trace", "upstream", "yaml",
+        ],
+    ),
     // Decided, not built yet.
-    ("proposal", CAPABILITY),
     ("verify", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
     ("live", &["classify", "dispatch", "event", "playbook"]),
     // The edge.

@@ -1,15 +1,21 @@
 //! `playproof approve [PLAYBOOK...] --reason TEXT`: the rows of playbooks as they are become the approved ones.
 
-use crate::cli::checking::{self, Selection};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::files;
 use crate::cli::output::{Output, to_stderr};
-use crate::cli::pending;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::diagnostic::did_you_mean;
+use crate::golden::Lock;
+use crate::history::{History, Kind, Record, next_number};
 use crate::playbook::rows;
 use crate::report::check;
 use crate::report::style::Palette;
+use crate::report::text::counted;
 
 /// What is approved.
 #[derive(Debug, clap::Args)]
@@ -18,13 +24,14 @@ Examples:
   playproof approve --reason 'the gateway now answers within 300 ms'
   playproof approve standard --reason 'first version'
 
-Approving says that the rows of a playbook are meant as they are; what they change in the goldens is accepted apart.")]
+Approving says that the rows of a playbook are meant as they are; what they change in the goldens is accepted apart.
+It is recorded in the history, beside the proposals, with the rows before and after (`playproof history`).")]
 pub struct Args {
     /// Playbooks by the names that fixtures use [default: all of them]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 
-    /// Why the rows changed; kept beside each of them
+    /// Why the rows changed; kept beside each of them, and in the history
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }
@@ -37,32 +44,21 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
     let reason = reason.ok_or_else(|| {
         Failure::said("rows are not approved without a reason")
-            .help("it is kept in the lock, beside each row that changed")
+            .help("it is kept in the lock, beside each row that changed, and in the history")
             .next("playproof approve --reason '...'")
     })?;
     let workspace = Workspace::open()?;
     let checked = checking::check(&workspace, &Selection::default(), checking::jobs(None), false)?;
-    for asked in &args.playbooks {
-        let known = || checked.used.keys().map(String::as_str);
-        if !known().any(|name| name == asked) {
-            let failure = Failure::said(format!("no fixture uses a playbook called `{asked}`"));
-            let near = did_you_mean(asked, known());
-            return Err(near.map_or_else(
-                || failure,
-                |near| {
-                    Failure::said(format!("no fixture uses a playbook called `{asked}`"))
-                        .help(format!("did you mean `{near}`?"))
-                },
-            ));
-        }
-    }
+    refuse_unknown(&args.playbooks, &checked)?;
     let is_meant = |name: &str| args.playbooks.is_empty() || args.playbooks.iter().any(|asked| asked == name);
     let changed: Vec<_> = checked.report.rows.iter().filter(|rows| is_meant(&rows.playbook)).collect();
-    if changed.is_empty() {
+    let history = workspace.read_history()?;
+    let mut lock = workspace.read_lock()?.unwrap_or_default();
+    let records = records(&history, &lock, &checked, is_meant, reason);
+    if changed.is_empty() && records.is_empty() {
         output.page("every row is approved already")?;
         return Ok(Exit::Clean);
     }
-    let mut lock = workspace.read_lock()?.unwrap_or_default();
     for rows_of in &changed {
         match checked.used.get(&rows_of.playbook) {
             Some(used) => {
@@ -75,9 +71,64 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if terminal.ci {
         to_stderr("playproof: approving in CI, because this command says so\n");
     }
-    pending::write(&workspace.lock_path(), &lock.render())?;
+    write(&workspace, &history, &records, &lock)?;
     let palette = Palette::new(terminal.out.colour);
-    let pages: Vec<String> = changed.iter().map(|rows| check::rows(rows, terminal.out.width, palette)).collect();
-    output.page(&format!("{}\n\napproved in {}", pages.join("\n\n"), workspace.name(&workspace.lock_path())))?;
+    let mut pages: Vec<String> = changed.iter().map(|rows| check::rows(rows, terminal.out.width, palette)).collect();
+    pages.push(said(&workspace, &history, &records));
+    output.page(&pages.join("\n\n"))?;
     Ok(Exit::Clean)
+}
+
+fn refuse_unknown(asked: &[String], checked: &Checked) -> Result<(), Failure> {
+    let known = || checked.used.keys().map(String::as_str);
+    let Some(asked) = asked.iter().find(|asked| !known().any(|name| name == *asked)) else { return Ok(()) };
+    let failure = Failure::said(format!("no fixture uses a playbook called `{asked}`"));
+    Err(match did_you_mean(asked, known()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure,
+    })
+}
+
+/// A record for each playbook whose rows are not what the history comes to. That may be more than what the lock does
+/// not have: rows that were approved before there was a history, or whose records are gone.
+fn records(
+    history: &History,
+    lock: &Lock,
+    checked: &Checked,
+    is_meant: impl Fn(&str) -> bool,
+    reason: &str,
+) -> Vec<Record> {
+    let recorded = history.entries().iter().map(|entry| &entry.record.playbook);
+    let names: BTreeSet<&String> = checked.used.keys().chain(lock.playbooks.keys()).chain(recorded).collect();
+    let record = |name: &String| {
+        let rows = checked.used.get(name).map(|used| rows(&used.loaded.playbook)).unwrap_or_default();
+        let rows = history.changes(name, rows.iter().map(|row| (&*row.name, &*row.text)));
+        Record { kind: Kind::Approval, playbook: name.clone(), reason: reason.to_owned(), rows }
+    };
+    let records = names.into_iter().filter(|name| is_meant(name)).map(record);
+    records.filter(|record| !record.rows.is_empty()).collect()
+}
+
+/// The records first: should the lock then fail to follow, approving again writes it.
+fn write(workspace: &Workspace, history: &History, records: &[Record], lock: &Lock) -> Result<(), Failure> {
+    let mut written: Vec<(PathBuf, String)> =
+        named(history, records).map(|(name, record)| (workspace.record_path(&name), record.render())).collect();
+    written.push((workspace.lock_path(), lock.render()));
+    let written: Vec<(&Path, &[u8])> = written.iter().map(|(path, text)| (path.as_path(), text.as_bytes())).collect();
+    files::write_together(&written)
+}
+
+fn named<'a>(history: &History, records: &'a [Record]) -> impl Iterator<Item = (String, &'a Record)> {
+    let first = next_number(history.entries().iter().map(|entry| entry.name.as_str()));
+    records.iter().zip(first..).map(|(record, number)| (record.file_name(number), record))
+}
+
+fn said(workspace: &Workspace, history: &History, records: &[Record]) -> String {
+    let mut lines = vec![format!("approved in {}", workspace.name(&workspace.lock_path()))];
+    let recorded = named(history, records).map(|(name, record)| {
+        let rows = counted(record.rows.len() as u64, "row", "rows");
+        format!("recorded in {}: {}, {rows}", workspace.name(&workspace.record_path(&name)), record.playbook)
+    });
+    lines.extend(recorded);
+    lines.join("\n")
 }

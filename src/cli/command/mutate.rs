@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
-    /// Show every survivor's fixture, the accepted and the equivalent mutants
+    /// Show every survivor's fixture, the accepted mutants and those without a difference found
     #[arg(long)]
     pub all: bool,
 

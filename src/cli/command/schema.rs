@@ -22,6 +22,10 @@ pub enum Kind {
     Tools,
     /// `playproof.yaml`
     Project,
+    /// A record of an accepted change
+    History,
+    /// A call that was handled wrong
+    Feedback,
 }
 
 /// What is printed.
@@ -51,6 +55,8 @@ fn text(kind: Kind) -> String {
         Kind::Fixture => format!("{:#}", fixture::schema()),
         Kind::Tools => format!("{:#}", playbook::tools_schema()),
         Kind::Project => include_str!("../schemas/project.json").to_owned(),
+        Kind::History => include_str!("../schemas/history.json").to_owned(),
+        Kind::Feedback => include_str!("../schemas/feedback.json").to_owned(),
         Kind::Mapping => format!("{:#}", mapping::schema()),
     }
 }
@@ -58,12 +64,47 @@ fn text(kind: Kind) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feedback::{CameFrom, Ending, Feedback};
+    use crate::golden::RowChange;
+    use crate::history::{self, Record};
+    use crate::playbook::model::ToolFacts;
 
     #[test]
     fn every_kind_has_a_schema_that_is_json() {
         for kind in Kind::value_variants() {
             let schema: serde_json::Value = serde_json::from_str(&text(*kind)).unwrap();
             assert!(schema["$schema"].is_string() && schema["title"].is_string(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_of_records_and_feedback_has_a_place_in_their_schemas() {
+        let row = RowChange { name: "limit a".into(), before: None, after: Some("1".into()) };
+        let kind = history::Kind::Proposal(history::Taken {
+            id: "a".into(),
+            adr: "b".into(),
+            fixtures: vec!["c".into()],
+            goldens: vec!["d".into()],
+        });
+        let record = Record { kind, playbook: "standard".into(), reason: "r".into(), rows: vec![row] };
+        let ending = Ending { failed: None, outcome: "o".into(), effect: "e".into(), attempts: 1 };
+        let feedback = Feedback {
+            note: "n".into(),
+            playbook: "p".into(),
+            call: "c".into(),
+            expected: Some("v".into()),
+            facts: Some(ToolFacts::ASSUMED),
+            came_from: CameFrom::default(),
+            before: ending,
+        };
+        for (kind, written) in [(Kind::History, record.render()), (Kind::Feedback, feedback.render())] {
+            let schema: serde_json::Value = serde_json::from_str(&text(kind)).unwrap();
+            let keys =
+                written.lines().filter(|line| !line.starts_with(['#', ' '])).filter_map(|line| line.split_once(':'));
+            let keys: Vec<&str> = keys.map(|(key, _)| key).collect();
+            let known = schema["properties"].as_object().unwrap();
+            assert_eq!(keys.len(), known.len(), "{kind:?}: {keys:?}");
+            assert!(keys.iter().all(|key| known.contains_key(*key)), "{kind:?}: {keys:?}");
         }
     }
 }

@@ -13,7 +13,8 @@ What one call wanted done once was done more than once: the same tool with the s
 calls without a key, the same tool with the same arguments in one run. Effects that were taken back do not count.
 
 Only tools whose facts people declared are judged here (see `possible_duplicate_effect` for the others). `recorded`: \
-the agent or its harness did it, and it is in the recording. `playbook`: the dispatcher would do it.
+several calls made the effect, or it was there before: the agent asked again. `playbook`: one call made it more than \
+once, by attempts that the dispatcher would add. One intent may have both.
 
 What to do: give the call an idempotency key, or let the retry guard stop the retry (do not switch it off), or, if \
 doing it again is what is meant, declare the tool `repeatable: true`.",

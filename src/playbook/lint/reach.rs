@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::diagnostic::Diagnostic;
 use crate::event::EffectClaim;
 use crate::ids::VerdictId;
-use crate::playbook::model::{Access, AfterRefresh, Compensation, Guard, Playbook, Rule, UNCLASSIFIED, Verdict};
+use crate::playbook::model::{Access, AfterRefresh, Compensation, Guard, Playbook, Rule, UNCLASSIFIED, Verdict, When};
+use crate::playbook::overlap::{self, Follows, Regexes};
 use crate::playbook::places::Loaded;
 
 /// Verdicts that no rule that can speak gives, and `otherwise` neither.
@@ -64,15 +65,26 @@ pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Op
     if verdict.effect == EffectClaim::NotApplied {
         return Some("after `effect: not_applied` it is always safe to send again");
     }
-    let harmless = |rule: &Rule| {
-        let when = &rule.when;
-        when.access == Some(Access::Read) || when.idempotent == Some(true) || when.keyed == Some(true)
-    };
     let mut rules = speaking(playbook, live, id).peekable();
-    if playbook.otherwise != id && rules.peek().is_some() && rules.all(harmless) {
+    if playbook.otherwise != id && rules.peek().is_some() && rules.all(|rule| is_harmless(playbook, live, rule)) {
         return Some("its rules match reads, idempotent tools and keyed calls only");
     }
     None
+}
+
+/// Whether a rule never speaks about an unkeyed write that is not idempotent: it does not match one, or an earlier
+/// rule matches all of them first.
+fn is_harmless(playbook: &Playbook, live: &[bool], rule: &Rule) -> bool {
+    let when = &rule.when;
+    if when.access == Some(Access::Read) || when.idempotent == Some(true) || when.keyed == Some(true) {
+        return true;
+    }
+    let (access, idempotent, keyed) = (Some(Access::Write), Some(false), Some(false));
+    let unguarded = When { access, idempotent, keyed, ..when.clone() };
+    let regexes = Regexes::default();
+    let earlier = playbook.rules.iter().zip(live).take_while(|(earlier, _)| earlier.name != rule.name);
+    let mut earlier = earlier.filter(|(_, live)| **live);
+    earlier.any(|(earlier, _)| overlap::covers(&regexes, &earlier.when, &unguarded) == Follows::Yes)
 }
 
 /// The rules that can speak and give this verdict.

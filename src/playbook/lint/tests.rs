@@ -207,5 +207,5 @@ fn kinds_that_differ_in_a_number_or_by_more_than_a_slip_or_are_both_meant_are_no
         assert!(of_rules(&[&format!("kind: {kind}")]).is_empty(), "{kind}");
     }
     assert!(of_rules(&["kind: [timeout, timeot]"]).is_empty());
-    assert!(of_rules(&["kind: [rate_limit, rate_limits]"]).is_empty());
+    assert!(of_rules(&["kind: [quota_spent, quota_spents]"]).is_empty());
 }

@@ -2,7 +2,8 @@
 
 use super::words::Shown;
 use crate::event::EffectClaim;
-use crate::impact::{CauseName, CauseRow, Changes, Direction, End, Impact, Load, Refusal, RowChange, Side};
+use crate::golden::RowChange;
+use crate::impact::{CauseName, CauseRow, Changes, Direction, End, Impact, Load, Refusal, Side, parts};
 use crate::report::json::{Object, write_inputs};
 
 /// The document, ending with a line break. `inputs` are the names of the inputs, for the places of examples.
@@ -78,9 +79,9 @@ fn load(object: &mut Object<'_>, load: &Load) {
 
 fn row(object: &mut Object<'_>, row: &RowChange) {
     object.text("row", &row.name);
-    object.objects("parts", &row.leaves, |object, leaf| {
-        object.text("part", &leaf.path);
-        for (key, value) in [("base", &leaf.base), ("candidate", &leaf.candidate)] {
+    object.objects("parts", &parts(row), |object, part| {
+        object.text("part", &part.path);
+        for (key, value) in [("base", &part.before), ("candidate", &part.after)] {
             object.text_or_null(key, value.as_deref());
         }
     });

@@ -1,6 +1,7 @@
 //! The words that every page of a comparison shares: causes, ends, loads, gates. Foreign text in them is visible.
 
-use crate::impact::{CauseName, CauseRow, Direction, End, Gate, Impact, Leaf, Refusal, Undetermined};
+use crate::golden::PartChange;
+use crate::impact::{CauseName, CauseRow, Direction, End, Gate, Impact, Refusal, Undetermined, parts};
 use crate::replay::{Counts, Replayed};
 use crate::report::overview::InputNote;
 use crate::report::text::{count, counted, visible};
@@ -13,7 +14,7 @@ const CAUSES: usize = 12;
 const TOOLS: usize = 4;
 
 /// Parts of a row that are named.
-const LEAVES: usize = 4;
+const PARTS: usize = 4;
 
 /// Everything that a page is drawn from.
 #[derive(Clone, Copy, Debug)]
@@ -86,21 +87,22 @@ pub fn cause(cause: &CauseName) -> String {
     match cause {
         CauseName::Classified { base, candidate } => format!("{} → {}", said(base), said(candidate)),
         CauseName::Row(row) => {
-            let mut leaves: Vec<String> = row.leaves.iter().take(LEAVES).map(leaf).collect();
-            if row.leaves.len() > LEAVES {
-                leaves.push(format!("{} parts more", row.leaves.len() - LEAVES));
+            let parts = parts(row);
+            let mut named: Vec<String> = parts.iter().take(PARTS).map(part).collect();
+            if parts.len() > PARTS {
+                named.push(format!("{} parts more", parts.len() - PARTS));
             }
-            format!("row {}: {}", visible(&row.name), leaves.join("; "))
+            format!("row {}: {}", visible(&row.name), named.join("; "))
         }
         CauseName::ToolFacts => "what is declared of the tool".to_owned(),
         CauseName::Several => "several rows together".to_owned(),
     }
 }
 
-fn leaf(leaf: &Leaf) -> String {
+fn part(part: &PartChange) -> String {
     let value = |value: &Option<String>| value.as_deref().map_or("nothing".into(), |text| visible(text).into_owned());
-    let name = leaf.path.rsplit_once('.').map_or(leaf.path.as_str(), |(_, last)| last);
-    let values = format!("{} → {}", value(&leaf.base), value(&leaf.candidate));
+    let name = part.path.rsplit_once('.').map_or(part.path.as_str(), |(_, last)| last);
+    let values = format!("{} → {}", value(&part.before), value(&part.after));
     if name.is_empty() { values } else { format!("{} {values}", visible(name)) }
 }
 

@@ -38,7 +38,7 @@ fn fill(object: &mut Object<'_>, cluster: &Cluster, names: &[String]) {
     object.objects("look_alikes", &cluster.look_alikes, |object, alike| {
         object.text("form", &alike.form).text_if("kind", alike.kind.as_deref());
         object.number_if("status", alike.status.map(u64::from)).text("verdict", &alike.verdict);
-        object.number("failures", alike.failures).text_or_null("message", alike.message.as_deref());
+        object.number("failures", alike.failures).text_or_null("message", alike.message());
     });
     match &cluster.rule {
         Ok(drawn) => {

@@ -138,7 +138,7 @@ fn said(example: &Example) -> String {
 fn look_alike(alike: &LookAlike) -> String {
     let status = alike.status.map_or_else(String::new, |status| format!(" {status}"));
     let (failures, kind) = (count(alike.failures), alike.kind.as_deref().unwrap_or("no kind"));
-    let message = alike.message.as_deref().unwrap_or("(no message)");
+    let message = alike.message().unwrap_or("(no message)");
     format!("{failures} {}, {kind}{status}: {message}", alike.verdict)
 }
 

@@ -29,8 +29,8 @@ fn mutant(object: &mut Object<'_>, judged: &Judged, report: &MutationReport) {
             object.text("judgement", "caught").texts("by", names);
             return;
         }
-        Judgement::Equivalent => {
-            object.text("judgement", "equivalent");
+        Judgement::NotShown => {
+            object.text("judgement", "no_difference_found");
             return;
         }
         Judgement::Accepted { why, shown_by } => {

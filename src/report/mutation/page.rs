@@ -15,7 +15,7 @@ pub fn page(report: &MutationReport, extent: Extent, width: usize, palette: Pale
     sections.extend(survivors(report, extent, palette, command));
     if extent == Extent::All {
         sections.extend(accepted(report, width, palette));
-        sections.extend(equivalent(report, width, palette));
+        sections.extend(not_shown(report, width, palette));
     }
     sections.join("\n\n")
 }
@@ -39,19 +39,19 @@ fn head(report: &MutationReport, palette: Palette) -> String {
         |is: fn(&Judgement) -> bool| report.mutants.iter().filter(|mutant| is(&mutant.judgement)).count() as u64;
     let caught = total(|judgement| matches!(judgement, Judgement::Caught(_)));
     let accepted = total(|judgement| matches!(judgement, Judgement::Accepted { .. }));
-    let equivalent = total(|judgement| matches!(judgement, Judgement::Equivalent));
+    let not_shown = total(|judgement| matches!(judgement, Judgement::NotShown));
     let survived = total(|judgement| matches!(judgement, Judgement::Survived { .. }));
     let survived_words = format!("{} survived", count(survived));
     let survived = if survived == 0 { palette.good(&survived_words) } else { palette.bad(&survived_words) };
     let fixtures = counted(report.fixtures.len() as u64, "fixture", "fixtures");
     let mutants = counted(report.mutants.len() as u64, "mutant", "mutants");
     format!(
-        "{}: {mutants} under {fixtures} ({} runs)\n{} caught, {survived}, {} accepted, {} equivalent",
+        "{}: {mutants} under {fixtures} ({} runs)\n{} caught, {survived}, {} accepted, {} without a difference found",
         visible(&report.playbook),
         count(report.runs as u64),
         count(caught),
         count(accepted),
-        count(equivalent),
+        count(not_shown),
     )
 }
 
@@ -96,10 +96,10 @@ fn accepted(report: &MutationReport, width: usize, palette: Palette) -> Option<S
     (lines.len() > 1).then(|| lines.join("\n"))
 }
 
-fn equivalent(report: &MutationReport, width: usize, palette: Palette) -> Option<String> {
-    let ids = report.mutants.iter().filter(|mutant| mutant.judgement == Judgement::Equivalent);
+fn not_shown(report: &MutationReport, width: usize, palette: Palette) -> Option<String> {
+    let ids = report.mutants.iter().filter(|mutant| mutant.judgement == Judgement::NotShown);
     let ids: Vec<String> = ids.map(|mutant| format!("  {}: {}", visible(&mutant.id), visible(&mutant.what))).collect();
-    let title = "Equivalent: no fixture that can be made up shows a difference";
+    let title = "No difference found by any fixture that was made up (a bounded search, not a proof)";
     let lines: Vec<String> = ids.iter().flat_map(|line| wrapped(line, width)).collect();
     (!ids.is_empty()).then(|| format!("{}\n{}", palette.strong(title), lines.join("\n")))
 }

@@ -197,7 +197,7 @@ pub const fn suppressed(why: SuppressedWhy) -> &'static str {
 pub const fn refused(why: RefusedWhy) -> &'static str {
     match why {
         RefusedWhy::NoToken => "the call carries no token",
-        RefusedWhy::TokenRedeemed => "the token was redeemed before",
+        RefusedWhy::TokenRedeemed => "the token was sent before",
         RefusedWhy::UpstreamRefused => "the upstream refused it",
         RefusedWhy::NoAnswer => "no answer came; it may have been redeemed",
         RefusedWhy::UpstreamFailed => "the upstream failed; it may have been redeemed",

@@ -167,6 +167,7 @@ impl<'m> Applier<'m> {
             evidence: evidence.as_deref(),
             token: token.as_deref(),
             source: place,
+            ..CallLine::default()
         });
     }
 
@@ -205,7 +206,16 @@ impl<'m> Applier<'m> {
         self.loss.results += 1;
         self.loss.failures += u64::from(failed.is_some());
         let (at, run, id) = (at.map(At::Micros), run.as_deref(), id.as_deref());
-        self.lines.result(&ResultLine { run, id, attempt, started, at, failed, source: place });
+        self.lines.result(&ResultLine {
+            run,
+            id,
+            attempt,
+            started,
+            at,
+            failed,
+            source: place,
+            ..ResultLine::default()
+        });
     }
 
     fn pick<'a>(&mut self, map: &ResultMap, row: &Row<'a>) -> Picked<'a> {

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Ran};
 use super::truth::{self, Known, State, Surplus};
-use crate::event::{Outcome, OutcomeKind};
+use crate::event::{Asked, Outcome, OutcomeKind};
 use crate::playbook::model::Access;
 use crate::report::text;
 use crate::sim::Plan;
@@ -29,30 +29,37 @@ pub fn give(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome) -> Advice {
 
 /// A surplus effect comes first: no playbook sees it, because each call went well by itself.
 fn next(case: &Case, plan: &Plan, outcome: &Outcome, state: &State) -> String {
-    let alone = alone(plan, outcome, state.known);
+    let by_playbook = by_playbook(plan, outcome, state.known);
+    let alone = lowered(&by_playbook);
     match (state.surplus, case.key()) {
-        (None, _) => alone,
+        (None, _) => by_playbook,
         (Some(Surplus { effects, certain: true }), _) => {
             let surplus = match effects - 1 {
                 1 => "the surplus effect".to_owned(),
                 many => format!("the {many} surplus effects"),
             };
-            format!("A person: {surplus} must be found upstream and taken back. By the playbook alone: {alone}")
+            format!("A person: {surplus} must be found upstream and taken back. By the playbook alone, {alone}")
         }
         (Some(Surplus { certain: false, .. }), Some(_)) => {
-            format!("A person: look upstream whether the key was honoured. By the playbook alone: {alone}")
+            format!("A person: look upstream whether the key was honoured. By the playbook alone, {alone}")
         }
         (Some(Surplus { certain: false, .. }), None) => {
             format!(
                 "A person: say in a tools file whether `{}` writes (`playproof tools` begins one); if it does, the \
-                 surplus must be taken back. By the playbook alone: {alone}",
+                 surplus must be taken back. By the playbook alone, {alone}",
                 text::fitted(case.tool(), 60)
             )
         }
     }
 }
 
-fn alone(plan: &Plan, outcome: &Outcome, known: Known) -> String {
+/// A sentence as the end of another.
+fn lowered(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+fn by_playbook(plan: &Plan, outcome: &Outcome, known: Known) -> String {
     match outcome.kind {
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => {
             "Nobody has to: the agent goes on with the result.".to_owned()
@@ -70,10 +77,13 @@ fn alone(plan: &Plan, outcome: &Outcome, known: Known) -> String {
         OutcomeKind::Exhausted(_) => {
             "Nobody was told: the caller got the last error, and must decide what follows.".to_owned()
         }
-        OutcomeKind::Undetermined(asked) => format!(
-            "It cannot be told: the playbook would have gone on, but nothing supplies the answer to {asked}. \
-             `--beyond-tape ok|repeat|fail:KIND` supplies one."
-        ),
+        OutcomeKind::Undetermined(asked) => {
+            let repeat = if matches!(asked, Asked::Attempt(_)) { "|repeat" } else { "" };
+            format!(
+                "It cannot be told: the playbook would have gone on, but nothing supplies the answer to {asked}. \
+                 `--beyond-tape ok{repeat}|fail:KIND` supplies one."
+            )
+        }
     }
 }
 

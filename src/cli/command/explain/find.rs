@@ -21,6 +21,8 @@ const REMEMBERED: usize = 100_000;
 
 /// How the call is looked for.
 pub struct Search<'a> {
+    /// The words of the command, for those that it suggests.
+    pub command: &'a [&'a str],
     /// The inputs, all of them traces or all of them fixtures.
     pub inputs: &'a [String],
     /// The reference, place or id; none where there is a single call.
@@ -182,7 +184,7 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
     let failure = Failure::said(said);
     match (found.first(), names.first()) {
         (Some(Candidate { reference, place: None, input, .. }), _) => {
-            failure.next(text::shell_words(&["playproof", "explain", input, "--call", reference]))
+            failure.next(text::shell_words(&[search.command, &[input, "--call", reference]].concat()))
         }
         (_, Some(first)) => failure.next(command(search, first)),
         _ => failure,
@@ -211,6 +213,6 @@ fn unknown(search: &Search<'_>, wanted: &str, names: &[String]) -> Failure {
 }
 
 fn command(search: &Search<'_>, call: &str) -> String {
-    let words = ["playproof", "explain"].into_iter().chain(search.inputs.iter().map(String::as_str));
+    let words = search.command.iter().copied().chain(search.inputs.iter().map(String::as_str));
     text::shell_words(&words.chain(["--call", call]).collect::<Vec<_>>())
 }

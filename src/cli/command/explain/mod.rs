@@ -11,4 +11,6 @@ mod story;
 mod tests;
 mod truth;
 
-pub use run::{Args, run};
+pub use case::Case;
+pub use find::{Search, find};
+pub use run::{Args, page, run};

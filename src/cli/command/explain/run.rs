@@ -59,6 +59,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
+        command: &["playproof", "explain"],
         inputs: &args.inputs,
         wanted: args.call.as_deref(),
         reading: &args.reading,
@@ -74,7 +75,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 }
 
 /// The page: the call at a glance, its story, what would have happened otherwise, and what to do.
-pub(super) fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
+pub fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
     let reference = case.reference();
     let ran = case.simulate(plan);
     let facts = ran.facts_in_words();

@@ -153,6 +153,7 @@ impl Story<'_> {
                 self.plan.names.rule(Some(rule)),
                 ordinal(tried)
             ),
+            None if tried == 0 => "The playbook has no rules.".to_owned(),
             None => format!("The rules are tried in order; none of the {tried} matches."),
         });
         let rows: Vec<Said> = trials.iter().map(|trial| Said::Row(self.trial(trial))).collect();

@@ -1,0 +1,313 @@
+//! `playproof feedback add`: one call with its slice, redacted, written or refused as a whole.
+
+use std::path::Path;
+
+use crate::cli::command::explain::{self, Case, Search};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::project::Project;
+use crate::cli::reading::{Reading, each_call};
+use crate::cli::workspace::Workspace;
+use crate::cli::{files, folders, inputs, playbooks};
+use crate::diagnostic::did_you_mean;
+use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
+use crate::playbook::model::Playbook;
+use crate::replay::Tokens;
+use crate::report::text::{counted, shell_word, shell_words, visible};
+use crate::sim::Plan;
+use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall};
+use crate::trace::model::RecordedCall;
+use crate::trace::pieces::Chunks;
+use crate::trace::read::digest;
+use crate::trace::redact::RedactionRules;
+use crate::trace::slice;
+use crate::upstream::BeyondTape;
+
+/// What is kept.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The slice holds the call with all its attempts and the earlier calls of its run that ask the same (same tool, same key
+or arguments) or hold its reversal token, at most 20; no other call has a say in what a playbook does with it. What the project redacts is taken
+out; nothing is kept if the playbook would then make something else of the call. A call that succeeded may be kept
+too, such as one that made its effect twice; it has no failure, so that no verdict can be expected.
+
+Exit codes: 0 kept, or kept already, 2 wrong usage, or nothing that can be kept.")]
+pub struct Args {
+    /// A trace, or a foreign recording
+    #[arg(value_name = "TRACE")]
+    pub input: String,
+
+    /// The call: a reference such as `r1#3` (run and number), or its own id
+    #[arg(long, value_name = "REF|ID")]
+    pub call: Option<String>,
+
+    /// What was wrong with how it was handled, or would be
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+
+    /// The verdict that its failure should have: one of the playbook's, or a new one
+    #[arg(long, value_name = "VERDICT")]
+    pub expected: Option<String>,
+
+    /// The expected verdict is meant to be new, although the playbook has one of a similar name
+    #[arg(long, requires = "expected")]
+    pub new: bool,
+
+    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// Tool facts; they win over the playbook's, and are kept with the call
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<String>,
+
+    /// How to read a foreign recording that is not recognised
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<String>,
+}
+
+/// The call that is meant.
+struct Found {
+    call: Box<RecordedCall>,
+    /// An earlier call of its run has sent its reversal token.
+    token_spent: bool,
+}
+
+/// A call and its slice, ready to be written.
+struct Sliced {
+    text: String,
+    calls: usize,
+    reference: String,
+    ending: Ending,
+}
+
+/// Keeps a call.
+pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let note = note(args)?;
+    refuse_input(&args.input)?;
+    let (project, workspace) = (Project::find()?, Workspace::open()?);
+    let (name, used) = workspace.playbook(args.playbook.as_deref())?;
+    let playbook = workspace.lasting_name(&name, &used)?;
+    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let plan = Plan::new(used.loaded.playbook.clone(), &tools);
+    refuse_misspelt(args, &plan.playbook, &name)?;
+    let (about, calls) = collect(args, &plan)?;
+    let sliced = sliced(args, &plan, &project.redaction, &about, &calls)?;
+    let call = &about.call;
+    if args.expected.is_some() && sliced.ending.failed.is_none() {
+        return Err(Failure::said(format!("no attempt of `{}` failed, so that it has no verdict", call.reference()))
+            .help("leave out `--expected`: a note may be kept of any call")
+            .next(again(args)));
+    }
+    let id = Feedback::id(call.tool(), &kind(call, &sliced.ending), &playbook, &sliced.text);
+    let feedback = Feedback {
+        note: note.to_owned(),
+        playbook,
+        call: sliced.reference.clone(),
+        expected: args.expected.clone(),
+        facts: args.tools.as_ref().map(|_| plan.facts(call.tool())).filter(|facts| facts.declared),
+        came_from: CameFrom {
+            trace: Path::new(&args.input)
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            call: call.reference(),
+            line: call.place.line,
+        },
+        before: sliced.ending.clone(),
+    };
+    let (file, trace) = (workspace.feedback_path(&id, "yaml"), workspace.feedback_path(&id, "jsonl"));
+    if folders::has_file(&file) {
+        return kept_already(&workspace, &id, &feedback, output);
+    }
+    files::write_together(&[(&trace, sliced.text.as_bytes()), (&file, feedback.render().as_bytes())])?;
+    let run = call.run().map_or_else(|| "a run without a name".to_owned(), |run| format!("run {run}"));
+    let calls = counted(sliced.calls as u64, "call", "calls");
+    let lines = [
+        format!("kept as {id}"),
+        format!("  {}: {}", workspace.name(&file), said_of(&feedback, &plan.playbook, &name)),
+        format!("  {}: {calls} of {run}", workspace.name(&trace)),
+        format!("next: playproof feedback show {id}"),
+    ];
+    output.page(&lines.map(|line| visible(&line).into_owned()).join("\n"))?;
+    Ok(Exit::Clean)
+}
+
+fn note(args: &Args) -> Result<&str, Failure> {
+    let note = args.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+    note.ok_or_else(|| {
+        let call = args.call.as_deref().map(|call| format!(" --call {}", shell_word(call))).unwrap_or_default();
+        Failure::said("a call is not kept without a note")
+            .help("say what was wrong with how it was handled: whoever changes the playbook reads it first")
+            .next(format!("playproof feedback add {}{call} --note '...'", shell_word(&args.input)))
+    })
+}
+
+fn refuse_input(input: &str) -> Result<(), Failure> {
+    if inputs::is_fixture(input) {
+        return Err(Failure::said(format!("`{input}` is a fixture; feedback is kept of recorded calls"))
+            .help("what a fixture should show stands in its `expect`")
+            .next(format!("playproof check {}", shell_word(input))));
+    }
+    match input == files::STDIN {
+        true => Err(Failure::said("the trace is read twice: name a file, not standard input")),
+        false => Ok(()),
+    }
+}
+
+/// A verdict that is nearly one of the playbook's is likely one of the playbook's.
+fn refuse_misspelt(args: &Args, playbook: &Playbook, name: &str) -> Result<(), Failure> {
+    let Some(expected) = args.expected.as_deref() else { return Ok(()) };
+    let fits = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    if expected.is_empty() || expected.chars().count() > 100 || !expected.chars().all(fits) {
+        return Err(Failure::said(format!("`{expected}` cannot be the name of a verdict"))
+            .help("a name has 1 to 100 letters, digits and _ - ."));
+    }
+    let known = || playbook.verdicts.iter().map(|verdict| &*verdict.name);
+    if args.new || known().any(|known| known == expected) {
+        return Ok(());
+    }
+    let Some(near) = did_you_mean(expected, known()) else { return Ok(()) };
+    Err(Failure::said(format!("`{name}` has no verdict `{expected}`"))
+        .help(format!("did you mean `{near}`? if a new verdict is meant, say so with `--new`"))
+        .next(format!("{} --expected {near}", again(args))))
+}
+
+/// The command as it was typed, without its expected verdict.
+fn again(args: &Args) -> String {
+    let mut words = vec!["playproof", "feedback", "add", &args.input];
+    let flags = [
+        ("--call", &args.call),
+        ("--note", &args.note),
+        ("--playbook", &args.playbook),
+        ("--tools", &args.tools),
+        ("--map", &args.map),
+    ];
+    for (flag, value) in flags {
+        words.extend(value.iter().flat_map(|value| [flag, value]));
+    }
+    shell_words(&words)
+}
+
+/// The call, whether its token was spent before it, and the calls of its slice, itself the last; nothing is redacted
+/// yet.
+fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failure> {
+    let raw = RedactionRules::default();
+    let reading = Reading::plain(args.map.clone());
+    let search = Search {
+        command: &["playproof", "feedback", "add"],
+        inputs: std::slice::from_ref(&args.input),
+        wanted: args.call.as_deref(),
+        reading: &reading,
+        beyond: BeyondTape::Unanswered,
+        redaction: &raw,
+    };
+    let Case::Recorded { call, recorded, .. } = explain::find(&search, plan)? else {
+        return Err(Failure::said(format!("`{}` is no recording", args.input)));
+    };
+    let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
+    let input = inputs::trace(&args.input, mapping.as_ref())?;
+    let mut calls: Vec<RecordedCall> = Vec::new();
+    each_call(0, input, reading.options(), &raw, &|_| true, |closed| {
+        if belongs(&closed.call, &call) {
+            calls.push(closed.into_call());
+        }
+    })?;
+    calls.sort_by_key(|call| call.number);
+    let mut calls = calls.split_off(calls.len().saturating_sub(MOST_EARLIER));
+    calls.push((*call).clone());
+    Ok((Found { call, token_spent: recorded.token_spent }, calls))
+}
+
+/// The slice, redacted and read back: the playbook must make the same of it as of the trace.
+fn sliced(
+    args: &Args,
+    plan: &Plan,
+    redaction: &RedactionRules,
+    about: &Found,
+    calls: &[RecordedCall],
+) -> Result<Sliced, Failure> {
+    let text = |redaction: &RedactionRules| {
+        let mut calls = calls.to_vec();
+        calls.iter_mut().for_each(|call| redaction.redact(call));
+        slice::lines(&calls.iter().collect::<Vec<_>>())
+    };
+    let wanted = Ending::of(plan, &about.call, about.token_spent);
+    let explain = || format!("playproof explain {} --call {}", args.input, about.call.reference());
+    let raw = RedactionRules::default();
+    if read_back(plan, &text(&raw), &raw)?.map(|(_, ending, _)| ending).as_ref() != Some(&wanted) {
+        return Err(Failure::said(format!("the call `{}` cannot be cut out of its trace", about.call.reference()))
+            .help("its lines alone do not replay as the whole trace does; please report this with the trace")
+            .next(explain()));
+    }
+    let text = text(redaction);
+    match read_back(plan, &text, redaction)? {
+        Some((reference, ending, calls)) if ending == wanted => Ok(Sliced { text, calls, reference, ending }),
+        other => Err(changed_by_redaction(&wanted, other.as_ref().map(|(_, ending, _)| ending)).next(explain())),
+    }
+}
+
+/// The reference of the last call of a slice, how it ends, and how many calls there are; none where there is none.
+fn read_back(plan: &Plan, text: &str, redaction: &RedactionRules) -> Result<Option<(String, Ending, usize)>, Failure> {
+    let mut assembler = Assembler::new(0, "the slice", AssembleOptions::default(), &|_| true);
+    let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
+    while let Some(piece) = chunks.next(Vec::new())? {
+        assembler.take(digest(&piece, redaction), &mut closed)?;
+    }
+    assembler.finish(&mut closed);
+    let mut tokens = Tokens::default();
+    let mut calls: Vec<(ClosedCall, bool)> = Vec::with_capacity(closed.len());
+    for closed in closed {
+        let spent = tokens.take(plan, &closed, &BeyondTape::Unanswered);
+        calls.push((closed, spent));
+    }
+    let last = calls.iter().max_by_key(|(closed, _)| closed.call.number);
+    Ok(last.map(|(closed, spent)| (closed.call.reference(), Ending::of(plan, &closed.call, *spent), calls.len())))
+}
+
+fn changed_by_redaction(wanted: &Ending, got: Option<&Ending>) -> Failure {
+    let said = |ending: Option<&Ending>| {
+        let verdict = ending.and_then(|ending| ending.failed.as_ref()).map_or("no verdict", |failed| &failed.verdict);
+        let outcome = ending.map_or("nothing", |ending| &ending.outcome);
+        format!("`{verdict}` and {outcome}")
+    };
+    let rule = wanted.failed.as_ref().map_or("otherwise", |failed| &failed.rule);
+    Failure::said(format!(
+        "redaction changes what the playbook makes of this call: {} become {}",
+        said(Some(wanted)),
+        said(got)
+    ))
+    .help(format!("nothing was kept; the rule `{rule}` asks for text that `redaction` in playproof.yaml takes out"))
+}
+
+/// What went wrong, in a word: the error kind, else the verdict, else that it is fine.
+fn kind(call: &RecordedCall, ending: &Ending) -> String {
+    let Some(failed) = &ending.failed else { return ending.outcome.clone() };
+    let error = failure_at(call, failed.attempt).flatten();
+    error.and_then(|error| error.kind.as_deref()).unwrap_or(&failed.verdict).to_owned()
+}
+
+fn said_of(feedback: &Feedback, playbook: &Playbook, name: &str) -> String {
+    let got = feedback.before.failed.as_ref().map_or_else(
+        || format!("it ended {}", feedback.before.outcome),
+        |failed| format!("{name} gave it {}", failed.verdict),
+    );
+    let Some(expected) = &feedback.expected else { return format!("{got}; nobody said what is expected") };
+    let is_new = !playbook.verdicts.iter().any(|verdict| &*verdict.name == expected.as_str());
+    let new = if is_new { format!(", a new verdict: {name} has none of that name") } else { String::new() };
+    format!("{got}, expected is {expected}{new}")
+}
+
+fn kept_already(workspace: &Workspace, id: &str, new: &Feedback, output: &mut Output) -> Result<Exit, Failure> {
+    let old = feedback::parse(workspace.read(&workspace.feedback_path(id, "yaml"))?)?.0;
+    if old.note == new.note && old.expected == new.expected {
+        output.page(&format!("kept already, as {id}; nothing was changed\nnext: playproof feedback show {id}"))?;
+        return Ok(Exit::Clean);
+    }
+    Err(Failure::said(format!("this call is kept already, as `{id}`, with another note or expected verdict"))
+        .help(format!(
+            "nothing was changed; both may be edited in {}",
+            workspace.name(&workspace.feedback_path(id, "yaml"))
+        ))
+        .next(format!("playproof feedback show {id}")))
+}

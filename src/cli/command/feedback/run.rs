@@ -1,0 +1,57 @@
+//! `playproof feedback`: which of its three questions is asked.
+
+use clap::ValueEnum;
+
+use super::{add, list, show};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::terminal::Terminal;
+
+/// What is asked.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof feedback add trace.jsonl --call r1#3 --note 'a rate limit is no reason to call people'
+  playproof feedback add trace.jsonl --call r1#3 --note '...' --expected rate_limited
+  playproof feedback list
+  playproof feedback show crm-update-ticket-429-3fa2c1
+
+Each is two files in the folder `feedback` beside the proposals: what people say of the call, and the slice of the
+trace that replays it. An example of a change goes on with `playproof propose new VERDICT --from-feedback ID`.")]
+pub struct Args {
+    /// The question.
+    #[command(subcommand)]
+    pub question: Question,
+}
+
+/// What can be asked.
+#[derive(Debug, clap::Subcommand)]
+pub enum Question {
+    /// Keep a call that the playbook handled wrong, with the slice of its trace
+    Add(add::Args),
+    /// List what is kept, and what of it the playbook answers by now
+    List(list::Args),
+    /// Show one: the note, what the playbook made of it then and now, and the call explained
+    Show(show::Args),
+}
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Table,
+    /// One JSON document
+    Json,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Those of the question.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    match &args.question {
+        Question::Add(args) => add::run(args, output),
+        Question::List(args) => list::run(args, terminal, output),
+        Question::Show(args) => show::run(args, terminal, output),
+    }
+}

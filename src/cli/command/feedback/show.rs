@@ -1,0 +1,89 @@
+//! `playproof feedback show ID`: the note, what was made of the call then and now, and the call explained.
+
+use super::run::Format;
+use crate::cli::command::explain::{self, Case, Search};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::kept;
+use crate::cli::output::Output;
+use crate::cli::project::Project;
+use crate::cli::reading::Reading;
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::feedback::{Ending, Kept, State};
+use crate::report::block::{Arguments, Style};
+use crate::report::feedback::{Shown, head, json_of};
+use crate::report::style::Palette;
+use crate::report::text::shell_word;
+use crate::sim::Plan;
+use crate::upstream::BeyondTape;
+
+/// What is shown.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The feedback, as `playproof feedback list` names it
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
+
+/// Shows.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let (project, workspace) = (Project::find()?, Workspace::open()?);
+    let kept = kept::load(&workspace, &project.redaction, &args.id)?;
+    let used = kept::playbook(&workspace, &kept)?;
+    let plan = kept.plan(&used.loaded.playbook, workspace.tools());
+    let (state, now) = kept.state(&plan);
+    let shown = Shown { kept: &kept, state, now: now.as_deref() };
+    let case = case(&workspace, &project, &kept, &plan)?;
+    let Case::Recorded { call, recorded, .. } = &case else { return Err(Failure::said("its slice is no recording")) };
+    let ending = Ending::of(&plan, call, recorded.token_spent);
+    let is_new = kept
+        .feedback
+        .expected
+        .as_deref()
+        .is_some_and(|expected| !used.loaded.playbook.verdicts.iter().any(|verdict| &*verdict.name == expected));
+    let slice = workspace.name(&workspace.feedback_path(&kept.id, "jsonl"));
+    let next = next(&kept, state, &slice);
+    if args.format == Format::Json {
+        output.page(&json_of(&shown, &ending, &slice, &next))?;
+        return Ok(Exit::Clean);
+    }
+    let palette = Palette::new(terminal.out.colour);
+    let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
+    let head = head(&shown, &ending, &slice, is_new, style);
+    let parts = [
+        head,
+        explain::page(&case, &plan, &kept.tools(workspace.tools()), style),
+        format!("{} {next}", palette.strong("next:")),
+    ];
+    output.page(&parts.join("\n\n"))?;
+    Ok(Exit::Clean)
+}
+
+/// The call in its slice, with what the slice shows of it.
+fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> Result<Case, Failure> {
+    let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
+    let search = Search {
+        command: &["playproof", "explain"],
+        inputs: std::slice::from_ref(&slice),
+        wanted: Some(&kept.feedback.call),
+        reading: &Reading::plain(None),
+        beyond: BeyondTape::Unanswered,
+        redaction: &project.redaction,
+    };
+    explain::find(&search, plan)
+}
+
+fn next(kept: &Kept, state: State, slice: &str) -> String {
+    match (state, &kept.feedback.before.failed) {
+        (State::Answered, _) => "playproof feedback list".to_owned(),
+        (State::Open, None) => format!("playproof replay {}", shell_word(slice)),
+        (State::Open, Some(_)) => {
+            let verdict = kept.feedback.expected.as_deref().unwrap_or("VERDICT");
+            format!("playproof propose new {verdict} --from-feedback {}", kept.id)
+        }
+    }
+}

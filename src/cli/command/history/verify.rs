@@ -1,0 +1,207 @@
+//! `playproof history verify`: whether the records explain the lock, and the goldens their dangerous changes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+
+use crate::check::Id;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::cli::{folders, git};
+use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::golden::{GoldenFile, Lock};
+use crate::history::{Entry, History, Kind, Objection, reason_for, reasons, verify};
+use crate::report::history::objections_json;
+use crate::report::style::Palette;
+use crate::report::text::{counted, wrapped};
+use crate::report::{diagnostic, text};
+
+/// Objections that are drawn.
+const DRAWN: usize = 20;
+
+/// How it is verified.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof history verify
+  playproof history verify --since main    also whether dangerous changes of goldens since then say why
+
+Replayed from nothing, the records must give exactly the rows of the lock, each beginning where the one before it
+ended. The ADR of an accepted proposal must be there. A golden keeps a reason for each time that a changed effect or
+a weakened guard was accepted; that none is missing can be told only against what the golden was: `--since REV` asks
+git, from where this branch left REV. Fixtures and goldens that a record names may have gone since.
+
+Exit codes: 0 everything is explained, 1 something is not, 2 nothing to verify, or files that cannot be used.")]
+pub struct Args {
+    /// Hold goldens that changed since this git revision against what they were
+    #[arg(long, value_name = "REV")]
+    pub since: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, each place underlined
+    Table,
+    /// One JSON document
+    Json,
+}
+
+/// What was looked at.
+struct Looked {
+    records: usize,
+    playbooks: usize,
+    rows: usize,
+    goldens: usize,
+    reasons: usize,
+    /// Of those, since a revision.
+    changed: Option<usize>,
+}
+
+/// Verifies.
+///
+/// # Errors
+/// Nothing to verify; records, a lock or goldens that cannot be used.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let history = workspace.read_history()?;
+    let lock = workspace.read_lock_with_source()?;
+    if lock.is_none() && history.entries().is_empty() {
+        return Err(Failure::said("nothing to verify: there is neither a history nor a lock")
+            .help("approving the rows of the playbooks that fixtures use makes both")
+            .next("playproof approve --reason '...'"));
+    }
+    let nothing = || (Lock::default(), Source::whole(workspace.name(&workspace.lock_path()), ""));
+    let (lock, source) = lock.unwrap_or_else(nothing);
+    let mut objections = verify(&history, &lock, &source);
+    objections.extend(history.entries().iter().filter_map(|entry| without_adr(&workspace, entry)));
+    let mut looked = Looked {
+        records: history.entries().len(),
+        playbooks: lock.playbooks.len(),
+        rows: lock.playbooks.values().map(|section| section.rows.len()).sum(),
+        goldens: 0,
+        reasons: 0,
+        changed: None,
+    };
+    let goldens = goldens(&workspace, &lock, &history)?;
+    for (golden, source) in &goldens {
+        looked.goldens += 1;
+        looked.reasons += golden.reasons.len();
+        objections.extend(reasons(golden, source));
+    }
+    if let Some(rev) = &args.since {
+        looked.changed = Some(since(&workspace, rev, &goldens, &mut objections)?);
+    }
+    let next = next(&objections);
+    match args.format {
+        Format::Json => {
+            output.page(&objections_json(looked.records, looked.rows, &objections, next.as_deref()))?;
+        }
+        Format::Table => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_deref(), terminal))?,
+    }
+    Ok(if objections.is_empty() { Exit::Clean } else { Exit::Found })
+}
+
+/// That the ADR of an accepted proposal is gone.
+fn without_adr(workspace: &Workspace, entry: &Entry) -> Option<Objection> {
+    let Kind::Proposal(taken) = &entry.record.kind else { return None };
+    if folders::has_file(&workspace.root().join(&taken.adr)) {
+        return None;
+    }
+    let said = Diagnostic::error("no_adr", "the ADR of this proposal is not there")
+        .at(entry.places.adr.clone().unwrap_or_default(), "no such file")
+        .help("restore it from git; if it was renamed, say so here");
+    let report = Report::one(Arc::clone(&entry.source), said);
+    Some(Objection { playbook: Some(entry.record.playbook.clone()), report })
+}
+
+/// Every golden with its source.
+fn goldens(workspace: &Workspace, lock: &Lock, history: &History) -> Result<Vec<(GoldenFile, Arc<Source>)>, Failure> {
+    let recorded = history.entries().iter().map(|entry| entry.record.playbook.as_str());
+    let playbooks: Vec<&str> = lock.playbooks.keys().map(String::as_str).chain(recorded).collect();
+    let read = |id: &Id| -> Result<(GoldenFile, Arc<Source>), Failure> {
+        let source = workspace.read(&workspace.golden(id).accepted)?;
+        Ok((GoldenFile::parse(&source)?, source))
+    };
+    workspace.goldens_that_end_in(".snap", &playbooks)?.iter().map(read).collect()
+}
+
+/// How many goldens changed since the revision; those that changed dangerously without a reason are objected to.
+fn since(
+    workspace: &Workspace,
+    rev: &str,
+    goldens: &[(GoldenFile, Arc<Source>)],
+    objections: &mut Vec<Objection>,
+) -> Result<usize, Failure> {
+    let root = workspace.root();
+    let base = git::merge_base(root, rev)?;
+    let changed = git::changed_since(root, &base)?;
+    let mut count = 0;
+    for (golden, source) in goldens.iter().filter(|(_, source)| changed.contains(Path::new(&source.name))) {
+        let Some(before) = git::text_at(root, &base, Path::new(&source.name))? else { continue };
+        count += 1;
+        // What could not be read before promised nothing.
+        if let Ok(before) = GoldenFile::parse(&Source::whole(source.name.clone(), before)) {
+            objections.extend(reason_for(&before, golden, source));
+        }
+    }
+    Ok(count)
+}
+
+fn next(objections: &[Objection]) -> Option<String> {
+    let first = objections.first()?;
+    let file = text::shell_word(&first.report.source.name);
+    Some(match first.id() {
+        "no_record" | "not_in_the_lock" => "playproof approve --reason '...'".to_owned(),
+        "broken_chain" | "no_adr" => format!("git log --oneline -- {file}"),
+        _ => format!("git log -p -- {file}"),
+    })
+}
+
+fn page(
+    looked: &Looked,
+    objections: &[Objection],
+    since: Option<&str>,
+    next: Option<&str>,
+    terminal: &Terminal,
+) -> String {
+    let palette = Palette::new(terminal.out.colour);
+    let width = terminal.out.width;
+    let mut parts: Vec<String> = objections
+        .iter()
+        .take(DRAWN)
+        .map(|objection| diagnostic::render(&objection.report, width, terminal.out.colour).trim_end().to_owned())
+        .collect();
+    if objections.len() > DRAWN {
+        parts.push(format!("and {} more", objections.len() - DRAWN));
+    }
+    let count = |n: usize, one, many| counted(n as u64, one, many);
+    let rows = format!(
+        "{} of {} in the lock, {} in the history",
+        count(looked.rows, "row", "rows"),
+        count(looked.playbooks, "playbook", "playbooks"),
+        count(looked.records, "record", "records"),
+    );
+    let said = match objections.len() {
+        0 => palette.good("everything is explained"),
+        many => palette.bad(&count(many, "objection", "objections")),
+    };
+    let changed = match (looked.changed, since) {
+        (Some(changed), Some(rev)) => format!("{} since {}", count(changed, "changed", "changed"), text::visible(rev)),
+        _ => "whether one changed without a reason that it wants, only `--since REV` can tell".to_owned(),
+    };
+    let kept = count(looked.reasons, "reason", "reasons");
+    let goldens = format!("{} with {kept}; {changed}", count(looked.goldens, "golden", "goldens"));
+    let mut end = vec![format!("{said}: {rows}")];
+    end.extend(wrapped(&goldens, width));
+    end.extend(next.map(|next| format!("{} {next}", palette.strong("next:"))));
+    parts.push(end.join("\n"));
+    parts.join("\n\n")
+}

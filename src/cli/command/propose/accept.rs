@@ -1,0 +1,187 @@
+//! `playproof propose accept ID --reason TEXT`: playbook, decision record, fixtures, goldens, lock and history, all or
+//! nothing.
+
+use std::path::{Path, PathBuf};
+
+use super::args::Accept;
+use super::desk::{Desk, Tryout};
+use super::stored::{self, Stored};
+use crate::check::{Case, Id, check_one};
+use crate::cli::changeset::{self, Change};
+use crate::cli::checking;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::{Output, to_stderr};
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::cli::{folders, git};
+use crate::golden::{GoldenFile, Reason};
+use crate::history::{Kind, Record, Taken, next_number};
+use crate::playbook::rows;
+use crate::proposal::{FixtureDiff, numbered};
+use crate::report::proposal::page;
+use crate::report::style::Palette;
+use crate::sim::Simulator;
+
+/// Accepts.
+///
+/// # Errors
+/// No reason, no such proposal; a file that has uncommitted changes or cannot be written: then nothing has changed.
+pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()).ok_or_else(|| {
+        Failure::said("a proposal is not accepted without a reason")
+            .help("it is kept in the lock, beside each row that changes")
+            .next(format!("playproof propose accept {} --reason '...'", args.id))
+    })?;
+    let workspace = Workspace::open()?;
+    let desk = Desk::open(&workspace, checking::jobs(None))?;
+    let stored = stored::load(&workspace, &args.id)?;
+    let tryout = desk.try_out(&stored)?;
+    let palette = Palette::new(terminal.out.colour);
+    if !tryout.judged.gates.is_empty() {
+        output.page(&page(&tryout.judged, terminal.out.width, palette))?;
+        to_stderr("playproof: not accepted; nothing was changed\n");
+        return Ok(Exit::Found);
+    }
+    let changes = changes(&desk, &stored, &tryout, reason)?;
+    refuse_uncommitted(&workspace, &stored, &changes)?;
+    if terminal.ci {
+        to_stderr("playproof: accepting in CI, because this command says so\n");
+    }
+    changeset::commit(&stored::staging(&workspace), &changes)?;
+    let mut lines: Vec<String> = Vec::new();
+    for change in &changes {
+        lines.extend(match change {
+            Change::Write(path, _) => Some(format!("wrote {}", workspace.name(path))),
+            Change::Remove(_) => None,
+        });
+    }
+    lines.push(format!("{} is accepted", stored.id));
+    lines.push(format!("{} playproof check", palette.strong("next:")));
+    output.page(&lines.join("\n"))?;
+    Ok(Exit::Clean)
+}
+
+/// Every file that changes.
+fn changes(desk: &Desk<'_>, stored: &Stored, tryout: &Tryout, reason: &str) -> Result<Vec<Change>, Failure> {
+    let workspace = desk.workspace;
+    let Some(playbook) = &tryout.used.path else { return Err(Failure::said("the playbook has no file")) };
+    let (name, text) = (&tryout.judged.playbook, &tryout.applied.loaded.places.source.text);
+    let mut lock = desk.lock.clone().unwrap_or_default();
+    let new_rows = rows(&tryout.applied.loaded.playbook);
+    lock.approve(name, new_rows.iter().map(|row| (&*row.name, &*row.text)), reason);
+    let mut changes = vec![Change::Write(playbook.clone(), text.clone().into_bytes())];
+    let adr = adr(workspace, stored)?;
+    let adr_name = adr.as_ref().map(|adr| workspace.name(adr.path())).unwrap_or_default();
+    changes.extend(adr);
+    for (fixture, _, source) in &stored.fixtures {
+        changes.push(Change::Write(workspace.fixture_path(fixture), source.text.clone().into_bytes()));
+    }
+    changes.extend(goldens(workspace, tryout, reason)?);
+    changes.extend(other_goldens(desk, stored, tryout)?);
+    changes.push(Change::Write(workspace.lock_path(), lock.render().into_bytes()));
+    changes.push(record(workspace, stored, tryout, adr_name, reason)?);
+    changes.extend(stored::files(&stored.folder)?.into_iter().map(Change::Remove));
+    Ok(changes)
+}
+
+/// What the history keeps of it.
+fn record(
+    workspace: &Workspace,
+    stored: &Stored,
+    tryout: &Tryout,
+    adr: String,
+    reason: &str,
+) -> Result<Change, Failure> {
+    let history = workspace.read_history()?;
+    let rows = rows(&tryout.applied.loaded.playbook);
+    let goldens = tryout.judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some());
+    let record = Record {
+        kind: Kind::Proposal(Taken {
+            id: stored.id.clone(),
+            adr: adr.replace('\\', "/"),
+            fixtures: stored.fixtures.iter().map(|(name, ..)| name.clone()).collect(),
+            goldens: goldens.map(|diff| diff.id.to_string()).collect(),
+        }),
+        playbook: tryout.judged.playbook.clone(),
+        reason: reason.to_owned(),
+        rows: history.changes(&tryout.judged.playbook, rows.iter().map(|row| (&*row.name, &*row.text))),
+    };
+    let number = next_number(history.entries().iter().map(|entry| entry.name.as_str()));
+    Ok(Change::Write(workspace.record_path(&record.file_name(number)), record.render().into_bytes()))
+}
+
+/// The decision record under the next number.
+fn adr(workspace: &Workspace, stored: &Stored) -> Result<Option<Change>, Failure> {
+    let Some(adr) = &stored.adr else { return Ok(None) };
+    let folder = workspace.root().join("docs/adr");
+    let names = folders::files_under(&folder, ".md")?;
+    let number = |path: &PathBuf| path.to_str()?.get(..4)?.parse::<u32>().ok();
+    let next = names.iter().filter_map(number).max().unwrap_or(0).saturating_add(1);
+    let path = folder.join(format!("{next:04}-{}.md", stored.id));
+    Ok(Some(Change::Write(path, numbered(&adr.text, next).into_bytes())))
+}
+
+/// The goldens under the playbook: those that change, and those of the new fixtures.
+fn goldens(workspace: &Workspace, tryout: &Tryout, reason: &str) -> Result<Vec<Change>, Failure> {
+    let mut changes = Vec::new();
+    for diff in tryout.judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some()) {
+        let golden = golden(tryout, diff, reason)?;
+        let paths = workspace.golden(&diff.id);
+        changes.push(Change::Write(paths.accepted, golden.render().into_bytes()));
+        if folders::has_file(&paths.pending) {
+            changes.push(Change::Remove(paths.pending));
+        }
+    }
+    Ok(changes)
+}
+
+fn golden(tryout: &Tryout, diff: &FixtureDiff, reason: &str) -> Result<GoldenFile, Failure> {
+    let Id { playbook, fixture } = &diff.id;
+    let Some(source) = tryout.goldens.get(&diff.id).and_then(Option::as_ref) else {
+        return Ok(GoldenFile::new(fixture, playbook, &diff.body));
+    };
+    let mut golden = GoldenFile::parse(source)?.with_body(&diff.body);
+    if let Some(class) = diff.class().filter(|class| class.wants_reason()) {
+        golden.reasons.push(Reason { class: class.words().to_owned(), why: reason.to_owned() });
+    }
+    Ok(golden)
+}
+
+/// The goldens of the new fixtures under the other playbooks that they name.
+fn other_goldens(desk: &Desk<'_>, stored: &Stored, tryout: &Tryout) -> Result<Vec<Change>, Failure> {
+    let fixtures: Vec<_> = stored.fixtures.iter().map(|(name, fixture, _)| (name.clone(), fixture.clone())).collect();
+    let used = desk.workspace.load_playbooks(&fixtures)?;
+    let mut changes = Vec::new();
+    let mut simulator = Simulator::new();
+    for (name, fixture) in &fixtures {
+        for (playbook, used) in used.iter().filter(|(playbook, _)| **playbook != tryout.judged.playbook) {
+            if !desk.workspace.playbooks_of(fixture).contains(&playbook.as_str()) {
+                continue;
+            }
+            let id = Id { playbook: playbook.clone(), fixture: name.clone() };
+            let result = check_one(&mut simulator, &Case { id: id.clone(), fixture, plan: &used.plan, golden: None });
+            if let Some(first) = result.contradictions.first() {
+                return Err(Failure::said(format!("`{id}` does not show what it is meant to show: {first}"))
+                    .help("nothing was changed")
+                    .next(format!("playproof propose check {}", stored.id)));
+            }
+            let golden = GoldenFile::new(name, playbook, &result.body);
+            changes.push(Change::Write(desk.workspace.golden(&id).accepted, golden.render().into_bytes()));
+        }
+    }
+    Ok(changes)
+}
+
+/// Refuses to write over what nobody has committed. The proposal's own files are taken over as they are.
+fn refuse_uncommitted(workspace: &Workspace, stored: &Stored, changes: &[Change]) -> Result<(), Failure> {
+    let is_own = |path: &Path| path.starts_with(&stored.folder);
+    let written: Vec<PathBuf> =
+        changes.iter().map(Change::path).filter(|path| !is_own(path)).map(Path::to_path_buf).collect();
+    let dirty = git::uncommitted(workspace.root(), &written);
+    let Some(first) = dirty.iter().next() else { return Ok(()) };
+    let name = workspace.name(first);
+    let more = if dirty.len() > 1 { format!(" (and {} more)", dirty.len() - 1) } else { String::new() };
+    Err(Failure::said(format!("`{name}`{more} has changes that are not committed, and this would write over it"))
+        .help("commit or stash them; nothing was changed")
+        .next(format!("git diff {name}")))
+}

@@ -1,0 +1,201 @@
+//! What `playproof propose` can be told.
+
+use std::num::NonZeroUsize;
+
+use clap::{Subcommand, ValueEnum};
+
+use crate::cli::reading::Reading;
+
+const EXAMPLES: &str = "\
+The way of a change:
+  playproof mine trace.jsonl                                    what the playbook has no use for
+  playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl
+  playproof propose check request-rejected                      what it changes, and what speaks against it
+  playproof propose accept request-rejected --reason '...'      into playbook, fixtures, goldens, lock and docs/adr
+
+The files of a proposal lie in `proposals/ID/` and are written by people: proposal.yaml (what changes), adr.md (why),
+fixtures/ (what it must catch, and what looks like it and must not be caught).";
+
+/// What is done with proposals.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// The commands about proposals.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Draft a proposal for a new verdict, with its record and its fixtures
+    New(Box<New>),
+    /// Show what proposals change in fixtures, and what speaks against accepting them
+    Check(Box<Check>),
+    /// Take a proposal in: playbook, record, fixtures, goldens and lock, all or nothing
+    Accept(Accept),
+    /// Put a proposal aside, with the reason
+    Reject(Reject),
+    /// Move a proposal on to the playbook as it is now
+    Rebase(Rebase),
+    /// List the proposals that wait
+    List,
+    /// Take back what an interrupted accept has done
+    Recover,
+}
+
+/// What `propose new` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+With --from-cluster the rule, both fixtures and the record's evidence come from the recording; why, and what follows,
+is left to the author. Without it fixtures are made up from the rule.
+
+Examples:
+  playproof propose new rate_limited --when '{ status: 429 }' --like transient_timeout
+  playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl --effect not_applied \\
+      --then '{ deprecate_tool_call: { reason: the tool said no } }'")]
+pub struct New {
+    /// The new verdict's name
+    #[arg(value_name = "VERDICT")]
+    pub verdict: String,
+
+    /// The condition of its rule, as YAML
+    #[arg(long, value_name = "YAML")]
+    pub when: Option<String>,
+
+    /// Take the compensation of this verdict
+    #[arg(long, value_name = "VERDICT", conflicts_with = "then")]
+    pub like: Option<String>,
+
+    /// Its compensation, as YAML [default: escalate to the default queue]
+    #[arg(long, value_name = "YAML")]
+    pub then: Option<String>,
+
+    /// What the failure says about the effect [default: that of --like, else unknown]
+    #[arg(long, value_enum, value_name = "EFFECT")]
+    pub effect: Option<EffectWord>,
+
+    /// What it means, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    pub means: Option<String>,
+
+    /// The playbook [default: the project's]
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// Take rule, fixtures and evidence from this form, by the number that `mine` gives it
+    #[arg(long, value_name = "K", requires = "traces", conflicts_with = "when",
+        value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub from_cluster: Option<u16>,
+
+    /// Where the form was mined; may be given several times
+    #[arg(long = "trace", value_name = "TRACE", num_args = 1.., requires = "from_cluster")]
+    pub traces: Vec<String>,
+
+    /// Tool facts for the traces; they win over the playbook's
+    #[arg(long, value_name = "FILE", requires = "from_cluster")]
+    pub tools: Option<String>,
+
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// The words for effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum EffectWord {
+    /// The upstream acted
+    Applied,
+    /// The upstream did not act
+    NotApplied,
+    /// Nobody knows
+    Unknown,
+}
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A page for people
+    #[default]
+    Table,
+    /// For a pull request
+    Markdown,
+    /// One JSON document
+    Json,
+}
+
+/// What `propose check` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof propose check                                  every proposal that waits
+  playproof propose check request-rejected --playbook      the playbook as it would be
+  playproof propose check request-rejected --corpus traces/*.jsonl
+
+Exit codes: 0 nothing speaks against them, 1 something does, 2 one that cannot be used, or none.")]
+pub struct Check {
+    /// The proposal [default: all]
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Show what it changes on recorded calls too; all paths up to the next flag
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
+    pub corpus: Vec<String>,
+
+    /// Print the playbook as it would be, and nothing else
+    #[arg(long, requires = "id", conflicts_with_all = ["format", "corpus"])]
+    pub playbook: bool,
+
+    /// No proposals are no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// Tool facts for the corpus; they win over those of the playbook
+    #[arg(long, value_name = "FILE", requires = "corpus")]
+    pub tools: Option<String>,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// What `propose accept` is told.
+#[derive(Debug, clap::Args)]
+pub struct Accept {
+    /// The proposal
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// Why; kept beside each row in the lock, and in goldens whose effect changes
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+/// What `propose reject` is told.
+#[derive(Debug, clap::Args)]
+pub struct Reject {
+    /// The proposal
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// Why; kept beside it
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+/// What `propose rebase` is told.
+#[derive(Debug, clap::Args)]
+pub struct Rebase {
+    /// The proposal
+    #[arg(value_name = "ID")]
+    pub id: String,
+}

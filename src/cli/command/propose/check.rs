@@ -1,0 +1,145 @@
+//! `playproof propose check [ID]`: what proposals change, and what speaks against accepting them.
+
+use super::args::{Check, Format};
+use super::desk::{Desk, Tryout};
+use super::stored;
+use crate::cli::checking;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::playbooks;
+use crate::cli::project::Project;
+use crate::cli::stream::{Stream, Streamed};
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::impact::{Gate, Part, Watcher};
+use crate::proposal::Judged;
+use crate::report::proposal::{json, markdown, page};
+use crate::report::style::Palette;
+use crate::report::{impact, text};
+use crate::sim::Plan;
+use crate::upstream::BeyondTape;
+
+/// Checks.
+///
+/// # Errors
+/// No proposals, one that cannot be used, a project or corpus that cannot be used.
+pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    if !args.corpus.is_empty() && args.format == Format::Json {
+        return Err(Failure::said("`--corpus` shows a page or Markdown; for JSON compare the two playbooks")
+            .next("playproof impact --candidate proposed.yaml --format json TRACE"));
+    }
+    let ids = match &args.id {
+        Some(id) => vec![id.clone()],
+        None => stored::ids(&workspace)?,
+    };
+    if ids.is_empty() {
+        return nothing(args, &workspace, output);
+    }
+    let desk = Desk::open(&workspace, checking::jobs(args.jobs))?;
+    let mut tried = Vec::new();
+    let mut failed: Option<Failure> = None;
+    for id in &ids {
+        match stored::load(&workspace, id).and_then(|stored| desk.try_out(&stored)) {
+            Ok(tryout) => tried.push(tryout),
+            Err(failure) => failed = Some(joined(failed, failure)),
+        }
+    }
+    if args.playbook {
+        if let Some(tryout) = tried.first() {
+            output.write(tryout.applied.loaded.places.source.text.as_bytes())?;
+        }
+    } else {
+        show(args, terminal, &tried, output)?;
+    }
+    match failed {
+        Some(failure) => Err(failure),
+        None if args.playbook || tried.iter().all(|tryout| tryout.judged.gates.is_empty()) => Ok(Exit::Clean),
+        None => Ok(Exit::Found),
+    }
+}
+
+fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<Exit, Failure> {
+    let folder = workspace.name(workspace.proposals());
+    if !args.allow_empty {
+        return Err(Failure::said(format!("nothing to check: there are no proposals in `{folder}`"))
+            .help("`--allow-empty` if that is no error")
+            .next("playproof propose new VERDICT"));
+    }
+    match args.format {
+        Format::Table => output.page("no proposals")?,
+        Format::Markdown => output.page(&markdown(&[]))?,
+        Format::Json => output.write(&json(&[]))?,
+    }
+    Ok(Exit::Clean)
+}
+
+fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output) -> Result<(), Failure> {
+    let palette = Palette::new(terminal.out.colour);
+    match args.format {
+        Format::Table => {
+            let pages: Vec<String> =
+                tried.iter().map(|tryout| page(&tryout.judged, terminal.out.width, palette)).collect();
+            output.page(&pages.join("\n\n"))?;
+        }
+        Format::Markdown => {
+            let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
+            output.page(&markdown(&judged))?;
+        }
+        Format::Json => {
+            let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
+            output.write(&json(&judged))?;
+        }
+    }
+    for tryout in tried {
+        if !args.corpus.is_empty() {
+            corpus(args, terminal, tryout, output)?;
+        }
+        if args.format == Format::Table && tryout.judged.gates.is_empty() {
+            let next = format!("playproof propose accept {} --reason '...'", tryout.judged.id);
+            output.page(&format!("{} {}", palette.strong("next:"), text::visible(&next)))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the proposal changes on recorded calls.
+fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Output) -> Result<(), Failure> {
+    let project = Project::find()?;
+    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let mut proposed = tryout.applied.loaded.playbook.clone();
+    proposed.name = format!("{} as proposed", proposed.name).into();
+    let plans = [Plan::new(tryout.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
+    let [base, candidate] = &plans;
+    let watcher = Watcher::new(base, candidate);
+    let stream = Stream {
+        command: "propose check",
+        inputs: &args.corpus,
+        reading: &args.reading,
+        beyond: BeyondTape::Unanswered,
+        jobs: args.jobs,
+        allow_empty: false,
+    };
+    let mut all = Part::default();
+    let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
+    let compared = watcher.finish(all, [base, candidate], &streamed.replayed);
+    let gate = Gate { widening: false, effects: false, allow_widening: None };
+    let Streamed { replayed, notes, .. } = &streamed;
+    let shown = impact::Shown { impact: &compared, replayed, notes, gate: &gate, next: None };
+    match args.format {
+        Format::Markdown => output.page(&format!("\n{}", impact::markdown(&shown))),
+        _ => output.page(&format!("\n{}", impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))),
+    }
+}
+
+/// Two failures as one, where both have places to show.
+fn joined(first: Option<Failure>, second: Failure) -> Failure {
+    match (first, second) {
+        (Some(Failure::Reports { mut reports, next }), Failure::Reports { reports: more, .. }) => {
+            reports.extend(more);
+            Failure::Reports { reports, next }
+        }
+        (Some(first), _) => first,
+        (None, second) => second,
+    }
+}

@@ -1,0 +1,153 @@
+//! Tries proposals: each on the playbook that it changes, against the fixtures and goldens of the project.
+//! Writes nothing.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::stored::{self, Stored};
+use crate::check::{Id, map, row_changes};
+use crate::cli::exit::Failure;
+use crate::cli::workspace::{Used, Workspace};
+use crate::diagnostic::Source;
+use crate::fixture::model::Fixture;
+use crate::golden::Lock;
+use crate::proposal::{Applied, FixtureDiff, Judged, Tried, apply, before_and_after, judge, touched};
+use crate::sim::{Plan, Simulator};
+
+/// The project, read once for all proposals.
+pub struct Desk<'a> {
+    /// Where its files lie.
+    pub workspace: &'a Workspace,
+    /// Threads.
+    pub jobs: NonZeroUsize,
+    /// Its fixtures by name.
+    pub fixtures: Vec<(String, Fixture)>,
+    /// The approved rows, where there are any.
+    pub lock: Option<Lock>,
+    /// The rows that each proposal changes, by id; none for one that cannot be used.
+    pub touched: BTreeMap<String, (String, Vec<String>)>,
+}
+
+/// A proposal that has been tried, with what accepting it needs.
+pub struct Tryout {
+    /// What is to be shown.
+    pub judged: Judged,
+    /// The playbook as it is.
+    pub used: Used,
+    /// The playbook as proposed.
+    pub applied: Applied,
+    /// The goldens of the project's fixtures under the playbook.
+    pub goldens: BTreeMap<Id, Option<Arc<Source>>>,
+}
+
+impl<'a> Desk<'a> {
+    /// Reads the project.
+    ///
+    /// # Errors
+    /// Fixtures or a lock that cannot be used.
+    pub fn open(workspace: &'a Workspace, jobs: NonZeroUsize) -> Result<Desk<'a>, Failure> {
+        stored::refuse_interrupted(workspace)?;
+        let fixtures = workspace.load_fixtures(&workspace.fixture_names()?, jobs)?;
+        let lock = workspace.read_lock()?;
+        let mut desk = Desk { workspace, jobs, fixtures, lock, touched: BTreeMap::new() };
+        for id in stored::ids(workspace)? {
+            // One that cannot be used is told of where it is meant itself.
+            let Ok(stored) = stored::load(workspace, &id) else { continue };
+            let Ok((name, _, applied)) = desk.apply(&stored) else { continue };
+            desk.touched.insert(id, (name, touched(&applied.rows).map(str::to_owned).collect()));
+        }
+        Ok(desk)
+    }
+
+    /// The playbook that a proposal changes, by name, and as proposed.
+    ///
+    /// # Errors
+    /// A playbook that cannot be used or is not the project's own; a proposal that does not fit it.
+    pub fn apply(&self, stored: &Stored) -> Result<(String, Used, Applied), Failure> {
+        let (name, used) = own_playbook(self.workspace, Some(&stored.proposal.playbook.text))?;
+        let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
+            let file = self.workspace.name(&stored.folder.join("proposal.yaml"));
+            Failure::from(report).next(format!("mend {file}, then playproof propose check {}", stored.id))
+        })?;
+        Ok((name, used, applied))
+    }
+
+    /// Tries a proposal.
+    ///
+    /// # Errors
+    /// As [`Desk::apply`]; goldens that cannot be read.
+    pub fn try_out(&self, stored: &Stored) -> Result<Tryout, Failure> {
+        let (name, used, applied) = self.apply(stored)?;
+        let plan = Plan::new(applied.loaded.playbook.clone(), self.workspace.tools());
+        let mut goldens = BTreeMap::new();
+        let mut cases: Vec<(Id, &Fixture, bool)> = Vec::new();
+        let runs = |fixture: &Fixture| self.workspace.playbooks_of(fixture).contains(&name.as_str());
+        for (fixture_name, fixture, _) in stored.fixtures.iter().filter(|(_, fixture, _)| runs(fixture)) {
+            cases.push((Id { playbook: name.clone(), fixture: fixture_name.clone() }, fixture, true));
+        }
+        for (fixture_name, fixture) in self.fixtures.iter().filter(|(_, fixture)| runs(fixture)) {
+            let id = Id { playbook: name.clone(), fixture: fixture_name.clone() };
+            goldens.insert(id.clone(), self.workspace.read_golden(&id)?);
+            cases.push((id, fixture, false));
+        }
+        let work = |simulator: &mut Simulator, (id, fixture, is_new): &(Id, &Fixture, bool)| {
+            before_and_after(simulator, id, fixture, [&used.plan, &plan], *is_new)
+        };
+        let diffs: Vec<FixtureDiff> = map(&cases, self.jobs, Simulator::new, work, |_| false);
+        let gates = judge(&Tried {
+            id: &stored.id,
+            folder: &self.workspace.name(&stored.folder),
+            proposal: &stored.proposal,
+            before: &used.loaded,
+            applied: &applied,
+            diffs: &diffs,
+            goldens: &goldens,
+            adr: stored.adr.as_ref(),
+            unapproved: &self.unapproved(&name, &used),
+            shared: &self.shared(&stored.id, &name, &applied),
+            taken: &self.taken(stored),
+        });
+        let rows = applied.rows.clone();
+        let judged = Judged { id: stored.id.clone(), playbook: name, rows, diffs, gates };
+        Ok(Tryout { judged, used, applied, goldens })
+    }
+
+    fn unapproved(&self, name: &str, used: &Used) -> Vec<crate::golden::RowChange> {
+        let playbooks = BTreeMap::from([(name.to_owned(), &used.loaded.playbook)]);
+        let changed = row_changes(self.lock.as_ref(), &playbooks, false);
+        changed.into_iter().flat_map(|rows| rows.changes).collect()
+    }
+
+    /// The rows that other proposals change too.
+    fn shared(&self, id: &str, playbook: &str, applied: &Applied) -> Vec<(String, String)> {
+        let mine: Vec<&str> = touched(&applied.rows).collect();
+        let others = self.touched.iter().filter(|(other, (name, _))| *other != id && name == playbook);
+        others
+            .flat_map(|(other, (_, rows))| {
+                rows.iter().filter(|row| mine.contains(&row.as_str())).map(|row| (other.clone(), row.clone()))
+            })
+            .collect()
+    }
+
+    fn taken(&self, stored: &Stored) -> Vec<String> {
+        let names = stored.fixtures.iter().map(|(name, ..)| name);
+        names.filter(|name| self.fixtures.iter().any(|(taken, _)| taken == *name)).cloned().collect()
+    }
+}
+
+/// A playbook that the project can change: one that lies in it.
+///
+/// # Errors
+/// A playbook that cannot be used, or that Playproof carries.
+pub fn own_playbook(workspace: &Workspace, asked: Option<&str>) -> Result<(String, Used), Failure> {
+    let (name, used) = workspace.playbook(asked)?;
+    if used.path.is_none() {
+        return Err(Failure::said(format!(
+            "`{name}` is carried by playproof: a project changes its own playbooks alone"
+        ))
+        .help(format!("put a playbook of your own at `playbooks/{name}.yaml`, or name another"))
+        .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
+    }
+    Ok((name, used))
+}

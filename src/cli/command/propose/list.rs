@@ -1,0 +1,58 @@
+//! `playproof propose list`: the proposals that wait, and how far each is.
+
+use super::desk::Desk;
+use super::stored;
+use crate::cli::checking;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::proposal::{GateKind, What};
+use crate::report::table::{self, Align};
+use crate::report::text::visible;
+
+/// Lists.
+///
+/// # Errors
+/// A project that cannot be used.
+pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let ids = stored::ids(&workspace)?;
+    if ids.is_empty() {
+        output.page("no proposal waits\nnext: playproof propose new VERDICT")?;
+        return Ok(Exit::Clean);
+    }
+    let desk = Desk::open(&workspace, checking::jobs(None))?;
+    let rows: Vec<Vec<String>> = ids.iter().map(|id| row(&desk, id)).collect();
+    let header = ["proposal", "playbook", "verdicts", "state", "base"].map(str::to_owned);
+    output.page(&table::render(&header, &rows, &[Align::Left; 5], terminal.out.width))?;
+    Ok(Exit::Clean)
+}
+
+fn row(desk: &Desk<'_>, id: &str) -> Vec<String> {
+    let cells = |cells: [&str; 4]| [id].into_iter().chain(cells).map(|cell| visible(cell).into_owned()).collect();
+    let Ok(stored) = stored::load(desk.workspace, id) else {
+        return cells(["", "", "cannot be read", ""]);
+    };
+    let verdicts: Vec<&str> = stored
+        .proposal
+        .operations
+        .iter()
+        .filter_map(|operation| match &operation.what {
+            What::AddVerdict(name, _) | What::ChangeVerdict(name, _) => Some(name.text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let playbook = stored.proposal.playbook.text.as_str();
+    let Ok(tried) = desk.try_out(&stored) else {
+        return cells([playbook, &verdicts.join(", "), "does not fit the playbook", ""]);
+    };
+    let gates = &tried.judged.gates;
+    let moved = gates.iter().any(|gate| gate.kind == GateKind::BaseMoved);
+    let state = match gates.first() {
+        None => "ready".to_owned(),
+        Some(first) if gates.len() == 1 => first.kind.to_string(),
+        Some(first) => format!("{}, and {} more", first.kind, gates.len() - 1),
+    };
+    cells([playbook, &verdicts.join(", "), &state, if moved { "moved" } else { "as it is" }])
+}

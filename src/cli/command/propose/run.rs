@@ -1,0 +1,65 @@
+//! `playproof propose`: from what was asked to the command that does it.
+
+use super::args::{Args, Rebase, What};
+use super::desk::own_playbook;
+use super::{accept, check, list, new, reject, stored};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::cli::{changeset, files};
+use crate::playbook::fingerprint;
+use crate::proposal::{apply, rebased};
+
+/// Does what was asked.
+///
+/// # Errors
+/// Wrong usage, files that cannot be used.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    match &args.what {
+        What::New(args) => new::run(args, terminal, output),
+        What::Check(args) => check::run(args, terminal, output),
+        What::Accept(args) => accept::run(args, terminal, output),
+        What::Reject(args) => reject::run(args, output),
+        What::Rebase(args) => rebase(args, output),
+        What::List => list::run(terminal, output),
+        What::Recover => recover(output),
+    }
+}
+
+fn rebase(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    stored::refuse_interrupted(&workspace)?;
+    let stored = stored::load(&workspace, &args.id)?;
+    let (name, used) = own_playbook(&workspace, Some(&stored.proposal.playbook.text))?;
+    let now = fingerprint(&used.loaded.playbook);
+    let next = format!("playproof propose check {}", stored.id);
+    if stored.proposal.base.text == now.to_string() {
+        output.page(&format!("{} was made for `{name}` as it is\nnext: {next}", stored.id))?;
+        return Ok(Exit::Clean);
+    }
+    let file = stored.folder.join("proposal.yaml");
+    let shown = workspace.name(&file);
+    apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
+        Failure::from(report).next(format!("mend {shown}, then playproof propose rebase {}", stored.id))
+    })?;
+    let text = rebased(&stored.proposal, &now.to_string());
+    files::write_atomically(&file.to_string_lossy(), text.as_bytes())?;
+    output.page(&format!("{} is made for `{name}` as it is now ({})\nnext: {next}", stored.id, now.short()))?;
+    Ok(Exit::Clean)
+}
+
+fn recover(output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let staging = stored::staging(&workspace);
+    if !changeset::is_interrupted(&staging) {
+        output.page("nothing was interrupted")?;
+        return Ok(Exit::Clean);
+    }
+    let back = changeset::recover(&staging)?;
+    let mut lines: Vec<String> = back.iter().map(|path| format!("put back {path}")).collect();
+    lines.push("everything is as it was before the accept".to_owned());
+    lines.push("next: playproof propose list".to_owned());
+    output.page(&lines.join("\n"))?;
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,111 @@
+//! Proposals as they lie on disk: found, read, named. Judges nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::cli::exit::Failure;
+use crate::cli::workspace::Workspace;
+use crate::cli::{changeset, folders};
+use crate::diagnostic::{Source, did_you_mean};
+use crate::fixture::{self, model::Fixture};
+use crate::proposal::{self, Proposal};
+
+/// Folders beside the proposals that are none.
+const ASIDE: [&str; 4] = ["accepted", "rejected", "history", STAGING];
+
+const STAGING: &str = ".accepting";
+
+/// A proposal with its files.
+#[derive(Debug)]
+pub struct Stored {
+    /// The name of its folder.
+    pub id: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What it says.
+    pub proposal: Proposal,
+    /// Its record, if there is one.
+    pub adr: Option<Arc<Source>>,
+    /// Its fixtures by name, each with its text.
+    pub fixtures: Vec<(String, Fixture, Arc<Source>)>,
+}
+
+/// Where an accept lays out its files.
+pub fn staging(workspace: &Workspace) -> PathBuf {
+    workspace.proposals().join(STAGING)
+}
+
+/// Refuses to go on where an accept was interrupted.
+///
+/// # Errors
+/// It was.
+pub fn refuse_interrupted(workspace: &Workspace) -> Result<(), Failure> {
+    if !changeset::is_interrupted(&staging(workspace)) {
+        return Ok(());
+    }
+    Err(Failure::said("an accept was interrupted: some of its files are written and others are not")
+        .help("take it back first, then accept again")
+        .next("playproof propose recover"))
+}
+
+/// The ids of all proposals that wait, sorted.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn ids(workspace: &Workspace) -> Result<Vec<String>, Failure> {
+    let mut ids = Vec::new();
+    for path in folders::files_under(workspace.proposals(), "proposal.yaml")? {
+        let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        if let [id, file] = parts.as_slice()
+            && file == "proposal.yaml"
+            && !ASIDE.contains(&id.as_str())
+        {
+            ids.push(id.clone());
+        }
+    }
+    Ok(ids)
+}
+
+/// Reads a proposal.
+///
+/// # Errors
+/// No such proposal, everything that is wrong in its files.
+pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
+    let named = id.trim_end_matches('/').rsplit('/').next().unwrap_or(id);
+    let folder = workspace.proposals().join(named);
+    let file = folder.join("proposal.yaml");
+    if !folders::has_file(&file) {
+        return Err(unknown(workspace, named)?);
+    }
+    let again = format!("playproof propose check {named}");
+    let proposal =
+        proposal::parse(workspace.read(&file)?).map_err(|report| Failure::from(report).next(again.clone()))?;
+    let adr = folder.join("adr.md");
+    let adr = folders::has_file(&adr).then(|| workspace.read(&adr)).transpose()?;
+    let mut fixtures = Vec::new();
+    for name in folders::files_under(&folder.join("fixtures"), ".yaml")? {
+        let source = workspace.read(&folder.join("fixtures").join(&name))?;
+        let fixture =
+            fixture::parse(Arc::clone(&source)).map_err(|report| Failure::from(report).next(again.clone()))?;
+        let name = name.to_string_lossy().replace('\\', "/");
+        fixtures.push((name.trim_end_matches(".yaml").to_owned(), fixture, source));
+    }
+    Ok(Stored { id: named.to_owned(), folder, proposal, adr, fixtures })
+}
+
+fn unknown(workspace: &Workspace, id: &str) -> Result<Failure, Failure> {
+    let known = ids(workspace)?;
+    let said = Failure::said(format!("no proposal in `{}` is called `{id}`", workspace.name(workspace.proposals())));
+    Ok(match did_you_mean(id, known.iter().map(String::as_str)) {
+        Some(near) => said.help(format!("did you mean `{near}`?")).next(format!("playproof propose check {near}")),
+        None => said.next("playproof propose list"),
+    })
+}
+
+/// Every file of a proposal.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    Ok(folders::files_under(folder, "")?.into_iter().map(|below| folder.join(below)).collect())
+}

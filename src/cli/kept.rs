@@ -1,0 +1,81 @@
+//! Feedback as it lies on disk: its file, and the slice of the trace beside it. Judges nothing.
+
+use super::exit::Failure;
+use super::inputs;
+use super::reading::each_call;
+use super::workspace::{Used, Workspace};
+use crate::diagnostic::{Diagnostic, Report, did_you_mean};
+use crate::feedback::{self, Kept};
+use crate::trace::assemble::AssembleOptions;
+use crate::trace::model::RecordedCall;
+use crate::trace::redact::RedactionRules;
+
+/// Loads one feedback.
+///
+/// # Errors
+/// An id that nothing answers to; files in which something is wrong.
+pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Result<Kept, Failure> {
+    let path = workspace.feedback_path(id, "yaml");
+    if id.contains(['/', '\\']) || !super::folders::has_file(&path) {
+        return Err(unknown(workspace, id));
+    }
+    let mend = |failure: Failure| failure.next(format!("git log --oneline -- {}", workspace.name(&path)));
+    let source = workspace.read(&path)?;
+    let (feedback, places) = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
+    let slice = workspace.feedback_path(id, "jsonl");
+    let calls = calls(&slice.to_string_lossy(), redaction).map_err(mend)?;
+    let about = calls.iter().position(|call| call.reference() == feedback.call);
+    let Some(about) = about else {
+        let said = format!("the slice `{}` has no call `{}`", workspace.name(&slice), feedback.call);
+        let known: Vec<String> = calls.iter().map(RecordedCall::reference).collect();
+        let help = match did_you_mean(&feedback.call, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it has {}", if known.is_empty() { "no calls".to_owned() } else { known.join(", ") }),
+        };
+        let said = Diagnostic::error("dangling_name", said).at(places.call.clone(), "not in the slice").help(help);
+        return Err(mend(Report::one(source, said).into()));
+    };
+    Ok(Kept { id: id.to_owned(), feedback, places, source, calls, about })
+}
+
+/// The playbook that a feedback is about, as it is now.
+///
+/// # Errors
+/// A playbook that is gone, or cannot be used.
+pub fn playbook(workspace: &Workspace, kept: &Kept) -> Result<Used, Failure> {
+    let loaded = workspace.lasting_playbook(&kept.feedback.playbook);
+    let named = |failure: Failure| match failure {
+        Failure::Said { message, .. } => {
+            let said = Diagnostic::error("dangling_name", message).at(kept.places.playbook.clone(), "not there");
+            Failure::from(Report::one(kept.source.clone(), said)).next("playproof feedback list")
+        }
+        other => other,
+    };
+    loaded.map(|(_, used)| used).map_err(named)
+}
+
+/// Every call of a slice, in the order of their lines.
+///
+/// # Errors
+/// A slice that cannot be read.
+fn calls(path: &str, redaction: &RedactionRules) -> Result<Vec<RecordedCall>, Failure> {
+    let mut calls = Vec::new();
+    let input = inputs::trace(path, None)?;
+    each_call(0, input, AssembleOptions::default(), redaction, &|_| true, |closed| calls.push(closed.into_call()))?;
+    calls.sort_by_key(|call| call.number);
+    Ok(calls)
+}
+
+fn unknown(workspace: &Workspace, id: &str) -> Failure {
+    let known = workspace.feedback_ids().unwrap_or_default();
+    let failure = Failure::said(format!("no feedback is called `{id}`"));
+    let mut begun = known.iter().map(String::as_str).filter(|known| known.starts_with(id) && !id.is_empty());
+    let near = match (begun.next(), begun.next()) {
+        (Some(only), None) => Some(only),
+        _ => did_you_mean(id, known.iter().map(String::as_str)),
+    };
+    match near {
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(format!("playproof feedback show {near}")),
+        None => failure.next("playproof feedback list"),
+    }
+}

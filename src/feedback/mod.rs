@@ -1,0 +1,14 @@
+//! Feedback: failures that a playbook handled wrong, kept with what people say of them and the slice of the trace that
+//! replays them.
+
+mod ending;
+mod file;
+mod model;
+mod slice;
+#[cfg(test)]
+mod tests;
+
+pub use ending::{Ending, Failed, failure_at, verdict_now};
+pub use file::parse;
+pub use model::{CameFrom, Feedback, Kept, Places, State};
+pub use slice::{MOST_EARLIER, belongs};

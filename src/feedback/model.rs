@@ -1,0 +1,141 @@
+//! What is kept of a call that was handled wrong. Reads nothing.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::ending::Ending;
+use crate::diagnostic::Source;
+use crate::playbook::model::{Playbook, ToolFacts, ToolRow, Tools};
+use crate::sim::Plan;
+use crate::trace::model::RecordedCall;
+
+/// What people say of a call, and what its playbook made of it when they said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// What was wrong, in the words of whoever saw it.
+    pub note: String,
+    /// The playbook: a name, or a path below the project's root.
+    pub playbook: String,
+    /// The call, by its reference in the slice.
+    pub call: String,
+    /// The verdict that its failure should have; none where nobody said, or where nothing failed.
+    pub expected: Option<String>,
+    /// Facts of the call's tool that win over those of project and playbook.
+    pub facts: Option<ToolFacts>,
+    /// Where the call was.
+    pub came_from: CameFrom,
+    /// What the playbook made of it then.
+    pub before: Ending,
+}
+
+/// Where a call was when it was kept: words for people, nothing is read from there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CameFrom {
+    /// The trace's file name, without its folders.
+    pub trace: String,
+    /// The call's reference there.
+    pub call: String,
+    /// The call's line there, from 1.
+    pub line: u64,
+}
+
+/// Where parts of a feedback file stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The playbook's name.
+    pub playbook: Range<usize>,
+    /// The call's reference.
+    pub call: Range<usize>,
+    /// The expected verdict.
+    pub expected: Option<Range<usize>>,
+}
+
+/// One feedback as it lies on disk: the file and its slice.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Its id: the name of its two files.
+    pub id: String,
+    /// What the file says.
+    pub feedback: Feedback,
+    /// Where its parts stand.
+    pub places: Places,
+    /// The file's text.
+    pub source: Arc<Source>,
+    /// The calls of the slice, in the order of their lines.
+    pub calls: Vec<RecordedCall>,
+    /// Which of them it is about.
+    pub about: usize,
+}
+
+/// Whether a feedback still asks for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Its failure has not the expected verdict, or nobody said which one it should have.
+    Open,
+    /// Its failure has the expected verdict by now.
+    Answered,
+}
+
+impl State {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            State::Open => "open",
+            State::Answered => "answered",
+        }
+    }
+}
+
+impl Feedback {
+    /// A stable id: tool and error kind in words, and a short hash of slice and playbook. `kind` is what went wrong.
+    pub fn id(tool: &str, kind: &str, playbook: &str, slice: &str) -> String {
+        let mut hash = Sha256::new();
+        hash.update(playbook);
+        hash.update([0]);
+        hash.update(slice);
+        let mut id = String::new();
+        for word in format!("{tool} {kind}").split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
+        {
+            id += &word.to_ascii_lowercase();
+            id.push('-');
+        }
+        let room = 60.min(id.len());
+        id.truncate(room); // ASCII alone
+        let mut id = format!("{}-", id.trim_end_matches('-'));
+        for byte in hash.finalize().iter().take(3) {
+            let _ = write!(id, "{byte:02x}"); // writing to a String cannot fail
+        }
+        id.trim_start_matches('-').to_owned()
+    }
+}
+
+impl Kept {
+    /// The call that it is about.
+    pub fn call(&self) -> Option<&RecordedCall> {
+        self.calls.get(self.about)
+    }
+
+    /// The tool facts of this call: those that were kept, and behind them `weaker`.
+    pub fn tools(&self, weaker: &Tools) -> Tools {
+        let row = self.feedback.facts.zip(self.call()).and_then(|(facts, call)| ToolRow::new(call.tool(), facts).ok());
+        Tools::new(row.into_iter().collect()).over(weaker)
+    }
+
+    /// A playbook ready to run on this call.
+    pub fn plan(&self, playbook: &Playbook, weaker: &Tools) -> Plan {
+        Plan::new(playbook.clone(), &self.tools(weaker))
+    }
+
+    /// What its playbook makes of the failure now: the state, and the verdict.
+    pub fn state(&self, plan: &Plan) -> (State, Option<String>) {
+        let now = self
+            .call()
+            .zip(self.feedback.before.failed.as_ref())
+            .and_then(|(call, failed)| super::ending::verdict_now(plan, call, failed.attempt));
+        let is_answered = self.feedback.expected.is_some() && self.feedback.expected == now;
+        (if is_answered { State::Answered } else { State::Open }, now)
+    }
+}

@@ -1,0 +1,90 @@
+//! All records in their order, and the rows that they come to. Reads no file and knows no lock.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::read::Places;
+use super::record::Record;
+use crate::diagnostic::Source;
+use crate::golden::RowChange;
+
+/// A record and its file.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The number in the file's name.
+    pub number: u32,
+    /// The file's name, without its folder.
+    pub name: String,
+    /// What it says.
+    pub record: Record,
+    /// Where its parts stand.
+    pub places: Places,
+    /// The file's text.
+    pub source: Arc<Source>,
+}
+
+/// All records, oldest first: by number, then by name. Records of the same number come from branches that knew
+/// nothing of each other; where they change different rows, any order comes to the same.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    entries: Vec<Entry>,
+}
+
+/// A row as the records leave it.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// What it says; none where it was removed.
+    pub text: Option<&'a str>,
+    /// The last record that changed it.
+    pub entry: &'a Entry,
+    /// Which row of that record.
+    pub row: usize,
+}
+
+/// By playbook, then by row.
+pub type Rows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Standing<'a>>>;
+
+impl History {
+    /// The history of `entries`, which come in any order.
+    pub fn new(mut entries: Vec<Entry>) -> History {
+        entries.sort_by(|a, b| (a.number, &a.name).cmp(&(b.number, &b.name)));
+        History { entries }
+    }
+
+    /// The records, oldest first.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The rows that the records come to, from nothing. `each` sees every change and the row as it stood before it.
+    pub fn replay<'a>(&'a self, mut each: impl FnMut(&'a Entry, usize, Option<Standing<'a>>)) -> Rows<'a> {
+        let mut all = Rows::new();
+        for entry in &self.entries {
+            let rows = all.entry(entry.record.playbook.as_str()).or_default();
+            for (n, row) in entry.record.rows.iter().enumerate() {
+                each(entry, n, rows.get(row.name.as_str()).copied());
+                rows.insert(&row.name, Standing { text: row.after.as_deref(), entry, row: n });
+            }
+        }
+        all
+    }
+
+    /// How `rows`, all of a playbook, differ from what the records come to: what the next record has to say.
+    pub fn changes<'r>(&self, playbook: &str, rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Vec<RowChange> {
+        let replayed = self.replay(|_, _, _| {});
+        let known = replayed.get(playbook);
+        let mut changes: BTreeMap<&str, RowChange> = BTreeMap::new();
+        for (name, standing) in known.into_iter().flatten() {
+            if let Some(before) = standing.text {
+                let change = RowChange { name: (*name).to_owned(), before: Some(before.to_owned()), after: None };
+                changes.insert(name, change);
+            }
+        }
+        for (name, text) in rows {
+            let change =
+                changes.entry(name).or_insert_with(|| RowChange { name: name.to_owned(), before: None, after: None });
+            change.after = Some(text.to_owned());
+        }
+        changes.into_values().filter(|change| change.before != change.after).collect()
+    }
+}

@@ -1,0 +1,55 @@
+//! Whether goldens say why dangerous changes were accepted. Reads no file.
+//!
+//! A golden alone tells that its reasons are good, not that none is missing: for that it must be held against what it
+//! was before.
+
+use std::sync::Arc;
+
+use super::verify::Objection;
+use crate::diagnostic::{Diagnostic, Source};
+use crate::golden::{Class, GoldenFile, Reason, compare, parse_body};
+
+/// The reasons of a golden that explain nothing.
+pub fn reasons(golden: &GoldenFile, source: &Arc<Source>) -> Vec<Objection> {
+    let about = |reason: &Reason| Class::ALL.into_iter().find(|class| class.words() == reason.class);
+    let said = |reason: &Reason| {
+        if reason.why.trim().is_empty() {
+            return Some(("empty_reason", "a reason in this golden says nothing".to_owned()));
+        }
+        let wanted = about(reason).is_some_and(Class::wants_reason);
+        let said = || format!("no golden keeps a reason for `{}`", reason.class);
+        (!wanted).then(|| ("odd_reason", said()))
+    };
+    let objection = |(id, said): (&'static str, String)| {
+        let said = Diagnostic::error(id, said)
+            .at(place(source, "reasons:"), "here")
+            .help("`playproof accept --reason TEXT` writes reasons; restore the golden from git");
+        Objection::new(None, source, said)
+    };
+    golden.reasons.iter().filter_map(said).map(objection).collect()
+}
+
+/// That a golden changed dangerously since `before` without a reason, or lost one. A golden that could not be read
+/// before promised nothing.
+pub fn reason_for(before: &GoldenFile, golden: &GoldenFile, source: &Arc<Source>) -> Option<Objection> {
+    let object = |said: Diagnostic| Some(Objection::new(None, source, said));
+    if !golden.reasons.starts_with(&before.reasons) {
+        let said = Diagnostic::error("reason_gone", "a reason that was kept here is gone");
+        return object(said.at(place(source, "info:"), "it had more to say").help("restore the golden from git"));
+    }
+    let read = |file: &GoldenFile| parse_body(Arc::clone(&file.body)).ok();
+    let comparison = compare(&read(before)?, &read(golden)?);
+    let class = comparison.worst().filter(|class| class.wants_reason())?;
+    if golden.reasons.len() > before.reasons.len() {
+        return None;
+    }
+    let said = Diagnostic::error("no_reason", format!("{class}, and nobody said why"))
+        .at(place(source, "info:"), comparison.headline())
+        .help("restore the golden from git, then let `playproof check` and `accept --reason TEXT` write it");
+    object(said)
+}
+
+/// The first place of a word in the source, or its start.
+fn place(source: &Source, word: &str) -> std::ops::Range<usize> {
+    source.text.find(word).map_or(0..0, |at| at..at + word.len())
+}

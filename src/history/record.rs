@@ -1,0 +1,120 @@
+//! One accepted change: what it is, the name of its file and its text. Reading it back is `read`'s.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+use super::name;
+use crate::golden::RowChange;
+use crate::yaml::quoted;
+
+const HEAD: &str = "\
+# Rows of a playbook that changed, and why; written when the change was accepted. `playproof history` shows all of them.
+format: history/1
+";
+
+/// One accepted change of one playbook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// How it was accepted.
+    pub kind: Kind,
+    /// The playbook, by the name that the lock knows it by.
+    pub playbook: String,
+    /// Why it was accepted.
+    pub reason: String,
+    /// The rows that it changed, before and after; never empty, and no row twice.
+    pub rows: Vec<RowChange>,
+}
+
+/// How a change was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The rows of a playbook that was edited by hand.
+    Approval,
+    /// A proposal.
+    Proposal(Taken),
+}
+
+/// What was taken in with a proposal; paths are those that people know, with `/`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// The proposal's id.
+    pub id: String,
+    /// The path of its ADR, where it lies now.
+    pub adr: String,
+    /// Its fixtures, by name.
+    pub fixtures: Vec<String>,
+    /// The goldens that came or changed with it, as `PLAYBOOK/FIXTURE`.
+    pub goldens: Vec<String>,
+}
+
+impl Record {
+    /// The name of its file. An approval's ends in a short hash of what it says, so that two branches which approve
+    /// different rows in the same words write different files.
+    pub fn file_name(&self, number: u32) -> String {
+        let words = match &self.kind {
+            Kind::Proposal(taken) => taken.id.clone(),
+            Kind::Approval => format!("{} {}", self.playbook, self.reason),
+        };
+        let mut slug = name::slug(&words);
+        if matches!(self.kind, Kind::Approval) {
+            slug += &format!("-{}", self.short_hash());
+        } else if slug.is_empty() {
+            slug = self.short_hash();
+        }
+        name::file_name(number, &slug)
+    }
+
+    fn short_hash(&self) -> String {
+        let mut text = String::new();
+        for byte in Sha256::digest(self.render()).iter().take(3) {
+            let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
+        }
+        text
+    }
+
+    /// The record's text.
+    pub fn render(&self) -> String {
+        let mut text = HEAD.to_owned();
+        let mut line = |key: &str, value: &str| text += &format!("{key}: {}\n", quoted(value));
+        match &self.kind {
+            Kind::Approval => line("kind", "approval"),
+            Kind::Proposal(taken) => {
+                line("kind", "proposal");
+                line("proposal", &taken.id);
+                line("adr", &taken.adr);
+            }
+        }
+        line("playbook", &self.playbook);
+        line("reason", &self.reason);
+        if let Kind::Proposal(taken) = &self.kind {
+            for (key, names) in [("fixtures", &taken.fixtures), ("goldens", &taken.goldens)] {
+                if !names.is_empty() {
+                    text += &format!("{key}:\n");
+                }
+                for name in names {
+                    text += &format!("  - {}\n", quoted(name));
+                }
+            }
+        }
+        text += "rows:\n";
+        for row in &self.rows {
+            text += &format!("  - {}: {}\n", word(row), quoted(&row.name));
+            for (key, side) in [("before", &row.before), ("after", &row.after)] {
+                if let Some(side) = side {
+                    text += &format!("    {key}: {}\n", quoted(side));
+                }
+            }
+        }
+        text
+    }
+}
+
+/// What became of a row: `added`, `changed` or `removed`.
+pub(super) const fn word(row: &RowChange) -> &'static str {
+    match (&row.before, &row.after) {
+        (None, _) => "added",
+        (Some(_), Some(_)) => "changed",
+        (Some(_), None) => "removed",
+    }
+}

@@ -1,0 +1,123 @@
+//! The texts of a new proposal: `proposal.yaml` and the record, with what is known filled in and a clear placeholder
+//! for what only its author can say.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::adr::{PARTS, PLACEHOLDER};
+use super::gates::UNWRITTEN;
+use crate::diagnostic::Source;
+use crate::yaml::{self, Cursor};
+
+/// What a new proposal is made of. Values are YAML, in one line.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The playbook, by the name that fixtures know it by.
+    pub playbook: String,
+    /// Its fingerprint.
+    pub base: String,
+    /// The new verdict.
+    pub verdict: String,
+    /// What it means; none: left to the author.
+    pub means: Option<String>,
+    /// What it says about the effect.
+    pub effect: String,
+    /// Its compensation.
+    pub then: String,
+    /// The rule that gives it; none: left to the author.
+    pub rule: Option<DraftRule>,
+    /// What was seen.
+    pub evidence: Evidence,
+}
+
+/// The rule of a new proposal.
+#[derive(Clone, Debug)]
+pub struct DraftRule {
+    /// Its name.
+    pub name: String,
+    /// Its condition.
+    pub when: String,
+}
+
+/// What was seen, in paragraphs of Markdown; empty: nothing was.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// What the failures have in common, how many there are, and where.
+    pub pattern: Vec<String>,
+    /// Some of them.
+    pub example: Vec<String>,
+    /// What becomes of them as the playbook is.
+    pub today: Vec<String>,
+}
+
+/// The text of `proposal.yaml`.
+pub fn proposal_text(draft: &Draft) -> String {
+    let Draft { playbook, base, verdict, effect, then, .. } = draft;
+    let means = draft.means.clone().unwrap_or_else(|| format!("{UNWRITTEN} - what this failure means, in a sentence"));
+    let means = Value::from(means);
+    let unwritten = DraftRule { name: verdict.replace('_', "-"), when: format!("{{ kind: '{UNWRITTEN}' }}") };
+    let rule = draft.rule.as_ref().unwrap_or(&unwritten);
+    let playbook = Value::from(playbook.as_str());
+    format!(
+        "format: proposal/1\nplaybook: {playbook}\n# The playbook that this was made for; `playproof propose rebase` \
+         moves it on.\nbase: '{base}'\noperations:\n  - add_verdict:\n      {verdict}:\n        means: {means}\n        \
+         effect: {effect}\n        then: {then}\n  - add_rule:\n      rule: {}\n      when: {}\n      verdict: \
+         {verdict}\n# Goldens that this changes, and the worst that may change in each, such as\n#   \
+         {}/a-fixture: outcome_changed\nexpect: {{}}\n",
+        rule.name, rule.when, draft.playbook
+    )
+}
+
+/// The text of `adr.md`.
+pub fn adr_text(draft: &Draft) -> String {
+    let Evidence { pattern, example, today } = &draft.evidence;
+    let [first, second, third, fourth] = PARTS;
+    let asks = [
+        "what these failures have in common, how many there are, and where they were seen -->",
+        "one of them, or the place where such a failure is documented -->",
+        "what goes wrong while they get the verdict that they get today -->",
+        "what the playbook does from now on, who notices, and what becomes harder -->",
+    ];
+    let [ask_pattern, ask_example, ask_why, ask_consequences] = asks.map(|ask| format!("{PLACEHOLDER} {ask}"));
+    let or_ask = |said: &[String], ask: &str| if said.is_empty() { ask.to_owned() } else { said.join("\n\n") };
+    let why: Vec<String> = today.iter().cloned().chain([ask_why]).collect();
+    format!(
+        "# The verdict `{}`\n\n## {first}\n\n{}\n\n## {second}\n\n{}\n\n## {third}\n\n{}\n\n## {fourth}\n\n{}\n",
+        draft.verdict,
+        or_ask(pattern, &ask_pattern),
+        or_ask(example, &ask_example),
+        why.join("\n\n"),
+        ask_consequences
+    )
+}
+
+/// A value as YAML in one line.
+pub fn flow(value: &Value) -> String {
+    match value {
+        Value::Object(pairs) if !pairs.is_empty() => {
+            let pairs = pairs.iter().map(|(key, value)| format!("{}: {}", scalar(key), flow(value)));
+            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::String(text) => scalar(text),
+        other => other.to_string(),
+    }
+}
+
+/// Plain where nothing can be meant by it but a text, else quoted.
+fn scalar(text: &str) -> String {
+    let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !text.ends_with(' ')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || " _-./".contains(c))
+        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&&*text.to_ascii_lowercase());
+    if is_plain { text.to_owned() } else { Value::from(text).to_string() }
+}
+
+/// The compensation of a verdict as its playbook writes it, in one line and without aliases.
+pub fn compensation(playbook: &Arc<Source>, verdict: &str) -> Option<String> {
+    let then = |root: Cursor<'_>| root.entry("verdicts")?.entry(verdict)?.entry("then")?.json();
+    // A playbook that was read has nothing to report; one without the verdict gives none.
+    let read = yaml::parse(Arc::clone(playbook), |root| Some(then(root)));
+    read.ok().flatten().map(|value| flow(&value))
+}

@@ -1,0 +1,317 @@
+//! What speaks against accepting a proposal: one gate a reason, each with the one thing to do next. Runs nothing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::adr;
+use super::apply::{Applied, is_order_alone};
+use super::diff::{FixtureDiff, is_as_accepted};
+use super::model::{Expected, Proposal, What};
+use crate::check::Id;
+use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::golden::{Class, RowChange};
+use crate::playbook::lint::lint;
+use crate::playbook::{Loaded, fingerprint};
+
+/// What stands where an author has not written yet.
+pub(super) const UNWRITTEN: &str = "write this";
+
+/// The kinds of reasons, in the order in which they are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateKind {
+    /// The playbook is another one than the proposal was made for.
+    BaseMoved,
+    /// The playbook was edited by hand, and nobody approved that.
+    RowsNotApproved,
+    /// Another proposal changes the same row.
+    SameRow,
+    /// A golden is not what the playbook as it is shows.
+    GoldenStale,
+    /// A fixture of the proposal has the name of another.
+    FixtureTaken,
+    /// No fixture of the proposal gets the new verdict, or none shows the change.
+    CatchesNothing,
+    /// No fixture of the proposal is near to what it catches, and not caught.
+    NoLookAlike,
+    /// A look-alike gets the new verdict.
+    LookAlikeCaught,
+    /// A fixture does not show what it is meant to show.
+    Contradiction,
+    /// A golden changes that the proposal does not name.
+    UnnamedChange,
+    /// A golden does not change as the proposal says.
+    NamedInVain,
+    /// A guard is weaker, and nobody says why.
+    GuardWeakened,
+    /// Lint says something that it did not say before.
+    NewLint,
+    /// A placeholder that nobody has written over.
+    Unwritten,
+    /// The record is not complete.
+    AdrIncomplete,
+}
+
+impl GateKind {
+    /// The stable id of reports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            GateKind::BaseMoved => "base_moved",
+            GateKind::RowsNotApproved => "rows_not_approved",
+            GateKind::SameRow => "same_row",
+            GateKind::GoldenStale => "golden_stale",
+            GateKind::FixtureTaken => "fixture_taken",
+            GateKind::CatchesNothing => "catches_nothing",
+            GateKind::NoLookAlike => "no_look_alike",
+            GateKind::LookAlikeCaught => "look_alike_caught",
+            GateKind::Contradiction => "contradiction",
+            GateKind::UnnamedChange => "unnamed_change",
+            GateKind::NamedInVain => "named_in_vain",
+            GateKind::GuardWeakened => "guard_weakened",
+            GateKind::NewLint => "new_lint",
+            GateKind::Unwritten => "unwritten",
+            GateKind::AdrIncomplete => "adr_incomplete",
+        }
+    }
+}
+
+impl fmt::Display for GateKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_str().replace('_', " "))
+    }
+}
+
+/// One reason why a proposal is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// What sort.
+    pub kind: GateKind,
+    /// What is wrong.
+    pub message: String,
+    /// What to do, in a line: a command, or what to write and the command after it.
+    pub next: String,
+    /// Where it is wrong.
+    pub report: Option<Report>,
+}
+
+/// A proposal with what became of it.
+#[derive(Debug)]
+pub struct Tried<'a> {
+    /// Its id: the name of its folder.
+    pub id: &'a str,
+    /// Its folder, as people know it.
+    pub folder: &'a str,
+    /// What it says.
+    pub proposal: &'a Proposal,
+    /// The playbook as it is.
+    pub before: &'a Loaded,
+    /// The playbook as proposed.
+    pub applied: &'a Applied,
+    /// What it changes in fixtures.
+    pub diffs: &'a [FixtureDiff],
+    /// The goldens of the project's fixtures.
+    pub goldens: &'a BTreeMap<Id, Option<Arc<Source>>>,
+    /// Its record; none where there is no such file.
+    pub adr: Option<&'a Arc<Source>>,
+    /// Rows of the playbook as it is that nobody approved.
+    pub unapproved: &'a [RowChange],
+    /// Rows that another proposal changes too: its id, and the row.
+    pub shared: &'a [(String, String)],
+    /// Its fixtures whose names are taken.
+    pub taken: &'a [String],
+}
+
+/// All that speaks against accepting it, in the order of the kinds.
+pub fn judge(tried: &Tried<'_>) -> Vec<Gate> {
+    let mut gates = Vec::new();
+    let mut say = |kind, message: String, next: String| gates.push(Gate { kind, message, next, report: None });
+    ground(tried, &mut say);
+    evidence(tried, &mut say);
+    changes(tried, &mut say);
+    unwritten(tried, &mut say);
+    lints(tried, &mut gates);
+    record(tried, &mut gates);
+    gates.sort_by_key(|gate| gate.kind); // stable
+    gates
+}
+
+fn again(tried: &Tried<'_>) -> String {
+    format!("playproof propose check {}", tried.id)
+}
+
+/// What the proposal stands on.
+fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+    let now = fingerprint(&tried.before.playbook).to_string();
+    let (playbook, base) = (&tried.proposal.playbook.text, &tried.proposal.base.text);
+    if now != *base {
+        let short = |text: &str| text.chars().take(12).collect::<String>();
+        let said =
+            format!("`{playbook}` has changed since the proposal was made ({} is now {})", short(base), short(&now));
+        say(GateKind::BaseMoved, said, format!("playproof propose rebase {}", tried.id));
+    }
+    if let Some(first) = tried.unapproved.first() {
+        let said = format!("`{playbook}` has rows that nobody approved: `{}`", first.name);
+        let more = if tried.unapproved.len() > 1 { " and others" } else { "" };
+        say(GateKind::RowsNotApproved, format!("{said}{more}"), "playproof check".to_owned());
+    }
+    for (other, row) in tried.shared {
+        let said = format!("the proposal `{other}` changes `{row}` too: only one of them can be accepted");
+        say(GateKind::SameRow, said, format!("playproof propose reject {other} --reason '...'"));
+    }
+    for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
+        let golden = tried.goldens.get(&diff.id).and_then(Option::as_ref);
+        if !is_as_accepted(golden, &diff.body_before) {
+            let said = format!("the golden of `{}` is not what `{playbook}` shows as it is", diff.id);
+            say(GateKind::GoldenStale, said, format!("playproof check {}", diff.id));
+        }
+    }
+    for name in tried.taken {
+        let said = format!("there is a fixture `{name}` already");
+        let next = format!("rename {}/fixtures/{name}.yaml, then {}", tried.folder, again(tried));
+        say(GateKind::FixtureTaken, said, next);
+    }
+}
+
+/// The verdicts that the proposal adds.
+fn added(proposal: &Proposal) -> impl Iterator<Item = &str> {
+    proposal.operations.iter().filter_map(|operation| match &operation.what {
+        What::AddVerdict(name, _) => Some(name.text.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether the proposal's own fixtures show what it is for.
+fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+    let own = || tried.diffs.iter().filter(|diff| diff.is_new);
+    let fixtures = format!("{}/fixtures/", tried.folder);
+    let mut adds = false;
+    for verdict in added(tried.proposal) {
+        adds = true;
+        if !own().any(|diff| diff.gets(verdict)) {
+            let said = format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing");
+            say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
+        }
+        if !own().any(|diff| !diff.gets(verdict) && !diff.after.iter().all(|call| call.verdicts.is_empty())) {
+            let said = format!("no fixture of the proposal fails in a way near to `{verdict}` and does not get it");
+            say(GateKind::NoLookAlike, said, format!("write one into {fixtures}, then {}", again(tried)));
+        }
+    }
+    if !adds && tried.diffs.iter().all(|diff| diff.class().is_none()) {
+        let said = "no fixture shows the change".to_owned();
+        say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
+    }
+    for diff in tried.diffs {
+        let Some(first) = diff.contradictions.first() else { continue };
+        let expects = first.to_string();
+        let caught = added(tried.proposal).find(|verdict| diff.gets(verdict) && names_verdicts_without(diff, verdict));
+        match caught.filter(|_| diff.is_new) {
+            Some(verdict) => {
+                let said = format!("the look-alike `{}` gets the verdict `{verdict}`: {expects}", diff.id.fixture);
+                let next = format!("narrow the rule in {}/proposal.yaml, then {}", tried.folder, again(tried));
+                say(GateKind::LookAlikeCaught, said, next);
+            }
+            None => {
+                let said = format!("`{}` would not show what it is meant to show: {expects}", diff.id);
+                let next = format!("mend the proposal, or what the fixture expects, then {}", again(tried));
+                say(GateKind::Contradiction, said, next);
+            }
+        }
+    }
+}
+
+/// Whether the fixture expects other verdicts than this one.
+fn names_verdicts_without(diff: &FixtureDiff, verdict: &str) -> bool {
+    diff.contradictions.iter().any(|one| {
+        let said = one.to_string();
+        said.contains(".verdicts: ") && said.split(", got ").next().is_some_and(|expected| !expected.contains(verdict))
+    })
+}
+
+/// What changes in the project's goldens, against what the proposal names.
+fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+    let expected = |id: &Id| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
+    let write = |id: &Id, class: Class| {
+        format!("write `{id}: {}` below `expect` in {}/proposal.yaml, if it is meant", class.as_str(), tried.folder)
+    };
+    for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
+        let Some(class) = diff.class() else { continue };
+        match expected(&diff.id) {
+            None => {
+                let said = format!("`{}` changes ({class}), and the proposal does not name it", diff.id);
+                say(GateKind::UnnamedChange, said, write(&diff.id, class));
+            }
+            Some(Expected { class: named, .. }) if class < *named => {
+                let said = format!("`{}` changes more than the proposal says: {class}, not only {named}", diff.id);
+                say(GateKind::UnnamedChange, said, write(&diff.id, class));
+            }
+            Some(_) => {}
+        }
+    }
+    for Expected { id, .. } in &tried.proposal.expect {
+        let changes =
+            tried.diffs.iter().any(|diff| !diff.is_new && diff.id.to_string() == id.text && diff.class().is_some());
+        if !changes {
+            let said = format!("the proposal says that `{}` changes, and it does not", id.text);
+            let next = format!("take it out of {}/proposal.yaml, then {}", tried.folder, again(tried));
+            say(GateKind::NamedInVain, said, next);
+        }
+    }
+    let weak = tried.diffs.iter().find(|diff| {
+        !diff.is_new && diff.comparison.as_ref().is_some_and(|comparison| comparison.has(Class::GuardWeakened))
+    });
+    if let Some(diff) = weak.filter(|_| tried.proposal.reason.is_none()) {
+        let said = format!("a guard is weaker in `{}`, and the proposal does not say why that is right", diff.id);
+        let next = format!("write `reason: ...` into {}/proposal.yaml, then {}", tried.folder, again(tried));
+        say(GateKind::GuardWeakened, said, next);
+    }
+}
+
+/// Placeholders of a draft, in verdicts and fixtures.
+fn unwritten(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+    let next = |file: String| format!("write it in {file}, then {}", again(tried));
+    if tried.proposal.source.text.contains(UNWRITTEN) {
+        let file = format!("{}/proposal.yaml", tried.folder);
+        say(GateKind::Unwritten, format!("`{file}` has a place that says `{UNWRITTEN}`"), next(file));
+    }
+    for diff in tried.diffs.iter().filter(|diff| diff.is_new && diff.title.contains(UNWRITTEN)) {
+        let file = format!("{}/fixtures/{}.yaml", tried.folder, diff.id.fixture);
+        say(GateKind::Unwritten, format!("`{file}` has a title that says `{UNWRITTEN}`"), next(file));
+    }
+}
+
+fn lints(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
+    let old: Vec<(&str, String)> = lint(tried.before).into_iter().map(|said| (said.id, said.message)).collect();
+    for said in lint(&tried.applied.loaded) {
+        if old.iter().any(|(id, message)| *id == said.id && *message == said.message) {
+            continue;
+        }
+        gates.push(Gate {
+            kind: GateKind::NewLint,
+            message: format!("lint says something new: {}", said.message),
+            next: format!("playproof help {}", said.id),
+            report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),
+        });
+    }
+}
+
+fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
+    let file = format!("{}/adr.md", tried.folder);
+    let next = format!("write it in {file}, then {}", again(tried));
+    let mut gate = |message: String, report| {
+        gates.push(Gate { kind: GateKind::AdrIncomplete, message, next: next.clone(), report });
+    };
+    let Some(adr) = tried.adr else {
+        return gate(format!("there is no record: `{file}` is missing"), None);
+    };
+    let found: Vec<Diagnostic> = adr::incomplete(adr);
+    if let Some(first) = found.first() {
+        let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
+        let message = format!("the record is not complete: {}{more}", first.message);
+        gate(message, Some(Report { source: Arc::clone(adr), diagnostics: found }));
+    }
+}
+
+/// The rows that a proposal changes by intention, not by the order of rules alone.
+pub fn touched(rows: &[RowChange]) -> impl Iterator<Item = &str> {
+    rows.iter().filter(|change| !is_order_alone(change)).map(|change| change.name.as_str())
+}

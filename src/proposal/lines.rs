@@ -1,0 +1,98 @@
+//! Lines and indentation of a YAML text, by byte offsets. Knows no playbook.
+
+use std::ops::Range;
+
+use crate::yaml::{Kind, Node};
+
+/// Where the line of byte `at` begins.
+pub(super) fn line_start(text: &str, at: usize) -> usize {
+    text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
+}
+
+/// Where the line of byte `at` ends, its line break included.
+pub(super) fn line_end(text: &str, at: usize) -> usize {
+    text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |newline| at + newline + 1)
+}
+
+/// The blanks at the beginning of the line of byte `at`.
+pub(super) fn indentation(text: &str, at: usize) -> usize {
+    let line = text.get(line_start(text, at)..).unwrap_or("");
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// The line break of the file.
+pub(super) fn line_break(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+fn line(text: &str, start: usize) -> &str {
+    text.get(start..line_end(text, start)).unwrap_or("").trim()
+}
+
+/// Where the block ends whose value is `node` and whose first line has `indent` blanks: behind its last line that says
+/// something. Blank lines and comments that follow belong to what comes next.
+pub(super) fn block_end(text: &str, node: &Node, indent: usize) -> usize {
+    let start = if is_flow(text, node) { node.span.end.saturating_sub(1) } else { node.span.start };
+    let mut end = line_end(text, start);
+    let mut next = end;
+    while next < text.len() {
+        let said = line(text, next);
+        if !said.is_empty() && !said.starts_with('#') {
+            if indentation(text, next) <= indent {
+                break;
+            }
+            end = line_end(text, next);
+        }
+        next = line_end(text, next);
+    }
+    end
+}
+
+/// Where the comment lines begin that stand right above the line of byte `at`, or else that line.
+pub(super) fn with_comments(text: &str, at: usize) -> usize {
+    let mut start = line_start(text, at);
+    let indent = indentation(text, start);
+    while start > 0 {
+        let above = line_start(text, start - 1);
+        if !line(text, above).starts_with('#') || indentation(text, above) != indent {
+            break;
+        }
+        start = above;
+    }
+    start
+}
+
+/// Whether the line before byte `at`, which begins a line, is blank; so is the text's edge.
+pub(super) fn is_blank_before(text: &str, at: usize) -> bool {
+    at == 0 || line(text, line_start(text, at - 1)).is_empty()
+}
+
+/// Whether the line that begins at byte `at` is blank; so is the text's edge.
+pub(super) fn is_blank_at(text: &str, at: usize) -> bool {
+    at >= text.len() || line(text, at).is_empty()
+}
+
+/// Whether a list or map is written between brackets.
+pub(super) fn is_flow(text: &str, node: &Node) -> bool {
+    matches!(node.kind, Kind::List(_) | Kind::Map(_))
+        && text.get(node.span.start..).is_some_and(|rest| rest.starts_with(['{', '[']))
+}
+
+/// The lines of a value as written, without the indentation that they have in common.
+pub(super) fn snippet(text: &str, node: &Node) -> Vec<String> {
+    let start = node.span.start;
+    let column = start - line_start(text, start);
+    let is_block = matches!(node.kind, Kind::List(_) | Kind::Map(_)) && !is_flow(text, node);
+    let end = if is_block { block_end(text, node, column.saturating_sub(1)) } else { node.span.end };
+    dedented(text, start..end, column)
+}
+
+fn dedented(text: &str, span: Range<usize>, column: usize) -> Vec<String> {
+    let said = text.get(span).unwrap_or("").trim_end();
+    let strip = |(n, line): (usize, &str)| {
+        let blanks = line.len() - line.trim_start_matches(' ').len();
+        let cut = if n == 0 { 0 } else { blanks.min(column) };
+        line.get(cut..).unwrap_or("").trim_end().to_owned()
+    };
+    said.lines().enumerate().map(strip).collect()
+}

@@ -1,0 +1,102 @@
+//! A proposal as Markdown: a pull-request comment that the next run can find and replace.
+
+use crate::proposal::{FixtureDiff, Judged};
+use crate::report::text::{counted, markdown as escaped, markdown_code};
+
+/// Stands on the first line, so that a job can find the comment of an earlier run.
+pub const MARKER: &str = "<!-- playproof propose check -->";
+
+/// GitHub refuses longer comments (65,536 characters); some room is left for whoever adds a line.
+const LONGEST: usize = 60_000;
+
+/// The page of all proposals.
+pub fn markdown(all: &[Judged]) -> String {
+    let mut page = format!("{MARKER}\n### playproof propose check\n");
+    for judged in all {
+        one(&mut page, judged);
+    }
+    page
+}
+
+fn one(page: &mut String, judged: &Judged) {
+    let state = match judged.gates.len() {
+        0 => "nothing speaks against accepting it".to_owned(),
+        gates => counted(gates as u64, "thing speaks against it", "things speak against it"),
+    };
+    *page += &format!("\n#### {} changes {}: {state}\n", markdown_code(&judged.id), markdown_code(&judged.playbook));
+    if !judged.gates.is_empty() {
+        *page += "\n| what | why | next |\n|---|---|---|\n";
+    }
+    for gate in &judged.gates {
+        let row = format!(
+            "| {} | {} | {} |\n",
+            escaped(&gate.kind.to_string()),
+            cell(&escaped(&gate.message)),
+            cell(&markdown_code(&gate.next))
+        );
+        push(page, &row);
+    }
+    *page += &format!(
+        "\n| row | before | after |\n|---|---|---|\n{}",
+        judged
+            .rows
+            .iter()
+            .map(|row| {
+                let text =
+                    |text: &Option<String>| text.as_deref().map_or_else(String::new, |text| cell(&markdown_code(text)));
+                format!("| {} | {} | {} |\n", cell(&markdown_code(&row.name)), text(&row.before), text(&row.after))
+            })
+            .collect::<String>()
+    );
+    *page += "\n| fixture | difference | call | what | before | after |\n|---|---|---|---|---|---|\n";
+    let mut left = 0;
+    for diff in judged.shown() {
+        for row in rows(diff) {
+            left += usize::from(!push(page, &row));
+        }
+    }
+    if left > 0 {
+        *page += &format!("\n{} not shown.\n", counted(left as u64, "more line is", "more lines are"));
+    }
+    let unchanged = counted(judged.unchanged() as u64, "fixture run", "fixture runs");
+    *page += &format!("\n{unchanged} of the project end as before.\n");
+}
+
+fn push(page: &mut String, row: &str) -> bool {
+    let fits = page.len() + row.len() <= LONGEST;
+    if fits {
+        page.push_str(row);
+    }
+    fits
+}
+
+fn rows(diff: &FixtureDiff) -> Vec<String> {
+    let class = match (diff.class(), diff.is_new) {
+        (_, true) => "new fixture".to_owned(),
+        (class, false) => class.map_or_else(String::new, |class| class.to_string()),
+    };
+    let mut rows = Vec::new();
+    for (call, lines) in diff.facts() {
+        for (label, before, after) in lines {
+            let (fixture, class) = match rows.is_empty() {
+                true => (markdown_code(&diff.id.to_string()), class.as_str()),
+                false => (String::new(), ""),
+            };
+            let call = if call.is_empty() { String::new() } else { markdown_code(call) };
+            let (before, after) = (escaped(&before), escaped(&after));
+            rows.push(format!(
+                "| {} | {class} | {} | {label} | {} | {} |\n",
+                cell(&fixture),
+                cell(&call),
+                cell(&before),
+                cell(&after)
+            ));
+        }
+    }
+    rows
+}
+
+/// A cell cannot be left.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}

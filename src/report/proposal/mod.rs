@@ -1,0 +1,9 @@
+//! A proposal, what it changes and what speaks against it, as a page, as Markdown and as JSON.
+
+mod json;
+mod markdown;
+mod page;
+
+pub use json::json;
+pub use markdown::{MARKER, markdown};
+pub use page::page;

@@ -1,0 +1,86 @@
+//! The page of a proposal for people: rows, the fixtures that change, then what speaks against accepting it.
+
+use crate::golden::RowChange;
+use crate::proposal::{FixtureDiff, Gate, Judged};
+use crate::report::diagnostic;
+use crate::report::style::Palette;
+use crate::report::table::{self, Align};
+use crate::report::text::{counted, visible, wrapped};
+
+/// The page, ending without a line break.
+pub fn page(judged: &Judged, width: usize, palette: Palette) -> String {
+    let mut parts = vec![format!(
+        "{}  changes {}: {}",
+        palette.strong(&visible(&judged.id)),
+        visible(&judged.playbook),
+        counted(judged.rows.len() as u64, "row", "rows")
+    )];
+    parts.push(judged.rows.iter().map(|change| row(change, width, palette)).collect::<Vec<_>>().join("\n"));
+    parts.extend(judged.shown().into_iter().map(|diff| fixture(diff, width, palette)));
+    parts.push(palette.faint(&format!(
+        "{} of the project end as before",
+        counted(judged.unchanged() as u64, "fixture run", "fixture runs")
+    )));
+    parts.extend(judged.gates.iter().map(|one| gate(one, width, palette)));
+    if judged.gates.is_empty() {
+        parts.push(palette.good("nothing speaks against accepting it"));
+    }
+    parts.join("\n\n")
+}
+
+fn row(change: &RowChange, width: usize, palette: Palette) -> String {
+    let sign = match (&change.before, &change.after) {
+        (None, _) => palette.good("+"),
+        (_, None) => palette.failed("-"),
+        _ => palette.doubtful("~"),
+    };
+    let mut lines = vec![format!("  {sign} {}", visible(&change.name))];
+    for part in change.parts() {
+        let said = match (&part.before, &part.after) {
+            (Some(before), Some(after)) => format!("{}: {before} becomes {after}", part.path),
+            (None, Some(after)) | (Some(after), None) if part.path.is_empty() => after.clone(),
+            (None, Some(after)) => format!("{}: {after} is new", part.path),
+            (Some(before), None) => format!("{}: {before} is gone", part.path),
+            (None, None) => continue,
+        };
+        lines.extend(
+            wrapped(&visible(&said), width.saturating_sub(6).max(20)).iter().map(|line| format!("      {line}")),
+        );
+    }
+    lines.join("\n")
+}
+
+fn fixture(diff: &FixtureDiff, width: usize, palette: Palette) -> String {
+    let class = match (diff.class(), diff.is_new) {
+        (None, true) => "new fixture, as without the proposal".to_owned(),
+        (Some(_), true) => "new fixture".to_owned(),
+        (Some(class), false) => class.to_string(),
+        (None, false) => "as before".to_owned(),
+    };
+    let head = format!("{}  {}", palette.strong(&visible(&diff.id.to_string())), palette.doubtful(&class));
+    let mut rows = Vec::new();
+    for (call, lines) in diff.facts() {
+        for (n, (label, before, after)) in lines.into_iter().enumerate() {
+            let call = if n == 0 { visible(call).into_owned() } else { String::new() };
+            let after = if before == after { "the same".to_owned() } else { visible(&after).into_owned() };
+            rows.push(vec![call, label.to_owned(), visible(&before).into_owned(), after]);
+        }
+    }
+    if rows.is_empty() {
+        return head;
+    }
+    let header = ["call", "", "before", "after"].map(str::to_owned);
+    let table = table::render(&header, &rows, &[Align::Left; 4], width.saturating_sub(2).max(40));
+    let table: Vec<String> = table.lines().map(|line| format!("  {line}")).collect();
+    format!("{head}\n{}", table.join("\n"))
+}
+
+fn gate(gate: &Gate, width: usize, palette: Palette) -> String {
+    let room = width.saturating_sub(8).max(20);
+    let said = wrapped(&visible(&gate.message), room).join("\n      ");
+    let mut text = format!("{} {said}", palette.bad(&format!("{}:", gate.kind)));
+    if let Some(report) = &gate.report {
+        text += &format!("\n{}", diagnostic::render(report, width, palette.is_on()).trim_end());
+    }
+    text + &format!("\n  {} {}", palette.strong("next:"), visible(&gate.next))
+}

@@ -1,0 +1,218 @@
+//! What was accepted is recorded beside the lock, shown, and held against it.
+
+use std::process::Command;
+
+use crate::project::{Project, Ran};
+
+const PLAYBOOK: &str = "playbooks/standard.yaml";
+const DELAYS: (&str, &str) = ("[200, 600, 1800]", "[300, 600, 1800]");
+
+/// The files of the history, oldest first.
+fn records(project: &Project) -> Vec<String> {
+    project.files().into_keys().filter(|name| name.starts_with("proposals/history/")).collect()
+}
+
+/// A project in which a delay changed and was approved.
+fn slower() -> Project {
+    let project = Project::few();
+    project.edit(PLAYBOOK, DELAYS.0, DELAYS.1);
+    assert_eq!(project.run(&["approve", "--reason", "the gateway is slower"]).code, 0);
+    project
+}
+
+fn verify(project: &Project) -> Ran {
+    project.run(&["history", "verify"])
+}
+
+#[track_caller]
+fn objects(ran: &Ran, said: &[&str]) {
+    assert_eq!(ran.code, 1, "{ran:?}");
+    for said in said {
+        assert!(ran.out.contains(said), "{said}\n{}", ran.out);
+    }
+    assert!(ran.out.contains("next: "), "{}", ran.out);
+}
+
+#[test]
+fn an_approval_is_recorded_with_its_rows_before_and_after_and_its_reason() {
+    let project = slower();
+    let record = records(&project).pop().unwrap();
+    assert!(record.contains("-standard-the-gateway-is-slower-"), "{record}");
+    let text = project.read(&record);
+    for said in ["kind: 'approval'", "changed: 'verdict transient_timeout'", "before: '{", "[200,600,1800]"] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    let page = project.run(&["history", "--playbook", "standard"]);
+    assert_eq!(page.code, 0);
+    assert!(page.out.contains("why: the gateway is slower"), "{}", page.out);
+    assert!(page.out.contains("then.retry_with_backoff.backoff_ms: [200,600,1800] →"), "{}", page.out);
+    assert!(page.out.lines().all(|line| line.chars().count() <= 100), "{}", page.out);
+    let verified = verify(&project);
+    assert_eq!((verified.code, verified.out.contains("everything is explained")), (0, true), "{verified:?}");
+    let json = project.run(&["history", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    let last = document["records"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["rows"][0]["row"], "verdict transient_timeout");
+    assert!(project.run(&["history", "--format", "markdown"]).out.contains("the gateway is slower"));
+}
+
+#[test]
+fn nothing_is_recorded_where_nothing_is_approved() {
+    let project = slower();
+    let before = project.files();
+    assert!(project.run(&["approve", "--reason", "again"]).out.contains("every row is approved already"));
+    assert_eq!(project.run(&["approve", "--reason", " "]).code, 2);
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn nothing_at_all_is_not_a_pass() {
+    let project = Project::empty();
+    for (args, said) in [(&["history"][..], "there are no records"), (&["history", "verify"], "nothing to verify")] {
+        let ran = project.run(args);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains(said) && ran.err.contains("next: playproof approve"), "{}", ran.err);
+    }
+    assert!(project.files().is_empty());
+}
+
+#[test]
+fn a_lock_without_a_history_does_not_pass_until_somebody_approves() {
+    let project = slower();
+    for record in records(&project) {
+        std::fs::remove_file(project.path(&record)).unwrap();
+    }
+    objects(&verify(&project), &["no record speaks of the playbook `standard`", "next: playproof approve"]);
+    let approved = project.run(&["approve", "--reason", "approved before there was a history"]);
+    assert!(approved.out.contains("recorded in proposals/history/0001-"), "{approved:?}");
+    assert_eq!(verify(&project).code, 0);
+}
+
+#[test]
+fn a_lock_that_was_edited_with_its_playbook_is_seen_at_the_record() {
+    let project = slower();
+    project.edit(PLAYBOOK, DELAYS.1, "[1, 600, 1800]");
+    project.edit("goldens/playbook.lock", "\"backoff_ms\":[300,600,1800]", "\"backoff_ms\":[1,600,1800]");
+    objects(
+        &verify(&project),
+        &[
+            "the row `verdict transient_timeout` of `standard` is not what this record made it",
+            "the lock has then.retry_with_backoff.backoff_ms: [1,600,1800]",
+            "next: playproof approve",
+        ],
+    );
+    assert_eq!(project.run(&["approve", "--reason", "it was meant"]).code, 0);
+    assert_eq!(verify(&project).code, 0);
+}
+
+#[test]
+fn a_record_that_is_gone_or_edited_breaks_the_chain() {
+    let project = slower();
+    project.edit(PLAYBOOK, DELAYS.1, "[400, 600, 1800]");
+    assert_eq!(project.run(&["approve", "--reason", "slower still"]).code, 0);
+    let all = records(&project);
+    let middle = &all[all.len() - 2];
+    std::fs::remove_file(project.path(middle)).unwrap();
+    objects(&verify(&project), &["does not fit", "next: git log --oneline -- proposals/history/"]);
+}
+
+#[test]
+fn a_damaged_record_is_shown_with_its_place() {
+    let project = slower();
+    let record = records(&project).pop().unwrap();
+    project.edit(&record, "reason:", "raeson:");
+    for args in [&["history"][..], &["history", "verify"], &["approve", "--reason", "x"]] {
+        let ran = project.run(args);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(
+            ran.err.contains(&format!("{record}:5:1")) && ran.err.contains("did you mean `reason`?"),
+            "{}",
+            ran.err
+        );
+    }
+    project.write("proposals/history/notes.yaml", "a: 1\n");
+    let ran = verify(&project);
+    assert!(ran.code == 2 && ran.err.contains("not the name of a record"), "{ran:?}");
+}
+
+#[test]
+fn an_unknown_playbook_is_refused_with_the_one_that_was_meant() {
+    let ran = slower().run(&["history", "--playbook", "standrad"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("did you mean `standard`?"), "{}", ran.err);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_that_cannot_be_written_leaves_lock_and_history_as_they_were() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = slower();
+    project.edit(PLAYBOOK, DELAYS.1, "[400, 600, 1800]");
+    let (before, folder) = (project.files(), project.path("goldens"));
+    let set = |mode| std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o555);
+    let is_root = std::fs::write(folder.join("probe"), "").is_ok(); // nothing is read-only for root
+    let ran = project.run(&["approve", "--reason", "slower still"]);
+    set(0o755);
+    if is_root {
+        return;
+    }
+    assert!(ran.code == 2 && ran.err.contains("permission denied"), "{ran:?}");
+    assert_eq!(project.files(), before);
+}
+
+fn git(project: &Project, args: &[&str]) {
+    let always = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false"];
+    let ran = Command::new("git").arg("-C").arg(project.path("")).args(always).args(args).output().expect("git");
+    assert!(ran.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+}
+
+fn commit(project: &Project) {
+    git(project, &["add", "-A"]);
+    git(project, &["commit", "-q", "-m", "m"]);
+}
+
+#[test]
+fn two_branches_that_approve_in_the_same_words_merge_cleanly_and_verify() {
+    let project = Project::few();
+    git(&project, &["init", "-q", "-b", "main"]);
+    commit(&project);
+    git(&project, &["checkout", "-q", "-b", "other"]);
+    project.edit(PLAYBOOK, DELAYS.0, DELAYS.1);
+    assert_eq!(project.run(&["approve", "--reason", "reviewed"]).code, 0);
+    commit(&project);
+    git(&project, &["checkout", "-q", "main"]);
+    project.edit(PLAYBOOK, "deadline_ms: 60000", "deadline_ms: 50000");
+    assert_eq!(project.run(&["approve", "--reason", "reviewed"]).code, 0);
+    commit(&project);
+    git(&project, &["merge", "-q", "--no-edit", "other"]);
+    let numbers: Vec<String> = records(&project).iter().map(|name| name[18..22].to_owned()).collect();
+    let last = numbers.last().unwrap();
+    assert_eq!(numbers.iter().filter(|number| *number == last).count(), 2, "{numbers:?}");
+    let ran = verify(&project);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(project.run(&["approve", "--reason", "x"]).out.trim(), "every row is approved already");
+}
+
+#[test]
+fn a_golden_that_was_changed_dangerously_by_hand_is_seen_against_what_it_was() {
+    let project = Project::few();
+    git(&project, &["init", "-q", "-b", "main"]);
+    commit(&project);
+    let golden = "goldens/standard/the-worked-refund.snap";
+    project.edit(golden, "existing x1", "existing x2");
+    assert_eq!(verify(&project).code, 0, "files alone cannot tell");
+    let ran = project.run(&["history", "verify", "--since", "main"]);
+    objects(&ran, &["effect changed, and nobody said why", &format!("next: git log -p -- {golden}")]);
+    let json = project.run(&["history", "verify", "--since", "main", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!((json.code, &document["objections"][0]["id"]), (1, &"no_reason".into()));
+    project.edit(
+        golden,
+        "  playbook: standard\n",
+        "  playbook: standard\n  reasons:\n    - class: effect changed\n      why: twice is right\n",
+    );
+    assert_eq!(project.run(&["history", "verify", "--since", "main"]).code, 0);
+    let ran = project.run(&["history", "verify", "--since", "nowhere"]);
+    assert!(ran.code == 2 && ran.err.contains("nowhere"), "{ran:?}");
+}

@@ -1,0 +1,268 @@
+//! `playproof feedback`: a call kept with its slice, what is refused, and what is answered by now.
+
+use std::collections::BTreeMap;
+
+use super::{Place, Run};
+
+/// A refund that timed out and was sent again, a shelf that is empty, a conflict, and the refund once more.
+const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"pay","at_ms":0,"args":{"order":"o_91","amount":4200}}
+{"type":"tool_result","run_id":"r1","call_id":"c1","attempt":1,"at_ms":5000,"status":"error","error":{"kind":"timeout","message":"no answer"}}
+{"type":"tool_result","run_id":"r1","call_id":"c1","attempt":2,"started_ms":5200,"at_ms":5900,"status":"ok"}
+{"type":"tool_call","run_id":"r1","call_id":"c2","tool":"crm.update","at_ms":6000,"args":{"card":"4111111111111111"}}
+{"type":"tool_result","run_id":"r1","call_id":"c2","at_ms":6100,"status":"error","error":{"kind":"out_of_stock","message":"none is left, 4111111111111111"}}
+{"type":"tool_call","run_id":"r1","call_id":"c3","tool":"crm.close","at_ms":6200,"idempotency_key":"k","args":{"id":7}}
+{"type":"tool_result","run_id":"r1","call_id":"c3","at_ms":6300,"status":"error","error":{"kind":"409_conflict","status":409,"message":"idempotency_key already processed"}}
+{"type":"tool_call","run_id":"r1","call_id":"c4","tool":"pay","at_ms":7000,"args":{"amount":4200,"order":"o_91"}}
+{"type":"tool_result","run_id":"r1","call_id":"c4","at_ms":7100,"status":"ok"}
+"#;
+
+const SHELF: &str = "proposals/feedback/crm-update-out-of-stock-";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("t.jsonl", TRACE);
+    place
+}
+
+/// What lies in the store, by name.
+fn store(place: &Place) -> BTreeMap<String, String> {
+    let Ok(entries) = std::fs::read_dir(place.path().join("proposals/feedback")) else { return BTreeMap::new() };
+    let file = |entry: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(entry.path()).expect("text");
+        (format!("proposals/feedback/{}", entry.file_name().to_string_lossy()), text)
+    };
+    entries.map(|entry| file(entry.expect("an entry"))).collect()
+}
+
+/// Keeps the call that found the shelf empty, and gives its id.
+fn keep_shelf(place: &Place) -> String {
+    let run =
+        place.run(&["feedback", "add", "t.jsonl", "--call", "r1#2", "--note", "wait", "--expected", "out_of_stock"]);
+    assert_eq!((run.code, &*run.err), (0, ""), "{}", run.out);
+    assert!(run.out.contains("a new verdict: standard has none of that name"), "{}", run.out);
+    let id = run.out.lines().next().and_then(|line| line.strip_prefix("kept as ")).expect("an id");
+    id.to_owned()
+}
+
+#[track_caller]
+fn refused(run: &Run, said: &[&str]) {
+    assert_eq!((run.code, &*run.out), (2, ""), "{}", run.err);
+    for said in said.iter().chain(&["next: playproof"]) {
+        assert!(run.err.contains(said), "{said}\n{}", run.err);
+    }
+}
+
+#[test]
+fn a_call_is_kept_with_its_slice_listed_and_shown() {
+    let place = place();
+    let id = keep_shelf(&place);
+    let kept = store(&place);
+    assert_eq!(kept.len(), 2);
+    assert!(kept.keys().all(|name| name.starts_with(SHELF)), "{kept:?}");
+    assert_eq!(kept[&format!("proposals/feedback/{id}.jsonl")].lines().count(), 2);
+    let list = place.run(&["feedback", "list"]);
+    assert!(list.out.contains(&format!("open      {id}\n")) && list.out.contains("1 open, 0 answered"), "{}", list.out);
+    assert!(list.out.contains("crm.update: verdict unclassified, expected out_of_stock"), "{}", list.out);
+    let show = place.run(&["feedback", "show", &id]);
+    for said in [
+        "note        wait",
+        "came from   t.jsonl:4, call r1#2",
+        "compensation  escalate_to_human  escalate_to_human",
+        "What happened",
+        "send again?",
+        &format!("next: playproof propose new out_of_stock --from-feedback {id}"),
+    ] {
+        assert!(show.out.contains(said), "{said}\n{}", show.out);
+    }
+    for args in [&["feedback", "list", "--format", "json"][..], &["feedback", "show", &id, "--format", "json"]] {
+        let run = place.run(args);
+        let json: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+        let one = json.get("feedback").map_or(&json, |list| &list[0]);
+        assert_eq!((&one["state"], &one["verdict"]), (&"open".into(), &"unclassified".into()));
+    }
+}
+
+#[test]
+fn a_slice_replays_as_a_trace_does() {
+    let place = place();
+    let id = keep_shelf(&place);
+    let slice = format!("proposals/feedback/{id}.jsonl");
+    let run = place.run(&["replay", &slice, "--format", "json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let json: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+    assert_eq!(json["playbooks"][0]["failed_calls"], 1);
+}
+
+#[test]
+fn the_same_call_again_changes_nothing_and_says_so() {
+    let place = place();
+    let id = keep_shelf(&place);
+    let before = store(&place);
+    let add =
+        |note| place.run(&["feedback", "add", "t.jsonl", "--call", "c2", "--note", note, "--expected", "out_of_stock"]);
+    let again = add("wait");
+    assert!(again.code == 0 && again.out.contains(&format!("kept already, as {id}")), "{}", again.out);
+    refused(&add("another"), &["with another note or expected verdict", "nothing was changed"]);
+    assert_eq!(store(&place), before);
+}
+
+#[test]
+fn a_call_that_succeeded_is_kept_with_the_call_that_asked_the_same_before() {
+    let place = place();
+    let run = place.run(&["feedback", "add", "t.jsonl", "--call", "r1#4", "--note", "paid twice"]);
+    assert!(run.code == 0 && run.out.contains("2 calls of run r1"), "{}{}", run.out, run.err);
+    let slice = store(&place).into_iter().find(|(name, _)| name.ends_with(".jsonl")).expect("a slice").1;
+    assert!(slice.lines().count() == 5 && slice.contains("c1") && !slice.contains("crm"), "{slice}");
+    let id = run.out.lines().next().unwrap().strip_prefix("kept as ").unwrap();
+    let show = place.run(&["feedback", "show", id]);
+    assert!(show.out.contains("next: playproof replay proposals/feedback/pay-succeeded-"), "{}", show.out);
+    let run =
+        place.run(&["feedback", "add", "t.jsonl", "--call", "r1#4", "--note", "x", "--expected", "policy_denied"]);
+    refused(&run, &["no attempt of `r1#4` failed", "leave out `--expected`"]);
+}
+
+#[test]
+fn what_the_project_redacts_is_not_kept() {
+    let place = place();
+    place.write("playproof.yaml", "format: project/1\nredaction: { keys: [card], patterns: ['\\d{16}'] }\n");
+    keep_shelf(&place);
+    for (name, text) in store(&place) {
+        assert!(!text.contains("4111"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn nothing_is_kept_where_redaction_changes_the_verdict() {
+    let place = place();
+    place.write("playproof.yaml", "format: project/1\nredaction: { patterns: ['already processed'] }\n");
+    let run = place.run(&["feedback", "add", "t.jsonl", "--call", "r1#3", "--note", "x"]);
+    refused(
+        &run,
+        &["`idempotency_conflict` and deprecated become `unclassified` and escalated", "`key-already-processed`"],
+    );
+    assert!(store(&place).is_empty());
+}
+
+#[test]
+fn a_feedback_is_answered_once_the_playbook_gives_the_expected_verdict() {
+    let place = place();
+    let standard = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/playbooks/standard.yaml")).unwrap();
+    std::fs::create_dir(place.path().join("playbooks")).unwrap();
+    place.write("playbooks/standard.yaml", &standard);
+    let id = keep_shelf(&place);
+    let verdict = "verdicts:\n  out_of_stock:\n    means: Nothing is left.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [500] } }\n";
+    let rule = "classify:\n  - { rule: limit, when: { kind: out_of_stock }, verdict: out_of_stock }\n";
+    let edited = standard.replacen("verdicts:\n", verdict, 1).replacen("classify:\n", rule, 1);
+    place.write("playbooks/standard.yaml", edited);
+    let list = place.run(&["feedback", "list"]);
+    assert!(list.out.contains(&format!("answered  {id}")) && list.out.contains("0 open, 1 answered"), "{}", list.out);
+    let show = place.run(&["feedback", "show", &id]);
+    assert!(show.out.contains("compensation  escalate_to_human  retry_with_backoff"), "{}", show.out);
+    assert!(show.out.contains("next: playproof feedback list"), "{}", show.out);
+}
+
+#[test]
+fn tool_facts_that_were_named_are_kept_with_the_call() {
+    let place = place();
+    place.write("facts.yaml", "format: tools/1\ntools:\n  pay: { access: write, idempotent: true }\n");
+    let args = ["feedback", "add", "t.jsonl", "--call", "r1#1", "--note", "x", "--tools", "facts.yaml"];
+    assert_eq!(place.run(&args).code, 0);
+    std::fs::remove_file(place.path().join("facts.yaml")).unwrap();
+    let show = place.run(&["feedback", "show", "pay-timeout"]);
+    refused(&show, &["did you mean `pay-timeout-"]);
+    let file = store(&place).into_iter().find(|(name, _)| name.ends_with(".yaml")).expect("a file");
+    assert!(file.1.contains("facts: { access: write, idempotent: true"), "{}", file.1);
+    let id = file.0.trim_start_matches("proposals/feedback/").trim_end_matches(".yaml").to_owned();
+    let show = place.run(&["feedback", "show", &id]);
+    assert!(show.out.contains("write, idempotent"), "{}", show.out);
+}
+
+#[test]
+fn a_foreign_recording_is_kept_in_our_own_format() {
+    let place = Place::new();
+    for name in ["my-log.jsonl", "my-log.mapping.yaml"] {
+        let from = format!("{}/docs/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::copy(from, place.path().join(name)).expect("an example");
+    }
+    let args =
+        ["feedback", "add", "my-log.jsonl", "--map", "my-log.mapping.yaml", "--call", "agent-41#2", "--note", "x"];
+    let run = place.run(&args);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let id = run.out.lines().next().unwrap().strip_prefix("kept as ").unwrap();
+    assert_eq!(place.run(&["feedback", "show", id]).code, 0);
+}
+
+#[test]
+fn wrong_use_says_what_to_do_and_writes_nothing() {
+    let place = place();
+    place.write("fixture.yaml", "format: fixture/1\n");
+    let add = |args: &[&str]| place.run(&[&["feedback", "add"], args].concat());
+    refused(&add(&["t.jsonl", "--call", "r1#2"]), &["without a note"]);
+    refused(&add(&["t.jsonl", "--call", "r1#2", "--note", "  "]), &["without a note"]);
+    refused(&add(&["t.jsonl", "--call", "r1#9", "--note", "x"]), &["there is no call `r1#9`", "did you mean `r1#"]);
+    refused(&add(&["t.jsonl", "--note", "x"]), &["say which call: r1#1, r1#2"]);
+    refused(&add(&["fixture.yaml", "--note", "x"]), &["is a fixture"]);
+    refused(&add(&["-", "--note", "x"]), &["read twice"]);
+    refused(&add(&["none.jsonl", "--note", "x"]), &["no such file"]);
+    let near = ["t.jsonl", "--call", "r1#2", "--note", "x", "--expected", "policy_denid"];
+    refused(&add(&near), &["did you mean `policy_denied`?", "--new", "--note x --expected policy_denied"]);
+    refused(&add(&[&near[..6], &["not a name"]].concat()), &["cannot be the name of a verdict"]);
+    refused(&add(&["t.jsonl", "--call", "r1#2", "--note", "x", "--playbook", "/p/x.yaml"]), &["no such file"]);
+    refused(&place.run(&["feedback", "list"]), &["no feedback is kept yet"]);
+    refused(&place.run(&["feedback", "show", "x"]), &["no feedback is called `x`"]);
+    assert!(store(&place).is_empty());
+    assert_eq!(add(&[&near[..], &["--new"]].concat()).code, 0);
+}
+
+#[test]
+fn an_id_that_several_calls_have_is_refused_with_their_references() {
+    let place = place();
+    place.write("two.jsonl", TRACE.to_owned() + &TRACE.replace("r1", "r2"));
+    let run = place.run(&["feedback", "add", "two.jsonl", "--call", "c2", "--note", "x"]);
+    refused(&run, &["`c2` is the name of several calls: r1#2, r2#2", "feedback add two.jsonl --call 'r1#2'"]);
+}
+
+#[test]
+fn a_damaged_file_or_slice_is_shown_with_its_place() {
+    let place = place();
+    let id = keep_shelf(&place);
+    let (file, slice) = (format!("proposals/feedback/{id}.yaml"), format!("proposals/feedback/{id}.jsonl"));
+    let good = store(&place);
+    let damage = |name: &str, old: &str, new: &str, said: &[&str]| {
+        place.write(name, good[name].replacen(old, new, 1));
+        for args in [&["feedback", "list"][..], &["feedback", "show", &id]] {
+            let run = place.run(args);
+            assert_eq!(run.code, 2, "{}", run.out);
+            for said in said.iter().chain(&["next: "]) {
+                assert!(run.err.contains(said), "{said}\n{}", run.err);
+            }
+        }
+        place.write(name, &good[name]);
+    };
+    damage(&file, "expected:", "expceted:", &[&format!("{file}:7:1"), "did you mean `expected`?"]);
+    damage(
+        &file,
+        "call: 'r1#1'",
+        "call: 'r1#3'",
+        &[&format!("{file}:6:7"), "not in the slice", "did you mean `r1#1`?"],
+    );
+    damage(&file, "playbook: 'standard'", "playbook: 'standrad'", &[&format!("{file}:5:11"), "standrad"]);
+    damage(&slice, "\"tool\"", "\"tool", &[&format!("{slice}:1:")]);
+    std::fs::remove_file(place.path().join(&slice)).unwrap();
+    assert!(place.run(&["feedback", "list"]).err.contains("no such file"));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_that_cannot_be_written_stays_as_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    let set = |mode| std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o555);
+    let is_root = std::fs::write(place.path().join("probe"), "").is_ok(); // nothing is read-only for root
+    let run = place.run(&["feedback", "add", "t.jsonl", "--call", "r1#2", "--note", "x"]);
+    set(0o755);
+    if !is_root {
+        refused(&run, &["permission denied"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! `playproof propose` on a project of its own: the way of a change, and every way to go astray.
+
+mod drafts;
+mod project;
+mod way;
+mod wrong;

@@ -1,0 +1,114 @@
+//! From a draft to its place among the accepted changes.
+
+use crate::project::{PLAYBOOK, Project};
+
+#[test]
+fn a_proposal_that_is_ready_is_shown_and_nothing_speaks_against_it() {
+    let project = Project::with_proposal();
+    let (code, said) = project.refused(&["propose", "check"]);
+    assert_eq!(code, 0, "{said}");
+    for part in [
+        "said-no  changes ours: 2 rows",
+        "ours/declined  effect changed",
+        "escalate_to_human  deprecate_tool_call",
+        "ours/not-said-no  new fixture, as without the proposal",
+        "1 fixture run of the project end as before",
+        "next: playproof propose accept said-no --reason '...'",
+    ] {
+        assert!(said.contains(part), "`{part}` in {said}");
+    }
+}
+
+#[test]
+fn accepting_edits_the_playbook_in_place_and_takes_in_all_that_belongs_to_it() {
+    let project = Project::with_proposal();
+    project.write("docs/adr/0007-earlier.md", "# 0007: earlier\n");
+    let before = project.read(PLAYBOOK);
+    let as_tried = project.run(&["propose", "check", "said-no", "--playbook"]).out;
+    let ran = project.run(&["propose", "accept", "said-no", "--reason", "people could do nothing"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let after = project.read(PLAYBOOK);
+    assert_eq!(after, as_tried);
+    let kept: Vec<&str> = before.split_inclusive('\n').collect();
+    let mut rest = after.split_inclusive('\n');
+    assert!(kept.iter().all(|line| rest.any(|one| one == *line)), "every line is still there, in order: {after}");
+    assert!(project.read("docs/adr/0008-said-no.md").starts_with("# 0008: The verdict `said_no`\n"));
+    assert!(project.read("goldens/ours/declined.snap").contains("why: people could do nothing"));
+    assert!(project.read("goldens/playbook.lock").contains("why: 'people could do nothing'"));
+    assert!(!project.path("proposals/said-no").exists(), "nothing waits any more");
+    let history = project.run(&["history", "verify"]);
+    assert_eq!(history.code, 0, "{history:?}");
+    assert!(project.run(&["history"]).out.contains("said-no"), "the change is told");
+    let check = project.run(&["check"]);
+    assert_eq!(check.code, 0, "{check:?}");
+    assert!(check.out.contains("4 runs: 4 as accepted"), "{}", check.out);
+}
+
+#[test]
+fn a_playbook_with_line_ends_of_windows_and_no_last_newline_keeps_both() {
+    let project = Project::with_proposal();
+    let text = project.read(PLAYBOOK).trim_end().replace('\n', "\r\n");
+    project.write(PLAYBOOK, &text);
+    let ran = project.run(&["propose", "accept", "said-no", "--reason", "why not"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let after = project.read(PLAYBOOK);
+    assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
+    assert!(after.ends_with("queues: [people]") && after.contains("said_no"), "{after}");
+}
+
+#[test]
+fn markdown_has_a_marker_and_json_says_the_same() {
+    let project = Project::with_proposal();
+    project.edit("proposals/said-no/proposal.yaml", "ours/declined: effect_changed", "ours/declined: timing_only");
+    let (code, markdown) = project.refused(&["propose", "check", "--format", "markdown"]);
+    assert_eq!(code, 1);
+    assert!(markdown.starts_with("<!-- playproof propose check -->\n"), "{markdown}");
+    assert!(markdown.contains("| unnamed change |") && markdown.contains("| `ours/declined` | effect changed |"));
+    let (code, json) = project.refused(&["propose", "check", "--format", "json"]);
+    assert_eq!(code, 1);
+    let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(read["proposals"][0]["gates"][0]["id"], "unnamed_change");
+    assert_eq!(read["proposals"][0]["fixtures"][2]["after"][0]["outcome"], "deprecated");
+}
+
+#[test]
+fn a_corpus_shows_what_changes_on_recorded_calls() {
+    let project = Project::with_proposal();
+    let line = r#"{"tool":"payments.charge","args":{"n":1},"status":"error","error":{"kind":"tool_error","message":"card 9 was declined"}}"#;
+    project.write("trace.jsonl", &format!("{line}\n"));
+    let (code, said) = project.refused(&["propose", "check", "said-no", "--corpus", "trace.jsonl"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("said_no") && said.contains("1 call"), "{said}");
+}
+
+#[test]
+fn a_moved_base_is_told_and_a_rebase_moves_the_proposal_on() {
+    let project = Project::with_proposal();
+    project.edit(PLAYBOOK, "[200]", "[300]");
+    assert_eq!(project.run(&["approve", "--reason", "slower"]).code, 0);
+    let (code, said) = project.refused(&["propose", "check"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("base moved:") && said.contains("next: playproof propose rebase said-no"), "{said}");
+    let list = project.run(&["propose", "list"]);
+    assert!(list.out.contains("said_no   base moved  moved"), "{}", list.out);
+    assert_eq!(project.run(&["propose", "rebase", "said-no"]).code, 0);
+    assert_eq!(project.run(&["propose", "check"]).code, 0);
+    let again = project.refused(&["propose", "rebase", "said-no"]);
+    assert!(again.1.contains("was made for `ours` as it is"), "{again:?}");
+}
+
+#[test]
+fn a_rejected_proposal_lies_aside_with_the_reason() {
+    let project = Project::with_proposal();
+    let (code, said) = project.refused(&["propose", "reject", "said-no"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("not rejected without a reason"), "{said}");
+    assert_eq!(project.run(&["propose", "reject", "said-no", "--reason", "too wide"]).code, 0);
+    assert_eq!(project.read("proposals/rejected/said-no/reason.md"), "too wide\n");
+    assert!(project.path("proposals/rejected/said-no/proposal.yaml").exists());
+    assert!(!project.path("proposals/said-no").exists());
+    let (code, said) = project.refused(&["propose", "check"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("nothing to check: there are no proposals in `proposals`"), "{said}");
+    assert_eq!(project.run(&["propose", "check", "--allow-empty"]).code, 0);
+}

@@ -1,0 +1,208 @@
+//! Wrong use: a clear word on what is wrong and where, and nothing changed.
+
+use std::fs;
+
+use crate::project::{PLAYBOOK, Project, record};
+
+const ACCEPT: [&str; 5] = ["propose", "accept", "said-no", "--reason", "because"];
+const PROPOSAL: &str = "proposals/said-no/proposal.yaml";
+
+/// Both checking and accepting refuse, and say all of `parts`.
+fn both_refuse(project: &Project, code: i32, parts: &[&str]) {
+    for args in [&["propose", "check", "said-no"][..], &ACCEPT] {
+        let (found, said) = project.refused(args);
+        assert_eq!(found, code, "{args:?}: {said}");
+        for part in parts {
+            assert!(said.contains(part), "{args:?}: `{part}` in {said}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_for_a_missing_verdict_is_refused_at_its_place() {
+    let project = Project::with_proposal();
+    project.edit(PROPOSAL, "verdict: said_no", "verdict: said_on");
+    let parts =
+        ["no verdict is called `said_on`", "did you mean `said_no`?", "next: mend proposals/said-no/proposal.yaml"];
+    both_refuse(&project, 2, &parts);
+}
+
+#[test]
+fn a_place_beside_a_missing_rule_is_refused_at_its_place_in_the_proposal() {
+    let project = Project::with_proposal();
+    project.edit(PROPOSAL, "      verdict: said_no", "      verdict: said_no\n    after: gatewey");
+    both_refuse(&project, 2, &["proposals/said-no/proposal.yaml:15:12", "did you mean `gateway`?"]);
+}
+
+#[test]
+fn merge_conflicts_in_the_playbook_are_told_as_that() {
+    let project = Project::with_proposal();
+    project.edit(PLAYBOOK, "classify:\n", "<<<<<<< HEAD\nclassify:\n=======\n>>>>>>> other\n");
+    both_refuse(&project, 2, &["git could not merge this file", "playbooks/ours.yaml:17:1"]);
+}
+
+#[test]
+fn rows_that_nobody_approved_and_an_edited_lock_are_refused() {
+    let project = Project::with_proposal();
+    project.edit("goldens/playbook.lock", r#""backoff_ms":[200]"#, r#""backoff_ms":[900]"#);
+    both_refuse(&project, 1, &["rows not approved:", "`verdict slow`", "next: playproof check"]);
+    project.write("goldens/playbook.lock", "format: lock/1\n<<<<<<< HEAD\n");
+    both_refuse(&project, 2, &["goldens/playbook.lock:2:1"]);
+}
+
+#[test]
+fn a_moved_base_is_not_accepted() {
+    let project = Project::with_proposal();
+    project.edit(PLAYBOOK, "[200]", "[300]");
+    assert_eq!(project.run(&["approve", "--reason", "slower"]).code, 0);
+    both_refuse(&project, 1, &["base moved:", "playproof propose rebase said-no"]);
+}
+
+#[test]
+fn a_rebase_that_no_longer_fits_is_refused_at_its_place() {
+    let project = Project::with_proposal();
+    project.edit(PLAYBOOK, "rule: gateway", "rule: said-no");
+    assert_eq!(project.run(&["approve", "--reason", "a better name"]).code, 0);
+    let (code, said) = project.refused(&["propose", "rebase", "said-no"]);
+    assert_eq!(code, 2);
+    assert!(
+        said.contains("the playbook has a rule `said-no` already") && said.contains("proposal.yaml:12:13"),
+        "{said}"
+    );
+}
+
+#[test]
+fn two_proposals_on_the_same_row_are_told_of_each_other() {
+    let project = Project::with_proposal();
+    for (from, to) in [("proposal.yaml", "proposal.yaml"), ("adr.md", "adr.md")] {
+        let text = project.read(&format!("proposals/said-no/{from}"));
+        project.write(&format!("proposals/other/{to}"), &text);
+    }
+    let parts = ["same row: the proposal `other` changes `verdict said_no` too", "playproof propose reject other"];
+    both_refuse(&project, 1, &parts);
+}
+
+#[test]
+fn what_the_proposal_does_not_name_and_what_it_names_in_vain_are_told() {
+    let project = Project::with_proposal();
+    project.edit(PROPOSAL, "ours/declined: effect_changed", "ours/slow: outcome_changed");
+    let parts =
+        ["unnamed change: `ours/declined` changes (effect changed)", "named in vain:", "`ours/slow` changes, and it"];
+    both_refuse(&project, 1, &parts);
+}
+
+#[test]
+fn a_record_that_is_not_complete_fails_after_the_fixtures_are_shown() {
+    let project = Project::with_proposal();
+    project.write("proposals/said-no/adr.md", &record("<!-- write this: what follows -->"));
+    both_refuse(&project, 1, &["ours/declined  effect changed", "adr incomplete:", "adr.md:17:1"]);
+    fs::remove_file(project.path("proposals/said-no/adr.md")).unwrap();
+    both_refuse(&project, 1, &["`proposals/said-no/adr.md` is missing"]);
+}
+
+#[test]
+fn a_verdict_that_catches_nothing_or_its_look_alike_is_refused() {
+    let project = Project::with_proposal();
+    project.edit(PROPOSAL, "contains: declined", "contains: nobody says this");
+    both_refuse(&project, 1, &["catches nothing:", "named in vain:"]);
+    let project = Project::with_proposal();
+    project.edit(
+        "proposals/said-no/fixtures/not-said-no.yaml",
+        "nobody has seen this before",
+        "it was declined before",
+    );
+    both_refuse(&project, 1, &["look alike caught: the look-alike `not-said-no` gets the verdict `said_no`"]);
+}
+
+#[test]
+fn a_weaker_guard_wants_a_reason_and_a_new_lint_is_told() {
+    let project = Project::with_proposal();
+    let step = "  - change_verdict: slow\n    effect: not_applied\n  - add_queue: nobody\nexpect:\n  ours/slow: effect_changed\n";
+    project.edit(PROPOSAL, "expect:\n", step);
+    let parts =
+        ["guard weakened:", "does not say why that is right", "new lint:", "nothing escalates to the queue `nobody`"];
+    both_refuse(&project, 1, &parts);
+    let (_, said) = project.refused(&["propose", "check"]);
+    assert!(said.contains("ours/slow  effect changed"), "{said}");
+    project.edit(PROPOSAL, "expect:\n", "reason: the upstream cancels what it does not answer\nexpect:\n");
+    let (_, said) = project.refused(&["propose", "check"]);
+    assert!(!said.contains("guard weakened:"), "{said}");
+}
+
+#[test]
+fn a_golden_that_is_out_of_date_stands_in_the_way() {
+    let project = Project::with_proposal();
+    project.edit("goldens/ours/slow.snap", "outcome: escalated", "outcome: exhausted");
+    both_refuse(&project, 1, &["golden stale:", "next: playproof check ours/slow"]);
+}
+
+#[test]
+fn a_fixture_whose_name_is_taken_is_not_written_over() {
+    let project = Project::with_proposal();
+    let text = project.read("proposals/said-no/fixtures/said-no.yaml");
+    project.write("proposals/said-no/fixtures/slow.yaml", &text);
+    both_refuse(&project, 1, &["fixture taken: there is a fixture `slow` already"]);
+}
+
+#[test]
+fn uncommitted_changes_stand_in_the_way_only_of_what_is_written() {
+    let project = Project::with_proposal();
+    if project.commit().is_none() {
+        return;
+    }
+    project.edit(PLAYBOOK, "# Ours:", "# Mine:");
+    let (code, said) = project.refused(&ACCEPT);
+    assert_eq!(code, 2);
+    assert!(said.contains("`playbooks/ours.yaml` has changes that are not committed"), "{said}");
+    assert!(said.contains("next: git diff playbooks/ours.yaml"), "{said}");
+    project.edit(PLAYBOOK, "# Mine:", "# Ours:");
+    project.write("notes.txt", "mine");
+    project.edit("fixtures/slow.yaml", "without a key", "with no key");
+    let ran = project.run(&ACCEPT);
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
+fn an_accept_that_cannot_write_changes_nothing() {
+    let project = Project::with_proposal();
+    // A folder where a file must go: it is found in the middle of the work.
+    fs::create_dir_all(project.path("docs")).unwrap();
+    project.write("docs/adr", "not a folder");
+    let (code, said) = project.refused(&ACCEPT);
+    assert_eq!(code, 2, "{said}");
+}
+
+#[test]
+fn an_interrupted_accept_is_found_and_taken_back() {
+    let project = Project::with_proposal();
+    let before = project.files();
+    // As it is left by a machine that stops after the first file.
+    let old = project.read(PLAYBOOK);
+    project.write("proposals/.accepting/0.old", &old);
+    let journal = r#"{"format":"changeset/1","files":[{"path":"playbooks/ours.yaml","was_there":true},{"path":"docs/adr/0001-said-no.md","was_there":false}],"made":["docs","docs/adr"]}"#;
+    project.write("proposals/.accepting/journal.json", journal);
+    project.write(PLAYBOOK, "half");
+    project.write("docs/adr/0001-said-no.md", "half");
+    for args in [&["propose", "check"][..], &ACCEPT, &["propose", "new", "x"], &["propose", "rebase", "said-no"]] {
+        let (code, said) = project.refused(args);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("interrupted") && said.contains("next: playproof propose recover"), "{said}");
+    }
+    let ran = project.run(&["propose", "recover"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(project.files(), before);
+    assert!(!project.path("docs").exists() && project.run(&["propose", "check"]).code == 0);
+}
+
+#[test]
+fn names_that_nothing_answers_to_are_told_with_the_nearest() {
+    let project = Project::with_proposal();
+    let (code, said) = project.refused(&["propose", "check", "said-on"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("did you mean `said-no`?"), "{said}");
+    let (code, said) = project.refused(&["propose", "accept", "said-no"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("not accepted without a reason"), "{said}");
+    project.edit(PROPOSAL, "playbook: ", "playbok: ");
+    both_refuse(&project, 2, &["did you mean `playbook`?", "proposal.yaml:2:1"]);
+}
