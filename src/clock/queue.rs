@@ -18,13 +18,19 @@ impl<T> Default for EventQueue<T> {
 
 impl<T> EventQueue<T> {
     /// Adds an event behind those that are no later.
+    #[inline] // so that the event is made where it will stand: one that was just written is slow to copy
     pub fn push(&mut self, at: Instant, what: T) {
         if self.events.back().is_none_or(|(last, _)| *last <= at) {
             self.events.push_back((at, what));
         } else {
-            let place = self.events.partition_point(|(before, _)| *before <= at);
-            self.events.insert(place, (at, what));
+            self.insert(at, what);
         }
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, at: Instant, what: T) {
+        let place = self.events.partition_point(|(before, _)| *before <= at);
+        self.events.insert(place, (at, what));
     }
 
     /// Takes the next event and its time.

@@ -1,8 +1,6 @@
 //! From a piece of an input to what its lines say, ready to be paired. Pieces can be read in any order and on any
 //! thread: line numbers are still relative to the piece. Opens no files, pairs nothing.
 
-use std::borrow::Cow;
-
 use crate::trace::assemble::{Story, TracedCall};
 use crate::trace::marks::{self, Marks};
 use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
@@ -140,17 +138,26 @@ impl Digest {
 
     fn line(&mut self, line: u64, parsed: Line<'_>, at_hand: &mut AtHand<'_, '_>) {
         let place = Place { input: 0, line };
-        let entry = match parsed {
-            Line::Call(call) => call_entry(&call, place, None, at_hand),
-            Line::Both(call, answer) => call_entry(&call, place, Some(answer), at_hand),
-            Line::Answer(answer) => Entry::Answer(answer_entry(answer, place, at_hand.redaction)),
-            Line::RunEnd(run) => Entry::RunEnd(marks::of_run(run.as_deref())),
-            Line::Other => {
-                self.other += 1;
-                return;
-            }
-        };
-        self.entries.push(entry);
+        match parsed {
+            Line::Call(call) => self.entries.push(call_entry(&call, place, None, at_hand)),
+            Line::Both(call, answer) => self.entries.push(call_entry(&call, place, Some(answer), at_hand)),
+            Line::Answer(answer) => self.answer(answer, place, at_hand.redaction),
+            Line::RunEnd(run) => self.entries.push(Entry::RunEnd(marks::of_run(run.as_deref()))),
+            Line::Other => self.other += 1,
+        }
+    }
+
+    /// Adds an answer. All that it holds is known before it is made, so that it is made where it will stand: a copy of
+    /// what was just written, in other portions, has to wait for it.
+    #[inline]
+    fn answer(&mut self, line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) {
+        let AnswerLine { run, id, tool, mut answer } = line;
+        redaction.reply(&mut answer.reply);
+        let run = marks::of_run(run.as_deref());
+        let id = id.map_or(0, |id| marks::of_id(run, &id));
+        let tool = tool.map_or(0, |tool| marks::of_tool(&tool));
+        let answer = RecordedAnswer { place, ..answer };
+        self.entries.push(Entry::Answer(AnswerEntry { run, id, tool, answer }));
     }
 }
 
@@ -193,15 +200,6 @@ fn call_entry(
     }
     at_hand.redaction.redact(&mut traced.call);
     Entry::Call(traced)
-}
-
-fn answer_entry(line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) -> AnswerEntry {
-    let run = marks::of_run(line.run.as_deref());
-    let text = |text: Cow<'_, str>| marks::of_id(run, &text);
-    let mut answer = line.answer;
-    answer.place = place;
-    redaction.reply(&mut answer.reply);
-    AnswerEntry { run, id: line.id.map_or(0, text), tool: line.tool.map_or(0, |tool| marks::of_tool(&tool)), answer }
 }
 
 #[cfg(test)]

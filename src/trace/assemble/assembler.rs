@@ -12,7 +12,7 @@ use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
 use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
-use crate::trace::assemble::open::{OpenCall, OpenCalls};
+use crate::trace::assemble::open::OpenCalls;
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::{AsIsState, half};
 use crate::trace::marks::Marks;
@@ -192,7 +192,7 @@ impl<'a> Assembler<'a> {
         if self.options.join_resends {
             self.by_resend.insert(half(traced.marks.resend()), number);
         }
-        self.open.push(OpenCall::new(traced, slot), &mut self.runs);
+        self.open.push(traced, slot, &mut self.runs);
         if number - self.open.first() >= self.options.reorder_window.max(1) {
             self.close(self.open.first(), closed);
         }

@@ -25,12 +25,6 @@ pub struct OpenCall {
 }
 
 impl OpenCall {
-    /// A call of `run` that has just been made.
-    pub fn new(traced: Box<TracedCall>, run: RunSlot) -> OpenCall {
-        let id = traced.marks.id;
-        OpenCall { traced, id, run, highest_attempt: 0, joined_ids: Box::default(), before: 0, after: 0 }
-    }
-
     /// Whether an attempt of it succeeded.
     pub fn succeeded(&self) -> bool {
         self.traced.story.succeeded > 0
@@ -93,17 +87,21 @@ impl OpenCalls {
         number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok())
     }
 
-    /// Adds a call behind the others.
-    pub fn push(&mut self, mut open: OpenCall, runs: &mut Runs) {
+    /// Adds a call of `run` behind the others. All that it holds is known before it is made, so that it is made where it
+    /// will stand: a copy of what was just written, in other portions, has to wait for it.
+    #[inline]
+    pub fn push(&mut self, traced: Box<TracedCall>, run: RunSlot, runs: &mut Runs) {
         let number = self.next();
-        let run = runs.run_mut(open.run);
-        open.before = std::mem::replace(&mut run.last_open, number);
-        if open.before == 0 {
-            run.first_open = number;
+        let of_run = runs.run_mut(run);
+        let before = std::mem::replace(&mut of_run.last_open, number);
+        if before == 0 {
+            of_run.first_open = number;
         }
-        if let Some(before) = self.get_mut(open.before) {
+        if let Some(before) = self.get_mut(before) {
             before.after = number;
         }
+        let (id, joined_ids) = (traced.marks.id, Box::default());
+        let open = OpenCall { traced, id, run, highest_attempt: 0, joined_ids, before, after: 0 };
         self.slots.push_back(Some(open));
     }
 
