@@ -18,7 +18,7 @@ impl<T> Default for EventQueue<T> {
 
 impl<T> EventQueue<T> {
     /// Adds an event behind those that are no later.
-    #[inline] // so that the event is made where it will stand: one that was just written is slow to copy
+    #[inline] // an event that was just written is slow to copy
     pub fn push(&mut self, at: Instant, what: T) {
         if self.events.back().is_none_or(|(last, _)| *last <= at) {
             self.events.push_back((at, what));

@@ -147,8 +147,7 @@ impl Digest {
         }
     }
 
-    /// Adds an answer. All that it holds is known before it is made, so that it is made where it will stand: a copy of
-    /// what was just written, in other portions, has to wait for it.
+    /// Adds an answer.
     #[inline]
     fn answer(&mut self, line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) {
         let AnswerLine { run, id, tool, mut answer } = line;

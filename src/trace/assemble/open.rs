@@ -87,8 +87,7 @@ impl OpenCalls {
         number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok())
     }
 
-    /// Adds a call of `run` behind the others. All that it holds is known before it is made, so that it is made where it
-    /// will stand: a copy of what was just written, in other portions, has to wait for it.
+    /// Adds a call of `run` behind the others.
     #[inline]
     pub fn push(&mut self, traced: Box<TracedCall>, run: RunSlot, runs: &mut Runs) {
         let number = self.next();
