@@ -168,6 +168,24 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
+/// A count with its thousands separated: `1,234,567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with its noun: `1 call`, `2 calls`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,5 +204,11 @@ mod tests {
         assert_eq!(did_you_mean("bakoff_ms", known), Some("backoff_ms"));
         assert_eq!(did_you_mean("queue", known), None);
         assert_eq!(did_you_mean("titel", ["title"]), Some("title"));
+    }
+
+    #[test]
+    fn thousands_are_separated_and_one_is_singular() {
+        assert_eq!((count(0), count(999), count(1_234_567)), ("0".into(), "999".into(), "1,234,567".into()));
+        assert_eq!((counted(1, "call", "calls"), counted(2, "call", "calls")), ("1 call".into(), "2 calls".into()));
     }
 }

@@ -1,10 +1,10 @@
 //! The command line as it is typed. Each command's own arguments stand beside the command.
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
-    propose, reject, replay, review, schema, tools,
+    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
+    mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -17,6 +17,7 @@ upstream, and why. Nothing is sent anywhere.";
 
 const AFTER_HELP: &str = "\
 Examples:
+  playproof init --from trace.jsonl               a project in this folder, with what the trace needs
   playproof replay trace.jsonl                    what the standard playbook would have done
   playproof replay trace.jsonl --playbook my.yaml --playbook standard
                                                   two playbooks side by side
@@ -37,8 +38,7 @@ Exit codes: 0 clean, 1 an unsafe finding or a divergence, 2 unusable input or us
     long_about = LONG_ABOUT,
     after_help = AFTER_HELP,
     disable_help_subcommand = true,
-    arg_required_else_help = true,
-    max_term_width = 110
+    arg_required_else_help = true
 )]
 pub struct Cli {
     /// When to colour; over NO_COLOR and CLICOLOR_FORCE
@@ -53,6 +53,8 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Make a project: playbook, three fixtures with goldens, configuration, a CI job; never overwrites
+    Init(init::Args),
     /// Run recorded calls or a fixture: verdicts, compensations, outcomes, effects, findings
     Replay(replay::Args),
     /// Say in sentences what happened to one call, why, and whether it is safe to send again
@@ -91,21 +93,16 @@ pub enum Command {
     Tools(tools::Args),
     /// Print the JSON Schema of a file format, for editors
     Schema(schema::Args),
+    /// Print a script with which a shell completes this command line
+    Completions(completions::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
 }
 
-impl Cli {
-    /// The definition that `help` prints from, with the full names of the subcommands filled in.
-    pub fn definition() -> clap::Command {
-        let mut definition = Cli::command();
-        definition.build();
-        definition
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

@@ -62,6 +62,11 @@ pub fn open(path: &str) -> Result<Box<dyn Read + Send>, Failure> {
     Ok(Box::new(file))
 }
 
+/// Whether there is a file or a folder of this name.
+pub fn exists(path: &str) -> bool {
+    Path::new(path).exists()
+}
+
 /// The size of a file in bytes, where it has one.
 pub fn size(path: &str) -> Option<u64> {
     let facts = fs::metadata(path).ok()?;
@@ -166,23 +171,30 @@ pub fn unreadable(name: &str, error: &io::Error) -> Failure {
         ErrorKind::NotFound => failure.help("paths are taken from the working directory"),
         ErrorKind::PermissionDenied => failure.help("make it readable for this user, or pipe it in and name it `-`"),
         ErrorKind::IsADirectory => a_directory(name),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
+            let program = if name.ends_with(".zst") { "zstd" } else { "gzip" };
+            failure
+                .help("it seems to be compressed and cut short or damaged: is it still being written?")
+                .next(format!("{program} -t {}", crate::report::text::shell_word(name)))
+        }
         _ => failure,
     }
 }
 
 fn a_directory(path: &str) -> Failure {
-    let example = Path::new(path).join("*.jsonl");
-    Failure::source(path, "directory", "it is a directory, not a file")
-        .help(format!("name the files in it, such as `{}`", example.display()))
+    Failure::source(path, "directory", "it is a directory, not a file").help("name the files in it")
 }
 
 fn as_text(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Failure> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source::whole(name, text)),
         Err(error) => {
+            let encoding = super::kinds::utf_16(error.as_bytes());
+            let said =
+                encoding.map_or_else(|| "this is not UTF-8 text".to_owned(), |name| format!("this is {name} text"));
             let at = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            let said = Diagnostic::error("not_utf8", "this is not UTF-8 text")
+            let said = Diagnostic::error("not_utf8", said)
                 .at(at..at + '\u{fffd}'.len_utf8(), "the first byte that is not")
                 .help("save the file as UTF-8");
             Err(Report::one(Source::whole(name, text), said).into())

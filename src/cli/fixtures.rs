@@ -2,6 +2,7 @@
 
 use super::exit::Failure;
 use super::files;
+use super::kinds::{self, Kind};
 use crate::fixture::{self, model::Fixture};
 
 /// Loads a fixture.
@@ -9,5 +10,7 @@ use crate::fixture::{self, model::Fixture};
 /// # Errors
 /// A path that cannot be read, and everything that is wrong in it.
 pub fn load(path: &str) -> Result<Fixture, Failure> {
-    fixture::parse(files::read_small(path)?).map_err(|report| Failure::from(report).next("playproof schema fixture"))
+    let source = files::read_small(path)?;
+    kinds::expect(Kind::Fixture, path, source.text.as_bytes())?;
+    fixture::parse(source).map_err(|report| Failure::from(report).next("playproof schema fixture"))
 }

@@ -69,6 +69,15 @@ pub fn remove(file: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Where a folder lies in the git repository around it; none where it is no part of one, or its root.
+pub fn below_repository(folder: &Path) -> Option<String> {
+    let here = std::env::current_dir().ok()?.join(folder);
+    let here = fs::canonicalize(&here).unwrap_or(here);
+    let root = here.ancestors().find(|above| above.join(".git").exists())?;
+    let below: Vec<_> = here.strip_prefix(root).ok()?.iter().map(|step| step.to_string_lossy()).collect();
+    (!below.is_empty()).then(|| below.join("/"))
+}
+
 /// Whether there is a file of this name.
 pub fn has_file(path: &Path) -> bool {
     path.is_file()

@@ -4,9 +4,11 @@ use std::io::{Cursor, Read};
 
 use super::exit::Failure;
 use super::files;
+use super::kinds::{self, Kind};
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
 use crate::trace::mapping::{self, Mapping};
+use crate::trace::own;
 use crate::trace::pieces::decode;
 
 /// What is looked at to find out what an input is.
@@ -33,6 +35,40 @@ pub enum Foreign {
     Unknown,
 }
 
+/// What a file looks like, by its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Our own trace format, or a foreign one that is built in.
+    Known,
+    /// JSON of another shape, or nothing that anyone knows.
+    Foreign,
+    /// Blank.
+    Empty,
+}
+
+/// Looks at a file's beginning.
+///
+/// # Errors
+/// A path that cannot be read.
+pub fn shape(path: &str) -> Result<Shape, Failure> {
+    let (start, _) = opened(path, &files::display_name(path))?;
+    Ok(match start.trim_ascii().is_empty() {
+        true => Shape::Empty,
+        false if import::detect(&start).is_some() || own::is_ours(&start) => Shape::Known,
+        false => Shape::Foreign,
+    })
+}
+
+/// All bytes of a file, decoded.
+///
+/// # Errors
+/// A path that cannot be read, more than 1 GiB.
+pub fn whole(path: &str) -> Result<Vec<u8>, Failure> {
+    let name = files::display_name(path);
+    let (start, rest) = opened(path, &name)?;
+    whole_of(&name, Cursor::new(start).chain(rest))
+}
+
 /// Whether the path is that of a fixture: people write those in YAML, and nothing else that is replayed.
 pub fn is_fixture(path: &str) -> bool {
     [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending))
@@ -43,7 +79,9 @@ pub fn is_fixture(path: &str) -> bool {
 /// # Errors
 /// A file that cannot be read, or in which something is wrong.
 pub fn mapping(path: &str) -> Result<Mapping, Failure> {
-    Ok(mapping::parse(files::read_small(path)?)?)
+    let source = files::read_small(path)?;
+    kinds::expect(Kind::Mapping, path, source.text.as_bytes())?;
+    Ok(mapping::parse(source)?)
 }
 
 /// Opens an input as a trace, importing it where it is foreign.
@@ -53,6 +91,8 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
 pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
+    kinds::expect(Kind::Trace, &name, &start)?;
+    kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
     let whole = Cursor::new(start.clone()).chain(rest);
     match format(&start, mapping) {
         None => Ok(TraceInput { name, lines: Box::new(whole), loss: None }),
@@ -70,6 +110,12 @@ pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failur
 pub fn foreign(path: &str, mapping: Option<&Mapping>) -> Result<Foreign, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
+    kinds::expect(Kind::Recording, &name, &start)?;
+    kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
+    if start.is_empty() {
+        let said = Failure::source(&name, "empty_input", "it is empty");
+        return Err(said.help("was it written to the end?").next("playproof help import"));
+    }
     match format(&start, mapping) {
         None => Ok(Foreign::Unknown),
         Some(format) => {

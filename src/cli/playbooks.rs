@@ -2,6 +2,7 @@
 
 use super::exit::Failure;
 use super::files;
+use super::kinds::{self, Kind};
 use super::project::Project;
 use crate::diagnostic::{Source, did_you_mean};
 use crate::playbook::model::Tools;
@@ -26,11 +27,13 @@ pub fn names(asked: &[String], project: &Project) -> Vec<String> {
 /// # Errors
 /// A path that cannot be read, a name that is not embedded.
 pub fn source(name: &str) -> Result<std::sync::Arc<Source>, Failure> {
-    if is_path(name) {
-        return files::read_small(name);
-    }
     match embedded(name) {
         Some(text) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
+        None if is_path(name) || files::exists(name) => {
+            let source = files::read_small(name)?;
+            kinds::expect(Kind::Playbook, name, source.text.as_bytes())?;
+            Ok(source)
+        }
         None => Err(unknown(name)),
     }
 }
@@ -49,7 +52,11 @@ pub fn load(name: &str) -> Result<Loaded, Failure> {
 /// A path that cannot be read, and everything that is wrong in it.
 pub fn facts(asked: Option<&str>, project: &Project) -> Result<Tools, Failure> {
     match asked.or(project.tools.as_deref()) {
-        Some(path) => Ok(tools::parse(files::read_small(path)?)?),
+        Some(path) => {
+            let source = files::read_small(path)?;
+            kinds::expect(Kind::ToolFacts, path, source.text.as_bytes())?;
+            Ok(tools::parse(source)?)
+        }
         None => Ok(Tools::default()),
     }
 }

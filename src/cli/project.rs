@@ -37,7 +37,14 @@ impl Project {
     /// # Errors
     /// A file that cannot be read, or in which something is wrong.
     pub fn find() -> Result<Project, Failure> {
-        let Some(path) = files::upwards(FILE) else { return Ok(Project::default()) };
+        files::upwards(FILE).map_or_else(|| Ok(Project::default()), |path| Project::read(&path))
+    }
+
+    /// The project that the file at `path` describes.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or in which something is wrong.
+    pub fn read(path: &Path) -> Result<Project, Failure> {
         let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let source = files::read_small(&path.to_string_lossy())?;
         let source = Arc::new(Source { name: FILE.to_owned(), ..(*source).clone() });

@@ -2,9 +2,10 @@
 //! `replay` reads on many threads instead, through the engine.
 
 use super::exit::Failure;
-use super::files;
 use super::inputs::TraceInput;
+use super::{files, inputs};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger};
+use crate::trace::mapping::Mapping;
 use crate::trace::pieces::Chunks;
 use crate::trace::read::digest;
 use crate::trace::redact::RedactionRules;
@@ -35,6 +36,15 @@ impl Reading {
     pub fn plain(map: Option<String>) -> Reading {
         let AssembleOptions { reorder_window, join_resends, skip_invalid } = AssembleOptions::default();
         Reading { map, join_resends, skip_invalid, reorder_window }
+    }
+
+    /// The mapping that `--map` names, applied as the other flags say.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or in which something is wrong.
+    pub fn mapping(&self) -> Result<Option<Mapping>, Failure> {
+        let mapping = self.map.as_deref().map(inputs::mapping).transpose()?;
+        Ok(mapping.map(|mapping| mapping.skipping_invalid(self.skip_invalid)))
     }
 
     /// The same for the reader.

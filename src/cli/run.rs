@@ -3,15 +3,16 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command};
 use super::command::{
-    accept, approve, check, coverage, diff, explain, feedback, help, history, impact, import, lint, mine, mutate,
-    propose, reject, replay, review, schema, tools,
+    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
+    mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
+use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
 use super::terminal::{ColorChoice, Stream, Terminal};
 use crate::report::style::Palette;
@@ -21,11 +22,11 @@ use crate::report::{diagnostic, text};
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     own_up_to_panics();
     let args: Vec<OsString> = args.into_iter().collect();
-    let parsed = match Cli::try_parse_from(&args) {
+    let terminal = Terminal::detect(colour_asked_for(&args));
+    let parsed = match parse(&args, terminal.out.width) {
         Ok(parsed) => parsed,
-        Err(error) => return usage(&error, &args).into(),
+        Err(error) => return usage(&error, &terminal).into(),
     };
-    let terminal = Terminal::detect(parsed.color);
     let mut output = Output;
     match dispatch(parsed.command, &terminal, &mut output) {
         Ok(exit) => exit.into(),
@@ -33,8 +34,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
+fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
+    let mut definition = definition(width);
+    let mut matches = definition.try_get_matches_from_mut(args)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
+}
+
 fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match command {
+        Command::Init(args) => init::run(&args, terminal, output),
         Command::Replay(args) => replay::run(&args, terminal, output),
         Command::Explain(args) => explain::run(&args, terminal, output),
         Command::Lint(args) => lint::run(&args, terminal, output),
@@ -54,22 +62,22 @@ fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Resul
         Command::Import(args) => import::run(&args, terminal, output),
         Command::Tools(args) => tools::run(&args, output),
         Command::Schema(args) => schema::run(&args, output),
+        Command::Completions(args) => completions::run(&args, output),
         Command::Help(args) => help::run(&args, terminal, output),
     }
 }
 
 /// The help of the command that was typed.
 fn help_for(args: &[OsString]) -> String {
-    let is_command = |arg: &&OsString| Cli::command().get_subcommands().any(|one| *arg == one.get_name());
+    let definition = definition(0);
+    let is_command = |arg: &&OsString| definition.get_subcommands().any(|one| *arg == one.get_name());
     let command = args.iter().skip(1).find(is_command).map(|arg| arg.to_string_lossy());
     format!("playproof help {}", command.unwrap_or_default()).trim_end().to_owned()
 }
 
 /// Help and version are results; everything else that clap says is wrong usage.
-fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
-    let choice = colour_asked_for(args);
+fn usage(error: &clap::Error, terminal: &Terminal) -> Exit {
     let is_result = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let terminal = Terminal::detect(choice);
     let stream = if is_result { terminal.out } else { terminal.err };
     let page = error.render();
     let page = if stream.colour { page.ansi().to_string() } else { page.to_string() };

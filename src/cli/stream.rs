@@ -3,15 +3,17 @@
 
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use super::command::replay::feed::{self, Notes};
+use super::command::replay::feed::{self, Learned, Notes};
 use super::exit::Failure;
+use super::kinds::{self, Kind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::reading::Reading;
 use super::terminal::{Terminal, cores};
 use super::{files, inputs};
+use crate::diagnostic::Report;
 use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
 use crate::report::overview::InputNote;
 use crate::report::{diagnostic, text};
@@ -20,8 +22,8 @@ use crate::upstream::BeyondTape;
 
 /// What is read, and how.
 pub struct Stream<'a> {
-    /// The command's name, for the commands that it suggests.
-    pub command: &'static str,
+    /// The command with what it cannot do without, for the commands that it suggests.
+    pub command: &'a str,
     /// Paths; `-` is standard input.
     pub inputs: &'a [String],
     /// How they are read.
@@ -57,26 +59,44 @@ impl Stream<'_> {
         terminal: &Terminal,
         mut each: impl FnMut(W::Part) + Send,
     ) -> Result<Streamed, Failure> {
+        self.write(plans, watch, project, terminal, |part| {
+            each(part);
+            Ok(())
+        })
+    }
+
+    /// The same, where each part is written somewhere.
+    ///
+    /// # Errors
+    /// Beside those of [`Stream::run`] what `each` gives.
+    pub fn write<W: Watch>(
+        &self,
+        plans: &[Plan],
+        watch: &W,
+        project: &Project,
+        terminal: &Terminal,
+        each: impl FnMut(W::Part) -> io::Result<()> + Send,
+    ) -> Result<Streamed, Failure> {
         self.refuse_fixtures()?;
-        let mapping = self.reading.map.as_deref().map(inputs::mapping).transpose()?;
+        let mapping = self.reading.mapping()?;
         let options = ReplayOptions {
             jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
             assemble: self.reading.options(),
             beyond: self.beyond.clone(),
             redaction: project.redaction.clone(),
         };
-        let notes: Notes = Arc::new(Mutex::new(Vec::new()));
+        let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs, terminal);
         let feed = feed::open(self.inputs, mapping.as_ref(), Arc::clone(&notes), bar.clone());
-        let replayed = replay(plans, feed, &options, watch, |part| -> io::Result<()> {
-            each(part);
-            Ok(())
-        });
+        let replayed = replay(plans, feed, &options, watch, each);
         bar.finish_and_clear();
-        let replayed = replayed.map_err(|error| self.failed(error))?;
+        let Learned { notes, refused } = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let replayed = replayed.map_err(|error| match refused {
+            Some(failure) => self.with_next(failure),
+            None => self.failed(error),
+        })?;
         say_skipped(&replayed, terminal);
         self.refuse_empty(&replayed)?;
-        let notes = notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let names = self.inputs.iter().map(|path| files::display_name(path)).collect();
         Ok(Streamed { replayed, notes, names })
     }
@@ -84,16 +104,44 @@ impl Stream<'_> {
     fn refuse_fixtures(&self) -> Result<(), Failure> {
         match self.inputs.iter().find(|path| inputs::is_fixture(path)) {
             None => Ok(()),
-            Some(fixture) => Err(Failure::said(format!("`{fixture}` is a fixture; `{}` reads traces", self.command))
-                .next(format!("playproof replay {fixture}"))),
+            Some(path) => {
+                kinds::expect(Kind::Trace, path, files::read_small(path)?.text.as_bytes())?;
+                let said = format!("`{path}` is named as fixtures are, and `{}` reads traces", self.name());
+                Err(Failure::said(said).next(format!("playproof replay {}", text::shell_word(path))))
+            }
         }
     }
 
     fn failed(&self, error: ReplayError) -> Failure {
         match error {
             ReplayError::Output(error) => refused(&error),
-            ReplayError::Input(report) if self.reading.skip_invalid => Failure::from(*report),
-            ReplayError::Input(report) => Failure::from(*report).help("`--skip-invalid` counts such lines instead"),
+            ReplayError::Input(report) => self.with_next(Failure::from(*report)),
+        }
+    }
+
+    /// The failure of an input with what to run after it, where it does not say that itself.
+    fn with_next(&self, failure: Failure) -> Failure {
+        let next = match &failure {
+            Failure::Reports { reports, next: None } => reports.first().and_then(|report| self.next_after(report)),
+            _ => None,
+        };
+        match next {
+            Some(next) => failure.next(next),
+            None => failure,
+        }
+    }
+
+    /// What to run after an input that cannot be used.
+    fn next_after(&self, report: &Report) -> Option<String> {
+        let first = report.diagnostics.first()?;
+        match first.id {
+            "foreign_line" => Some("playproof schema mapping".to_owned()),
+            "directory" => {
+                let folder = text::shell_word(report.source.name.trim_end_matches('/'));
+                Some(format!("playproof {} {folder}/*.jsonl", self.command))
+            }
+            _ if first.labels.is_empty() || self.reading.skip_invalid => None,
+            _ => Some(self.again("--skip-invalid")),
         }
     }
 
@@ -101,16 +149,36 @@ impl Stream<'_> {
         let is_empty = |account: &&InputAccount| account.ledger.calls + account.ledger.combined == 0;
         match replayed.inputs.iter().find(is_empty).filter(|_| !self.allow_empty) {
             None => Ok(()),
-            Some(account) => {
-                let said = match account.ledger.lines {
-                    0 => "it is empty".to_owned(),
-                    lines => format!("no calls in {}", text::counted(lines, "line", "lines")),
-                };
-                Err(Failure::source(&account.name, "empty_input", said)
-                    .help("`--allow-empty` makes an input without calls no error")
-                    .next(format!("playproof import {}", self.inputs.join(" "))))
-            }
+            Some(account) => Err(self.empty(account)),
         }
+    }
+
+    fn empty(&self, account: &InputAccount) -> Failure {
+        let ledger = &account.ledger;
+        let refused =
+            |said: String| Failure::source(&account.name, "empty_input", said).next(self.again("--allow-empty"));
+        match (ledger.lines, ledger.results) {
+            (0, _) => refused("it is empty".to_owned())
+                .help("was it written to the end? `--allow-empty` makes an input without calls no error"),
+            (lines, 0) => refused(format!("no calls in {}", text::counted(lines, "line", "lines")))
+                .help("a call is a line with `tool`; `--allow-empty` makes an input without calls no error")
+                .next("playproof schema trace"),
+            (_, results) => refused(format!("{}, but no calls", text::counted(results, "result", "results")))
+                .help("a result belongs to a call before it; `--allow-empty` makes an input without calls no error")
+                .next("playproof schema trace"),
+        }
+    }
+
+    /// The command alone, without what it needs.
+    fn name(&self) -> &str {
+        self.command.split(' ').next().unwrap_or_default()
+    }
+
+    /// The same command with one flag more.
+    fn again(&self, flag: &str) -> String {
+        let mut words: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
+        words.extend(self.reading.map.iter().flat_map(|map| ["--map", map.as_str()]));
+        format!("playproof {} {} {flag}", self.command, text::shell_words(&words))
     }
 }
 

@@ -7,11 +7,11 @@ use std::io::IsTerminal;
 use clap::ValueEnum;
 use console::Term;
 
-/// The width of pages that no terminal fits.
+/// The width of pages where nothing says how wide they may be.
 const DEFAULT_WIDTH: usize = 100;
 
 /// Narrower terminals get this, and wrap.
-const MIN_WIDTH: usize = 40;
+const MIN_WIDTH: usize = 60;
 
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -51,16 +51,17 @@ impl Terminal {
     /// Looks at the streams and the environment.
     pub fn detect(choice: ColorChoice) -> Terminal {
         let variable = |name: &str| std::env::var(name).ok();
-        let stream = |is_terminal: bool, term: &Term| Stream {
+        let columns = |is_terminal: bool, term: &Term| {
+            is_terminal.then(|| term.size_checked()).flatten().map(|(_, columns)| columns)
+        };
+        let (is_out, is_err) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
+        let (out, err) = (columns(is_out, &Term::stdout()), columns(is_err, &Term::stderr()));
+        let stream = |is_terminal: bool, own: Option<u16>, other: Option<u16>| Stream {
             is_terminal,
-            width: width(is_terminal.then(|| term.size_checked()).flatten().map(|(_, columns)| columns)),
+            width: width(own, &variable, other),
             colour: colour(choice, is_terminal, &variable),
         };
-        Terminal {
-            out: stream(std::io::stdout().is_terminal(), &Term::stdout()),
-            err: stream(std::io::stderr().is_terminal(), &Term::stderr()),
-            ci: in_ci(&variable),
-        }
+        Terminal { out: stream(is_out, out, err), err: stream(is_err, err, out), ci: in_ci(&variable) }
     }
 }
 
@@ -69,8 +70,13 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
 }
 
-fn width(columns: Option<u16>) -> usize {
-    columns.filter(|&columns| columns > 0).map_or(DEFAULT_WIDTH, |columns| usize::from(columns).max(MIN_WIDTH))
+/// The one rule of how wide a page is: as wide as its own terminal, else as `COLUMNS` says, else as the terminal of
+/// the other stream (a page that goes through `less` is read there).
+fn width(own: Option<u16>, variable: &dyn Fn(&str) -> Option<String>, other: Option<u16>) -> usize {
+    let asked = || variable("COLUMNS").and_then(|columns| columns.trim().parse().ok());
+    let known = |columns: Option<u16>| columns.filter(|&columns| columns > 0);
+    let columns = known(own).or_else(|| known(asked())).or_else(|| known(other));
+    columns.map_or(DEFAULT_WIDTH, |columns| usize::from(columns).max(MIN_WIDTH))
 }
 
 /// `--color` over `NO_COLOR` over `CLICOLOR_FORCE` over the terminal.
@@ -124,7 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_a_terminal_has_a_fixed_width() {
-        assert_eq!((width(None), width(Some(0)), width(Some(20)), width(Some(160))), (100, 100, 40, 160));
+    fn a_page_is_as_wide_as_its_terminal_then_as_columns_says_then_as_the_other_terminal() {
+        let (nothing, asked) = (with(&[]), with(&[("COLUMNS", "80")]));
+        assert_eq!(width(Some(160), &asked, Some(120)), 160);
+        assert_eq!(width(None, &asked, Some(120)), 80);
+        assert_eq!(width(None, &nothing, Some(120)), 120);
+        assert_eq!(width(None, &nothing, None), 100);
+        assert_eq!((width(Some(0), &nothing, None), width(Some(20), &nothing, None)), (100, 60));
+        assert_eq!(width(None, &with(&[("COLUMNS", "wide")]), None), 100);
+        assert_eq!(width(None, &with(&[("COLUMNS", "0")]), None), 100);
     }
 }

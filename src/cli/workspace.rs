@@ -67,6 +67,18 @@ impl Workspace {
         let found = files::upwards(project::FILE).and_then(|file| file.parent().map(Path::to_path_buf));
         // Below the working directory paths are short, as people type them.
         let root = found.filter(|root| !files::from_here(root).is_empty()).unwrap_or_default();
+        Workspace::of(root, &project)
+    }
+
+    /// The project whose file lies in `root`.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`].
+    pub fn at(root: &Path) -> Result<Workspace, Failure> {
+        Workspace::of(root.to_path_buf(), &Project::read(&root.join(project::FILE))?)
+    }
+
+    fn of(root: PathBuf, project: &Project) -> Result<Workspace, Failure> {
         let folder = |named: &Option<String>, usual: &str| {
             named.as_ref().map_or_else(|| root.join(usual), |named| PathBuf::from(named.trim_end_matches('/')))
         };
@@ -74,8 +86,8 @@ impl Workspace {
             fixtures: folder(&project.fixtures, "fixtures"),
             goldens: folder(&project.goldens, "goldens"),
             proposals: folder(&project.proposals, "proposals"),
-            default: default_playbook(&root, &project),
-            tools: playbooks::facts(None, &project)?,
+            default: default_playbook(&root, project),
+            tools: playbooks::facts(None, project)?,
             root,
         })
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::yaml::{self, Cursor, Kind};
+use crate::yaml::{self, Cursor, Kind, scalar};
 
 /// A golden as it lies on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,15 +152,6 @@ fn text(value: Cursor<'_>) -> Option<String> {
         Kind::Scalar { text, .. } => Some(text.to_string()),
         _ => value.string().map(str::to_owned),
     }
-}
-
-/// Plain where nothing can be meant by it but a text, else in double quotes.
-fn scalar(text: &str) -> String {
-    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !text.ends_with(' ')
-        && text.chars().all(|c| c.is_alphanumeric() || " _-./()".contains(c))
-        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&&*text.to_ascii_lowercase());
-    if plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::yaml::{self, Cursor, quoted};
+use crate::yaml::{self, Cursor, quoted, scalar};
 
 const HEAD: &str = "\
 # The approved rows of the playbooks that the fixtures use, and why. `playproof approve --reason TEXT` writes this
@@ -84,9 +84,9 @@ impl Lock {
     pub fn render(&self) -> String {
         let mut text = HEAD.to_owned();
         for (name, section) in &self.playbooks {
-            text += &format!("{}:\n", key(name));
+            text += &format!("{}:\n", scalar(name));
             for (name, row) in &section.rows {
-                text += &format!("  {}: {{ is: {}, why: {} }}\n", key(name), quoted(&row.text), quoted(&row.why));
+                text += &format!("  {}: {{ is: {}, why: {} }}\n", scalar(name), quoted(&row.text), quoted(&row.why));
             }
         }
         text
@@ -195,13 +195,6 @@ fn read(root: Cursor<'_>) -> Option<Lock> {
         return None;
     }
     Some(lock)
-}
-
-fn key(name: &str) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_alphanumeric() || " _-./*".contains(c))
-        && !name.ends_with(' ');
-    if plain { name.to_owned() } else { quoted(name) }
 }
 
 #[cfg(test)]

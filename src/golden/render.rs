@@ -7,6 +7,7 @@ use std::fmt::Write;
 use crate::event::{Decision, DecisionEvent, Intent, Outcome, OutcomeKind, Status, Transcript};
 use crate::ids::CallId;
 use crate::time::Instant;
+use crate::yaml::scalar;
 
 /// The golden's body.
 pub fn render(transcript: &Transcript<'_>) -> String {
@@ -128,20 +129,7 @@ fn event_fields(transcript: &Transcript<'_>, event: &DecisionEvent) -> String {
 fn status_word(transcript: &Transcript<'_>, status: Status) -> String {
     match status {
         Status::Ok => "ok".to_owned(),
-        Status::Failed(error) => scalar(transcript.error_kind(error)),
+        Status::Failed(error) => scalar(transcript.error_kind(error)).into_owned(),
         Status::Unanswered => "unanswered".to_owned(),
-    }
-}
-
-/// A plain scalar where YAML allows one inside a flow mapping, else a quoted one.
-fn scalar(text: &str) -> String {
-    let plain = !text.is_empty()
-        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '*'))
-        && !text.starts_with([' ', '-', '*'])
-        && !text.ends_with(' ');
-    match plain {
-        true => text.to_owned(),
-        false if text.chars().any(char::is_control) => serde_json::Value::from(text).to_string(),
-        false => format!("'{}'", text.replace('\'', "''")),
     }
 }

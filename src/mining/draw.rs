@@ -5,6 +5,7 @@ use super::merge::{Joined, WORD};
 use super::rule::{Drawn, Trial, Undrawn, try_rule};
 use super::shape::{FORM_MAX, Key, Shape};
 use crate::playbook::pattern::is_glob;
+use crate::yaml::scalar;
 
 /// Words that a literal piece of a form must have to stand for it.
 const WORDS_MIN: usize = 3;
@@ -70,9 +71,9 @@ fn common(key: &Key) -> Vec<String> {
         return vec!["error: absent".to_owned()];
     }
     let mut parts = Vec::new();
-    parts.extend(key.kind.as_deref().map(|kind| format!("kind: {}", quoted(kind))));
+    parts.extend(key.kind.as_deref().map(|kind| format!("kind: {}", scalar(kind))));
     parts.extend(key.status.map(|status| format!("status: {status}")));
-    parts.extend(key.code.as_deref().map(|code| format!("code: {}", quoted(code))));
+    parts.extend(key.code.as_deref().map(|code| format!("code: {}", scalar(code))));
     parts
 }
 
@@ -83,7 +84,7 @@ fn tools(members: &[&Shape]) -> Option<String> {
     let is_complete = members.iter().all(|shape| shape.tools.others() == 0);
     // A name with wildcards in it would be read as a glob.
     let is_plain = tools.iter().all(|tool| !tool.is_empty() && !is_glob(tool));
-    let names: Vec<String> = tools.iter().map(|tool| quoted(tool)).collect();
+    let names: Vec<String> = tools.iter().map(|tool| scalar(tool).into_owned()).collect();
     (is_complete && is_plain && names.len() <= TOOLS_MAX).then(|| format!("tool: [{}]", names.join(", ")))
 }
 
@@ -104,15 +105,15 @@ fn messages<'a>(form: &'a str, members: &[&Shape]) -> Vec<String> {
     let whole = pieces.len() == 1 && longest <= FORM_MAX;
     let mut literals: Vec<&str> = pieces.iter().filter_map(literal).collect();
     if whole {
-        tests.extend(literals.first().map(|text| format!("contains: {}", quoted(text))));
-        tests.extend(literals.first().map(|text| format!("equals: {}", quoted(text))));
+        tests.extend(literals.first().map(|text| format!("contains: {}", scalar(text))));
+        tests.extend(literals.first().map(|text| format!("equals: {}", scalar(text))));
     }
     let first = pieces.first().and_then(literal).filter(|text| text.split(' ').count() >= WORDS_MIN);
     literals.retain(|text| text.split(' ').count() >= WORDS_MIN);
     literals.sort_by_key(|text| std::cmp::Reverse(text.len())); // stable: the first of the longest
-    tests.extend(literals.first().map(|text| format!("contains: {}", quoted(text))));
-    tests.extend(first.map(|text| format!("starts_with: {}", quoted(text))));
-    tests.push(format!("matches: {}", quoted(&expression(&pieces, uneven, longest > FORM_MAX))));
+    tests.extend(literals.first().map(|text| format!("contains: {}", scalar(text))));
+    tests.extend(first.map(|text| format!("starts_with: {}", scalar(text))));
+    tests.push(format!("matches: {}", scalar(&expression(&pieces, uneven, longest > FORM_MAX))));
     tests.dedup();
     tests
 }
@@ -164,32 +165,6 @@ fn expression(pieces: &[Piece<'_>], uneven: bool, open: bool) -> String {
         (false, true) => r"\s*$",
         (false, false) => "$",
     });
-    out
-}
-
-/// A YAML scalar that reads back as the text.
-fn quoted(text: &str) -> String {
-    let is_plain = text.chars().all(|c| !c.is_control() && (c.is_ascii() || c.is_alphanumeric()));
-    if !is_plain {
-        return escaped(text);
-    }
-    let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | ' '));
-    let is_text = text.starts_with(|c: char| c.is_ascii_alphabetic()) && !text.ends_with(' ') && text.len() > 5;
-    if is_word && is_text { text.to_owned() } else { format!("'{}'", text.replace('\'', "''")) }
-}
-
-/// In double quotes, whatever could be taken for something else as an escape.
-fn escaped(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            ' '..='~' => out.push(c),
-            c if c.is_alphanumeric() => out.push(c),
-            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
-        }
-    }
-    out.push('"');
     out
 }
 
@@ -258,8 +233,8 @@ mod tests {
             "-x",
             "[a]",
         ] {
-            let read: String = serde_yaml::from_str(&quoted(text)).unwrap_or_else(|error| panic!("{text:?}: {error}"));
-            assert_eq!(read, text, "{}", quoted(text));
+            let read: String = serde_yaml::from_str(&scalar(text)).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+            assert_eq!(read, text, "{}", scalar(text));
         }
     }
 

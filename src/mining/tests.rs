@@ -116,7 +116,7 @@ fn status_and_kind_tell_equal_messages_apart() {
     let mined = mine(&[error("http", 417), error("http", 418), error("grpc", 418)].concat());
     let rules: Vec<&str> = mined.shown.iter().map(when).collect();
     assert_eq!(rules.len(), 3);
-    assert!(rules.contains(&"{ kind: 'http', status: 417, message: { contains: go away } }"), "{rules:?}");
+    assert!(rules.contains(&"{ kind: http, status: 417, message: { contains: go away } }"), "{rules:?}");
 }
 
 /// Knows `odd` of one tool, and of second attempts.
@@ -129,7 +129,7 @@ fn where_the_same_words_mean_something_else_of_another_tool_the_rule_names_its_t
     let odd = r#"{"kind":"odd","message":"nobody is at home"}"#;
     let mined = mine_with(PARTLY, &[failure("mail.send", odd), failure("pay", odd)].concat(), 1);
     assert_eq!(mined.shown.len(), 1);
-    assert_eq!(when(&mined.shown[0]), "{ kind: 'odd', message: { contains: nobody is at home }, tool: ['pay'] }");
+    assert_eq!(when(&mined.shown[0]), "{ kind: odd, message: { contains: nobody is at home }, tool: [pay] }");
     assert_eq!(mined.shown[0].look_alikes[0].verdict, "known");
 }
 

@@ -11,21 +11,34 @@ use super::recorded::finding;
 
 /// Adds what the attempts show to `findings`. Whether a failed attempt may have acted is what `plan` says of it.
 pub fn judge(call: &RecordedCall, facts: ToolFacts, plan: &Plan, findings: &mut Vec<Finding>) {
-    let mut add = |id, count| {
-        if count > 0 {
-            findings.push(finding(id, count));
-        }
-    };
-    add(FindingId::OverTimeout, over_timeout(call, facts));
+    add(findings, FindingId::OverTimeout, over_timeout(call, facts));
     let attempts = || call.attempts();
     if attempts().nth(1).is_none() {
         return; // the usual call: one attempt
     }
-    add(FindingId::RetriedAfterDenial, sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial)));
-    add(FindingId::RetriedAfterConflict, sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed)));
+    add(findings, FindingId::RetriedAfterDenial, sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial)));
+    add(
+        findings,
+        FindingId::RetriedAfterConflict,
+        sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed)),
+    );
     if facts.access == Access::Write && !facts.idempotent && !call.is_keyed() {
-        let id = if facts.declared { FindingId::UnsafeRetry } else { FindingId::PossibleDuplicateEffect };
-        add(id, sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plan, attempt, error)));
+        let count = sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plan, attempt, error));
+        match facts.declared {
+            true => add(findings, FindingId::UnsafeRetry, count),
+            // On assumed facts the tool may be a read; other calls with this intent may have shown that already.
+            false if count > 0 => match findings.iter_mut().find(|one| one.id == FindingId::PossibleDuplicateEffect) {
+                Some(known) => known.count = known.count.max(count.saturating_add(1)),
+                None => findings.push(finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1))),
+            },
+            false => {}
+        }
+    }
+}
+
+fn add(findings: &mut Vec<Finding>, id: FindingId, count: u32) {
+    if count > 0 {
+        findings.push(finding(id, count));
     }
 }
 

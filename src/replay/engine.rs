@@ -14,15 +14,14 @@ use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger
 use crate::trace::model::Reply;
 use crate::trace::pieces::{self, Chunks, Piece};
 use crate::trace::processor::fetch;
-use crate::trace::read::{self, Digest};
+use crate::trace::read::{self, Digest, Firsts};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
 use super::attempts;
-use super::counts::Counts;
 use super::facts::KnownFacts;
 use super::pipeline::{self, Stages};
-use super::recorded::Recording;
+use super::recorded::{PossibleDuplicates, Recording};
 use super::seen::Seen;
 use super::spare::Spare;
 use super::summary::{FindingCounts, Summary};
@@ -86,6 +85,8 @@ pub struct InputAccount {
     pub name: String,
     /// Its account, which balances.
     pub ledger: InputLedger,
+    /// The first things in it that nobody knows.
+    pub firsts: Firsts,
     /// The first lines that were skipped.
     pub skipped: Vec<Report>,
 }
@@ -99,8 +100,8 @@ pub struct Replayed {
     pub inputs: Vec<InputAccount>,
     /// Findings of the recordings themselves.
     pub recorded: FindingCounts,
-    /// Of tools that nobody declared: calls that may have made an effect again.
-    pub possible_duplicates: Counts,
+    /// Calls that may have made an effect again, by tool.
+    pub possible_duplicates: PossibleDuplicates,
 }
 
 impl Replayed {
@@ -141,7 +142,7 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
         tokens: tokens_of(plans),
         closed: Vec::new(),
         accounts: Vec::new(),
-        possible_duplicates: Counts::default(),
+        possible_duplicates: PossibleDuplicates::default(),
     };
     let total = Total {
         summaries: plans.iter().map(Summary::new).collect(),
@@ -203,7 +204,7 @@ struct Order<'a> {
     tokens: Vec<Tokens>,
     closed: Vec<ClosedCall>,
     accounts: Vec<InputAccount>,
-    possible_duplicates: Counts,
+    possible_duplicates: PossibleDuplicates,
 }
 
 /// Closed calls, and what the recording shows of them by their place in the batch.
@@ -447,7 +448,9 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
         for finding in &*findings {
             done.recorded.add(finding.id, FindingBy::Recorded, 1);
         }
-        self.watch.see(&Seen { call, recorded: findings, plans: self.plans, sims, facts }, &mut done.part);
+        let intent = closed.marks.intent();
+        let seen = Seen { call, intent, recorded: findings, plans: self.plans, sims, facts };
+        self.watch.see(&seen, &mut done.part);
     }
 }
 
@@ -455,8 +458,9 @@ impl Order<'_> {
     /// Closes what is open at an input's end, and keeps its account.
     fn end(&mut self) {
         if let Some((name, assembler)) = self.current.take() {
+            let firsts = assembler.firsts().clone();
             let (ledger, skipped) = assembler.finish(&mut self.closed);
-            self.accounts.push(InputAccount { name, ledger, skipped });
+            self.accounts.push(InputAccount { name, ledger, firsts, skipped });
         }
     }
 

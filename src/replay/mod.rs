@@ -17,8 +17,11 @@ mod tokens;
 pub use attempts::judge as judge_attempts;
 pub use counts::Counts;
 pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
-pub use recorded::{Recording, finding};
+pub use recorded::{PossibleDuplicates, Recording, finding};
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
 pub use template::write_template;
 pub use tokens::Tokens;
+
+pub use crate::trace::read::Firsts;
+pub use crate::trace::wire::Unfamiliar;

@@ -49,14 +49,30 @@ struct Recent {
     effects: u32,
 }
 
+/// By tool: calls that may have made an effect again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PossibleDuplicates {
+    /// Nobody declared the tool: it may be a read.
+    pub undeclared: Counts,
+    /// The call had a key: an upstream that honours it gave its first answer again.
+    pub keyed: Counts,
+}
+
+impl PossibleDuplicates {
+    /// Adds what was counted later.
+    pub fn merge(&mut self, later: &PossibleDuplicates) {
+        self.undeclared.merge(&later.undeclared);
+        self.keyed.merge(&later.keyed);
+    }
+}
+
 /// The sequential analysis of one input.
 #[derive(Debug, Default)]
 pub struct Recording {
     effects: HashMap<IntentKey, u32, AsIsState>,
     recent: HashMap<u64, Recent, AsIsState>,
     order: VecDeque<u64>,
-    /// By tool: calls that may have made an effect again.
-    possible_duplicates: Counts,
+    possible_duplicates: PossibleDuplicates,
 }
 
 impl Recording {
@@ -76,7 +92,8 @@ impl Recording {
             Sum::Recent => {
                 recent.effects = recent.effects.saturating_add(effects);
                 if recent.effects > 1 {
-                    self.possible_duplicates.add(closed.call.tool(), 1);
+                    findings(finding(FindingId::PossibleDuplicateEffect, recent.effects));
+                    self.possible_duplicates.undeclared.add(closed.call.tool(), 1);
                 }
                 return;
             }
@@ -86,7 +103,10 @@ impl Recording {
         *all = all.saturating_add(effects);
         match (*all > 1, closed.marks.keyed) {
             // An upstream that honours keys gives its first answer again: that is no second effect, and no proof of one.
-            (true, 1..) => self.possible_duplicates.add(closed.call.tool(), 1),
+            (true, 1..) => {
+                findings(finding(FindingId::PossibleDuplicateEffect, *all));
+                self.possible_duplicates.keyed.add(closed.call.tool(), 1);
+            }
             (true, 0) => findings(finding(FindingId::DuplicateEffect, *all)),
             (false, _) => {}
         }
@@ -105,8 +125,8 @@ impl Recording {
         std::hint::black_box(oldest.count());
     }
 
-    /// By tool that nobody declared: calls that may have made an effect again.
-    pub fn possible_duplicates(&self) -> &Counts {
+    /// By tool: calls that may have made an effect again.
+    pub fn possible_duplicates(&self) -> &PossibleDuplicates {
         &self.possible_duplicates
     }
 

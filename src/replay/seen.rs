@@ -10,6 +10,8 @@ use crate::trace::model::RecordedCall;
 pub struct Seen<'a> {
     /// The call.
     pub call: &'a RecordedCall,
+    /// The mark of its intent, taken before anything was redacted; intents are those of one input.
+    pub intent: u128,
     /// What the recording shows, whatever the playbook.
     pub recorded: &'a [Finding],
     /// The playbooks.

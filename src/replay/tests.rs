@@ -85,8 +85,11 @@ fn one_intent_that_succeeded_twice_is_a_duplicate_effect() {
     };
     let again = replay_lines(&[&keyed("r", "k"), &keyed("s", "k")]).0;
     assert_eq!(again.recorded.count(FindingId::DuplicateEffect, FindingBy::Recorded), 0);
-    assert_eq!(again.possible_duplicates.rows(), [("pay", 1)], "the upstream may have given its first answer again");
-    assert_eq!(replay_lines(&[&keyed("r", "k"), &keyed("r", "l")]).0.possible_duplicates.total(), 0);
+    let possible = &again.possible_duplicates;
+    assert_eq!(possible.keyed.rows(), [("pay", 1)], "the upstream may have given its first answer again");
+    assert_eq!(possible.undeclared.total(), 0, "somebody declared this tool");
+    assert_eq!(again.recorded.count(FindingId::PossibleDuplicateEffect, FindingBy::Recorded), 1);
+    assert_eq!(replay_lines(&[&keyed("r", "k"), &keyed("r", "l")]).0.possible_duplicates.keyed.total(), 0);
 }
 
 #[test]
@@ -115,10 +118,11 @@ fn an_effect_that_was_taken_back_is_none() {
 }
 
 #[test]
-fn on_assumed_facts_a_repeated_effect_is_one_count_a_tool() {
+fn on_assumed_facts_a_repeated_effect_is_a_doubt_and_counted_by_tool() {
     let call = PAID.replace("pay", "unheard_of");
     let (replayed, _) = replay_lines(&[&call, &call, &call]);
-    assert_eq!(replayed.possible_duplicates.rows(), [("unheard_of", 2)]);
+    assert_eq!(replayed.possible_duplicates.undeclared.rows(), [("unheard_of", 2)]);
+    assert_eq!(replayed.recorded.count(FindingId::PossibleDuplicateEffect, FindingBy::Recorded), 2);
     assert_eq!(replayed.recorded.count(FindingId::DuplicateEffect, FindingBy::Recorded), 0);
 }
 

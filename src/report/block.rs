@@ -1,6 +1,6 @@
 //! One call on a page: what was found, the recording and each playbook beside it, and how each ends.
 
-use super::findings;
+use super::findings::{self, About};
 use super::style::Palette;
 use super::text;
 use super::timeline::{self, Line, Tone};
@@ -38,25 +38,27 @@ pub struct Style {
     pub arguments: Arguments,
 }
 
-/// The block of one call, or of several that went the same way.
-///
-/// `number` stands in front; `others` are the references of calls that went the same way, `more` how many beyond.
-pub fn render(
-    number: usize,
-    view: &CallView<'_>,
-    runs: &[RunView<'_>],
-    others: &[String],
-    more: u64,
-    style: Style,
-) -> String {
-    let mut lines = vec![title(number, view, others.len() as u64 + more, style)];
-    lines.extend(found(runs, style));
+/// Calls that went the same way as the one that is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alike {
+    /// References of some.
+    pub others: Vec<String>,
+    /// How many beyond those.
+    pub more: u64,
+    /// Whether they are of several intents.
+    pub several_intents: bool,
+}
+
+/// The block of one call, or of several that went the same way; `number` stands in front.
+pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &Alike, style: Style) -> String {
+    let mut lines = vec![title(number, view, alike.others.len() as u64 + alike.more, style)];
+    lines.extend(found(view, runs, alike.several_intents, style));
     lines.extend(facts(view, style).into_iter().map(|line| indented(&line)));
-    if !others.is_empty() {
-        lines.push(indented(&style.palette.faint(&alike(others, more, style.width - INDENT))));
+    if !alike.others.is_empty() {
+        lines.push(indented(&style.palette.faint(&named(alike, style.width - INDENT))));
     }
     if let Some(said) = uneventful(view, runs) {
-        lines.push(indented(&said));
+        lines.extend(text::wrapped(&said, style.width - INDENT).iter().map(|line| indented(line)));
         return lines.join("\n");
     }
     lines.push(String::new());
@@ -93,19 +95,21 @@ struct Column {
 }
 
 fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String {
-    let name = match view.id.filter(|id| !id.is_empty() && *id != view.reference) {
-        Some(id) => format!("{} ({})", text::fitted(view.reference, 40), text::fitted(id, 30)),
-        None => text::fitted(view.reference, 60).into_owned(),
-    };
+    let head = format!("{number}. {}  ", text::fitted(view.tool, 60));
     let times = if alike == 0 { String::new() } else { format!(" ×{}", text::count(alike + 1)) };
-    let tool = text::fitted(view.tool, 60);
-    let said = format!("{number}. {tool}  {name}{times} ");
+    let room = style.width.saturating_sub(text::width(&head) + text::width(&times) + 1);
+    let reference = text::fitted(view.reference, room.clamp(12, 60));
+    // The call's own id is what may be missing: the reference names the call too.
+    let id_room = room.saturating_sub(text::width(&reference) + 3).min(30);
+    let id = view.id.filter(|id| !id.is_empty() && *id != view.reference && id_room >= 8);
+    let id = id.map_or_else(String::new, |id| format!(" ({})", text::fitted(id, id_room)));
+    let said = format!("{head}{reference}{id}{times} ");
     let rest = style.width.saturating_sub(text::width(&said));
     format!("{}{}", style.palette.strong(&said), style.palette.faint(&"─".repeat(rest)))
 }
 
 /// One line a finding; a finding of the recording is said once, not once a playbook.
-fn found(runs: &[RunView<'_>], style: Style) -> Vec<String> {
+fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style) -> Vec<String> {
     let mut said: Vec<(Finding, String)> = Vec::new();
     for run in runs {
         for finding in &run.findings {
@@ -119,11 +123,12 @@ fn found(runs: &[RunView<'_>], style: Style) -> Vec<String> {
         }
     }
     said.sort_by_key(|(finding, _)| (finding.id.severity(), finding.id));
+    let about = About { several, keyed: view.key.is_some() };
     let line = |(finding, by): (Finding, String)| {
         let severity = findings::severity(finding.id.severity(), style.palette);
-        let sentence = findings::sentence(finding.id, finding.count);
+        let sentence = findings::sentence(finding.id, finding.count, about);
         let said = format!("{}: {sentence}, {by}", finding.id.as_str());
-        hanging(&format!("{severity}  "), &said, style.width - INDENT)
+        text::hanging(&format!("{severity}  "), &said, style.width - INDENT)
     };
     said.into_iter().flat_map(line).map(|line| indented(&line)).collect()
 }
@@ -177,9 +182,9 @@ pub fn shape(args: &str) -> String {
     }
 }
 
-fn alike(others: &[String], more: u64, width: usize) -> String {
-    let shown: Vec<_> = others.iter().map(|other| text::fitted(other, 40)).collect();
-    let rest = if more == 0 { String::new() } else { format!(" and {} more", text::count(more)) };
+fn named(alike: &Alike, width: usize) -> String {
+    let shown: Vec<_> = alike.others.iter().map(|other| text::fitted(other, 40)).collect();
+    let rest = if alike.more == 0 { String::new() } else { format!(" and {} more", text::count(alike.more)) };
     text::fitted(&format!("the same way: {}{rest}", shown.join(", ")), width).into_owned()
 }
 
@@ -297,7 +302,7 @@ fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
             0 => mark,
             _ => format!("{mark}{stamp:>widest$}  "),
         };
-        let hanging = hanging(&gutter, &line.text, width);
+        let hanging = text::hanging(&gutter, &line.text, width);
         lines.extend(hanging.into_iter().map(|said| toned(line.tone, &said, palette)));
     }
     lines
@@ -322,15 +327,7 @@ fn toned(tone: Tone, line: &str, palette: Palette) -> String {
 }
 
 fn bottom(column: &Column, width: usize) -> Vec<String> {
-    column.foot.iter().flat_map(|(name, said)| hanging(&format!("  {name:<8} "), said, width)).collect()
-}
-
-/// `text` wrapped behind `gutter`, its further lines standing below its first.
-fn hanging(gutter: &str, said: &str, width: usize) -> Vec<String> {
-    let inset = text::width(gutter);
-    let wrapped = text::broken(said, width.saturating_sub(inset).max(8));
-    let blank = " ".repeat(inset);
-    wrapped.iter().enumerate().map(|(n, line)| format!("{}{line}", if n == 0 { gutter } else { &blank })).collect()
+    column.foot.iter().flat_map(|(name, said)| text::hanging(&format!("  {name:<8} "), said, width)).collect()
 }
 
 fn indented(line: &str) -> String {

@@ -5,11 +5,21 @@ use crate::event::{Finding, FindingBy, FindingId, FindingSeverity};
 use super::style::Palette;
 use super::text::counted;
 
+/// What a sentence is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Several calls with different intents: a count is then the greatest of theirs.
+    pub several: bool,
+    /// A call with an idempotency key.
+    pub keyed: bool,
+}
+
 /// What was found, with its count, in a few words.
-pub fn sentence(id: FindingId, count: u32) -> String {
+pub fn sentence(id: FindingId, count: u32, about: About) -> String {
     let count = u64::from(count);
+    let most = if about.several { "up to " } else { "" };
     match id {
-        FindingId::DuplicateEffect => format!("one intent had {}", counted(count, "effect", "effects")),
+        FindingId::DuplicateEffect => format!("one intent had {most}{}", counted(count, "effect", "effects")),
         FindingId::UntruthfulOutcome => "the outcome claims something else than what is true upstream".to_owned(),
         FindingId::RetriedAfterDenial => format!("sent {} more after a denial", times(count)),
         FindingId::RetriedAfterConflict => {
@@ -23,10 +33,11 @@ pub fn sentence(id: FindingId, count: u32) -> String {
         }
         FindingId::Undetermined => "an answer was needed that nothing supplies".to_owned(),
         FindingId::PossibleDuplicateEffect => {
-            format!("one intent may have had {}, if this tool writes", counted(count, "effect", "effects"))
+            let why = if about.keyed { "the upstream forgets its key" } else { "this tool writes" };
+            format!("one intent may have had {most}{}, if {why}", counted(count, "effect", "effects"))
         }
-        FindingId::RunawayLoop => format!("the same call was made {} in one run", times(count)),
-        FindingId::FutileRetry => format!("sent again unchanged {}, and failed again", times(count)),
+        FindingId::RunawayLoop => format!("the same call was made {most}{} in one run", times(count)),
+        FindingId::FutileRetry => format!("sent again unchanged {most}{}, and failed again", times(count)),
         FindingId::OverTimeout => {
             format!("{} came later than the tool's timeout", counted(count, "recorded answer", "recorded answers"))
         }
@@ -67,10 +78,22 @@ mod tests {
     #[test]
     fn every_finding_has_its_sentence_for_one_and_for_many() {
         for id in FindingId::ALL {
-            assert!(!sentence(id, 1).contains("1 effects"), "{}", sentence(id, 1));
-            assert!(!sentence(id, 3).is_empty());
+            let one = sentence(id, 1, About::default());
+            assert!(!one.contains("1 effects"), "{one}");
+            assert!(!sentence(id, 3, About::default()).is_empty());
         }
-        assert_eq!(sentence(FindingId::DuplicateEffect, 3), "one intent had 3 effects");
-        assert_eq!(sentence(FindingId::RetriedAfterDenial, 1), "sent once more after a denial");
+        assert_eq!(sentence(FindingId::DuplicateEffect, 3, About::default()), "one intent had 3 effects");
+        assert_eq!(sentence(FindingId::RetriedAfterDenial, 1, About::default()), "sent once more after a denial");
+    }
+
+    #[test]
+    fn a_count_that_is_the_greatest_of_several_says_so() {
+        let several = About { several: true, ..About::default() };
+        assert_eq!(sentence(FindingId::RunawayLoop, 12, several), "the same call was made up to 12 times in one run");
+        let keyed = About { keyed: true, ..About::default() };
+        assert_eq!(
+            sentence(FindingId::PossibleDuplicateEffect, 2, keyed),
+            "one intent may have had 2 effects, if the upstream forgets its key"
+        );
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::FixedState;
 
+use super::block::Alike;
 use crate::event::{Decision, EffectClaim, Finding, FindingId, FindingSeverity, Names, Outcome, OutcomeKind, Status};
 use crate::replay::write_template;
 use crate::sim::Record;
@@ -15,6 +16,9 @@ use crate::trace::model::{Place, RecordedCall, Reply};
 
 /// References that are kept of the calls that went the same way as the one shown.
 const OTHERS: usize = 4;
+
+/// Groups of one intent that are kept apart, so that memory does not grow with the harm.
+const INTENTS_MAX: usize = 2_000;
 
 /// Which calls are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,12 +101,14 @@ pub struct Detail {
 #[derive(Clone, Debug)]
 pub struct Group {
     rank: Rank,
+    /// What went the same way but for the intent.
+    kind: u64,
+    /// What they all want done once; none if they want several things.
+    intent: Option<u128>,
     /// How many there are.
     pub count: u64,
     /// The one that is shown.
     pub detail: Box<Detail>,
-    /// Where that one stands, and its number: here, because the call itself is far away.
-    shown: (Place, u64),
     /// The first ones of all, by where they stand, with their references.
     members: Vec<((Place, u64), String)>,
 }
@@ -136,7 +142,19 @@ impl Rank {
 #[derive(Debug)]
 pub struct Listing {
     selection: Selection,
-    groups: Mutex<BTreeMap<u64, Group>>,
+    groups: Mutex<Groups>,
+}
+
+/// Groups by what makes them one.
+#[derive(Debug, Default)]
+struct Groups {
+    /// Calls of one kind.
+    kinds: BTreeMap<u64, Group>,
+    /// Calls of one kind and one intent, where harm was done.
+    intents: BTreeMap<u64, Group>,
+    /// Signatures from here on are not kept apart. There are many, and the least are kept whatever the order in which
+    /// they come, so that all orders end alike.
+    beyond: Option<u64>,
 }
 
 impl Listing {
@@ -145,48 +163,58 @@ impl Listing {
         Listing { selection, groups: Mutex::default() }
     }
 
-    /// Takes a call, if it is wanted.
+    /// Takes a call, if it is wanted. `intent` is the mark of what it wants done once.
     pub fn take<'r>(
         &self,
         call: &RecordedCall,
+        intent: u128,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
     ) {
         if !self.selection.wants(call, recorded, runs.clone()) {
             return;
         }
-        let signature = self.signature(call, recorded, runs.clone());
+        let kind = self.kind(call, recorded, runs.clone());
         let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
         let detail = || {
             let records = runs.map(|(_, record)| record.clone()).collect();
             Box::new(Detail { call: call.clone(), recorded: recorded.to_vec(), records })
         };
+        // Harm to one thing is not harm to another.
+        let apart = (rank.severity == Some(FindingSeverity::Unsafe) && !self.selection.unfolded)
+            .then(|| FixedState::default().hash_one((kind, intent)));
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        match groups.entry(signature) {
+        let apart = apart.filter(|apart| groups.beyond.is_none_or(|beyond| *apart < beyond));
+        let (among, signature) = match apart {
+            Some(apart) => (&mut groups.intents, apart),
+            None => (&mut groups.kinds, kind),
+        };
+        match among.entry(signature) {
             Entry::Vacant(new) => {
-                let shown = (call.place, call.number);
-                new.insert(Group { rank, count: 1, detail: detail(), shown, members: vec![member(call)] });
+                let members = vec![member(call)];
+                new.insert(Group { rank, kind, intent: Some(intent), count: 1, detail: detail(), members });
             }
-            Entry::Occupied(known) => known.into_mut().add(call, rank, detail),
+            Entry::Occupied(known) => known.into_mut().add(call, intent, rank, detail),
         }
+        groups.bound();
     }
 
     /// Calls that were wanted.
     pub fn calls(&self) -> u64 {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.values().map(|group| group.count).sum()
+        groups.kinds.values().chain(groups.intents.values()).map(|group| group.count).sum()
     }
 
     /// The groups, the most serious first, then in the order of the inputs.
     pub fn into_groups(self) -> Vec<Group> {
         let groups = self.groups.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut groups: Vec<Group> = groups.into_values().collect();
+        let mut groups: Vec<Group> = groups.kinds.into_values().chain(groups.intents.into_values()).collect();
         groups.sort_by_cached_key(Group::order);
         groups
     }
 
-    /// Calls with the same signature went the same way: tool, findings, and under each playbook what was decided.
-    fn signature<'r>(
+    /// Calls of the same kind went the same way: tool, findings, and under each playbook what was decided.
+    fn kind<'r>(
         &self,
         call: &RecordedCall,
         recorded: &[Finding],
@@ -202,7 +230,7 @@ impl Listing {
         }
         call.tool().hash(&mut hash);
         for finding in recorded {
-            (finding.id, finding.by).hash(&mut hash);
+            found(finding, &mut hash);
         }
         let mut form = String::new();
         for answer in &call.answers {
@@ -218,7 +246,7 @@ impl Listing {
         }
         for (_, record) in runs {
             for finding in &record.findings {
-                (finding.id, finding.by).hash(&mut hash);
+                found(finding, &mut hash);
             }
             for event in &record.events {
                 decided(event.what, &mut hash);
@@ -228,10 +256,25 @@ impl Listing {
     }
 }
 
+impl Groups {
+    /// Where too many are kept apart, folds the last into those of its kind.
+    fn bound(&mut self) {
+        while self.intents.len() > INTENTS_MAX {
+            let Some((signature, last)) = self.intents.pop_last() else { return };
+            self.beyond = Some(signature);
+            match self.kinds.entry(last.kind) {
+                Entry::Vacant(new) => drop(new.insert(last)),
+                Entry::Occupied(known) => known.into_mut().merge(last),
+            }
+        }
+    }
+}
+
 impl Group {
     /// The most serious call is shown, of equals the first; whatever the order in which they come.
-    fn add(&mut self, call: &RecordedCall, rank: Rank, detail: impl FnOnce() -> Box<Detail>) {
+    fn add(&mut self, call: &RecordedCall, intent: u128, rank: Rank, detail: impl FnOnce() -> Box<Detail>) {
         self.count += 1;
+        self.intent = self.intent.filter(|known| *known == intent);
         let place = (call.place, call.number);
         if self.members.len() <= OTHERS || self.members.last().is_some_and(|(last, _)| place < *last) {
             let at = self.members.partition_point(|(before, _)| *before < place);
@@ -240,25 +283,42 @@ impl Group {
         }
         if (rank.key(), place) < self.order() {
             self.detail = detail();
-            (self.rank, self.shown) = (rank, place);
+            self.rank = rank;
         }
     }
 
     fn order(&self) -> ((bool, Rank), (Place, u64)) {
-        (self.rank.key(), self.shown)
+        (self.rank.key(), (self.detail.call.place, self.detail.call.number))
     }
 
-    /// References of some that went the same way as the one shown.
-    pub fn others(&self) -> Vec<String> {
+    /// Takes in a group of the same kind.
+    fn merge(&mut self, other: Group) {
+        self.count += other.count;
+        self.intent = self.intent.filter(|intent| other.intent == Some(*intent));
+        if other.order() < self.order() {
+            self.detail = other.detail;
+            self.rank = other.rank;
+        }
+        self.members.extend(other.members);
+        self.members.sort_unstable();
+        self.members.truncate(OTHERS + 1);
+    }
+
+    /// The calls that went the same way as the one shown.
+    pub fn alike(&self) -> Alike {
         let shown = self.detail.call.reference();
         let others = self.members.iter().map(|(_, reference)| reference).filter(|reference| **reference != shown);
-        others.take(OTHERS).cloned().collect()
+        let others: Vec<String> = others.take(OTHERS).cloned().collect();
+        let more = self.count.saturating_sub(1 + others.len() as u64);
+        Alike { others, more, several_intents: self.intent.is_none() }
     }
+}
 
-    /// How many went the same way beyond the one shown and the others that are named.
-    pub fn more(&self) -> u64 {
-        self.count.saturating_sub(1 + self.others().len() as u64)
-    }
+/// What counts of a finding: what its sentence claims. Counts that grow from call to call are shown as the greatest.
+fn found(finding: &Finding, hash: &mut impl Hasher) {
+    use FindingId::{DuplicateEffect, FutileRetry, PossibleDuplicateEffect, RunawayLoop};
+    let grows = matches!(finding.id, DuplicateEffect | PossibleDuplicateEffect | RunawayLoop | FutileRetry);
+    (finding.id, finding.by, if grows { 0 } else { finding.count }).hash(hash);
 }
 
 fn member(call: &RecordedCall) -> ((Place, u64), String) {
@@ -310,14 +370,14 @@ mod tests {
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
         let listing = Listing::new(Selection::default());
         for (call, findings) in calls {
-            listing.take(call, findings, std::iter::empty());
+            listing.take(call, 7, findings, std::iter::empty());
         }
         listing
     }
 
     fn shown(listing: Listing) -> Vec<(String, u64, Vec<String>)> {
         let groups = listing.into_groups().into_iter();
-        groups.map(|group| (group.detail.call.reference(), group.count, group.others())).collect()
+        groups.map(|group| (group.detail.call.reference(), group.count, group.alike().others)).collect()
     }
 
     #[test]
@@ -349,10 +409,42 @@ mod tests {
     }
 
     #[test]
+    fn harm_to_one_intent_is_never_folded_into_harm_to_another_and_doubts_are() {
+        let take = |id: FindingId, counts: [u32; 3]| {
+            let listing = Listing::new(Selection::default());
+            for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
+                listing.take(&call(line, "a", Reply::Ok), intent, &[found(id, count)], std::iter::empty());
+            }
+            listing.into_groups()
+        };
+        let groups = take(FindingId::DuplicateEffect, [2, 3, 2]);
+        let counts: Vec<_> = groups.iter().map(|group| (group.count, group.alike().several_intents)).collect();
+        assert_eq!(counts, [(2, false), (1, false)]);
+        let groups = take(FindingId::PossibleDuplicateEffect, [2, 3, 2]);
+        let counts: Vec<_> = groups.iter().map(|group| (group.count, group.alike().several_intents)).collect();
+        assert_eq!(counts, [(3, true)]);
+        assert_eq!(take(FindingId::Unclassified, [1, 2, 1]).len(), 2, "another count is another claim");
+    }
+
+    #[test]
+    fn very_many_intents_are_folded_so_that_memory_has_a_bound() {
+        let listing = Listing::new(Selection::default());
+        let most = u64::try_from(INTENTS_MAX).unwrap() + 50;
+        for line in 1..=most {
+            let findings = [found(FindingId::DuplicateEffect, 2)];
+            listing.take(&call(line, "a", Reply::Ok), line.into(), &findings, std::iter::empty());
+        }
+        let groups = listing.into_groups();
+        assert_eq!(groups.len(), INTENTS_MAX + 1);
+        assert_eq!(groups.iter().map(|group| group.count).sum::<u64>(), most);
+        assert_eq!(groups.iter().filter(|group| group.alike().several_intents).count(), 1);
+    }
+
+    #[test]
     fn each_call_stands_by_itself_where_nothing_is_folded() {
         let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
         for line in 1..=3 {
-            listing.take(&call(line, "a", Reply::Failed(None)), &[], std::iter::empty());
+            listing.take(&call(line, "a", Reply::Failed(None)), 7, &[], std::iter::empty());
         }
         assert_eq!(shown(listing).len(), 3);
     }

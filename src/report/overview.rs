@@ -4,7 +4,7 @@ use super::style::Palette;
 use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
-use crate::replay::{InputAccount, Replayed};
+use crate::replay::{Counts, Firsts, InputAccount, Replayed, Unfamiliar};
 
 /// Forms of unclassified messages that are shown.
 const FORMS: usize = 5;
@@ -19,6 +19,10 @@ pub struct InputNote {
     pub name: String,
     /// What a foreign one was read as.
     pub read_as: Option<String>,
+    /// Whether its results carry no status, so that the text alone says which of them failed.
+    pub ok_is_read: bool,
+    /// What was left out of a foreign one, in words.
+    pub left_out: Option<String>,
 }
 
 /// The page, ending without a line break.
@@ -61,18 +65,26 @@ pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
 pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
     let mut lines = Vec::new();
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
-        let note = notes.get(n).and_then(|note| note.read_as.as_deref());
-        lines.extend(input(account, note, width, palette));
+        let note = notes.get(n);
+        lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette));
+        let status = "its results carry no status: whether one is ok or a failure is read from its text";
+        let status = note.filter(|note| note.ok_is_read).map(|_| status);
+        for said in status.into_iter().chain(note.and_then(|note| note.left_out.as_deref())) {
+            let said = text::wrapped(&text::visible(said), width.saturating_sub(2));
+            lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
+        }
     }
     if replayed.inputs.len() > INPUTS {
-        lines.push(format!("and {} inputs more", replayed.inputs.len() - INPUTS));
+        let more = (replayed.inputs.len() - INPUTS) as u64;
+        lines.push(format!("and {} more", text::counted(more, "input", "inputs")));
     }
     if replayed.inputs.len() > 1 {
         let mut ledger = replayed.ledger();
         if notes.iter().any(|note| note.read_as.is_some()) {
             ledger.unknown_fields = 0; // said of each input
         }
-        let all = InputAccount { name: "all inputs".to_owned(), ledger, skipped: Vec::new() };
+        let all =
+            InputAccount { name: "all inputs".to_owned(), ledger, firsts: Firsts::default(), skipped: Vec::new() };
         lines.extend(input(&all, None, width, palette));
     }
     lines.join("\n")
@@ -107,7 +119,22 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     let mut lines = vec![format!("{}{read_as}", palette.strong(&name))];
     let counts = text::wrapped(&said.join(", "), width.saturating_sub(2));
     lines.extend(counts.iter().map(|line| palette.faint(&format!("  {line}"))));
+    if read_as.is_empty() {
+        let firsts = unfamiliar(&account.firsts).into_iter().flat_map(|said| text::wrapped(&said, width - 2));
+        lines.extend(firsts.map(|line| palette.doubtful(&format!("  {line}"))));
+    }
     lines
+}
+
+/// The first of the types and of the fields that nobody knows, with its place and what was probably meant.
+fn unfamiliar(firsts: &Firsts) -> Vec<String> {
+    let firsts = [("type", &firsts.kind), ("field", &firsts.field)].into_iter();
+    let firsts = firsts.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
+    let said = |(what, line, first): (&str, &u64, &Unfamiliar)| {
+        let near = first.near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+        format!("unknown {what} `{}`, first in line {}{near}", text::fitted(&first.name, 40), text::count(*line))
+    };
+    firsts.map(said).collect()
 }
 
 fn counts(totals: &Totals<'_>, width: usize, palette: Palette) -> String {
@@ -160,7 +187,7 @@ fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<S
     let rows = summary.unclassified.rows();
     let failures = text::counted(summary.unclassified.total(), "failure", "failures");
     let title = format!("{failures} that no rule of {} matches, by the form of their message", names.playbook);
-    let mut lines = vec![palette.strong(&title)];
+    let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
     let widest = rows.first().map_or(0, |(_, count)| text::count(*count).len());
     for (form, count) in rows.iter().take(FORMS) {
         let form = if form.is_empty() { "(no message)" } else { form };
@@ -174,18 +201,29 @@ fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<S
     Some(lines.join("\n"))
 }
 
+/// The calls that may have made an effect again, by tool and by what makes it a doubt.
 fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
-    let rows = replayed.possible_duplicates.rows();
-    if rows.is_empty() {
-        return None;
-    }
-    let title = "Tools that nobody declared, and that may have made an effect again (calls)";
-    let mut lines = vec![palette.doubtful(title)];
+    let possible = &replayed.possible_duplicates;
+    let lists = [
+        ("Tools that nobody declared, and that may have made an effect again (calls)", &possible.undeclared),
+        ("Keys that were sent again; an upstream that forgot them made its effect again (calls)", &possible.keyed),
+    ];
+    let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
+    let lists: Vec<String> = lists.collect();
+    (!lists.is_empty()).then(|| lists.join("\n\n"))
+}
+
+fn by_tool(title: &str, counts: &Counts, width: usize, palette: Palette) -> Option<String> {
+    let rows = counts.rows();
+    let widest = rows.first().map(|(_, count)| text::count(*count).len())?;
+    let mut lines: Vec<String> = text::wrapped(title, width).iter().map(|line| palette.doubtful(line)).collect();
     for (tool, count) in rows.iter().take(FORMS) {
-        lines.push(format!("  {}  {}", text::count(*count), text::fitted(tool, width.saturating_sub(16))));
+        let count = format!("  {:>widest$}  ", text::count(*count));
+        lines.push(format!("{count}{}", text::fitted(tool, width.saturating_sub(count.len()))));
     }
-    if rows.len() > FORMS {
-        lines.push(palette.faint(&format!("  and {} more tools", rows.len() - FORMS)));
+    let more = rows.len().saturating_sub(FORMS);
+    if more > 0 {
+        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "tool", "tools"))));
     }
     Some(lines.join("\n"))
 }

@@ -112,18 +112,18 @@ impl Totals<'_> {
         rows
     }
 
-    /// What is claimed, then what the upstream is known to have done.
+    /// What the outcomes claim, a call each; then what the upstream is known to have done, an attempt each.
     fn effects(&self) -> Vec<Row> {
         let claims = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown];
-        let claims = claims
-            .into_iter()
-            .map(|claim| self.row(&format!("claimed {}", claim.as_str()), |summary| counted(summary.claim(claim))));
+        let claims = claims.into_iter().map(|claim| {
+            self.row(&format!("calls that claim {}", claim.as_str()), |summary| counted(summary.claim(claim)))
+        });
         let all: [Counted; 5] = [
-            ("upstream: proved by a recorded ok", |summary| summary.effects.recorded),
-            ("upstream: proved by a joined resend", |summary| summary.effects.inferred),
-            ("upstream: modelled", |summary| summary.effects.modelled),
-            ("upstream: taken back", |summary| summary.effects.reversed),
-            ("upstream: not observed", |summary| summary.effects.unobserved),
+            ("attempts of writes, ok as recorded", |summary| summary.effects.recorded),
+            ("attempts of writes, ok as a joined resend", |summary| summary.effects.inferred),
+            ("attempts of writes, ok as modelled", |summary| summary.effects.modelled),
+            ("attempts of writes, effect not observed", |summary| summary.effects.unobserved),
+            ("effects taken back", |summary| summary.effects.reversed),
         ];
         let upstream = all.into_iter().map(|(label, value)| self.row(label, |summary| counted(value(summary))));
         claims.chain(upstream).filter(is_said).collect()

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+pub use crate::diagnostic::{count, counted};
+
 /// Whether printing `c` could do anything but draw a character: controls, direction changes, invisible marks.
 pub fn is_treacherous(c: char) -> bool {
     c.is_control()
@@ -169,22 +171,17 @@ pub fn broken(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A count with its thousands separated: `1,234,567`.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+/// The text wrapped (longer words are broken) with `first` before its first line, its further lines standing below.
+pub fn hanging(first: &str, text: &str, columns: usize) -> Vec<String> {
+    let inset = width(first);
+    let below = " ".repeat(inset);
+    let lines = broken(text, columns.saturating_sub(inset).max(8));
+    lines.iter().enumerate().map(|(n, line)| format!("{}{line}", if n == 0 { first } else { &below })).collect()
 }
 
-/// A count with its noun: `1 call`, `2 calls`.
-pub fn counted(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { one } else { many })
+/// How wide prose is set on a page of `columns`: longer lines are hard to read.
+pub fn prose(columns: usize) -> usize {
+    columns.min(120)
 }
 
 fn longest_run(text: &str, of: char) -> usize {
@@ -244,16 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_wrap_at_spaces() {
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("incomprehensible", 5), ["incomprehensible"]);
+    fn further_lines_stand_below_the_first() {
+        assert_eq!(hanging("  - ", "one two three four five six", 24), ["  - one two three four", "    five six"]);
     }
 
     #[test]
-    fn thousands_are_separated() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(counted(1, "call", "calls"), "1 call");
+    fn lines_wrap_at_spaces() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("incomprehensible", 5), ["incomprehensible"]);
     }
 }

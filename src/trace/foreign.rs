@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::diagnostic::counted;
+
 /// A foreign source as lines of our own trace format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
@@ -97,6 +99,8 @@ pub enum Oddity {
     EmptyRun,
     /// A row that is neither call nor result.
     UnmatchedRow,
+    /// A line that is no JSON.
+    NotJson,
     /// A status or wait that is no number in range.
     UnreadableNumber,
 }
@@ -120,6 +124,13 @@ impl LossReport {
         seen.count += 1;
     }
 
+    /// An oddity in words, with its first place; none where it was not seen.
+    pub fn said(&self, oddity: Oddity) -> Option<String> {
+        let seen = self.oddities.get(&oddity)?;
+        let (one, many) = oddity.words();
+        Some(format!("{} (first at {})", counted(seen.count, one, many), seen.first))
+    }
+
     /// How often an oddity was seen.
     pub fn count(&self, oddity: Oddity) -> u64 {
         self.oddities.get(&oddity).map_or(0, |seen| seen.count)
@@ -132,7 +143,9 @@ impl Missing {
         match self {
             Missing::Times => "when calls were made and answered: the clock is synthetic",
             Missing::Latencies => "how long an attempt took",
-            Missing::FailureFlags => "which results are failures: one that starts with `Error:` counts as one",
+            Missing::FailureFlags => {
+                "which results are failures, because none has a status: one that begins with `Error:` is read as a failure, any other as ok"
+            }
             Missing::Kinds => "error kinds: a failure is known by its message alone",
             Missing::Status => "status numbers and codes of errors",
             Missing::Attempts => "which calls are attempts of one call",
@@ -144,22 +157,46 @@ impl Missing {
 }
 
 impl Oddity {
-    /// In words, for a count before it.
-    pub const fn as_str(self) -> &'static str {
+    /// In words, for one and for several.
+    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Oddity::ArgumentsNotJson => "arguments that are not JSON, kept as text",
-            Oddity::CallWithoutTool => "calls without a tool name, left out",
-            Oddity::CallWithoutId => "calls without an id, told apart by their place",
-            Oddity::RepeatedId => "calls with the id of a call that still waited, renamed",
-            Oddity::ResultWithoutId => "results without an id, paired by their place",
-            Oddity::ResultWithoutCall => "results without a call, kept as orphans",
-            Oddity::UserSideCall => "calls of the simulated user, in runs of their own",
-            Oddity::UnknownRole => "messages with an unknown role, left out",
-            Oddity::NotReadable => "things that are no message, call or run, left out",
-            Oddity::UnreadableTime => "times that could not be read, left out",
-            Oddity::EmptyRun => "runs without messages",
-            Oddity::UnmatchedRow => "rows that are neither call nor result, left out",
-            Oddity::UnreadableNumber => "numbers that could not be read, left out",
+            Oddity::ArgumentsNotJson => {
+                ("arguments that are not JSON, kept as text", "arguments that are not JSON, kept as text")
+            }
+            Oddity::CallWithoutTool => ("call without a tool name, left out", "calls without a tool name, left out"),
+            Oddity::CallWithoutId => {
+                ("call without an id, known by its place", "calls without an id, told apart by their place")
+            }
+            Oddity::RepeatedId => (
+                "call with the id of a call that still waited, renamed",
+                "calls with the id of a call that still waited, renamed",
+            ),
+            Oddity::ResultWithoutId => {
+                ("result without an id, paired by its place", "results without an id, paired by their place")
+            }
+            Oddity::ResultWithoutCall => {
+                ("result without a call, kept as an orphan", "results without a call, kept as orphans")
+            }
+            Oddity::UserSideCall => {
+                ("call of the simulated user, in a run of its own", "calls of the simulated user, in runs of their own")
+            }
+            Oddity::UnknownRole => {
+                ("message with an unknown role, left out", "messages with an unknown role, left out")
+            }
+            Oddity::NotReadable => {
+                ("thing that is no message, call or run, left out", "things that are no message, call or run, left out")
+            }
+            Oddity::UnreadableTime => {
+                ("time that could not be read, left out", "times that could not be read, left out")
+            }
+            Oddity::EmptyRun => ("run without messages", "runs without messages"),
+            Oddity::NotJson => ("line that is no JSON, left out", "lines that are no JSON, left out"),
+            Oddity::UnmatchedRow => {
+                ("row that is neither call nor result, left out", "rows that are neither call nor result, left out")
+            }
+            Oddity::UnreadableNumber => {
+                ("number that could not be read, left out", "numbers that could not be read, left out")
+            }
         }
     }
 }
@@ -168,9 +205,11 @@ impl Oddity {
 impl fmt::Display for LossReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LossReport { read_as, runs, calls, results, failures, unanswered, .. } = self;
-        write!(f, "read as {read_as}: {runs} runs, {calls} calls, {results} results, {failures} of them failed")?;
+        let (runs, calls) = (counted(*runs, "run", "runs"), counted(*calls, "call", "calls"));
+        let results = counted(*results, "result", "results");
+        write!(f, "read as {read_as}: {runs}, {calls}, {results}, {failures} of them failed")?;
         if *unanswered > 0 {
-            write!(f, "; {unanswered} calls without a result")?;
+            write!(f, "; {}", counted(*unanswered, "call without a result", "calls without a result"))?;
         }
         if !self.missing.is_empty() {
             write!(f, "\nthe source cannot tell:")?;
@@ -181,8 +220,8 @@ impl fmt::Display for LossReport {
         if !self.oddities.is_empty() {
             write!(f, "\nodd in the source:")?;
         }
-        for (oddity, seen) in &self.oddities {
-            write!(f, "\n  - {} {} (first at {})", seen.count, oddity.as_str(), seen.first)?;
+        for said in self.oddities.keys().filter_map(|oddity| self.said(*oddity)) {
+            write!(f, "\n  - {said}")?;
         }
         for Unused { field, path, near } in &self.unused {
             write!(f, "\nno row has `{path}`, which the mapping names as `{field}`")?;

@@ -7,7 +7,7 @@ use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
 use crate::trace::pieces::{MAX_LINE, Piece};
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::BadLine;
-use crate::trace::wire::{self, AnswerLine, CallLine, KnownErrors, Line};
+use crate::trace::wire::{self, AnswerLine, CallLine, KnownErrors, Line, Unfamiliar};
 
 /// What the lines of one piece say, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,10 +20,21 @@ pub struct Digest {
     pub other: u64,
     /// Fields that nobody knows.
     pub unknown_fields: u64,
+    /// What was first of those.
+    pub firsts: Firsts,
     /// What the other lines say; their places count from the piece's first line, which is 1.
     pub entries: Vec<Entry>,
     /// The lines that cannot be used.
     pub bad: Vec<BadLine>,
+}
+
+/// The first things of an input that nobody knows, each with its line: from 1, in a digest in its piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Firsts {
+    /// A type.
+    pub kind: Option<(u64, Unfamiliar)>,
+    /// A field.
+    pub field: Option<(u64, Unfamiliar)>,
 }
 
 /// What one line says.
@@ -90,6 +101,13 @@ pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spare
     }
 }
 
+/// Whether the first line of what begins with `start` is one of a trace.
+pub fn looks_like_a_trace(start: &[u8]) -> bool {
+    let first = start.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = std::str::from_utf8(first).ok().and_then(|first| wire::parse_line(first.trim_end()).ok());
+    line.is_some_and(|parsed| !matches!(parsed.line, Line::Other))
+}
+
 /// Calls `each` with every line's number, from 1, and its bytes without the line break.
 fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
     let (mut start, mut line) = (0, 0);
@@ -125,6 +143,12 @@ impl Digest {
         match wire::parse_among(text, &mut at_hand.errors) {
             Ok(parsed) => {
                 self.unknown_fields += u64::from(parsed.unknown_fields);
+                if parsed.unknown_fields > 0 && self.firsts.field.is_none() {
+                    self.firsts.field = wire::unfamiliar_field(text).map(|name| (line, name));
+                }
+                if matches!(parsed.line, Line::Other) && self.firsts.kind.is_none() {
+                    self.firsts.kind = wire::unfamiliar_type(text).map(|name| (line, name));
+                }
                 self.line(line, parsed.line, at_hand);
             }
             Err(error) => self.bad.push(BadLine::new(line, text, *error).redacted(at_hand.redaction)),
@@ -217,6 +241,8 @@ mod tests {
         assert_eq!((read.lines, read.blank, read.other, read.unknown_fields, read.bad.len()), (5, 2, 1, 1, 0));
         let [Entry::Call(call), Entry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
         assert_eq!((call.call.place.line, answer.answer.place.line), (2, 5));
+        let first = |line, name: &str| Some((line, Unfamiliar { name: name.to_owned(), near: None }));
+        assert_eq!(read.firsts, Firsts { kind: first(4, "crash"), field: first(5, "x") });
         assert_eq!(answer.id, marks::of_id(marks::of_run(None), "c"));
     }
 

@@ -53,7 +53,11 @@ impl<'a> Foreign<'a> {
             0 | 1 => 0,
             line => self.text.match_indices('\n').nth(line - 2).map_or(0, |(newline, _)| newline + 1),
         };
-        let offset = (line_start + error.column().saturating_sub(1)).min(self.text.len());
+        // What is cut short breaks off at its last character, not behind the line breaks that may follow.
+        let offset = match error.is_eof() {
+            true => self.text.trim_end_matches(['\n', '\r']).len().saturating_sub(1),
+            false => line_start + error.column().saturating_sub(1),
+        };
         let diagnostic = match error.is_eof() {
             true => Diagnostic::error("cut_short", "the JSON ends before it is complete")
                 .help("the file was cut short, or is still being written"),

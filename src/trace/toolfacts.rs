@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::diagnostic::counted;
+use crate::yaml::scalar;
+
 /// How often a trace calls a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolCount<'a> {
@@ -62,12 +65,14 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
     let nameless = tools.keys().filter(|tool| !is_name(tool)).count();
     tools.retain(|tool, _| is_name(tool));
     if nameless > 0 {
-        let _ = writeln!(text, "  # {nameless} names are left out: empty, or with control characters");
+        let names = counted(nameless as u64, "name is", "names are");
+        let _ = writeln!(text, "  # {names} left out: empty, or with control characters");
     }
     let rows: Vec<(String, (u64, u64))> = tools.iter().map(|(tool, counts)| (row(tool), *counts)).collect();
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
     for (row, (calls, failed)) in rows {
-        let _ = writeln!(text, "  {row:width$} # guessed: confirm ({calls} calls, {failed} failed)");
+        let calls = counted(calls, "call", "calls");
+        let _ = writeln!(text, "  {row:width$} # guessed: confirm ({calls}, {failed} failed)");
     }
     if tools.is_empty() {
         text.push_str("  {}\n");
@@ -78,8 +83,10 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
 fn header(source: &str) -> String {
     let source: String = source.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!(
-        "# What is known of the tools of {source}. Each access is a guess from the tool's name: confirm it,\n\
-         # then take the mark away. A tool counts as a write that is not idempotent until someone says otherwise.\n\
+        "# What is known of the tools of these calls:\n\
+         #   {source}\n\
+         # Each access is a guess from the tool's name: confirm it, then take the mark away.\n\
+         # A tool counts as a write that is not idempotent until someone says otherwise.\n\
          #   access: read       it only looks; it may be sent again at any time\n\
          #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\
          #   repeatable: true   each call is meant anew, even with the same arguments\n\
@@ -98,13 +105,9 @@ fn row(tool: &str) -> String {
     format!("{}: {{ access: {access} }}", key(tool))
 }
 
-/// The tool's name as a YAML key that is no glob: plain where it can be, else in quotes.
+/// The tool's name as a YAML key that is no glob.
 fn key(tool: &str) -> String {
-    let literal = globset::escape(tool);
-    let plain = literal.starts_with(|c: char| c.is_ascii_alphabetic())
-        && literal.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
-        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&&*literal.to_ascii_lowercase());
-    if plain { literal } else { serde_json::Value::from(literal).to_string() }
+    scalar(&globset::escape(tool)).into_owned()
 }
 
 /// Whether the name says, as names go, that the tool only looks.
@@ -170,11 +173,12 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "  get_x: { access: read } # guessed: confirm (1 calls, 0 failed)",
+                "  get_x: { access: read } # guessed: confirm (1 call, 0 failed)",
                 "  pay: { access: write }  # guessed: confirm (3 calls, 1 failed)",
             ]
         );
         assert!(text.contains("\nformat: tools/1\n"));
+        assert!(text.lines().all(|line| line.len() <= 100), "{text}");
         assert!(render("a\n", []).ends_with("tools:\n  {}\n"));
         let odd = render("a", [count("\u{1b}[31m", 1, 0), count(" ", 1, 0), count("pay", 1, 0)]);
         assert!(odd.contains("tools:\n  # 2 names are left out: empty, or with control characters\n  pay: "), "{odd}");
@@ -183,7 +187,7 @@ mod tests {
     #[test]
     fn an_odd_name_is_a_quoted_key_and_no_glob() {
         assert_eq!(key("a.b/c-d_1"), "a.b/c-d_1");
-        assert_eq!(key("no"), "\"no\"");
+        assert_eq!(key("no"), "'no'");
         assert_eq!(key("a: \"b\"\n"), "\"a: \\\"b\\\"\\n\"");
         let glob = globset::Glob::new(&globset::escape("a[*]")).expect("a glob").compile_matcher();
         assert!(glob.is_match("a[*]") && !glob.is_match("a[b]"));

@@ -23,14 +23,14 @@ mod cursor;
 mod node;
 mod problems;
 mod quantity;
-mod quote;
 mod read;
 mod scalar;
 #[cfg(test)]
 mod tests;
+mod write;
 
 pub use cursor::{Cursor, Key, Record};
 pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
-pub use quote::quoted;
 pub use read::{MAX_BYTES, parse};
+pub use write::{quoted, scalar};

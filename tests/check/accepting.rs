@@ -43,6 +43,21 @@ fn what_a_check_leaves_is_shown_accepted_and_then_as_accepted() {
 }
 
 #[test]
+fn a_first_check_names_what_is_new_in_a_line_each_and_one_command_that_accepts_it() {
+    let project = Project::new();
+    for golden in project.files().keys().filter(|name| name.ends_with(".snap")) {
+        std::fs::remove_file(project.path(golden)).expect("a golden");
+    }
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.lines().count() < 35, "{}", ran.out);
+    assert!(ran.out.contains("runs that nobody has accepted yet") && ran.out.contains("  and "), "{}", ran.out);
+    assert!(ran.out.contains("next: playproof accept\n"), "{}", ran.out);
+    assert_eq!(project.run(&["accept"]).code, 0);
+    assert_eq!(project.run(&["check"]).code, 0);
+}
+
+#[test]
 fn what_is_rejected_is_forgotten_and_the_goldens_stay() {
     let project = delayed();
     let before = project.files();

@@ -107,6 +107,13 @@ fn only_what_changed_since_a_revision_is_checked() {
     assert_eq!(count("main").expect("JSON"), 2);
     project.write("fixtures/new.yaml", &project.read("fixtures/a-denial-escalates-and-is-never-retried.yaml"));
     assert!(count("main").expect("JSON").as_u64() > Some(2), "files that git does not know yet count too");
+    let few = count("main").expect("JSON").as_u64();
+    let all = serde_json::from_str::<serde_json::Value>(&project.run(&["check", "--format", "json"]).out);
+    let all = all.expect("JSON")["counts"]["runs"].as_u64();
+    assert!(few < all, "{few:?} {all:?}");
+    let lock = "goldens/playbook.lock";
+    project.write(lock, &format!("{}\n", project.read(lock).trim_end()).replacen("format", "# read\nformat", 1));
+    assert_eq!(count("main").expect("JSON").as_u64(), all, "every run depends on the lock");
     let refused = project.run(&["check", "--changed-since", "no-such-revision"]);
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("no-such-revision"), "{}", refused.err);

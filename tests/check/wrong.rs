@@ -170,3 +170,15 @@ fn the_same_bytes_come_from_one_thread_from_several_and_from_a_folder_below() {
     let below = project.command().current_dir(project.path("fixtures")).env("CI", "1").arg("check").output();
     assert_eq!(String::from_utf8_lossy(&below.expect("it runs").stdout), run("1"));
 }
+
+#[test]
+fn a_blank_reason_is_wrong_usage() {
+    let project = Project::few();
+    for args in
+        [&["check", "--accept", "--reason", ""][..], &["accept", "--reason", "  "], &["approve", "--reason", "\t"]]
+    {
+        let ran = project.run(args);
+        assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
+        assert!(ran.err.contains("it is blank"), "{args:?}: {}", ran.err);
+    }
+}

@@ -12,7 +12,7 @@ fn refused(name: &str, content: impl AsRef<[u8]>, said: &[&str]) {
 fn refused_in(place: &Place, name: &str, said: &[&str]) {
     let run = place.run(&["replay", name]);
     assert_eq!((run.code, run.out.as_str()), (2, ""), "{}", run.err);
-    for words in said.iter().chain(&["1 error", "next: playproof"]) {
+    for words in said.iter().chain(&["1 error", "next: "]) {
         assert!(run.err.contains(words), "{words}\n{}", run.err);
     }
     assert!(!run.err.contains("bug in playproof"), "{}", run.err);
@@ -87,6 +87,32 @@ fn a_file_that_may_not_be_read() {
 }
 
 #[test]
+fn a_tool_without_a_name() {
+    refused(
+        "t.jsonl",
+        "{\"tool\":\"\",\"status\":\"ok\"}\n",
+        &["t.jsonl:1:1", "needs a `tool`", "no tool is named in this line"],
+    );
+}
+
+#[test]
+fn types_and_fields_that_nobody_knows_are_named_with_their_first_place() {
+    let place = Place::new();
+    let lines =
+        "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"type\":\"tool_cal\"}\n{\"tool\":\"a\",\"arg\":{},\"status\":\"ok\"}\n";
+    place.write("t.jsonl", lines);
+    let run = place.run(&["replay", "t.jsonl"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for said in [
+        "1 line of unknown type, 1 unknown field, all accounted for",
+        "unknown type `tool_cal`, first in line 2, did you mean `tool_call`?",
+        "unknown field `arg`, first in line 3, did you mean `args`?",
+    ] {
+        assert!(run.out.contains(said), "{said}\n{}", run.out);
+    }
+}
+
+#[test]
 fn results_without_calls() {
     refused(
         "t.jsonl",
@@ -136,6 +162,61 @@ fn malformed_lines_can_be_skipped_and_are_counted() {
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.contains("3 lines, 1 run, 2 calls, 2 results, 1 line skipped"), "{}", run.out);
     assert!(run.err.contains("t.jsonl:2:"), "{}", run.err);
+}
+
+#[test]
+fn a_cut_short_line_of_a_mapped_source_has_its_place_and_can_be_skipped() {
+    let place = Place::new();
+    place.write("map.yaml", "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: [ { b: no } ]\n");
+    place.write("log.jsonl", "{\"t\":\"a\",\"b\":\"yes\"}\n{\"t\":\"a\",\"b\":\n");
+    for command in ["replay", "import"] {
+        let run = place.run(&[command, "log.jsonl", "--map", "map.yaml"]);
+        assert_eq!(run.code, 2, "{}", run.err);
+        assert!(run.err.contains("log.jsonl:2:13") && run.err.contains("--skip-invalid"), "{}", run.err);
+        let run = place.run(&[command, "log.jsonl", "--map", "map.yaml", "--skip-invalid"]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let said = "1 line that is no JSON, left out (first at line 2)";
+        assert!(run.out.contains(said) || run.err.contains(said), "{}\n{}", run.out, run.err);
+    }
+}
+
+#[test]
+fn a_file_of_another_kind_is_told_in_one_line_with_the_command_that_takes_it() {
+    let place = Place::with_trace();
+    place.copy_fixture("the-worked-refund.yaml");
+    place.write("book.yaml", "format: playbook/1\nname: b\n");
+    place.write("map.yaml", "format: mapping/1\ncall: { tool: t }\n");
+    std::fs::create_dir(place.path().join("books")).expect("a folder");
+    for (args, said, next) in [
+        (&["replay", "book.yaml"][..], "`book.yaml` is a playbook", "playproof lint book.yaml"),
+        (&["mine", "book.yaml"], "`book.yaml` is a playbook", "playproof lint book.yaml"),
+        (&["lint", "trace.jsonl"], "`trace.jsonl` is a trace", "playproof replay trace.jsonl"),
+        (&["lint", "the-worked-refund.yaml"], "is a fixture", "playproof replay the-worked-refund.yaml"),
+        (&["replay", "trace.jsonl", "-p", "map.yaml"], "is a mapping", "playproof replay RECORDING --map map.yaml"),
+        (&["replay", "trace.jsonl", "--tools", "book.yaml"], "is a playbook", "playproof lint book.yaml"),
+        (&["replay", "trace.jsonl", "--map", "book.yaml"], "is a playbook", "playproof lint book.yaml"),
+        (&["tools", "the-worked-refund.yaml"], "is a fixture", "playproof replay the-worked-refund.yaml"),
+        (&["lint", "books"], "it is a directory", "playproof help lint"),
+        (&["replay", "trace.jsonl", "--run", "r1", "--call", "#9"], "in the run `r1`", "--call 'r1#9'"),
+    ] {
+        let run = place.run(args);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}\n{}", run.err);
+        assert!(run.err.contains(said) && run.err.contains(next), "{args:?}\n{}", run.err);
+        assert!(run.err.lines().count() <= 4, "{args:?}\n{}", run.err);
+    }
+}
+
+#[test]
+fn what_only_has_to_be_converted_says_how() {
+    refused("t.json", "{\n  \"tool\": \"a\"\n}\n", &["one JSON document over many lines", "jq -c . t.json > t.jsonl"]);
+    let place = Place::new();
+    place.write("t.jsonl", b"\xff\xfe{\0\"\0");
+    let run = place.run(&["replay", "t.jsonl"]);
+    assert!(run.code == 2 && run.err.contains("next: iconv -f UTF-16 -t UTF-8 t.jsonl"), "{}", run.err);
+    place.write("t.gz", b"\x1f\x8b\x08garbage");
+    let run = place.run(&["replay", "t.gz"]);
+    assert!(run.code == 2 && run.err.contains("cut short or damaged"), "{}", run.err);
+    assert!(run.err.contains("next: gzip -t t.gz"), "{}", run.err);
 }
 
 #[test]

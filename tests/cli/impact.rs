@@ -97,7 +97,7 @@ fn an_undetermined_call_is_counted_apart_and_strict_minds_it() {
 fn what_cannot_be_compared_is_no_success() {
     let place = place();
     place.write("empty.jsonl", "");
-    place.write("x.yaml", "");
+    place.write("x.yaml", "format: fixture/1\n");
     let same = ["--base", "standard", "--candidate", "standard"];
     for (args, said) in [
         (vec!["impact", "empty.jsonl", "--candidate", "reversing"], "it is empty"),

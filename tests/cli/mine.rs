@@ -25,7 +25,7 @@ fn the_page_shows_forms_look_alikes_and_rules() {
         "examples    r1#1: payment method card_1 is unknown",
         "look-alikes 1 unclassified, tool_error: payment method is unknown",
         "when: { kind: tool_error, message: { matches: '^payment method \\S+ is unknown$' } }",
-        "next: playproof explain t.jsonl --call 'r1#1'",
+        "next: playproof propose new VERDICT --from-cluster 1 --trace t.jsonl",
     ] {
         assert!(run.out.contains(said), "{said}\n---\n{}", run.out);
     }
@@ -66,6 +66,7 @@ fn the_same_bytes_on_any_number_of_threads() {
 fn what_cannot_be_mined_is_no_success_and_a_trace_without_failures_is() {
     let place = place();
     place.write("empty.jsonl", "");
+    place.write("x.yaml", "format: fixture/1\n");
     place.write("fine.jsonl", r#"{"tool":"book","status":"ok"}"#);
     for (args, said) in [
         (vec!["mine", "empty.jsonl"], "it is empty"),

@@ -47,6 +47,17 @@ fn what_replay_says_to_run_next_can_be_run() {
 }
 
 #[test]
+fn a_page_is_as_wide_as_columns_says() {
+    let place = Place::with_trace();
+    for width in [60, 80, 140] {
+        let output = place.command(&["replay", "trace.jsonl"]).env("COLUMNS", width.to_string()).output();
+        let page = String::from_utf8(output.expect("the binary runs").stdout).expect("UTF-8");
+        let widest = page.lines().map(|line| line.chars().count()).max();
+        assert_eq!(widest, Some(width), "{page}"); // the rule beside a call's title
+    }
+}
+
+#[test]
 fn standard_input_is_an_input() {
     let run = Place::new().run_with(&["replay", "-", "--format", "json"], TRACE);
     assert_eq!(run.code, 1, "{}", run.err);
@@ -71,6 +82,56 @@ fn strict_makes_a_doubt_inconclusive() {
     place.write("t.jsonl", r#"{"tool":"t","status":"error","error":{"kind":"weird","message":"boom"}}"#);
     assert_eq!(place.run(&["replay", "t.jsonl"]).code, 0);
     assert_eq!(place.run(&["replay", "t.jsonl", "--strict"]).code, 3);
+}
+
+#[test]
+fn what_makes_strict_doubt_can_be_seen() {
+    let place = Place::new();
+    place.write("t.jsonl", "{\"tool\":\"t\",\"run_id\":\"r\",\"args\":{\"n\":1},\"status\":\"ok\"}\n".repeat(3));
+    let run = place.run(&["replay", "t.jsonl", "--strict", "--only", "findings"]);
+    assert_eq!(run.code, 3, "{}", run.err);
+    for said in [
+        "doubt   possible_duplicate_effect           2",
+        "1. t  r#3 ×2 ──",
+        "possible_duplicate_effect: one intent may have had 3 effects, if this tool writes",
+    ] {
+        assert!(run.out.contains(said), "{said}\n{}", run.out);
+    }
+}
+
+#[test]
+fn all_shows_every_call_those_that_went_well_too() {
+    let place = Place::new();
+    let ok = "{\"tool\":\"search.web\",\"status\":\"ok\"}\n";
+    place.write("t.jsonl", format!("{ok}{ok}{{\"tool\":\"t\",\"status\":\"error\"}}\n"));
+    let few = place.run(&["replay", "t.jsonl"]).out;
+    assert!(few.contains("1 call failed or shows a finding") && !few.contains("2. "), "{few}");
+    let all = place.run(&["replay", "t.jsonl", "--all"]).out;
+    assert!(all.contains("3 calls; the most serious first"), "{all}");
+    for said in ["1. t  #3", "2. search.web  #1", "3. search.web  #2"] {
+        assert!(all.contains(said), "{said}\n{all}");
+    }
+    let failed = place.run(&["replay", "t.jsonl", "--all", "--only", "failed"]).out;
+    assert!(failed.contains("1 call failed; the most serious first") && !failed.contains("2. "), "{failed}");
+}
+
+#[test]
+fn an_ok_that_was_read_from_a_text_is_said_to_be_so() {
+    let place = Place::new();
+    let chat = r#"[{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"pay","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"c","content":"done"},
+{"role":"assistant","tool_calls":[{"id":"d","type":"function","function":{"name":"pay","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"d","content":"done"}]"#;
+    place.write("chat.json", chat);
+    let page = place.run(&["replay", "chat.json"]).out;
+    for said in ["its results carry no status", "write, not idempotent (assumed) · status read from the text"] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    let recorded = Place::with_trace();
+    assert!(!recorded.run(&["replay", "trace.jsonl"]).out.contains("read from"));
+    let loss = place.run(&["import", "chat.json", "-o", "t.jsonl"]).err;
+    assert!(loss.contains("1 run, 2 calls, 2 results, 0 of them failed"), "{loss}");
+    assert!(loss.contains("because none has a status"), "{loss}");
 }
 
 #[test]

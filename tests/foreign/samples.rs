@@ -14,7 +14,7 @@ fn a_chat_of_openai_messages_is_one_run() {
     let (said, counts) = account("openai-chat.json");
     assert_eq!(
         said,
-        "read as OpenAI chat messages: 1 runs, 4 calls, 4 results, 2 of them failed; 1 calls without a result"
+        "read as OpenAI chat messages: 1 run, 4 calls, 4 results, 2 of them failed; 1 call without a result"
     );
     assert_eq!(counts, (4, 4, 2));
 }

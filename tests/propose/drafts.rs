@@ -80,3 +80,26 @@ fn a_draft_of_what_is_there_already_or_cannot_be_is_refused() {
     let from = ["propose", "new", "x", "--from-cluster", "40", "--trace", "trace.jsonl"];
     refused(&from, "there is no form 40: 3 forms were mined");
 }
+
+#[test]
+fn a_draft_from_feedback_has_its_rule_and_its_call() {
+    let project = Project::new();
+    trace(&project);
+    let add =
+        ["feedback", "add", "trace.jsonl", "--call", "r1#2", "--note", "Nobody can help a card that was declined."];
+    let added = project.run(&add);
+    assert_eq!(added.code, 0, "{added:?}");
+    let list = project.run(&["feedback", "list", "--format", "json"]);
+    let list: serde_json::Value = serde_json::from_str(&list.out).expect("JSON");
+    let id = list["feedback"][0]["id"].as_str().unwrap_or_else(|| panic!("{list}")).to_owned();
+    let new = project.run(&["propose", "new", "said_no", "--from-feedback", &id, "--effect", "not_applied"]);
+    assert_eq!(new.code, 0, "{new:?}");
+    let caught = project.read("proposals/said-no/fixtures/said-no.yaml");
+    assert!(caught.contains("card 2 was declined") && caught.contains("verdicts: [said_no]"), "{caught}");
+    let adr = project.read("proposals/said-no/adr.md");
+    assert!(adr.contains("Nobody can help a card that was declined") && adr.contains("r1#2"), "{adr}");
+    let (code, said) = project.refused(&["propose", "check"]);
+    assert_eq!(code, 1, "{said}");
+    let (code, said) = project.refused(&["propose", "new", "x", "--from-feedback", "none"]);
+    assert_eq!(code, 2, "{said}");
+}

@@ -57,13 +57,18 @@ pub fn house(tree: &Tree) -> Vec<Violation> {
     missing.chain(untold).map(|message| Violation::of_file(DOCUMENT, message)).collect()
 }
 
-/// The words of every line that stand in backticks or in a fenced block, with their offsets.
+/// The words of every line that stand in backticks or in a fenced block, with their offsets. A block that is marked
+/// `in=FOLDER` is about a project of the reader's.
 fn names_in(text: &str) -> Vec<(usize, &str)> {
     let mut names = Vec::new();
     let mut fenced = false;
+    let mut elsewhere = false;
     for line in text.split_inclusive('\n') {
-        if line.trim_start().starts_with("```") {
+        if let Some(info) = line.trim_start().strip_prefix("```") {
             fenced = !fenced;
+            elsewhere = fenced && info.contains(" in=");
+        } else if elsewhere {
+            continue;
         } else if fenced {
             names.extend(words(line));
         } else {

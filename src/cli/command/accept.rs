@@ -6,7 +6,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
-use crate::cli::{folders, pending};
+use crate::cli::{folders, pending, reason};
 
 /// What is accepted.
 #[derive(Debug, clap::Args)]
@@ -24,7 +24,7 @@ pub struct Args {
     pub ids: Vec<String>,
 
     /// Why a changed effect or a weakened guard is accepted
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Args {
 /// Nothing that waits, or something that may not be accepted.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+    let reason = args.reason.as_deref();
     let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
     let results = waiting(&workspace, &checked.report.results);
     if results.is_empty() {

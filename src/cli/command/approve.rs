@@ -7,6 +7,7 @@ use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
 use crate::cli::output::{Output, to_stderr};
+use crate::cli::reason;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::diagnostic::did_you_mean;
@@ -32,7 +33,7 @@ pub struct Args {
     pub playbooks: Vec<String>,
 
     /// Why the rows changed; kept beside each of them, and in the history
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
 }
 
@@ -41,7 +42,7 @@ pub struct Args {
 /// # Errors
 /// No reason, a playbook that no fixture uses, files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+    let reason = args.reason.as_deref();
     let reason = reason.ok_or_else(|| {
         Failure::said("rows are not approved without a reason")
             .help("it is kept in the lock, beside each row that changed, and in the history")

@@ -1,6 +1,7 @@
 //! `playproof check [FIXTURE...]`: holds every fixture against its golden and every playbook against its approved rows.
 
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use regex::Regex;
@@ -9,10 +10,11 @@ use crate::check::{CaseResult, CheckReport, GoldenState, Verdict};
 use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::{Output, to_stderr};
+use crate::cli::project::{self, Project};
 use crate::cli::reports::{self, ReportTo};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
-use crate::cli::{git, pending};
+use crate::cli::{git, pending, reason};
 use crate::report::check::{Shown, json, page};
 use crate::report::style::Palette;
 use crate::report::text::counted;
@@ -51,7 +53,8 @@ pub struct Args {
     #[arg(long, value_name = "REGEX")]
     pub run: Option<String>,
 
-    /// Only runs of which a file changed since this git revision: fixture, golden or playbook
+    /// Only runs of which a file changed since this git revision: fixture, golden or playbook; all of them where the
+    /// lock, the tool facts or playproof.yaml did
     #[arg(long, value_name = "REV")]
     pub changed_since: Option<String>,
 
@@ -64,7 +67,7 @@ pub struct Args {
     pub accept: bool,
 
     /// Why a changed effect or a weakened guard is accepted
-    #[arg(long, value_name = "TEXT", requires = "accept")]
+    #[arg(long, value_name = "TEXT", requires = "accept", value_parser = reason::parse)]
     pub reason: Option<String>,
 
     /// How to write the result
@@ -135,7 +138,16 @@ fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
     };
     let run = args.run.as_deref().map(|run| Regex::new(run).map_err(|error| bad(&error))).transpose()?;
     let changed = args.changed_since.as_deref().map(|rev| git::changed_since(workspace.root(), rev)).transpose()?;
+    let shared = shared_files(workspace)?;
+    let changed = changed.filter(|changed| !shared.iter().any(|file| changed.contains(file)));
     Ok(Selection { named: args.fixtures.clone(), run, changed })
+}
+
+/// The files on which every run depends: the project's own, its tool facts, the approved rows.
+fn shared_files(workspace: &Workspace) -> Result<Vec<PathBuf>, Failure> {
+    let tools = Project::find()?.tools.map(|tools| PathBuf::from(workspace.name(Path::new(&tools))));
+    let lock = PathBuf::from(workspace.name(&workspace.lock_path()));
+    Ok([PathBuf::from(project::FILE), lock].into_iter().chain(tools).collect())
 }
 
 fn nothing(workspace: &Workspace, selection: &Selection) -> Failure {
@@ -190,6 +202,7 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
             GoldenState::Unreadable(report) => format!("git restore {}", report.source.name),
             _ if !first.contradictions.is_empty() => about_contradiction(workspace, first),
             _ if terminal.ci => "playproof check   (not in CI: it leaves what it found for review)".to_owned(),
+            GoldenState::Missing if failing.len() > 1 => "playproof accept".to_owned(), // the worst is first
             GoldenState::Missing | GoldenState::Same => format!("playproof accept {}", first.id),
             GoldenState::Diverged(_) if terminal.out.is_terminal => "playproof review".to_owned(),
             GoldenState::Diverged(_) => format!("playproof diff {}", first.id),

@@ -1,16 +1,13 @@
 //! `playproof help [TOPIC]`: a command, a finding, a lint or a word. Holds no texts of its own.
 
-use crate::cli::args::Cli;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::manual::definition;
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::topics::{self, Topic};
 use crate::diagnostic::did_you_mean;
 use crate::report::style::Palette;
 use crate::report::text;
-
-/// Longer lines of prose are hard to read.
-const PAGE_MAX: usize = 100;
 
 /// What to explain.
 #[derive(Debug, clap::Args)]
@@ -27,10 +24,11 @@ pub struct Args {
 
 /// Explains.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let mut definition = definition(terminal.out.width);
     let Some(topic) = args.topic.as_deref() else {
-        return page_of(&mut Cli::definition(), terminal, output);
+        return page_of(&mut definition, terminal, output);
     };
-    if let Some(command) = Cli::definition().find_subcommand_mut(topic) {
+    if let Some(command) = definition.find_subcommand_mut(topic) {
         return page_of(command, terminal, output);
     }
     let palette = Palette::new(terminal.out.colour);
@@ -42,7 +40,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let wanted = topic.replace(' ', "_");
     let known: Vec<&Topic> = all.iter().filter(|known| known.id.eq_ignore_ascii_case(&wanted)).collect();
     if known.is_empty() {
-        return Err(unknown(topic, &all));
+        return Err(unknown(topic, &all, &definition));
     }
     let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
     output.page(&pages.join("\n\n"))?;
@@ -61,16 +59,27 @@ fn explain(topic: &Topic, palette: Palette, width: usize) -> String {
         "lint" => format!("{} (lint)", palette.strong(topic.id)), // its title is the first sentence of its text
         sort => format!("{} ({sort}): {}", palette.strong(topic.id), topic.title),
     };
-    let mut lines = text::wrapped(&head, width.min(PAGE_MAX));
+    let mut lines = text::wrapped(&head, text::prose(width));
     for paragraph in topic.text.split("\n\n") {
         lines.push(String::new());
         if paragraph.starts_with("    ") {
-            lines.extend(paragraph.lines().map(str::to_owned));
+            lines.extend(paragraph.lines().flat_map(|row| fitted_row(row, text::prose(width))));
         } else {
-            lines.extend(text::wrapped(&paragraph.replace('\n', " "), width.min(PAGE_MAX)));
+            lines.extend(text::wrapped(&paragraph.replace('\n', " "), text::prose(width)));
         }
     }
     lines.join("\n")
+}
+
+/// A row of two columns as it is, or with its second column wrapped.
+fn fitted_row(row: &str, width: usize) -> Vec<String> {
+    let indent = row.len() - row.trim_start().len();
+    let second = row[indent..].find("  ").map(|at| indent + at);
+    let second = second.map(|at| at + row[at..].len() - row[at..].trim_start().len());
+    match second.filter(|_| text::width(row) > width).and_then(|at| row.split_at_checked(at)) {
+        Some((first, said)) => text::hanging(first, said, width),
+        None => vec![row.to_owned()],
+    }
 }
 
 fn list(all: &[Topic], palette: Palette, width: usize) -> String {
@@ -85,14 +94,15 @@ fn list(all: &[Topic], palette: Palette, width: usize) -> String {
             sort = topic.sort;
             lines.push(palette.strong(&format!("{sort}s")));
         }
-        let title = text::fitted(&topic.title, width.saturating_sub(longest + 4)).into_owned();
-        lines.push(format!("  {:longest$}  {title}", topic.id));
+        let title = text::wrapped(&topic.title, text::prose(width).saturating_sub(longest + 4));
+        let names = std::iter::once(topic.id).chain(std::iter::repeat(""));
+        lines.extend(title.iter().zip(names).map(|(piece, name)| format!("  {name:longest$}  {piece}")));
     }
     lines.join("\n")
 }
 
-fn unknown(topic: &str, all: &[Topic]) -> Failure {
-    let commands: Vec<String> = Cli::definition().get_subcommands().map(|one| one.get_name().to_owned()).collect();
+fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {
+    let commands: Vec<String> = definition.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     let names = all.iter().map(|topic| topic.id).chain(commands.iter().map(String::as_str));
     let failure = Failure::said(format!("nothing is known of `{topic}`"));
     match did_you_mean(topic, names) {

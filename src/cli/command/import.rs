@@ -26,6 +26,10 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     pub map: Option<String>,
 
+    /// With --map: count lines that are no JSON instead of stopping at the first
+    #[arg(long)]
+    pub skip_invalid: bool,
+
     /// Where to write the trace [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
@@ -34,6 +38,7 @@ pub struct Args {
 /// Imports.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
+    let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid));
     let name = files::display_name(&args.input);
     let imported = match inputs::foreign(&args.input, mapping.as_ref())? {
         Foreign::Imported(imported) => imported,
@@ -48,7 +53,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         None => output.write(&imported.lines)?,
     }
     let palette = Palette::new(terminal.err.colour);
-    let report: Vec<String> = imported.loss.to_string().lines().map(|line| text::visible(line).into_owned()).collect();
+    let report = imported.loss.to_string();
+    let fitted = |line: &str| {
+        let line = text::visible(line);
+        let (mark, said) = line.split_at(if line.starts_with("  - ") { 4 } else { 0 });
+        text::hanging(mark, said, terminal.err.width)
+    };
+    let report: Vec<String> = report.lines().flat_map(fitted).collect();
     to_stderr(&format!("{}\n", report.join("\n")));
     if let Some(path) = args.output.as_deref() {
         to_stderr(&format!("{} playproof replay {}\n", palette.strong("next:"), text::shell_word(path)));

@@ -103,7 +103,8 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
             lines.push(format!("{}: {}", text::visible(&one.source.name), palette.good("clean")));
         }
         if let Some(loaded) = &one.loaded {
-            lines.push(palette.faint(&facts(loaded)));
+            let facts = text::wrapped(&facts(loaded), terminal.out.width);
+            lines.extend(facts.iter().map(|line| palette.faint(line)));
         }
         sections.push(lines.join("\n"));
     }

@@ -109,15 +109,24 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(Exit::Clean)
 }
 
-/// The first example of the most pressing form, explained.
+/// A verdict for the most pressing form whose rule was drawn; else its first example, explained.
 fn next(args: &Args, mined: &Mined) -> Option<String> {
-    let example = mined.shown.first()?.examples.first()?;
-    let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
-    let mut command = format!("playproof explain {input} --call '{}'", example.reference);
-    for (flag, value) in [("playbook", &args.playbook), ("tools", &args.tools), ("map", &args.reading.map)] {
-        if let Some(value) = value {
-            command += &format!(" --{flag} {value}");
+    let drawn = mined.shown.iter().position(|cluster| cluster.rule.is_ok());
+    let mut words = vec!["playproof".to_owned()];
+    match drawn {
+        Some(place) => {
+            words.extend(["propose", "new", "VERDICT", "--from-cluster"].map(str::to_owned));
+            words.extend([(place + 1).to_string(), "--trace".to_owned()]);
+            words.extend(args.inputs.iter().cloned());
+        }
+        None => {
+            let example = mined.shown.first()?.examples.first()?;
+            let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
+            words.extend(["explain", input, "--call", &example.reference].map(str::to_owned));
         }
     }
-    Some(text::visible(&command).into_owned())
+    for (flag, value) in [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.reading.map)] {
+        words.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
+    }
+    Some(text::visible(&text::shell_words(&words)).into_owned())
 }

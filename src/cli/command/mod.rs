@@ -3,6 +3,7 @@
 pub mod accept;
 pub mod approve;
 pub mod check;
+pub mod completions;
 pub mod coverage;
 pub mod diff;
 pub mod explain;
@@ -11,6 +12,7 @@ pub mod help;
 pub mod history;
 pub mod impact;
 pub mod import;
+pub mod init;
 pub mod lint;
 pub mod mine;
 pub mod mutate;

@@ -36,7 +36,7 @@ pub struct Args {
 /// Drafts.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
-    let mapping = args.reading.map.as_deref().map(inputs::mapping).transpose()?;
+    let mapping = args.reading.mapping()?;
     let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (number, path) in args.inputs.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
@@ -50,11 +50,12 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
     if counts.is_empty() {
-        return Err(Failure::said(format!("no calls in {}", names.join(", ")))
-            .next(format!("playproof import {}", text::shell_words(&args.inputs))));
+        return Err(Failure::said(format!("no calls in {}", said(&names)))
+            .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")
+            .next("playproof schema trace"));
     }
     let rows = counts.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
-    let text = render(&names.join(", "), rows);
+    let text = render(&said(&names), rows);
     match args.output.as_deref() {
         None => output.write(text.as_bytes())?,
         Some(path) => {
@@ -67,4 +68,12 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Clean)
+}
+
+/// The inputs in one line, however many there are.
+fn said(names: &[String]) -> String {
+    match names {
+        [first, _, _, rest @ ..] if !rest.is_empty() => format!("{first} and {} more", names.len() - 1),
+        few => few.join(", "),
+    }
 }

@@ -77,10 +77,11 @@ What to do: `--beyond-tape ok|repeat|fail:KIND` answers on request, and says tha
 fixture for the case. `--join-resends` reads an identical later call as the next attempt (`inferred`).",
         ),
         FindingId::PossibleDuplicateEffect => (
-            "one intent may have had more than one effect, but nobody declared the tool's facts",
+            "one intent may have had more than one effect, which hangs on what is not known",
             "\
 As `duplicate_effect`, for a tool that nobody declared: it is assumed to be a write that is not idempotent. If it is a \
-read, the finding is moot.
+read, the finding is moot. Also where a key was sent again and both times an ok came back: an upstream that honours keys \
+gave its first answer again, one that forgot the key made its effect again.
 
 What to do: `playproof tools TRACE -o tools.yaml` writes the facts of every tool seen, with a guess to confirm; then \
 `playproof replay TRACE --tools tools.yaml`.",

@@ -167,9 +167,9 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "what the exit code says",
         "\
 \x20   0    clean
-    1    an `unsafe` finding (replay, impact), what a gate refuses, or a warning (lint)
+    1    an `unsafe` finding (replay), a difference that nobody accepted (check), what a gate refuses (impact, coverage, mutate), or a warning (lint)
     2    wrong usage, input that cannot be read or is empty, a gate that cannot do its job
-    3    inconclusive: under `--strict`, a `doubt` finding; otherwise a bound that was hit
+    3    inconclusive: under `--strict`, where there is a doubt
     70   our bug: please report it with the input
     130  interrupted (Ctrl-C)
     141  whoever read the output went away, as in `playproof replay TRACE --all | head`

@@ -9,6 +9,8 @@ mod page;
 mod problems;
 mod sarif;
 #[cfg(test)]
+mod sarif_shape;
+#[cfg(test)]
 mod tests;
 
 pub use changes::{events, rows};

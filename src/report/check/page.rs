@@ -9,6 +9,9 @@ use crate::report::diagnostic;
 use crate::report::style::Palette;
 use crate::report::text::{self, counted};
 
+/// Runs without a golden that are named.
+const LISTED: usize = 20;
+
 /// A check with what a page of it needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
@@ -28,7 +31,11 @@ pub struct Shown<'a> {
 pub fn page(shown: &Shown<'_>) -> String {
     let mut sections = Vec::new();
     let mut drawn = BTreeSet::new();
-    for group in alike(&shown.report.failing()) {
+    let failing = shown.report.failing();
+    let (new, failing): (Vec<_>, Vec<_>) = failing.into_iter().partition(|result| is_new(result));
+    // One is worth a look here; many are a project's first check, and each has its page in `diff`.
+    let (listed, shown_apart) = if new.len() > 1 { (new, Vec::new()) } else { (Vec::new(), new) };
+    for group in alike(&[failing, shown_apart].concat()) {
         let Some((first, others)) = group.split_first() else { continue };
         let mut section = result(shown, first, &mut drawn);
         if !others.is_empty() {
@@ -40,6 +47,7 @@ pub fn page(shown: &Shown<'_>) -> String {
         }
         sections.push(section);
     }
+    sections.extend(without_golden(&listed, shown));
     for rows in &shown.report.rows {
         sections.push(changes::rows(rows, shown.width, shown.palette));
     }
@@ -50,6 +58,27 @@ pub fn page(shown: &Shown<'_>) -> String {
     }
     sections.push(summary(shown.report, shown.palette));
     sections.join("\n\n")
+}
+
+/// Whether a result only lacks a golden.
+fn is_new(result: &CaseResult) -> bool {
+    matches!(result.golden, GoldenState::Missing) && result.contradictions.is_empty()
+}
+
+/// Results that only lack a golden, a line each.
+fn without_golden(results: &[&CaseResult], shown: &Shown<'_>) -> Option<String> {
+    if results.is_empty() {
+        return None;
+    }
+    let runs = counted(results.len() as u64, "run that nobody has accepted yet", "runs that nobody has accepted yet");
+    let mut lines = vec![shown.palette.doubtful(&format!("no golden: {runs}"))];
+    for result in results.iter().take(LISTED) {
+        lines.push(format!("  {}", text::fitted(&result.id.to_string(), shown.width.saturating_sub(2))));
+    }
+    if let Some(more) = results.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        lines.push(shown.palette.faint(&format!("  and {more} more")));
+    }
+    Some(lines.join("\n"))
 }
 
 /// Results that differ in the same words stand together, in the order of the first of each.

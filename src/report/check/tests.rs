@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::sarif_shape::assert_sarif;
 use super::{Directions, MARKER, Shown, annotations, comment, json, junit, page, sarif};
 use crate::check::{CaseResult, CheckReport, Diverged, GoldenState, Id, PlaybookRows};
 use crate::diagnostic::{Diagnostic, Report, Source};
@@ -123,24 +124,39 @@ fn junit_is_xml_in_which_each_run_is_a_case() {
 }
 
 #[test]
-fn sarif_has_what_its_schema_wants() {
-    let text = drawn(&report(), sarif);
-    let log: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(log["version"], "2.1.0");
-    let run = &log["runs"][0];
-    let rules: Vec<&str> =
-        run["tool"]["driver"]["rules"].as_array().unwrap().iter().map(|rule| rule["id"].as_str().unwrap()).collect();
-    let results = run["results"].as_array().unwrap();
-    assert_eq!(results.len(), 7);
-    for result in results {
-        assert!(rules.contains(&result["ruleId"].as_str().unwrap()), "{result}");
-        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()), "{result}");
-        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
-        let place = &result["locations"][0]["physicalLocation"];
-        assert!(!place["artifactLocation"]["uri"].as_str().unwrap().is_empty(), "{result}");
-        assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
-        assert!(place["region"]["startColumn"].as_u64().unwrap() >= 1);
+fn junit_has_no_attribute_that_jenkins_does_not_know_and_its_counts_add_up() {
+    let text = drawn(&report(), junit);
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let counts = ["tests", "failures", "errors"];
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        let (known, required): (&[&str], &[&str]) = match node.tag_name().name() {
+            "testsuites" => (&["name", "tests", "failures", "errors"], &[]),
+            "testsuite" => (&["name", "tests", "failures", "errors", "skipped"], &["name", "tests"]),
+            "testcase" => (&["name", "classname"], &["name", "classname"]),
+            "failure" | "error" => (&["type", "message"], &[]),
+            other => panic!("{other} in {text}"),
+        };
+        assert!(node.attributes().all(|attribute| known.contains(&attribute.name())), "{node:?}");
+        assert!(required.iter().all(|name| node.has_attribute(*name)), "{node:?}");
+        if node.has_tag_name("testcase") {
+            assert!(!node.attribute("classname").unwrap_or_default().is_empty());
+        }
     }
+    let number = |node: roxmltree::Node<'_, '_>, name: &str| node.attribute(name).and_then(|n| n.parse::<u32>().ok());
+    for count in counts {
+        let suites = document.root_element().children().filter(|node| node.has_tag_name("testsuite"));
+        let sum: u32 = suites.filter_map(|suite| number(suite, count)).sum();
+        assert_eq!(number(document.root_element(), count), Some(sum), "{count}");
+    }
+}
+
+#[test]
+fn sarif_has_what_its_schema_wants() {
+    let log: serde_json::Value = serde_json::from_str(&drawn(&report(), sarif)).unwrap();
+    assert_sarif(&log);
+    assert_sarif(&serde_json::from_str(&drawn(&CheckReport::default(), sarif)).unwrap());
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 7);
     let doubled = results.iter().find(|result| result["ruleId"] == "effect_changed").unwrap();
     let place = &doubled["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "goldens/p/doubled.snap");

@@ -4,7 +4,7 @@ use super::grid;
 use crate::coverage::{CoverageReport, Group, Item, State, Suggestion};
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
-use crate::report::text::{counted, fitted, visible};
+use crate::report::text::{counted, fitted, visible, wrapped};
 
 /// How much is shown of what is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Pale
     sections.extend(others(report, "Not known: no failure was made up that gets there", width, palette, |state| {
         (*state == State::Undecided).then_some("")
     }));
-    sections.extend(texts(report, extent, palette, command));
+    sections.extend(texts(report, extent, width, palette, command));
     sections.join("\n\n")
 }
 
@@ -95,7 +95,7 @@ fn others<'r>(
     (lines.len() > 1).then(|| lines.join("\n"))
 }
 
-fn texts(report: &CoverageReport, extent: Extent, palette: Palette, command: &str) -> Vec<String> {
+fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &str) -> Vec<String> {
     let all = report.suggestions.len();
     if all == 0 {
         return Vec::new();
@@ -103,8 +103,8 @@ fn texts(report: &CoverageReport, extent: Extent, palette: Palette, command: &st
     let shown = if extent == Extent::All { all } else { TEXTS_SHOWN.min(all) };
     let title = format!("{} would exercise the rest", counted(all as u64, "fixture", "fixtures"));
     let note = "each says what the playbook does now: read it before you keep it";
-    let mut sections = vec![format!("{} ({note})", palette.strong(&title))];
-    sections.extend(report.suggestions.iter().take(shown).map(|suggestion| text(report, suggestion, palette)));
+    let mut sections = vec![format!("{}\n({note})", palette.strong(&title))];
+    sections.extend(report.suggestions.iter().take(shown).map(|suggestion| text(report, suggestion, width, palette)));
     if shown < all {
         let more = format!("... and {} more: {command} --all", all - shown);
         sections.push(palette.faint(&more));
@@ -112,14 +112,16 @@ fn texts(report: &CoverageReport, extent: Extent, palette: Palette, command: &st
     sections
 }
 
-fn text(report: &CoverageReport, suggestion: &Suggestion, palette: Palette) -> String {
+fn text(report: &CoverageReport, suggestion: &Suggestion, width: usize, palette: Palette) -> String {
     let adds: Vec<&str> =
         suggestion.adds.iter().filter_map(|&place| report.items.get(place)).map(|item| item.id.as_str()).collect();
     let listed = match adds.as_slice() {
         [first, second, _, _, ..] => format!("{first}, {second} and {} more", adds.len() - 2),
         few => few.join(", "),
     };
-    let head = palette.faint(&format!("# {}.yaml adds {}", visible(&suggestion.name), visible(&listed)));
+    let head = format!("{}.yaml adds {}", visible(&suggestion.name), visible(&listed));
+    let head = wrapped(&head, width.saturating_sub(2)).into_iter().map(|line| palette.faint(&format!("# {line}")));
+    let head: String = head.collect::<Vec<_>>().join("\n");
     let body: Vec<String> = suggestion.text.lines().map(|line| visible(line).into_owned()).collect();
     format!("{head}\n{}", body.join("\n"))
 }

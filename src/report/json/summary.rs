@@ -11,6 +11,14 @@ pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
         for (key, count) in input.ledger.rows() {
             object.number(key, count);
         }
+        let firsts = [("first_unknown_type", &input.firsts.kind), ("first_unknown_field", &input.firsts.field)];
+        for (key, first) in firsts {
+            if let Some((line, first)) = first {
+                object.object(key, |object| {
+                    object.text("name", &first.name).number("line", *line);
+                });
+            }
+        }
     });
 }
 
@@ -19,7 +27,8 @@ pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Nam
     write_inputs(object, replayed);
     object.object("recorded", |object| {
         findings(object, &replayed.recorded, FindingBy::Recorded);
-        counts(object, "possible_duplicates_by_tool", &replayed.possible_duplicates);
+        counts(object, "possible_duplicates_by_undeclared_tool", &replayed.possible_duplicates.undeclared);
+        counts(object, "possible_duplicates_by_keyed_tool", &replayed.possible_duplicates.keyed);
     });
     let pairs = replayed.summaries.iter().zip(names);
     object.objects("playbooks", pairs, |object, (summary, names)| fill(object, summary, names));

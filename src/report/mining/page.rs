@@ -39,14 +39,18 @@ pub fn page(shown: &Shown<'_>, columns: usize, palette: Palette) -> String {
     ];
     if !mined.shown.is_empty() {
         let heading = match mined.shown.len() == mined.clusters {
-            true => "by the form of their message, the most pressing first (number times risk)".to_owned(),
+            true => "by the form of their message, the most pressing first".to_owned(),
             false => format!(
                 "the {} most pressing of {} forms (--top shows more)",
                 mined.shown.len(),
                 count(mined.clusters as u64)
             ),
         };
-        parts.push(palette.strong(&format!("What {} has no use for, {heading}", visible(&mined.playbook))));
+        let heading = format!("What {} has no use for, {heading}", visible(&mined.playbook));
+        let heading = wrapped(&heading, columns).into_iter().map(|line| palette.strong(&line));
+        let weights = "Risk is 4 for each failure of a write that is not idempotent, 2 of another write, 1 of a read.";
+        let weights = wrapped(weights, columns).into_iter().map(|line| palette.faint(&line));
+        parts.push(heading.chain(weights).collect::<Vec<_>>().join("\n"));
         parts.extend(mined.shown.iter().map(|cluster| block(cluster, columns, palette)));
     }
     parts.extend(shown.next.map(|next| format!("{} {next}", palette.strong("next:"))));

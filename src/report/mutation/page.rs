@@ -46,9 +46,9 @@ fn head(report: &MutationReport, palette: Palette) -> String {
     let fixtures = counted(report.fixtures.len() as u64, "fixture", "fixtures");
     let mutants = counted(report.mutants.len() as u64, "mutant", "mutants");
     format!(
-        "{}: {mutants} under {fixtures} ({} runs)\n{} caught, {survived}, {} accepted, {} without a difference found",
+        "{}: {mutants} under {fixtures} ({})\n{} caught, {survived}, {} accepted, {} without a difference found",
         visible(&report.playbook),
-        count(report.runs as u64),
+        counted(report.runs as u64, "run", "runs"),
         count(caught),
         count(accepted),
         count(not_shown),

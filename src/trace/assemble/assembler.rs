@@ -18,7 +18,8 @@ use crate::trace::hash::{AsIsState, half};
 use crate::trace::marks::Marks;
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::trace::processor::fetch;
-use crate::trace::read::{AnswerEntry, Digest, Entry};
+use crate::trace::read::{AnswerEntry, Digest, Entry, Firsts};
+use crate::trace::wire::Unfamiliar;
 
 /// Answers that one call may have.
 const MAX_ANSWERS: usize = 1_000;
@@ -63,6 +64,7 @@ pub struct Assembler<'a> {
     by_resend: HashMap<u64, u64, AsIsState>,
     runs: Runs,
     ledger: InputLedger,
+    firsts: Firsts,
     reports: Vec<Report>,
 }
 
@@ -80,6 +82,7 @@ impl<'a> Assembler<'a> {
             by_resend: HashMap::default(),
             runs: Runs::default(),
             ledger: InputLedger::default(),
+            firsts: Firsts::default(),
             reports: Vec::new(),
         }
     }
@@ -106,6 +109,9 @@ impl<'a> Assembler<'a> {
         self.ledger.blank += digest.blank;
         self.ledger.other += digest.other;
         self.ledger.unknown_fields += digest.unknown_fields;
+        let placed = |(line, name): (u64, Unfamiliar)| (line + before, name);
+        self.firsts.kind = self.firsts.kind.take().or(digest.firsts.kind.map(placed));
+        self.firsts.field = self.firsts.field.take().or(digest.firsts.field.map(placed));
         let given_out = closed.len();
         self.look_up(digest.entries.len() / 2); // most calls have an answer
         for entry in digest.entries.drain(..) {
@@ -124,6 +130,11 @@ impl<'a> Assembler<'a> {
     fn look_up(&self, calls: usize) {
         let soon = (self.open.first()..).take(calls).map_while(|number| self.open.get(number));
         std::hint::black_box(soon.filter(|open| self.by_id.contains_key(&half(open.id))).count());
+    }
+
+    /// The first things that nobody knows, so far.
+    pub fn firsts(&self) -> &Firsts {
+        &self.firsts
     }
 
     /// Closes what is open at the end of input, and gives the account.

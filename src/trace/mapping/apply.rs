@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::value::RawValue;
 
 use super::condition::{Picked, any, text};
+use super::documents::{Document, Documents};
 use super::hint::Sample;
 use super::model::{CallMap, Mapping, ResultMap, Selector, TimeUnit};
 use super::path::Row;
@@ -26,26 +27,21 @@ use crate::trace::text::Foreign;
 pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str) -> Result<Imported, Report> {
     let foreign = Foreign::new(bytes, name)?;
     let mut applier = Applier::new(mapping, name);
-    let mut line = 1;
-    let mut seen = 0;
-    let length = foreign.text.trim().len();
-    let mut stream = serde_json::Deserializer::from_str(foreign.text).into_iter::<&RawValue>();
-    while let Some(document) = stream.next() {
-        let document = document.map_err(|error| foreign.not_json(&error))?;
-        let end = stream.byte_offset();
-        let start = end.saturating_sub(document.get().len());
-        line += newlines(foreign.text, seen, start);
-        let whole = document.get().len() == length;
-        applier.document(document, &if whole { String::new() } else { format!("line {line}") });
-        line += newlines(foreign.text, start, end);
-        seen = end;
+    let mut documents = Documents::new(foreign);
+    while let Some(next) = documents.next() {
+        match next {
+            Ok(Document { raw, line }) => {
+                let whole = raw.get().len() == foreign.text.trim().len();
+                applier.document(raw, &if whole { String::new() } else { format!("line {line}") });
+            }
+            Err(broken) if broken.is_line && mapping.skip_invalid => {
+                applier.loss.saw(Oddity::NotJson, &format!("line {}", broken.line));
+            }
+            Err(broken) => return Err(broken.report),
+        }
     }
     let lines = applier.take_lines();
     applier.finish().map(|loss| Imported { lines, loss })
-}
-
-fn newlines(text: &str, from: usize, to: usize) -> usize {
-    text.get(from..to).map_or(0, |part| part.matches('\n').count())
 }
 
 /// A mapping at work on a source that comes in parts.

@@ -75,6 +75,7 @@ impl Lower {
             failed: failed?,
             kinds: kinds?,
             selectors: self.selectors,
+            skip_invalid: false,
         })
     }
 

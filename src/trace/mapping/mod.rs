@@ -2,6 +2,8 @@
 
 mod apply;
 mod condition;
+mod documents;
+mod draft;
 mod hint;
 mod lower;
 mod model;
@@ -14,6 +16,7 @@ mod time;
 
 pub use crate::trace::foreign::{Imported, LossReport};
 pub use apply::{Applier, apply};
+pub use draft::{Draft, Unmapped, draft};
 pub use lower::parse;
 pub use model::Mapping;
 pub use schema::schema;

@@ -24,6 +24,8 @@ pub struct Mapping {
     pub(super) kinds: Vec<(String, Vec<Condition>)>,
     /// How many selectors there are.
     pub(super) selectors: usize,
+    /// Lines that are no JSON are counted and left out. No mapping file says that: whoever applies it does.
+    pub(super) skip_invalid: bool,
 }
 
 /// A field of the mapping that says where something stands.
@@ -86,6 +88,13 @@ pub(super) enum TimeUnit {
 }
 
 impl Mapping {
+    /// The same; lines that are no JSON are counted and left out if `skip` says so.
+    #[must_use]
+    pub fn skipping_invalid(mut self, skip: bool) -> Mapping {
+        self.skip_invalid = skip;
+        self
+    }
+
     /// Every selector that looks into rows.
     pub(super) fn all_selectors(&self) -> Vec<&Selector> {
         let CallMap { tool, run, id, args, at, key, evidence, token, .. } = &self.call;

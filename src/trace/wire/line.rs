@@ -6,6 +6,11 @@ use std::ops::Range;
 use crate::time::{Duration, Instant};
 use crate::trace::model::RecordedAnswer;
 
+/// Whether a line of a trace may have a field of this name.
+pub fn is_field(name: &str) -> bool {
+    super::names::NAMES.contains(&name)
+}
+
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line<'a> {

@@ -113,9 +113,9 @@ impl<'a> Lowering<'a> {
     }
 
     fn call(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<CallLine<'a>> {
-        let Some(tool) = fields.field(TOOL) else {
+        let Some(tool) = fields.field(TOOL).filter(|tool| *tool != "\"\"") else {
             let message = "a tool_call needs a `tool`: the name of what was called";
-            return Err(self.wrong("missing_field", self.whole(), message, "no `tool` in this line"));
+            return Err(self.wrong("missing_field", self.whole(), message, "no tool is named in this line"));
         };
         let args = fields.field(ARGS);
         Ok(CallLine {

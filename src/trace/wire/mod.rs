@@ -8,7 +8,9 @@ mod lower;
 mod names;
 #[cfg(test)]
 mod tests;
+mod unfamiliar;
 
 pub use errors::KnownErrors;
-pub use line::{AnswerLine, CallLine, Line, LineError, Parsed};
+pub use line::{AnswerLine, CallLine, Line, LineError, Parsed, is_field};
 pub use lower::{parse_among, parse_line};
+pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};

@@ -119,7 +119,7 @@ fn in_trace(
     plan: &Plan,
     candidates: &mut Candidates,
 ) -> Result<(), Failure> {
-    let mapping = search.reading.map.as_deref().map(inputs::mapping).transpose()?;
+    let mapping = search.reading.mapping()?;
     let trace = inputs::trace(input, mapping.as_ref())?;
     let writes = |tool: &str| plan.facts(tool).access == crate::playbook::model::Access::Write;
     let shown = files::display_name(input);
@@ -195,7 +195,7 @@ fn unknown(search: &Search<'_>, wanted: &str, names: &[String]) -> Failure {
     let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
     let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
     if names.is_empty() {
-        return failure.help("it holds no calls at all");
+        return failure.help("it holds no calls at all").next("playproof schema trace");
     }
     match did_you_mean(wanted, names.iter().map(String::as_str)) {
         Some(near) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),

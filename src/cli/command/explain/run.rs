@@ -11,7 +11,7 @@ use crate::cli::reading::Reading;
 use crate::cli::terminal::Terminal;
 use crate::cli::{beyond, playbooks};
 use crate::playbook::model::Tools;
-use crate::report::block::{self, Arguments, Style};
+use crate::report::block::{self, Alike, Arguments, Style};
 use crate::report::style::Palette;
 use crate::report::text;
 use crate::sim::Plan;
@@ -80,7 +80,7 @@ pub fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
     let ran = case.simulate(plan);
     let facts = ran.facts_in_words();
     let runs = [ran.run(plan)];
-    let mut sections = vec![block::render(1, &case.view(&facts, &reference), &runs, &[], 0, style)];
+    let mut sections = vec![block::render(1, &case.view(&facts, &reference), &runs, &Alike::default(), style)];
     sections.push(section("What happened", story(case, plan, &ran, style.width), style.palette));
     let others = otherwise::tell(case, plan, tools, &ran);
     if !others.is_empty() {
@@ -123,7 +123,7 @@ fn row(name: &str, said: &str, style: Style) -> Vec<String> {
 }
 
 fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> {
-    let room = width.min(110).saturating_sub(text::width(further)).max(20);
+    let room = text::prose(width).saturating_sub(text::width(further)).max(20);
     let lines = text::broken(said, room).into_iter().enumerate();
     lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
 }

@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 
-use crate::cli::beyond;
 use crate::cli::reading::Reading;
+use crate::cli::{beyond, reason};
 use crate::upstream::BeyondTape;
 
 const EXAMPLES: &str = "\
@@ -75,7 +75,7 @@ pub struct Args {
     pub fail_on: Vec<FailOn>,
 
     /// Let widening pass, and say why in the result
-    #[arg(long, value_name = "REASON", requires = "fail_on", value_parser = reason)]
+    #[arg(long, value_name = "REASON", requires = "fail_on", value_parser = reason::parse)]
     pub allow_widening: Option<String>,
 
     /// Exit with 3 where a call is undetermined
@@ -97,11 +97,4 @@ pub struct Args {
     /// How traces are read.
     #[command(flatten)]
     pub reading: Reading,
-}
-
-fn reason(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("say why widening is right here".to_owned()),
-        reason => Ok(reason.to_owned()),
-    }
 }

@@ -25,8 +25,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let [mine, theirs] = &plans;
     refuse_equal(args, &base, [mine, theirs])?;
     let watcher = Watcher::new(mine, theirs);
+    let mut command = vec!["impact"];
+    command.extend(args.base.iter().flat_map(|base| ["--base", base.as_str()]));
+    command.extend(["--candidate", &args.candidate]);
+    let command = text::shell_words(&command);
     let stream = Stream {
-        command: "impact",
+        command: &command,
         inputs: &args.inputs,
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),

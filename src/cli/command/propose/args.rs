@@ -83,6 +83,10 @@ pub struct New {
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
+    /// Take rule, fixtures and evidence from this feedback; --when says the rule where none can be drawn
+    #[arg(long, value_name = "ID", conflicts_with = "from_cluster")]
+    pub from_feedback: Option<String>,
+
     /// Take rule, fixtures and evidence from this form, by the number that `mine` gives it
     #[arg(long, value_name = "K", requires = "traces", conflicts_with = "when",
         value_parser = clap::value_parser!(u16).range(1..=1_000))]

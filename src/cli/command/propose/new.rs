@@ -7,6 +7,7 @@ use super::desk::own_playbook;
 use super::{recorded, stored};
 use crate::cli::changeset::{self, Change};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::kept;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
 use crate::cli::project::Project;
@@ -15,15 +16,20 @@ use crate::cli::terminal::Terminal;
 use crate::cli::workspace::{Used, Workspace};
 use crate::coverage::{expected, probes, to_yaml};
 use crate::diagnostic::{Source, did_you_mean};
+use crate::feedback::Kept;
 use crate::fixture::model::Fixture;
 use crate::mining::{Cluster, Mined, Miner, Part, Undrawn};
 use crate::playbook::fingerprint;
 use crate::playbook::model::{Playbook, UNCLASSIFIED};
 use crate::proposal::{self, Draft, DraftRule, Evidence, adr_text, apply, flow, proposal_text};
-use crate::report::text::{counted, fitted, markdown_code, visible};
+use crate::report::text::{counted, fitted, markdown, markdown_code, visible};
 use crate::sim::{Plan, Scenario, Simulator};
+use crate::trace::model::Reply;
 use crate::upstream::BeyondTape;
 use crate::yaml;
+
+/// Forms that are looked through for that of a feedback.
+const FORMS_MAX: usize = 1_000;
 
 /// A fixture of the draft under the name of its file.
 type Drafted = (String, Fixture);
@@ -45,6 +51,13 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
         Some(number) => Some(mine(args, number, &workspace, &used, &project, terminal)?),
         None => None,
     };
+    let kept = args.from_feedback.as_deref().map(|id| kept::load(&workspace, &project.redaction, id)).transpose()?;
+    if let Some(kept) = &kept {
+        if draft.rule.is_none() {
+            draft.rule = Some(drawn_for(args, kept, &workspace, &used, &project, terminal)?);
+        }
+        draft.evidence = said(kept);
+    }
     if let Some((cluster, mined)) = &mined {
         draft.rule = Some(drawn(cluster)?);
         draft.evidence = evidence(args, cluster, mined, &used.loaded.playbook);
@@ -56,9 +69,10 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let applied = apply(&used.loaded.places.source, &proposal)?;
     let facts = playbooks::facts(args.tools.as_deref(), &project)?;
     let plan = Plan::new(applied.loaded.playbook, &facts);
-    let fixtures = match &mined {
-        Some((cluster, mined)) => recordings(args, cluster, mined, &name, &id, &plan, &project)?,
-        None => made_up(&args.verdict, &name, &id, &plan),
+    let fixtures = match (&mined, &kept) {
+        (Some((cluster, mined)), _) => recordings(args, cluster, mined, &name, &id, &plan, &project)?,
+        (None, Some(kept)) => slices(kept, &args.verdict, &name, &id, &plan),
+        (None, None) => made_up(&args.verdict, &name, &id, &plan),
     };
     let mut changes = vec![
         Change::Write(folder.join("proposal.yaml"), text.into_bytes()),
@@ -159,24 +173,8 @@ fn mine(
     project: &Project,
     terminal: &Terminal,
 ) -> Result<(Cluster, Mined), Failure> {
-    let tools = match &args.tools {
-        Some(file) => playbooks::facts(Some(file), project)?,
-        None => workspace.tools().clone(),
-    };
-    let plans = [Plan::new(used.loaded.playbook.clone(), &tools)];
-    let stream = Stream {
-        command: "propose new",
-        inputs: &args.traces,
-        reading: &args.reading,
-        beyond: BeyondTape::Unanswered,
-        jobs: None,
-        allow_empty: false,
-    };
-    let mut all = Part::default();
-    let streamed = stream.run(&plans, &Miner, project, terminal, |part| all.merge(part))?;
-    let [plan] = &plans;
     // One more, for want of a look-alike.
-    let mined = all.finish(plan, &streamed.replayed, usize::from(number) + 1);
+    let mined = mined(args, &args.traces, usize::from(number) + 1, workspace, used, project, terminal)?;
     match mined.shown.get(usize::from(number) - 1) {
         Some(cluster) => Ok((cluster.clone(), mined)),
         None => Err(Failure::said(format!(
@@ -185,6 +183,79 @@ fn mine(
         ))
         .next(format!("playproof mine {}", args.traces.join(" ")))),
     }
+}
+
+fn mined(
+    args: &New,
+    inputs: &[String],
+    top: usize,
+    workspace: &Workspace,
+    used: &Used,
+    project: &Project,
+    terminal: &Terminal,
+) -> Result<Mined, Failure> {
+    let tools = match &args.tools {
+        Some(file) => playbooks::facts(Some(file), project)?,
+        None => workspace.tools().clone(),
+    };
+    let plans = [Plan::new(used.loaded.playbook.clone(), &tools)];
+    let stream = Stream {
+        command: "propose new",
+        inputs,
+        reading: &args.reading,
+        beyond: BeyondTape::Unanswered,
+        jobs: None,
+        allow_empty: false,
+    };
+    let mut all = Part::default();
+    let streamed = stream.run(&plans, &Miner, project, terminal, |part| all.merge(part))?;
+    let [plan] = &plans;
+    Ok(all.finish(plan, &streamed.replayed, top))
+}
+
+/// The rule that would catch the failure of a feedback.
+fn drawn_for(
+    args: &New,
+    kept: &Kept,
+    workspace: &Workspace,
+    used: &Used,
+    project: &Project,
+    terminal: &Terminal,
+) -> Result<DraftRule, Failure> {
+    let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
+    let mined = mined(args, &[slice], FORMS_MAX, workspace, used, project, terminal)?;
+    let of_call = |cluster: &&Cluster| cluster.examples.iter().any(|one| one.reference == kept.feedback.call);
+    let cluster = mined.shown.iter().find(of_call).ok_or_else(|| {
+        Failure::said(format!("no rule could be drawn for `{}`: its failure has a verdict already", kept.id))
+            .help("say what tells it from the others of that verdict")
+            .next(format!("playproof propose new {} --from-feedback {} --when '{{ ... }}'", args.verdict, kept.id))
+    })?;
+    drawn(cluster)
+}
+
+/// What a feedback says, for the record.
+fn said(kept: &Kept) -> Evidence {
+    let from = &kept.feedback.came_from;
+    let seen = format!("Seen in {}, call {}", markdown_code(&from.trace), markdown_code(&from.call));
+    let pattern = format!("{seen} (feedback {}): {}", markdown_code(&kept.id), markdown(&kept.feedback.note));
+    let failed = kept.calls.get(kept.about).and_then(|call| {
+        let message = call.answers.iter().find_map(|answer| match &answer.reply {
+            Reply::Failed(error) => error.as_ref()?.message.as_deref(),
+            Reply::Ok => None,
+        });
+        Some(format!("- {}: {}", markdown_code(call.tool()), markdown_code(&fitted(message?, 300))))
+    });
+    Evidence { pattern: vec![pattern], example: failed.into_iter().collect(), today: Vec::new() }
+}
+
+/// The fixture of a feedback's call, and one of another verdict whose author must say why it is near.
+fn slices(kept: &Kept, verdict: &str, playbook: &str, id: &str, plan: &Plan) -> Vec<Drafted> {
+    let mut fixtures = made_up(verdict, playbook, id, plan);
+    if let (Some(call), Some((_, caught))) = (kept.calls.get(kept.about), fixtures.first_mut()) {
+        let title = fitted(&kept.feedback.note, 120).into_owned();
+        *caught = with_expectation(recorded::fixture(call, title, playbook, plan), playbook, plan);
+    }
+    fixtures
 }
 
 fn drawn(cluster: &Cluster) -> Result<DraftRule, Failure> {

@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, value_name = "RUN", help_heading = "Showing")]
     pub run: Option<String>,
 
-    /// Show every call by itself, not the 20 most serious with alike ones folded
+    /// Show every call by itself, those that went well too, not only the 20 most serious with alike ones folded
     #[arg(long, help_heading = "Showing")]
     pub all: bool,
 

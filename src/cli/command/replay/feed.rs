@@ -11,20 +11,37 @@ use crate::cli::{files, inputs};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::replay::{Input, Inputs};
 use crate::report::overview::InputNote;
+use crate::trace::foreign::{Missing, Oddity};
 use crate::trace::mapping::Mapping;
 
 /// Shorter inputs are read before anyone could look at a bar.
 const LONG: u64 = 64 << 20;
 
 /// What the feed learns about the inputs while it opens them.
-pub type Notes = Arc<Mutex<Vec<InputNote>>>;
+pub type Notes = Arc<Mutex<Learned>>;
+
+/// The inputs as they turned out to be.
+#[derive(Debug, Default)]
+pub struct Learned {
+    /// Of each that was opened, in their order.
+    pub notes: Vec<InputNote>,
+    /// Why one could not be opened, with what to run next.
+    pub refused: Option<Failure>,
+}
 
 /// The inputs, each opened when it is its turn.
 pub fn open<'a>(paths: &'a [String], mapping: Option<&'a Mapping>, notes: Notes, bar: ProgressBar) -> Inputs<'a> {
     Box::new(paths.iter().map(move |path| {
-        let input = inputs::trace(path, mapping).map_err(as_report)?;
-        let note = InputNote { name: input.name.clone(), read_as: input.loss.map(|loss| loss.read_as) };
-        notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        let input = inputs::trace(path, mapping).map_err(|failure| {
+            let report = as_report(&failure);
+            notes.lock().unwrap_or_else(PoisonError::into_inner).refused = Some(failure);
+            report
+        })?;
+        let ok_is_read = input.loss.as_ref().is_some_and(|loss| loss.missing.contains(&Missing::FailureFlags));
+        let left_out = input.loss.as_ref().and_then(|loss| loss.said(Oddity::NotJson));
+        let read_as = input.loss.map(|loss| loss.read_as);
+        let note = InputNote { name: input.name.clone(), read_as, ok_is_read, left_out };
+        notes.lock().unwrap_or_else(PoisonError::into_inner).notes.push(note);
         Ok(Input { name: input.name, source: Box::new(Counted { source: input.lines, bar: bar.clone() }) })
     }))
 }
@@ -58,15 +75,11 @@ impl Read for Counted {
     }
 }
 
-fn as_report(failure: Failure) -> Report {
-    match failure {
-        Failure::Reports { reports, .. } if !reports.is_empty() => {
-            let mut reports = reports;
-            reports.swap_remove(0)
-        }
-        Failure::Said { message, .. } => Report::one(Source::whole("", ""), Diagnostic::error("input", message)),
-        Failure::Reports { .. } | Failure::PipeClosed => {
-            Report::one(Source::whole("", ""), Diagnostic::error("input", "the input cannot be read"))
-        }
-    }
+/// What ends the replay; whoever started it says the failure itself.
+fn as_report(failure: &Failure) -> Report {
+    let message = match failure {
+        Failure::Said { message, .. } => message.clone(),
+        Failure::Reports { .. } | Failure::PipeClosed => "the input cannot be read".to_owned(),
+    };
+    Report::one(Source::whole("", ""), Diagnostic::error("input", message))
 }

@@ -5,7 +5,7 @@ use crate::cli::view::facts_in_words;
 use crate::event::{Finding, FindingSeverity, Transcript};
 use crate::fixture::model::{Fixture, FixtureCall};
 use crate::ids::CallId;
-use crate::report::block::{self, Style};
+use crate::report::block::{self, Alike, Style};
 use crate::report::json::{Object, write_call, write_events};
 use crate::report::table::{self, Align};
 use crate::report::text;
@@ -182,7 +182,7 @@ impl<'a> Rehearsal<'a> {
             let runs: Vec<RunView<'_>> =
                 self.runs.iter().filter_map(|run| Some(run.view(run.id(&call.name)?))).collect();
             let facts = self.runs.first().and_then(|run| run.facts(&call.name)).unwrap_or_default();
-            block::render(n + 1, &self.view(call, &facts), &runs, &[], 0, style)
+            block::render(n + 1, &self.view(call, &facts), &runs, &Alike::default(), style)
         };
         calls.enumerate().map(block).collect()
     }

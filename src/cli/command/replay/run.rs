@@ -23,8 +23,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         args.inputs.iter().cloned().partition(|path| inputs::is_fixture(path));
     match (fixtures.is_empty(), traces.is_empty()) {
         (false, true) => rehearse(args, &fixtures, &project, &tools, terminal, output),
-        (false, false) => Err(Failure::said("fixtures and traces are replayed apart")
-            .help(format!("fixtures end in `.yaml`: here {}", fixtures.join(", ")))
+        (false, false) => Err(Failure::said("a fixture and a trace cannot be replayed by one command")
+            .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))
             .next(format!("playproof replay {}", text::shell_words(&fixtures)))),
         (true, _) => traces::run(args, &project, &tools, terminal, output),
     }

@@ -6,7 +6,8 @@ use crate::event::Finding;
 use crate::ids::CallId;
 use crate::report::block::{self, Style};
 use crate::report::json::{Object, write_call};
-use crate::report::listing::Group;
+use crate::report::listing::{Group, Only};
+use crate::report::overview::InputNote;
 use crate::report::text;
 use crate::report::view::RunView;
 use crate::sim::{Plan, ScenarioCall};
@@ -21,6 +22,8 @@ pub struct Drawing<'a> {
     pub beyond: &'a BeyondTape,
     /// The inputs' names.
     pub inputs: &'a [String],
+    /// What the inputs turned out to be.
+    pub notes: &'a [InputNote],
 }
 
 impl Drawing<'_> {
@@ -32,9 +35,14 @@ impl Drawing<'_> {
     fn block(&self, number: usize, group: &Group, style: Style) -> String {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
-        let facts = self.plans.first().map(|plan| facts_in_words(plan.facts(detail.call.tool()))).unwrap_or_default();
+        let mut facts =
+            self.plans.first().map(|plan| facts_in_words(plan.facts(detail.call.tool()))).unwrap_or_default();
+        let note = usize::try_from(detail.call.place.input).ok().and_then(|input| self.notes.get(input));
+        if note.is_some_and(|note| note.ok_is_read) {
+            facts += " · status read from the text";
+        }
         let view = view(&detail.call, &reference[0], &facts, self.inputs);
-        block::render(number, &view, &self.runs(group, &reference), &group.others(), group.more(), style)
+        block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
     /// Writes a group: how many calls it stands for, and what each playbook made of the one that is shown.
@@ -43,7 +51,7 @@ impl Drawing<'_> {
         let reference = [detail.call.reference()];
         let view = view(&detail.call, &reference[0], "", self.inputs);
         let mut object = Object::open(out);
-        object.number("count", group.count).texts("others", group.others().iter().map(String::as_str));
+        object.number("count", group.count).texts("others", group.alike().others.iter().map(String::as_str));
         object.raws("runs", detail.records.iter().zip(self.plans), |(record, plan), out| {
             let transcript = transcript(&plan.names, &reference, record);
             let tally = record.tallies.first().copied().unwrap_or_default();
@@ -70,14 +78,21 @@ impl Drawing<'_> {
     }
 }
 
-/// The heading over the blocks: how many there are, and of how many.
-pub fn heading(shown: usize, groups: usize, calls: u64) -> String {
-    let said = text::counted(calls, "call failed or shows a finding", "calls failed or show a finding");
-    let folded = match groups as u64 == calls {
-        true => "the most serious first".to_owned(),
-        false => format!("alike ones folded into {}, the most serious first", text::count(groups as u64)),
+/// The heading over the blocks: how many there are, of which sort, and of how many.
+pub fn heading(only: &Only, shown: usize, groups: &[Group]) -> String {
+    let calls = groups.iter().map(|group| group.count).sum();
+    let said = match only {
+        Only::FailedOrFound => text::counted(calls, "call failed or shows a finding", "calls failed or show a finding"),
+        Only::Nothing => text::counted(calls, "call", "calls"),
+        Only::Failed => text::counted(calls, "call failed", "calls failed"),
+        Only::Found => text::counted(calls, "call shows a finding", "calls show a finding"),
+        Only::Verdict(name) => format!("{} with the verdict {name}", text::counted(calls, "call", "calls")),
     };
-    match shown == groups {
+    let folded = match groups.len() as u64 == calls {
+        true => "the most serious first".to_owned(),
+        false => format!("alike ones folded into {}, the most serious first", text::count(groups.len() as u64)),
+    };
+    match shown == groups.len() {
         true => format!("{said}; {folded}"),
         false => format!("{said}; {folded}; {shown} are shown (--all shows every call)"),
     }

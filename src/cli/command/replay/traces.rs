@@ -1,29 +1,27 @@
 //! Traces under several playbooks: the summary, and the calls that are most worth looking at.
 
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use super::args::{Args, Format};
-use super::feed::{self, Notes};
 use super::run::{plans, style};
 use super::shown::{Drawing, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{Output, refused, to_stderr, to_stdout};
+use crate::cli::output::{Output, to_stderr, to_stdout};
 use crate::cli::project::Project;
-use crate::cli::terminal::{Terminal, cores};
-use crate::cli::{beyond, files, inputs, playbooks};
-use crate::diagnostic::{Report, did_you_mean};
+use crate::cli::stream::{Stream, Streamed};
+use crate::cli::terminal::Terminal;
+use crate::cli::{beyond, files, playbooks};
+use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
-use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, replay};
+use crate::replay::Replayed;
 use crate::report::json::{Object, fill_replayed};
 use crate::report::listing::{Detail, Group, Listing, Only, Selection};
-use crate::report::overview::{self, InputNote};
+use crate::report::overview;
 use crate::report::summary::Totals;
-use crate::report::{diagnostic, text};
+use crate::report::text;
 use crate::sim::Plan;
 use crate::trace::model::Place;
+use crate::upstream::BeyondTape;
 
 /// Groups of calls that are shown unless `--all` is given.
 const SHOWN: usize = 20;
@@ -38,47 +36,38 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let plans = plans(&playbooks::names(&args.playbooks, project), tools)?;
     let selection = selection(args, &plans)?;
-    let mapping = args.reading.map.as_deref().map(inputs::mapping).transpose()?;
     let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
-    let options = ReplayOptions {
-        jobs: jobs(args.jobs),
-        assemble: args.reading.options(),
-        beyond: args.beyond_tape.clone().unwrap_or_default(),
-        redaction: project.redaction.clone(),
-    };
-    beyond::warn(&options.beyond, &plans.iter().collect::<Vec<_>>());
     let lines = args.format == Format::Jsonl;
-    let watcher =
-        Watcher { lines: lines.then(|| selection.clone()), listing: Listing::new(selection), inputs: names.clone() };
-    let notes: Notes = Arc::new(Mutex::new(Vec::new()));
-    let bar = feed::bar(&args.inputs, terminal);
-    let feed = feed::open(&args.inputs, mapping.as_ref(), Arc::clone(&notes), bar.clone());
+    let wanted = lines.then(|| selection.clone());
+    let watcher = Watcher { lines: wanted, listing: Listing::new(selection.clone()), inputs: names };
+    let beyond = args.beyond_tape.clone().unwrap_or_default();
+    beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
+    let stream = Stream {
+        command: "replay",
+        inputs: &args.inputs,
+        reading: &args.reading,
+        beyond: beyond.clone(),
+        jobs: args.jobs,
+        allow_empty: args.allow_empty,
+    };
     let mut written = 0;
     if lines {
         output.write(b"{\"type\":\"format\",\"format\":\"replay/1\"}\n")?;
     }
-    let replayed = replay(&plans, feed, &options, &watcher, |part: Part| {
+    let streamed = stream.write(&plans, &watcher, project, terminal, |part: Part| {
         written += part.written;
         if part.lines.is_empty() { Ok(()) } else { to_stdout(&part.lines) }
-    });
-    bar.finish_and_clear();
-    let replayed = replayed.map_err(|error| failed(error, args))?;
-    say_skipped(&replayed, terminal);
-    refuse_empty(args, &replayed, if lines { written } else { watcher.listing.calls() })?;
-    let notes = notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    })?;
+    refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
     let groups = watcher.listing.into_groups();
     say_ambiguous(args, &groups);
-    let page = Page { args, terminal, plans: &plans, options: &options, names: &names, replayed: &replayed };
-    page.write(&groups, &notes, output)?;
-    Ok(exit(&replayed, args.strict))
-}
-
-fn jobs(asked: Option<NonZeroUsize>) -> usize {
-    asked.map_or_else(cores, NonZeroUsize::get)
+    let page = Page { args, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
+    page.write(&groups, output)?;
+    Ok(exit(&streamed.replayed, args.strict))
 }
 
 fn selection(args: &Args, plans: &[Plan]) -> Result<Selection, Failure> {
-    let everything = args.format == Format::Jsonl || args.run.is_some() && args.only.is_none();
+    let everything = args.all || args.call.is_some() || args.run.is_some() || args.format == Format::Jsonl;
     let only = match args.only.as_deref() {
         None if everything => Only::Nothing,
         None => Only::FailedOrFound,
@@ -129,78 +118,33 @@ fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
     })
 }
 
-fn failed(error: ReplayError, args: &Args) -> Failure {
-    match error {
-        ReplayError::Output(error) => refused(&error),
-        ReplayError::Input(report) => {
-            let next = next_after(&report, args);
-            let failure = Failure::from(*report);
-            match next {
-                Some(next) => failure.next(next),
-                None => failure,
-            }
+/// A selection that selects nothing is no success.
+fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
+    let said = match (&args.call, &args.run, args.only.as_deref()) {
+        (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
+        (Some(call), None, _) => format!("there is no call `{call}`"),
+        (None, Some(run), _) => format!("there is no call in a run `{run}`"),
+        (_, _, Some(verdict)) if !["failed", "findings"].contains(&verdict) => {
+            format!("there is no failure with the verdict `{verdict}`")
         }
-    }
-}
-
-/// What to run after an input that cannot be used.
-fn next_after(report: &Report, args: &Args) -> Option<String> {
-    let first = report.diagnostics.first()?;
-    match first.id {
-        "foreign_line" => Some("playproof schema mapping".to_owned()),
-        "directory" => {
-            Some(format!("playproof replay {}/*.jsonl", text::shell_word(report.source.name.trim_end_matches('/'))))
-        }
-        _ if first.labels.is_empty() || args.reading.skip_invalid => None,
-        _ => Some(format!("playproof replay {} --skip-invalid", text::shell_words(&args.inputs))),
-    }
-}
-
-/// The first lines that were skipped, each with its place.
-fn say_skipped(replayed: &Replayed, terminal: &Terminal) {
-    for account in &replayed.inputs {
-        for report in &account.skipped {
-            to_stderr(&diagnostic::render(report, terminal.err.width, terminal.err.colour));
-        }
-        if account.ledger.skipped > 0 {
-            let lines = text::counted(account.ledger.skipped, "line", "lines");
-            to_stderr(&format!("{}: {lines} skipped\n", text::visible(&account.name)));
-        }
-    }
-}
-
-/// An input without calls, and a selection that selects nothing, are no success.
-fn refuse_empty(args: &Args, replayed: &Replayed, selected: u64) -> Result<(), Failure> {
-    if args.allow_empty {
-        return Ok(());
-    }
-    if let Some(account) = replayed.inputs.iter().find(|account| account.ledger.calls + account.ledger.combined == 0) {
-        return Err(empty(account, args));
-    }
-    let (what, wanted) = match (&args.call, &args.run, args.only.as_deref()) {
-        (Some(call), ..) => ("call", call.as_str()),
-        (_, Some(run), _) => ("call in a run", run.as_str()),
-        (_, _, Some(verdict)) if !["failed", "findings"].contains(&verdict) => ("failure with the verdict", verdict),
         _ => return Ok(()),
     };
-    if selected > 0 {
+    if selected > 0 || args.allow_empty {
         return Ok(());
     }
-    Err(Failure::said(format!("there is no {what} `{wanted}`"))
-        .help("`--allow-empty` makes an empty selection no error")
-        .next(format!("playproof replay {}", text::shell_words(&args.inputs))))
-}
-
-fn empty(account: &InputAccount, args: &Args) -> Failure {
-    let ledger = &account.ledger;
-    let said = match (ledger.lines, ledger.results) {
-        (0, _) => "it is empty".to_owned(),
-        (_, 0) => format!("no calls in {}", text::counted(ledger.lines, "line", "lines")),
-        (_, results) => format!("{}, but no calls", text::counted(results, "result", "results")),
+    let mut words = vec!["playproof", "replay"];
+    words.extend(args.inputs.iter().map(String::as_str));
+    let of_run = args.run.as_ref().zip(args.call.as_ref().filter(|call| call.starts_with('#')));
+    let whole = of_run.map(|(run, number)| format!("{run}{number}"));
+    let failure = Failure::said(said);
+    let failure = match &whole {
+        Some(whole) => {
+            words.extend(["--call", whole]);
+            failure.help(format!("the calls of a run are named after it: `{whole}`"))
+        }
+        None => failure.help("`--allow-empty` makes an empty selection no error"),
     };
-    Failure::source(&account.name, "empty_input", said)
-        .help("`--allow-empty` makes an input without calls no error")
-        .next(format!("playproof import {}", text::shell_words(&args.inputs)))
+    Err(failure.next(text::shell_words(&words)))
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt counts only where it is asked to.
@@ -214,7 +158,7 @@ fn exit(replayed: &Replayed, strict: bool) -> Exit {
     };
     if found(FindingSeverity::Unsafe) {
         Exit::Found
-    } else if strict && (found(FindingSeverity::Doubt) || replayed.possible_duplicates.total() > 0) {
+    } else if strict && found(FindingSeverity::Doubt) {
         Exit::Inconclusive
     } else {
         Exit::Clean
@@ -226,31 +170,31 @@ struct Page<'a> {
     args: &'a Args,
     terminal: &'a Terminal,
     plans: &'a [Plan],
-    options: &'a ReplayOptions,
-    names: &'a [String],
-    replayed: &'a Replayed,
+    beyond: &'a BeyondTape,
+    only: &'a Only,
+    streamed: &'a Streamed,
 }
 
 impl Page<'_> {
-    fn write(&self, groups: &[Group], notes: &[InputNote], output: &mut Output) -> Result<(), Failure> {
+    fn write(&self, groups: &[Group], output: &mut Output) -> Result<(), Failure> {
         let shown = if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] };
         match self.args.format {
-            Format::Table => output.page(&self.table(groups, shown, notes)),
-            Format::Markdown => output.page(&self.markdown(groups, shown, notes)),
+            Format::Table => output.page(&self.table(groups, shown)),
+            Format::Markdown => output.page(&self.markdown(groups, shown)),
             Format::Json => output.write(&self.json(groups, shown)),
             Format::Jsonl => output.write(&self.last_line()),
         }
     }
 
-    fn table(&self, groups: &[Group], shown: &[Group], notes: &[InputNote]) -> String {
+    fn table(&self, groups: &[Group], shown: &[Group]) -> String {
         let style = style(self.args, self.terminal);
         let playbooks = self.playbooks();
-        let totals = Totals { replayed: self.replayed, names: &playbooks };
-        let mut parts = vec![overview::render(&totals, notes, style.width, style.palette)];
+        let totals = Totals { replayed: self.replayed(), names: &playbooks };
+        let mut parts = vec![overview::render(&totals, &self.streamed.notes, style.width, style.palette)];
         if !shown.is_empty() {
-            let calls = groups.iter().map(|group| group.count).sum();
-            let heading = text::wrapped(&heading(shown.len(), groups.len(), calls), style.width).join("\n");
-            parts.push(style.palette.strong(&heading));
+            let heading = heading(self.only, shown.len(), groups);
+            let lines = text::wrapped(&heading, style.width);
+            parts.push(lines.iter().map(|line| style.palette.strong(line)).collect::<Vec<_>>().join("\n"));
             parts.extend(self.drawing().blocks(shown, style));
         }
         if let Some(next) = self.next(shown) {
@@ -259,14 +203,13 @@ impl Page<'_> {
         parts.join("\n\n")
     }
 
-    fn markdown(&self, groups: &[Group], shown: &[Group], notes: &[InputNote]) -> String {
+    fn markdown(&self, groups: &[Group], shown: &[Group]) -> String {
         let style = style(self.args, self.terminal);
         let playbooks = self.playbooks();
-        let totals = Totals { replayed: self.replayed, names: &playbooks };
-        let mut parts = vec!["## Replay".to_owned(), overview::markdown(&totals, notes)];
+        let totals = Totals { replayed: self.replayed(), names: &playbooks };
+        let mut parts = vec!["## Replay".to_owned(), overview::markdown(&totals, &self.streamed.notes)];
         if !shown.is_empty() {
-            let calls = groups.iter().map(|group| group.count).sum();
-            parts.push(format!("### {}", text::markdown(&heading(shown.len(), groups.len(), calls))));
+            parts.push(format!("### {}", text::markdown(&heading(self.only, shown.len(), groups))));
             parts.extend(self.drawing().blocks(shown, style).iter().map(|block| text::markdown_block(block)));
         }
         if let Some(next) = self.next(shown) {
@@ -280,7 +223,7 @@ impl Page<'_> {
         let mut out = Vec::new();
         let mut document = Object::open(&mut out);
         document.text("format", "replay/1");
-        fill_replayed(&mut document, self.replayed, &self.playbooks());
+        fill_replayed(&mut document, self.replayed(), &self.playbooks());
         document.number("groups", groups.len() as u64).raws("calls", shown, |group, out| drawing.json(group, out));
         document.end();
         out.push(b'\n');
@@ -291,10 +234,14 @@ impl Page<'_> {
         let mut out = Vec::new();
         let mut line = Object::open(&mut out);
         line.text("type", "summary");
-        fill_replayed(&mut line, self.replayed, &self.playbooks());
+        fill_replayed(&mut line, self.replayed(), &self.playbooks());
         line.end();
         out.push(b'\n');
         out
+    }
+
+    fn replayed(&self) -> &Replayed {
+        &self.streamed.replayed
     }
 
     fn playbooks(&self) -> Vec<&Names> {
@@ -302,7 +249,7 @@ impl Page<'_> {
     }
 
     fn drawing(&self) -> Drawing<'_> {
-        Drawing { plans: self.plans, beyond: &self.options.beyond, inputs: self.names }
+        Drawing { plans: self.plans, beyond: self.beyond, inputs: &self.streamed.names, notes: &self.streamed.notes }
     }
 
     /// The place of the playbook under which the worst finding of a call was made.
@@ -328,6 +275,9 @@ impl Page<'_> {
             if let Some(value) = value {
                 words.extend([flag, value]);
             }
+        }
+        if self.args.reading.join_resends {
+            words.push("--join-resends");
         }
         let worst = self.worst_under(&shown.first()?.detail);
         if let Some(playbook) = self.args.playbooks.get(worst) {

@@ -42,7 +42,7 @@ impl Watch for Watcher {
     fn see(&self, seen: &Seen<'_>, part: &mut Part) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
         match &self.lines {
-            None => self.listing.take(seen.call, seen.recorded, runs),
+            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs),
             Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
                 part.written += 1;
                 self.write(seen, runs, part);

@@ -1,0 +1,103 @@
+//! From arguments to a project on disk: all of its files, or none.
+
+use std::path::{Path, PathBuf};
+
+use super::page::Said;
+use super::set::{self, Before, Set};
+use super::traces;
+use crate::check::Verdict;
+use crate::cli::checking::{self, Selection};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::planting::Planting;
+use crate::cli::terminal::Terminal;
+use crate::cli::workspace::Workspace;
+use crate::report::style::Palette;
+use crate::report::text::counted;
+
+/// Where, and from what.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof init                            a project in this folder
+  playproof init refunds                    in a folder of that name
+  playproof init --from trace.jsonl         with facts about the tools of the trace, and a failure of it as a fixture
+  playproof init --from a.log --from b.log  a log that is not recognised gets a drafted mapping
+
+No file is overwritten: what is there is kept. Either all that is missing is written, or nothing.
+
+Exit codes: 0 `playproof check` is clean, 1 what was kept does not go together with it, 2 nothing was written.")]
+pub struct Args {
+    /// The project's folder; it is made where it is missing
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub folder: String,
+
+    /// A trace or another recording to draw tool facts, a mapping and a fixture from; repeatable
+    #[arg(long, value_name = "TRACE")]
+    pub from: Vec<String>,
+}
+
+/// Makes the project.
+///
+/// # Errors
+/// A recording that cannot be used, something in the way, a folder that cannot be written: then nothing is left.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let root = root(&args.folder);
+    let before = Before::of(&root)?;
+    let drawn = traces::draw(&args.from, &before.project())?;
+    let set = set::plan(&before, &drawn)?;
+    plant(&root, &set)?;
+    let (check, ended) = match set.is_whole {
+        true => checked(&root, &set),
+        false => (None, Ok(Exit::Clean)),
+    };
+    let palette = Palette::new(terminal.out.colour);
+    let folder = root.to_string_lossy();
+    let said = Said { folder: &folder, set: &set, drawn: &drawn, check, width: terminal.out.width, palette };
+    output.page(&said.page())?;
+    ended
+}
+
+/// The folder; the working directory is the empty path, so that files are named as people type them.
+fn root(folder: &str) -> PathBuf {
+    Path::new(folder).components().filter(|step| *step != std::path::Component::CurDir).collect()
+}
+
+/// Writes what is missing.
+fn plant(root: &Path, set: &Set) -> Result<(), Failure> {
+    let mut planting = Planting::default();
+    for part in set.parts.iter().filter(|part| !part.kept) {
+        planting.file(&root.join(&part.path), &part.source.text).map_err(|failure| {
+            failure.help("nothing was written: what had been was taken back").next("playproof help init")
+        })?;
+    }
+    planting.keep();
+    Ok(())
+}
+
+/// What `check` says of the project, and how the command ends for it.
+fn checked(root: &Path, set: &Set) -> (Option<String>, Result<Exit, Failure>) {
+    let check = || {
+        let workspace = Workspace::at(root)?;
+        checking::check(&workspace, &Selection::default(), checking::jobs(None), false)
+    };
+    let report = match check() {
+        Ok(checked) => checked.report,
+        Err(failure) => {
+            return (Some("what was kept cannot be used; see below".to_owned()), Err(failure.next("playproof check")));
+        }
+    };
+    let runs = counted(report.results.len() as u64, "run", "runs");
+    if report.verdict() == Verdict::Clean {
+        return (Some(format!("clean, {runs}")), Ok(Exit::Clean));
+    }
+    let kept =
+        if set.parts.iter().any(|part| part.kept) { "what was kept does not go together with it" } else { "not clean" };
+    let help = match report.rows.is_empty() {
+        true => "`playproof check` says what differs",
+        false => {
+            "the rows of the playbook are not those of the lock; if they are meant: playproof approve --reason '...'"
+        }
+    };
+    (Some(format!("{kept}: {help}")), Ok(Exit::Found))
+}

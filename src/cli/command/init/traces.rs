@@ -1,0 +1,169 @@
+//! What a project takes from the user's own recordings: tool facts, mappings, failures. Writes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Cursor;
+
+use super::recorded::slug;
+use crate::cli::exit::Failure;
+use crate::cli::inputs::{self, Shape, TraceInput};
+use crate::cli::reading::each_call;
+use crate::cli::{files, project::Project};
+use crate::diagnostic::Source;
+use crate::trace::assemble::AssembleOptions;
+use crate::trace::foreign::Imported;
+use crate::trace::mapping::{self, Mapping};
+use crate::trace::model::{RecordedCall, Reply};
+use crate::trace::toolfacts::{ToolCount, render};
+
+/// Failures that are kept: different ones, because one of them will do.
+const FAILURES: usize = 300;
+
+/// What was drawn.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// The stem and the text of the tool facts file.
+    pub tools: Option<(String, String)>,
+    /// Drafted mappings.
+    pub mappings: Vec<Drafted>,
+    /// What was read, in the order of the command line.
+    pub read: Vec<Read>,
+    /// Calls that failed.
+    pub failing: Vec<RecordedCall>,
+}
+
+/// A drafted mapping.
+#[derive(Debug)]
+pub struct Drafted {
+    stem: String,
+    /// Its text.
+    pub text: String,
+    mapping: Mapping,
+}
+
+impl Drafted {
+    /// Its file.
+    pub fn path(&self) -> String {
+        format!("mappings/{}.yaml", self.stem)
+    }
+}
+
+/// What a recording turned out to hold.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// As people named it.
+    pub path: String,
+    /// The file of its mapping.
+    pub mapping: Option<String>,
+    /// Its calls.
+    pub calls: u64,
+    /// Those of which an attempt failed.
+    pub failed: u64,
+}
+
+/// Draws from recordings.
+///
+/// # Errors
+/// One that cannot be read, is empty, or of which no mapping can be drafted.
+pub fn draw(paths: &[String], project: &Project) -> Result<Drawn, Failure> {
+    let mut drawn = Drawn::default();
+    let mut tools: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut kinds = BTreeSet::new();
+    for (number, path) in (0..).zip(paths) {
+        let (input, mapping) = opened(path, &mut drawn.mappings)?;
+        let mut read = Read { path: path.clone(), mapping, calls: 0, failed: 0 };
+        let failing = &mut drawn.failing;
+        each_call(number, input, AssembleOptions::default(), &project.redaction, &|_| true, |closed| {
+            let error = closed.call.answers.iter().find_map(|answer| match &answer.reply {
+                Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),
+                Reply::Ok => None,
+            });
+            read.calls += 1;
+            read.failed += u64::from(error.is_some());
+            let count = tools.entry(closed.call.tool().to_owned()).or_default();
+            count.0 += 1;
+            count.1 += u64::from(error.is_some());
+            if error.is_some() && failing.len() < FAILURES && kinds.insert((closed.call.tool().to_owned(), error)) {
+                failing.push(closed.into_call());
+            }
+        })
+        .map_err(|failure| failure.next(format!("playproof replay {}", crate::report::text::shell_word(path))))?;
+        if read.calls == 0 {
+            return Err(empty(path));
+        }
+        drawn.read.push(read);
+    }
+    let rows = tools.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
+    drawn.tools = paths.first().map(|first| (stem(first), render(&paths.join(", "), rows)));
+    Ok(drawn)
+}
+
+fn empty(path: &str) -> Failure {
+    Failure::source(path, "empty_input", "there is no call in it").next("playproof init")
+}
+
+/// The recording as a trace, and its mapping where it needs one.
+fn opened(path: &str, mappings: &mut Vec<Drafted>) -> Result<(TraceInput, Option<String>), Failure> {
+    if path == files::STDIN {
+        let said = "`--from` wants a file: standard input cannot be read again by the commands that come next";
+        return Err(Failure::said(said).next("playproof help init"));
+    }
+    if inputs::is_fixture(path) {
+        return Err(Failure::said(format!("`{path}` is no trace: what ends in `.yaml` is written by people"))
+            .next("playproof help init"));
+    }
+    match inputs::shape(path)? {
+        Shape::Empty => Err(empty(path)),
+        Shape::Known => Ok((inputs::trace(path, None)?, None)),
+        Shape::Foreign => {
+            let bytes = inputs::whole(path)?;
+            let (imported, mapping) = mapped(path, &bytes, mappings)?;
+            let lines = Box::new(Cursor::new(imported.lines));
+            Ok((TraceInput { name: path.to_owned(), lines, loss: Some(imported.loss) }, Some(mapping)))
+        }
+    }
+}
+
+/// A foreign recording under the first mapping that reads it, or under one that is drafted from it.
+fn mapped(path: &str, bytes: &[u8], mappings: &mut Vec<Drafted>) -> Result<(Imported, String), Failure> {
+    for drafted in mappings.iter() {
+        let read = mapping::apply(&drafted.mapping, bytes, path).ok();
+        if let Some(imported) = read.filter(|imported| imported.loss.results > 0) {
+            return Ok((imported, drafted.path()));
+        }
+    }
+    let draft = mapping::draft(bytes, path)?.map_err(|why| unmapped(path, &why))?;
+    let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
+    let imported = mapping::apply(&mapping, bytes, path)?;
+    let taken: BTreeSet<&str> = mappings.iter().map(|drafted| drafted.stem.as_str()).collect();
+    let stem = free(&stem(path), &taken);
+    let drafted = Drafted { stem, text: draft.text, mapping };
+    let file = drafted.path();
+    mappings.push(drafted);
+    Ok((imported, file))
+}
+
+fn unmapped(path: &str, why: &mapping::Unmapped) -> Failure {
+    let failure = Failure::source(
+        path,
+        "unmapped",
+        format!("this is no recording that is recognised, and no field of it looks like {}", why.missing),
+    );
+    let fields: Vec<String> = why.fields.iter().map(|field| format!("`{field}`")).collect();
+    let has =
+        if fields.is_empty() { "it holds no rows".to_owned() } else { format!("its rows have {}", fields.join(", ")) };
+    failure
+        .help(format!("{has}; if it is a log of tool calls, write a mapping for it by hand and begin without `--from`"))
+        .next("playproof schema mapping")
+}
+
+/// The name of a file without folders and endings.
+fn stem(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    slug(name.trim_start_matches('.').split('.').next().unwrap_or(name))
+}
+
+fn free(stem: &str, taken: &BTreeSet<&str>) -> String {
+    let numbered = (2..).map(|n| format!("{stem}-{n}"));
+    let all = std::iter::once(stem.to_owned()).chain(numbered);
+    all.take(taken.len() + 1).find(|name| !taken.contains(name.as_str())).unwrap_or_else(|| stem.to_owned())
+}

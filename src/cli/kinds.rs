@@ -1,0 +1,191 @@
+//! What a file seems to be, so that one that stands in the place of another is told in one line. Reads no files; what
+//! is wrong inside a file of the right kind is its parser's to say.
+
+use super::exit::Failure;
+use crate::report::text::shell_word;
+use crate::trace::import;
+use crate::trace::read::looks_like_a_trace;
+
+/// The kinds of files that a command line names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Verdicts, rules, compensations.
+    Playbook,
+    /// A scenario.
+    Fixture,
+    /// How foreign JSON becomes a trace.
+    Mapping,
+    /// What is known of tools.
+    ToolFacts,
+    /// `playproof.yaml`.
+    Project,
+    /// Accepted survivors of `mutate`.
+    Mutants,
+    /// The approved rows.
+    Lock,
+    /// What was accepted of a fixture.
+    Golden,
+    /// Recorded calls in our own format.
+    Trace,
+    /// Recorded calls in a foreign format that is recognised.
+    Recording,
+}
+
+impl Kind {
+    /// In words, with its article.
+    const fn words(self) -> &'static str {
+        match self {
+            Kind::Playbook => "a playbook",
+            Kind::Fixture => "a fixture",
+            Kind::Mapping => "a mapping",
+            Kind::ToolFacts => "a tool facts file",
+            Kind::Project => "a project file",
+            Kind::Mutants => "a list of accepted mutants",
+            Kind::Lock => "the lock of approved rows",
+            Kind::Golden => "a golden",
+            Kind::Trace => "a trace",
+            Kind::Recording => "a recording of calls",
+        }
+    }
+
+    /// The command that takes such a file.
+    fn command(self, path: &str) -> String {
+        let path = shell_word(path);
+        match self {
+            Kind::Playbook => format!("playproof lint {path}"),
+            Kind::Fixture | Kind::Trace | Kind::Recording => format!("playproof replay {path}"),
+            Kind::Mapping => format!("playproof replay RECORDING --map {path}"),
+            Kind::ToolFacts => format!("playproof replay TRACE --tools {path}"),
+            Kind::Project | Kind::Golden => "playproof check".to_owned(),
+            Kind::Mutants => "playproof mutate".to_owned(),
+            Kind::Lock => "playproof approve --reason '...'".to_owned(),
+        }
+    }
+}
+
+/// What a file that begins with `start` seems to be; none where nothing tells.
+pub fn of(start: &[u8]) -> Option<Kind> {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    match start.trim_ascii_start().first()? {
+        b'{' | b'[' if import::detect(start).is_some() => Some(Kind::Recording),
+        b'{' | b'[' => looks_like_a_trace(start).then_some(Kind::Trace),
+        _ => of_yaml(&String::from_utf8_lossy(start)),
+    }
+}
+
+fn of_yaml(text: &str) -> Option<Kind> {
+    let golden = text.starts_with("---\n") && text.contains("\ninfo:") && text.contains("format: golden/");
+    if golden {
+        return Some(Kind::Golden);
+    }
+    let format = text.lines().find_map(|line| line.strip_prefix("format:"))?;
+    match format.trim().trim_matches(['"', '\'']).split('/').next()? {
+        "playbook" => Some(Kind::Playbook),
+        "fixture" => Some(Kind::Fixture),
+        "mapping" => Some(Kind::Mapping),
+        "tools" => Some(Kind::ToolFacts),
+        "project" => Some(Kind::Project),
+        "mutants" => Some(Kind::Mutants),
+        "lock" => Some(Kind::Lock),
+        _ => None,
+    }
+}
+
+/// Refuses a file that begins with `start` and seems to be something else than `wanted`.
+///
+/// # Errors
+/// What it seems to be, and which command takes it.
+pub fn expect(wanted: Kind, path: &str, start: &[u8]) -> Result<(), Failure> {
+    let is_fine = |found: Kind| {
+        found == wanted || matches!((wanted, found), (Kind::Trace, Kind::Recording) | (Kind::Recording, Kind::Trace))
+    };
+    match of(start).filter(|found| !is_fine(*found)) {
+        None => Ok(()),
+        Some(found) => {
+            let said = format!("`{path}` is {}, and {} is wanted here", found.words(), wanted.words());
+            Err(Failure::said(said).next(found.command(path)))
+        }
+    }
+}
+
+/// Refuses what is no line of JSON for a reason that its beginning shows: text of another encoding, or one document
+/// over many lines.
+///
+/// # Errors
+/// What it is, and the command that converts it.
+pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
+    let converted = format!("{}.utf8", path.trim_end_matches('-'));
+    if let Some(encoding) = utf_16(start) {
+        return Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
+            .help("no byte of it is lost by converting it")
+            .next(format!("iconv -f {encoding} -t UTF-8 {} > {}", shell_word(path), shell_word(&converted))));
+    }
+    let first = start.trim_ascii_start().first();
+    let is_long = is_mapped || import::detect(start).is_some() || !is_over_many_lines(start);
+    if is_long {
+        return Ok(());
+    }
+    let each = if first == Some(&b'[') { "'.[]'" } else { "." };
+    Err(Failure::source(path, "many_lines", "this is one JSON document over many lines; a trace has an object a line")
+        .help("`jq -c` writes each object in one line; what has other fields than a trace wants a mapping (`--map`)")
+        .next(format!("jq -c {each} {} > {}", shell_word(path), shell_word(&format!("{path}l")))))
+}
+
+/// The name of a two-byte encoding, as `iconv` knows it.
+pub fn utf_16(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [b'{' | b'[', 0, _, 0, ..] => Some("UTF-16LE"),
+        [0, b'{' | b'[', 0, _, ..] => Some("UTF-16BE"),
+        _ => None,
+    }
+}
+
+/// Whether the first line only begins a document.
+fn is_over_many_lines(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let Some(end) = start.iter().position(|byte| *byte == b'\n') else { return false };
+    let first = start.get(..end).unwrap_or_default().trim_ascii_end();
+    matches!(first, b"{" | b"[" | b"[{")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_known_by_their_format_line_and_traces_by_their_first_line() {
+        for (start, kind) in [
+            ("# ours\nformat: playbook/1\n", Some(Kind::Playbook)),
+            ("format: 'fixture/1'\n", Some(Kind::Fixture)),
+            ("format: mapping/1\n", Some(Kind::Mapping)),
+            ("format: tools/1", Some(Kind::ToolFacts)),
+            ("{\"tool\":\"a\"}\n", Some(Kind::Trace)),
+            ("[{\"role\":\"user\",\"content\":\"\"}]", Some(Kind::Recording)),
+            ("{\"event\":1}\n", None),
+            ("verdicts: {}\n  format: playbook/1\n", None),
+            ("", None),
+        ] {
+            assert_eq!(of(start.as_bytes()), kind, "{start}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_told_in_one_line_with_the_command_that_takes_it() {
+        let refused = |wanted, start: &str| expect(wanted, "x", start.as_bytes()).is_err();
+        assert!(refused(Kind::Playbook, "format: fixture/1"));
+        assert!(refused(Kind::Trace, "format: playbook/1"));
+        assert!(!refused(Kind::Playbook, "format: playbook/1"));
+        assert!(!refused(Kind::Playbook, "name: no format at all"));
+        assert!(!refused(Kind::Trace, "[{\"role\":\"user\",\"content\":\"\"}]"));
+    }
+
+    #[test]
+    fn other_encodings_and_documents_of_many_lines_are_told() {
+        let refused = |start: &[u8], is_mapped| refuse_unreadable("x.json", start, is_mapped).is_err();
+        assert!(refused(b"\xff\xfe{\0", true) && refused(b"{\0\"\0", false));
+        assert!(refused(b"[\n  {\"tool\": \"a\"}\n]", false) && refused(b"{\n  \"tool\": \"a\"\n}", false));
+        assert!(!refused(b"[\n  {\"tool\": \"a\"}\n]", true), "a mapping reads it");
+        assert!(!refused(b"{\"tool\":\"a\"}\n", false));
+    }
+}

@@ -1,0 +1,100 @@
+//! Texts as YAML scalars that read back as what they were, in block and in flow. Knows no format.
+
+use std::borrow::Cow;
+
+/// Words that some reader of YAML takes for something else than a text, or that a format of ours gives a meaning.
+const WORDS: [&str; 12] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "absent"];
+
+/// A text as a scalar or key: plain where nobody could read it as anything else, or else in quotes.
+pub fn scalar(text: &str) -> Cow<'_, str> {
+    let starts_plain = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || " _-./*".contains(c);
+    let bare = ["0x", "0o", "0b"].iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text);
+    let may_be_number = text.starts_with(|c: char| c.is_ascii_digit())
+        && bare.chars().all(|c| c.is_ascii_hexdigit() || "_.-+ ".contains(c));
+    let is_odd = may_be_number || text.ends_with(' ') || WORDS.contains(&&*text.to_ascii_lowercase());
+    match starts_plain && !is_odd && text.chars().all(is_inner) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(quoted(text)),
+    }
+}
+
+/// A text in single quotes, or in double ones where it holds what a line cannot show or a reader would fold.
+pub fn quoted(text: &str) -> String {
+    if text.chars().all(is_shown) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if is_shown(c) => out.push(c),
+            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Neither a control nor a line break of any kind, nor invisible, nor one that turns the direction of others.
+fn is_shown(c: char) -> bool {
+    let is_invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    !c.is_control() && !is_invisible
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::yaml;
+
+    fn read(written: &str) -> Option<String> {
+        let text =
+            format!("block in a line: {written}\nwithin braces: {{ c: {written}, d: [{written}] }}\n{written}: e\n");
+        yaml::parse(Source::whole("t", text), |root| {
+            let entries: Vec<_> = root.entries("a map")?.collect();
+            let [(_, block), (_, flow), (key, _)] = entries.as_slice() else { return None };
+            let inner: Vec<_> = flow.entries("a map")?.map(|(_, value)| value).collect();
+            let listed: Vec<_> = inner.get(1)?.list()?.collect();
+            let all = [block.string()?, inner.first()?.string()?, listed.first()?.string()?, key.text];
+            all.iter().all(|text| *text == all[0]).then(|| all[0].to_owned())
+        })
+        .ok()
+    }
+
+    #[test]
+    fn what_is_plain_and_what_is_quoted() {
+        for plain in ["timeout", "409_conflict", "5xx", "search.*", "goldens/a b", "_x", "o_91", "study/x"] {
+            assert_eq!(scalar(plain), plain);
+        }
+        for odd in ["1_000", "1e5", "2020-01-01", "absent", " a", "a ", "-a", "a: b", "#", "a #b"] {
+            assert!(scalar(odd).starts_with('\''), "{odd}");
+        }
+        for (text, written) in [
+            ("", "''"),
+            ("412", "'412'"),
+            ("0x1f", "'0x1f'"),
+            ("Yes", "'Yes'"),
+            ("*.a", "'*.a'"),
+            ("it's: so", "'it''s: so'"),
+            ("two\nlines\u{1b}", "\"two\\nlines\\U0000001b\""),
+            ("a\u{2028}b", "\"a\\U00002028b\""),
+        ] {
+            assert_eq!(scalar(text), written);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_reads_back_as_what_it_was(text in r"(?s).{0,12}", word in "[a-z0-9 '\"\\\\:#{}\\[\\],*&!|>%@`-]{0,6}") {
+            for text in [text, word] {
+                prop_assert_eq!(read(&scalar(&text)), Some(text.clone()), "{}", scalar(&text));
+                prop_assert_eq!(read(&quoted(&text)), Some(text));
+            }
+        }
+    }
+}

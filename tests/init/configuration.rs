@@ -1,0 +1,158 @@
+//! `playproof.yaml`, key by key: honoured by every command that it is about, found from below, and beaten by flags.
+
+use crate::place::Place;
+
+const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"pay","args":{"email":"ada@example.com"}}
+{"type":"tool_result","run_id":"r1","call_id":"c1","status":"error","error":{"kind":"odd","message":"card 4242424242424242 was refused"}}
+"#;
+
+/// Every command that puts something through a playbook, with what it needs. (`review` wants a terminal first.)
+const COMMANDS: [&[&str]; 11] = [
+    &["replay", "trace.jsonl"],
+    &["explain", "trace.jsonl", "--call", "c1"],
+    &["mine", "trace.jsonl"],
+    &["impact", "trace.jsonl", "--candidate", "reversing"],
+    &["lint"],
+    &["check"],
+    &["coverage"],
+    &["mutate"],
+    &["accept"],
+    &["diff"],
+    &["approve", "--reason", "x"],
+];
+
+fn place(config: &str) -> Place {
+    let place = Place::begun();
+    place.write("trace.jsonl", TRACE);
+    place.write("playproof.yaml", &format!("format: project/1\n{config}\n"));
+    place
+}
+
+/// What each command of which `is_meant` says so prints, stdout and stderr.
+fn each(config: &str, is_meant: impl Fn(&str) -> bool) -> Vec<(&'static str, i32, String)> {
+    let place = place(config);
+    let run = |args: &&[&'static str]| {
+        let ran = place.run(args);
+        (args[0], ran.code, ran.out + &ran.err)
+    };
+    COMMANDS.iter().filter(|args| is_meant(args[0])).map(run).collect()
+}
+
+#[test]
+fn the_playbook_is_used_by_every_command_and_a_flag_wins() {
+    for (command, code, said) in each("playbook: playbooks/nowhere.yaml", |_| true) {
+        assert_eq!(code, 2, "{command}: {said}");
+        assert!(said.contains("nowhere"), "{command}: {said}");
+    }
+    let place = place("playbook: playbooks/nowhere.yaml");
+    for args in [
+        &["replay", "trace.jsonl", "--playbook", "standard"][..],
+        &["explain", "trace.jsonl", "--call", "c1", "--playbook", "standard"],
+        &["mine", "trace.jsonl", "--playbook", "standard"],
+        &["impact", "trace.jsonl", "--base", "standard", "--candidate", "reversing"],
+        &["lint", "standard"],
+    ] {
+        place.run(args).exits(0);
+    }
+}
+
+#[test]
+fn the_tool_facts_are_used_by_every_command_that_runs_calls_and_a_flag_wins() {
+    let config = "playbook: playbooks/ours.yaml\ntools: tools/nowhere.yaml";
+    for (command, code, said) in each(config, |command| command != "lint") {
+        assert_eq!(code, 2, "{command}: {said}");
+        assert!(said.contains("tools/nowhere.yaml: no such file"), "{command}: {said}");
+    }
+    let place = place(config);
+    place.write("facts.yaml", "format: tools/1\ntools:\n  pay: { access: read }\n");
+    for args in [
+        &["replay", "trace.jsonl", "--tools", "facts.yaml"][..],
+        &["explain", "trace.jsonl", "--call", "c1", "--tools", "facts.yaml"],
+        &["mine", "trace.jsonl", "--tools", "facts.yaml"],
+        &["impact", "trace.jsonl", "--candidate", "reversing", "--tools", "facts.yaml"],
+    ] {
+        place.run(args).exits(0);
+    }
+}
+
+#[test]
+fn fixtures_are_looked_for_where_the_project_says() {
+    let is_about_fixtures = |command: &str| ["check", "coverage", "mutate"].contains(&command);
+    for (command, code, said) in each("playbook: playbooks/ours.yaml\nfixtures: scenarios", is_about_fixtures) {
+        assert_eq!(code, 2, "{command}: {said}");
+        assert!(said.contains("`scenarios`"), "{command}: {said}");
+    }
+    let place = place("playbook: playbooks/ours.yaml\nfixtures: scenarios/");
+    place.write("scenarios/one.yaml", &place.read("fixtures/a-denial-goes-to-people.yaml"));
+    assert!(place.run(&["check"]).exits(1).out.contains("ours/one"));
+    place.run(&["coverage", "--fixtures", "fixtures"]).exits(0);
+}
+
+#[test]
+fn goldens_and_lock_are_kept_where_the_project_says() {
+    let place = place("playbook: playbooks/ours.yaml\ngoldens: accepted");
+    place.run(&["check"]).exits(1);
+    let waits = "accepted/ours/a-denial-goes-to-people.snap.new";
+    assert!(place.path(waits).exists());
+    assert!(place.run(&["diff"]).exits(0).out.contains("a-denial-goes-to-people"));
+    place.run(&["reject", "ours/a-denial-goes-to-people"]).exits(0);
+    assert!(!place.path(waits).exists());
+    place.run(&["check"]).exits(1);
+    place.run(&["accept"]).exits(0);
+    place.run(&["approve", "--reason", "moved"]).exits(0);
+    place.run(&["check"]).exits(0);
+    assert!(place.path("accepted/playbook.lock").exists());
+}
+
+#[test]
+fn redaction_holds_for_every_command_that_shows_a_trace() {
+    let place = place("redaction: { keys: email, patterns: '\\d{16}' }");
+    for args in [
+        &["replay", "trace.jsonl"][..],
+        &["replay", "trace.jsonl", "--format", "json", "--all"],
+        &["replay", "trace.jsonl", "--format", "jsonl"],
+        &["explain", "trace.jsonl", "--call", "c1"],
+        &["mine", "trace.jsonl"],
+        &["mine", "trace.jsonl", "--format", "json"],
+        &["impact", "trace.jsonl", "--candidate", "study/retry-everything"],
+        &["init", "project", "--from", "trace.jsonl"],
+    ] {
+        let ran = place.run(args);
+        assert!(ran.code < 2, "{args:?}: {}", ran.err);
+        let said = ran.out + &ran.err;
+        assert!(!said.contains("ada@example.com") && !said.contains("4242424242424242"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn the_file_is_found_from_below_and_its_paths_are_its_own() {
+    let place = Place::begun();
+    place.write("deep/er/trace.jsonl", TRACE);
+    place.run_below("deep/er", &["check"]).exits(0);
+    assert!(place.run_below("deep/er", &["replay", "trace.jsonl"]).exits(0).out.contains(" ours\n"));
+    place.write("deep/playproof.yaml", "format: project/1\nplaybook: standard\n");
+    assert!(
+        place.run_below("deep/er", &["replay", "trace.jsonl"]).exits(0).out.contains(" standard\n"),
+        "the nearest wins"
+    );
+}
+
+#[test]
+fn every_mistake_in_the_file_is_shown_at_its_place_by_every_command() {
+    for (config, place) in [
+        ("playbok: x", "playproof.yaml:2:1"),
+        ("playbook: [a]", "playproof.yaml:2:11"),
+        ("tools: {}", "playproof.yaml:2:8"),
+        ("fixtures: ''", "playproof.yaml:2:11"),
+        ("goldens: 3", "playproof.yaml:2:10"),
+        ("proposals: [x]", "playproof.yaml:2:12"),
+        ("redaction: { key: x }", "playproof.yaml:2:14"),
+        ("redaction: { patterns: '(' }", "playproof.yaml:2:24"),
+        ("tools: a\ntools: b", "playproof.yaml:3:1"),
+    ] {
+        for (command, code, said) in each(config, |_| true) {
+            assert_eq!(code, 2, "{config}: {command}: {said}");
+            assert!(said.contains(place), "{config}: {command}: {said}");
+        }
+    }
+}

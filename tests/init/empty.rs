@@ -1,0 +1,122 @@
+//! What `init` makes of an empty folder, and that all of it works.
+
+use std::process::Command;
+
+use playproof::diagnostic::Source;
+use playproof::yaml;
+
+use crate::place::Place;
+
+#[test]
+fn an_empty_folder_becomes_a_project_in_which_every_command_works() {
+    let place = Place::new();
+    let page = place.run(&["init"]).exits(0);
+    assert!(page.err.is_empty() && page.out.contains("playproof check: clean, 3 runs"), "{}", page.out);
+    assert_eq!(place.run(&["check"]).exits(0).out, "3 runs: 3 as accepted\n");
+    assert!(place.run(&["history", "verify"]).exits(0).out.contains("1 record"));
+    assert!(place.run(&["lint"]).exits(0).out.starts_with("playbooks/ours.yaml: clean\nours: "));
+    assert!(place.run(&["coverage"]).exits(0).out.contains("ours"));
+    // A few fixtures leave most rows unwatched: `mutate` says which.
+    assert!(place.run(&["mutate"]).exits(1).out.contains("ours"));
+    place.write("trace.jsonl", "{\"tool\":\"search.web\",\"status\":\"error\",\"error\":{\"kind\":\"timeout\"}}\n");
+    assert!(place.run(&["replay", "trace.jsonl"]).exits(0).out.contains(" ours\n"));
+    for fixture in
+        place.everything().into_keys().filter(|name| name.starts_with("fixtures/") && name.ends_with(".yaml"))
+    {
+        assert!(place.run(&["replay", &fixture]).exits(0).out.contains("as expected"), "{fixture}");
+        place.run(&["explain", &fixture]).exits(0);
+    }
+}
+
+#[test]
+fn every_part_is_shown_whole_and_said_to_be_written() {
+    let place = Place::new();
+    let page = place.run(&["init"]).exits(0).out;
+    for name in place.everything().into_keys().filter(|name| !name.ends_with('/') && !name.ends_with(".snap")) {
+        assert!(page.lines().any(|line| line.starts_with(&format!("wrote  {name} "))), "{name}\n{page}");
+    }
+    assert!(
+        page.contains("wrote  goldens/ours/*.snap ") && page.lines().all(|line| line.chars().count() <= 110),
+        "{page}"
+    );
+}
+
+#[test]
+fn each_fixture_fails_without_what_it_teaches() {
+    let edits = [
+        ("max_attempts: 6", "max_attempts: 1", "a-keyed-refund-meets-its-own-effect"),
+        ("effect: not_applied", "effect: applied", "a-denial-goes-to-people"),
+        ("issue_refund: { access: write", "issue_refund: { access: read", "an-unkeyed-refund-is-not-sent-twice"),
+    ];
+    for (old, new, fixture) in edits {
+        let place = Place::begun();
+        let playbook = place.read("playbooks/ours.yaml");
+        assert!(playbook.contains(old), "{old}");
+        place.write("playbooks/ours.yaml", &playbook.replace(old, new));
+        let found = place.run(&["check"]).exits(1).out;
+        assert!(found.contains(&format!("ours/{fixture}")), "{fixture}\n{found}");
+    }
+}
+
+#[test]
+fn a_second_time_everything_is_kept_as_it_is() {
+    let place = Place::begun();
+    let before = place.everything();
+    let page = place.run(&["init"]).exits(0).out;
+    assert!(page.contains("kept   playproof.yaml ") && !page.contains("wrote"), "{page}");
+    assert_eq!(place.everything(), before);
+}
+
+#[test]
+fn a_folder_is_made_where_it_is_named_and_the_next_commands_begin_there() {
+    let place = Place::new();
+    let page = place.run(&["init", "agents/refunds/"]).exits(0).out;
+    assert!(page.contains("\nnext:\n  cd agents/refunds "), "{page}");
+    assert!(page.contains("wrote  playproof.yaml "), "{page}");
+    place.run_below("agents/refunds", &["check"]).exits(0);
+    place.run_below("agents/refunds/fixtures", &["check"]).exits(0);
+}
+
+#[test]
+fn the_ci_job_asks_for_what_nobody_can_know_and_its_commands_pass() {
+    let place = Place::begun();
+    let text = place.read(".github/workflows/playproof.yml");
+    yaml::parse(Source::whole("workflow", &*text), |_| Some(())).expect("YAML");
+    let runs = text.lines().filter_map(|line| line.trim().strip_prefix("run: playproof "));
+    let runs: Vec<&str> = runs.collect();
+    assert_eq!(runs, ["lint", "check"]);
+    for run in runs {
+        place.run(&run.split(' ').collect::<Vec<_>>()).exits(0);
+    }
+    let Ok(shell) = Command::new("bash").arg("--version").output() else { return };
+    assert!(shell.status.success());
+    let (_, script) = text.split_once("run: |\n").expect("the step that installs");
+    let script: Vec<&str> = script.lines().take_while(|line| line.starts_with("          ")).collect();
+    let install = |variables: &[(&str, &str)]| {
+        let mut command = Command::new("bash");
+        let script = format!("PATH=/nowhere\n{}", script.join("\n")); // so that nothing is installed
+        command.args(["-ec", &script]).envs(variables.iter().copied());
+        command.output().expect("bash")
+    };
+    let unfilled = install(&[("PLAYPROOF_GIT", ""), ("PLAYPROOF_REV", "")]);
+    assert!(!unfilled.status.success() && String::from_utf8_lossy(&unfilled.stdout).starts_with("::error file="));
+    let filled = install(&[("PLAYPROOF_GIT", "x"), ("PLAYPROOF_REV", "y")]);
+    assert!(String::from_utf8_lossy(&filled.stderr).contains("rustup"), "it goes on to install");
+}
+
+#[test]
+fn inside_of_a_repository_the_ci_job_knows_its_folder_and_the_lock_merges_by_union() {
+    let place = Place::new();
+    let git = |args: &[&str]| Command::new("git").args(args).current_dir(place.path("")).output();
+    if !git(&["init", "-q"]).is_ok_and(|made| made.status.success()) {
+        return; // there is no git here
+    }
+    let page = place.run(&["init", "agents/refunds"]).exits(0).out;
+    assert!(page.contains("move it there"), "{page}");
+    let workflow = place.read("agents/refunds/.github/workflows/playproof.yml");
+    assert!(workflow.contains("working-directory: \"agents/refunds\""), "{workflow}");
+    let said = git(&["check-attr", "merge", "agents/refunds/goldens/playbook.lock"]).expect("git").stdout;
+    assert!(String::from_utf8_lossy(&said).ends_with("merge: union\n"));
+    let said = git(&["check-ignore", "agents/refunds/goldens/ours/x.snap.new"]).expect("git").stdout;
+    assert!(!said.is_empty());
+}
