@@ -1,57 +1,46 @@
 //! The event queue: the earliest event first, ties in the order of insertion. Reads no clock.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 use crate::time::Instant;
 
-/// Events that are still to come. The heap orders their places, so that the events themselves are not moved about.
+/// Events that are still to come, in their order. A list and no heap: there are few, and most are added at an end.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
-    /// When, the order of insertion, the place in `events`.
-    heap: BinaryHeap<Reverse<(Instant, u64, usize)>>,
-    events: Vec<Option<T>>,
-    free: Vec<usize>,
-    inserted: u64,
+    events: VecDeque<(Instant, T)>,
 }
 
 impl<T> Default for EventQueue<T> {
     fn default() -> Self {
-        EventQueue { heap: BinaryHeap::new(), events: Vec::new(), free: Vec::new(), inserted: 0 }
+        EventQueue { events: VecDeque::new() }
     }
 }
 
 impl<T> EventQueue<T> {
-    /// Adds an event.
+    /// Adds an event behind those that are no later.
+    #[inline] // an event that was just written is slow to copy
     pub fn push(&mut self, at: Instant, what: T) {
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.events[place] = Some(what); // a free place is one that was given out before
-                place
-            }
-            None => {
-                self.events.push(Some(what));
-                self.events.len() - 1
-            }
-        };
-        self.heap.push(Reverse((at, self.inserted, place)));
-        self.inserted += 1;
+        if self.events.back().is_none_or(|(last, _)| *last <= at) {
+            self.events.push_back((at, what));
+        } else {
+            self.insert(at, what);
+        }
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, at: Instant, what: T) {
+        let place = self.events.partition_point(|(before, _)| *before <= at);
+        self.events.insert(place, (at, what));
     }
 
     /// Takes the next event and its time.
     pub fn pop(&mut self) -> Option<(Instant, T)> {
-        let Reverse((at, _, place)) = self.heap.pop()?;
-        self.free.push(place);
-        let what = self.events.get_mut(place)?.take()?;
-        Some((at, what))
+        self.events.pop_front()
     }
 
     /// Forgets every event.
     pub fn clear(&mut self) {
-        self.heap.clear();
         self.events.clear();
-        self.free.clear();
-        self.inserted = 0;
     }
 }
 

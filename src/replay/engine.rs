@@ -470,11 +470,13 @@ impl Order<'_> {
         while self.closed.len() >= BATCH || (self.current.is_none() && !self.closed.is_empty()) {
             let calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
             let (mut recorded, mut spent) = (Vec::new(), Vec::new());
-            self.recording.look_up(&calls);
-            for (n, closed) in calls.iter().enumerate() {
-                let facts = plans
-                    .first()
-                    .map_or(ToolFacts::ASSUMED, |plan| self.facts.of(plan, closed.marks.tool, &closed.call));
+            let of_tool = |closed: &ClosedCall| match plans.first() {
+                Some(plan) => self.facts.of(plan, closed.marks.tool, &closed.call),
+                None => ToolFacts::ASSUMED,
+            };
+            let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
+            self.recording.make_room(&calls, &facts);
+            for (n, (closed, &facts)) in calls.iter().zip(&facts).enumerate() {
                 self.recording.take(closed, facts, |finding| recorded.push((n, finding)));
                 if tokens::token(closed).is_some() {
                     let plans = plans.iter().zip(&mut self.tokens).enumerate();

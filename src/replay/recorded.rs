@@ -87,16 +87,17 @@ impl Recording {
         if recent.takes_futile_retry(&closed.story) {
             findings(finding(FindingId::FutileRetry, recent.failures - 1));
         }
-        if effects == 0 || facts.repeatable || facts.idempotent {
-            return;
-        }
-        if !facts.declared && closed.marks.keyed == 0 {
-            recent.effects = recent.effects.saturating_add(effects);
-            if recent.effects > 1 {
-                findings(finding(FindingId::PossibleDuplicateEffect, recent.effects));
-                self.possible_duplicates.undeclared.add(closed.call.tool(), 1);
+        match sum_of(closed, facts) {
+            Sum::None => return,
+            Sum::Recent => {
+                recent.effects = recent.effects.saturating_add(effects);
+                if recent.effects > 1 {
+                    findings(finding(FindingId::PossibleDuplicateEffect, recent.effects));
+                    self.possible_duplicates.undeclared.add(closed.call.tool(), 1);
+                }
+                return;
             }
-            return;
+            Sum::Whole => {}
         }
         let all = self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
         *all = all.saturating_add(effects);
@@ -111,13 +112,17 @@ impl Recording {
         }
     }
 
-    /// Looks up what `take` will look up for these calls. Done in one go, because lookups that do not depend on one
+    /// Makes room for what `take` will note of these calls. Done in one go, because entries that do not depend on one
     /// another wait for memory at the same time.
-    pub fn look_up(&self, calls: &[ClosedCall]) {
-        let recent = calls.iter().filter(|closed| self.recent.contains_key(&half(closed.marks.same))).count();
-        let oldest = self.order.iter().take(calls.len()).filter(|mark| self.recent.contains_key(mark)).count();
-        let effects = calls.iter().filter(|closed| self.effects.contains_key(&IntentKey::new(closed.marks.intent())));
-        std::hint::black_box((recent, oldest, effects.count()));
+    pub fn make_room(&mut self, calls: &[ClosedCall], facts: &[ToolFacts]) {
+        for (closed, &facts) in calls.iter().zip(facts) {
+            self.recent.entry(half(closed.marks.same)).or_default();
+            if sum_of(closed, facts) == Sum::Whole {
+                self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
+            }
+        }
+        let oldest = self.order.iter().take(calls.len()).filter(|mark| self.recent.contains_key(mark));
+        std::hint::black_box(oldest.count());
     }
 
     /// By tool: calls that may have made an effect again.
@@ -157,6 +162,27 @@ impl Recent {
         self.failures = if again { self.failures.saturating_add(1) } else { 1 };
         self.failed_on = story.failed_on.max(failed_before);
         again
+    }
+}
+
+/// Where the effects of a call's intent are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sum {
+    /// Nowhere: it had none, or may have several.
+    None,
+    /// Among the last calls.
+    Recent,
+    /// Over the whole input.
+    Whole,
+}
+
+fn sum_of(closed: &ClosedCall, facts: ToolFacts) -> Sum {
+    if net_effects(&closed.story, facts) == 0 || facts.repeatable || facts.idempotent {
+        return Sum::None;
+    }
+    match facts.declared || closed.marks.keyed != 0 {
+        true => Sum::Whole,
+        false => Sum::Recent,
     }
 }
 

@@ -196,7 +196,7 @@ impl<'a, 'c> Turn<'a, 'c> {
     }
 
     fn ask(&mut self, id: CallId, asked: Asked) {
-        let call = *self.call(id);
+        let call = self.call(id);
         self.sim.record.tallies[id.index()].sends += 1; // one a call
         let request =
             Request { call: id, asked, tool: call.tool, key: call.key, args: call.args, intent: call.intent(id) };

@@ -96,6 +96,9 @@ pub struct CallTexts<'a> {
     pub token: Option<&'a str>,
 }
 
+/// Texts take up a multiple of this.
+const ROUND: usize = 128;
+
 const TEXTS: usize = 7;
 const KEY: usize = 4;
 const TOKEN: usize = 6;
@@ -122,7 +125,10 @@ impl RecordedCall {
     pub fn begin_again(&mut self, texts: CallTexts<'_>, place: Place) {
         let all = [Some(texts.tool), texts.run, texts.id, texts.args, texts.key, texts.evidence, texts.token];
         self.text.clear();
-        self.text.reserve(all.iter().flatten().map(|part| part.len()).sum());
+        let length: usize = all.iter().flatten().map(|part| part.len()).sum();
+        if length > self.text.capacity() {
+            self.text.reserve_exact(length.next_multiple_of(ROUND)); // so that it seldom moves away from its call again
+        }
         self.present = 0;
         for (n, part) in all.into_iter().enumerate() {
             if let Some(part) = part {

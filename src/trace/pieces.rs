@@ -55,17 +55,17 @@ impl<R: Read> Chunks<R> {
         Chunks { source, carry: Vec::new(), begun: false, ended: false }
     }
 
-    /// The next piece; none at the end. `spare` is an old buffer to fill.
+    /// The next piece; none at the end. `spare` is an old buffer to fill; its bytes are written over, for to clear them
+    /// first takes as long as to copy them.
     ///
     /// # Errors
     /// What the source gives.
     pub fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Piece>> {
         let mut buffer = spare;
-        buffer.clear();
-        buffer.append(&mut self.carry);
+        let mut searched = self.carry.len();
+        buffer.splice(..searched.min(buffer.len()), self.carry.drain(..));
         loop {
-            let searched = buffer.len();
-            self.fill(&mut buffer)?;
+            self.fill(&mut buffer, searched)?;
             if let Some(piece) = self.too_long(&buffer)? {
                 return Ok(Some(piece));
             }
@@ -79,15 +79,16 @@ impl<R: Read> Chunks<R> {
                 buffer.truncate(end);
                 return Ok(Some(Piece::Lines(buffer)));
             }
+            searched = buffer.len();
         }
     }
 
-    /// Reads on until a whole chunk has been added or the source ends.
-    fn fill(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
+    /// Reads on behind the first `filled` bytes until a whole chunk has been added or the source ends.
+    fn fill(&mut self, buffer: &mut Vec<u8>, mut filled: usize) -> io::Result<()> {
         if self.ended {
+            buffer.truncate(filled);
             return Ok(());
         }
-        let mut filled = buffer.len();
         buffer.resize(filled + CHUNK - filled % CHUNK, 0);
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
             match self.source.read(rest) {
@@ -175,6 +176,17 @@ mod tests {
         assert!(cut.iter().all(|piece| matches!(piece, Piece::Lines(lines) if lines.ends_with(b"\n"))));
         assert_eq!(joined(&cut), text);
         assert_eq!(pieces(Trickle(&text)), cut);
+    }
+
+    #[test]
+    fn nothing_of_an_old_buffer_is_left_in_a_new_piece() {
+        let text: Vec<u8> = (0..30_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
+        let cut = pieces(&text[..]);
+        for old in [1, 9, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
+            let mut chunks = Chunks::new(&text[..]);
+            let filled: Vec<Piece> = std::iter::from_fn(|| chunks.next(vec![b'\n'; old]).unwrap()).collect();
+            assert_eq!(filled, cut);
+        }
     }
 
     #[test]

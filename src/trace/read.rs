@@ -1,15 +1,13 @@
 //! From a piece of an input to what its lines say, ready to be paired. Pieces can be read in any order and on any
 //! thread: line numbers are still relative to the piece. Opens no files, pairs nothing.
 
-use std::borrow::Cow;
-
 use crate::trace::assemble::{Story, TracedCall};
 use crate::trace::marks::{self, Marks};
 use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
 use crate::trace::pieces::{MAX_LINE, Piece};
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::BadLine;
-use crate::trace::wire::{self, AnswerLine, CallLine, Line, Unfamiliar};
+use crate::trace::wire::{self, AnswerLine, CallLine, KnownErrors, Line, Unfamiliar};
 
 /// What the lines of one piece say, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,13 +86,10 @@ pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spare
     match piece {
         Piece::Lines(bytes) => {
             let mut digest = Digest { entries, ..Digest::default() };
+            let mut at_hand = AtHand { redaction, spares, errors: KnownErrors::default() };
             match std::str::from_utf8(bytes) {
-                Ok(text) => {
-                    split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), redaction, spares));
-                }
-                Err(_) => {
-                    split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), redaction, spares));
-                }
+                Ok(text) => split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), &mut at_hand)),
+                Err(_) => split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), &mut at_hand)),
             }
             digest
         }
@@ -123,21 +118,29 @@ fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
     }
 }
 
+/// What is at hand while the lines of one piece are read.
+struct AtHand<'a, 'd> {
+    redaction: &'d RedactionRules,
+    spares: &'d mut Spares,
+    /// Errors are shared within a piece only: threads would wait for one another over those that all share.
+    errors: KnownErrors<'a>,
+}
+
 impl Digest {
-    fn bytes(&mut self, line: u64, bytes: &[u8], redaction: &RedactionRules, spares: &mut Spares) {
+    fn bytes<'a>(&mut self, line: u64, bytes: &'a [u8], at_hand: &mut AtHand<'a, '_>) {
         match std::str::from_utf8(bytes) {
-            Ok(text) => self.text(line, text, redaction, spares),
-            Err(error) => self.bad(BadLine::no_text(line, bytes, error), redaction),
+            Ok(text) => self.text(line, text, at_hand),
+            Err(error) => self.bad(BadLine::no_text(line, bytes, error), at_hand.redaction),
         }
     }
 
-    fn text(&mut self, line: u64, text: &str, redaction: &RedactionRules, spares: &mut Spares) {
+    fn text<'a>(&mut self, line: u64, text: &'a str, at_hand: &mut AtHand<'a, '_>) {
         self.lines += 1;
         if !text.starts_with('{') && text.trim_ascii().is_empty() {
             self.blank += 1;
             return;
         }
-        match wire::parse_line(text) {
+        match wire::parse_among(text, &mut at_hand.errors) {
             Ok(parsed) => {
                 self.unknown_fields += u64::from(parsed.unknown_fields);
                 if parsed.unknown_fields > 0 && self.firsts.field.is_none() {
@@ -146,9 +149,9 @@ impl Digest {
                 if matches!(parsed.line, Line::Other) && self.firsts.kind.is_none() {
                     self.firsts.kind = wire::unfamiliar_type(text).map(|name| (line, name));
                 }
-                self.line(line, parsed.line, redaction, spares);
+                self.line(line, parsed.line, at_hand);
             }
-            Err(error) => self.bad.push(BadLine::new(line, text, *error).redacted(redaction)),
+            Err(error) => self.bad.push(BadLine::new(line, text, *error).redacted(at_hand.redaction)),
         }
     }
 
@@ -157,19 +160,27 @@ impl Digest {
         self.bad.push(bad.redacted(redaction));
     }
 
-    fn line(&mut self, line: u64, parsed: Line<'_>, redaction: &RedactionRules, spares: &mut Spares) {
+    fn line(&mut self, line: u64, parsed: Line<'_>, at_hand: &mut AtHand<'_, '_>) {
         let place = Place { input: 0, line };
-        let entry = match parsed {
-            Line::Call(call) => call_entry(&call, place, None, redaction, spares),
-            Line::Both(call, answer) => call_entry(&call, place, Some(answer), redaction, spares),
-            Line::Answer(answer) => Entry::Answer(answer_entry(answer, place, redaction)),
-            Line::RunEnd(run) => Entry::RunEnd(marks::of_run(run.as_deref())),
-            Line::Other => {
-                self.other += 1;
-                return;
-            }
-        };
-        self.entries.push(entry);
+        match parsed {
+            Line::Call(call) => self.entries.push(call_entry(&call, place, None, at_hand)),
+            Line::Both(call, answer) => self.entries.push(call_entry(&call, place, Some(answer), at_hand)),
+            Line::Answer(answer) => self.answer(answer, place, at_hand.redaction),
+            Line::RunEnd(run) => self.entries.push(Entry::RunEnd(marks::of_run(run.as_deref()))),
+            Line::Other => self.other += 1,
+        }
+    }
+
+    /// Adds an answer.
+    #[inline]
+    fn answer(&mut self, line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) {
+        let AnswerLine { run, id, tool, mut answer } = line;
+        redaction.reply(&mut answer.reply);
+        let run = marks::of_run(run.as_deref());
+        let id = id.map_or(0, |id| marks::of_id(run, &id));
+        let tool = tool.map_or(0, |tool| marks::of_tool(&tool));
+        let answer = RecordedAnswer { place, ..answer };
+        self.entries.push(Entry::Answer(AnswerEntry { run, id, tool, answer }));
     }
 }
 
@@ -177,8 +188,7 @@ fn call_entry(
     line: &CallLine<'_>,
     place: Place,
     answer: Option<RecordedAnswer>,
-    redaction: &RedactionRules,
-    spares: &mut Spares,
+    at_hand: &mut AtHand<'_, '_>,
 ) -> Entry {
     let texts = CallTexts {
         run: line.run.as_deref(),
@@ -190,7 +200,7 @@ fn call_entry(
         token: line.token.as_deref(),
     };
     let marks = Marks::new(texts.run, texts.id, texts.tool, texts.key, line.args_hash);
-    let mut traced = match spares.pop() {
+    let mut traced = match at_hand.spares.pop() {
         Some(mut spare) => {
             spare.call.begin_again(texts, place);
             spare.marks = marks;
@@ -198,7 +208,12 @@ fn call_entry(
             spare.call.fetch_answers();
             spare
         }
-        None => Box::new(TracedCall { call: RecordedCall::new(texts, place), marks, story: Story::default() }),
+        None => {
+            let call = RecordedCall::new(texts, place);
+            let mut fresh = Box::new(TracedCall { call, marks, story: Story::default() });
+            fresh.call.answers.reserve_exact(1); // beside it, for most calls have one answer
+            fresh
+        }
     };
     traced.call.at = line.at;
     traced.call.timeout = line.timeout;
@@ -206,17 +221,8 @@ fn call_entry(
         answer.place = place;
         traced.call.answers.push(answer);
     }
-    redaction.redact(&mut traced.call);
+    at_hand.redaction.redact(&mut traced.call);
     Entry::Call(traced)
-}
-
-fn answer_entry(line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) -> AnswerEntry {
-    let run = marks::of_run(line.run.as_deref());
-    let text = |text: Cow<'_, str>| marks::of_id(run, &text);
-    let mut answer = line.answer;
-    answer.place = place;
-    redaction.reply(&mut answer.reply);
-    AnswerEntry { run, id: line.id.map_or(0, text), tool: line.tool.map_or(0, |tool| marks::of_tool(&tool)), answer }
 }
 
 #[cfg(test)]
@@ -264,5 +270,19 @@ mod tests {
         );
         let Reply::Failed(Some(error)) = &one.call.answers[0].reply else { panic!() };
         assert_eq!(error.message.as_deref(), Some("a [redacted]"));
+    }
+
+    #[test]
+    fn lines_that_say_the_same_error_share_it_and_each_count_what_nobody_knows() {
+        let line = r#"{"tool":"a","status":"error","error":{"kind":"5xx","x":1}}"#;
+        let read = read(format!("{line}\n{line}").as_bytes());
+        let [Entry::Call(one), Entry::Call(two)] = &read.entries[..] else { panic!("{read:?}") };
+        let (Reply::Failed(Some(one)), Reply::Failed(Some(two))) =
+            (&one.call.answers[0].reply, &two.call.answers[0].reply)
+        else {
+            panic!()
+        };
+        assert!(std::sync::Arc::ptr_eq(one, two));
+        assert_eq!(read.unknown_fields, 2);
     }
 }

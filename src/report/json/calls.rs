@@ -1,7 +1,8 @@
-//! One object a call: how it ended under one playbook, and what was found.
+//! One object a call: how it ended under one playbook, and what was found. Written in whole fragments, as events are.
 
 use super::events;
-use super::write::Object;
+use super::fragment::{list, number, raw, span, text, text_if, word};
+use super::write::quote;
 use crate::event::{Finding, Transcript};
 use crate::ids::CallId;
 use crate::report::view::CallView;
@@ -19,39 +20,54 @@ pub fn write_call(
     findings: &[Finding],
     with_events: bool,
 ) {
-    let mut line = Object::open(out);
-    line.text("type", "call").text("playbook", &transcript.names.playbook).text("ref", view.reference);
-    line.text_if("id", view.id).text_if("run", view.run).text_if("input", view.input).number_if("line", view.line);
-    line.text("tool", view.tool).text_if("idempotency_key", view.key);
-    if let Some(outcome) = transcript.outcomes.get(call.index()) {
-        line.more(|out| events::ended(out, transcript, outcome));
+    text(out, "{\"type\":\"call\",\"playbook\":", &transcript.names.playbook);
+    text(out, ",\"ref\":", view.reference);
+    text_if(out, ",\"id\":", view.id);
+    text_if(out, ",\"run\":", view.run);
+    text_if(out, ",\"input\":", view.input);
+    if let Some(line) = view.line {
+        number(out, ",\"line\":", line);
     }
-    line.texts("verdicts", transcript.verdicts(call));
-    line.number("upstream_calls", tally.sends.into()).millis("added_delay_ms", tally.added_delay);
-    line.number("tape_left", tally.tape_left.into());
-    off_tape(&mut line, tally.off_tape);
-    line.objects("findings", findings, |object, finding| {
-        object.text("id", finding.id.as_str()).text("severity", finding.id.severity().as_str());
-        object.text("by", finding.by.as_str()).number("count", finding.count.into());
+    text(out, ",\"tool\":", view.tool);
+    text_if(out, ",\"idempotency_key\":", view.key);
+    if let Some(outcome) = transcript.outcomes.get(call.index()) {
+        events::ended(out, transcript, outcome);
+    }
+    raw(out, ",\"verdicts\":");
+    list(out, transcript.verdicts(call), quote);
+    number(out, ",\"upstream_calls\":", tally.sends);
+    span(out, ",\"added_delay_ms\":", tally.added_delay);
+    number(out, ",\"tape_left\":", tally.tape_left);
+    off_tape(out, tally.off_tape);
+    raw(out, ",\"findings\":");
+    list(out, findings, |out, finding| {
+        word(out, "{\"id\":\"", finding.id.as_str());
+        word(out, ",\"severity\":\"", finding.id.severity().as_str());
+        word(out, ",\"by\":\"", finding.by.as_str());
+        number(out, ",\"count\":", finding.count);
+        raw(out, "}");
     });
     if with_events {
+        raw(out, ",\"events\":");
         let own = transcript.events.iter().filter(|event| event.call == call);
-        line.raws("events", own, |event, out| events::write_event(out, transcript, event));
+        list(out, own, |out, event| events::write_event(out, transcript, event));
     }
-    line.end();
+    raw(out, "}");
 }
 
-fn off_tape(line: &mut Object<'_>, departure: Option<OffTape>) {
-    match departure {
-        None => line.null("off_tape"),
-        Some(OffTape::FinalStatus) => line.object("off_tape", |object| {
-            object.text("by", "final_status");
-        }),
-        Some(OffTape::Answers { recorded, used }) => line.object("off_tape", |object| {
-            object.text("by", "answers").number("recorded", recorded.into()).number("used", used.into());
-        }),
-        Some(OffTape::Attempts { recorded, now }) => line.object("off_tape", |object| {
-            object.text("by", "attempts").number("recorded", recorded.into()).number("now", now.into());
-        }),
+fn off_tape(out: &mut Vec<u8>, departure: Option<OffTape>) {
+    let (key, count) = match departure {
+        None => return raw(out, ",\"off_tape\":null"),
+        Some(OffTape::FinalStatus) => return raw(out, ",\"off_tape\":{\"by\":\"final_status\"}"),
+        Some(OffTape::Answers { recorded, used }) => {
+            number(out, ",\"off_tape\":{\"by\":\"answers\",\"recorded\":", recorded);
+            (",\"used\":", used)
+        }
+        Some(OffTape::Attempts { recorded, now }) => {
+            number(out, ",\"off_tape\":{\"by\":\"attempts\",\"recorded\":", recorded);
+            (",\"now\":", now)
+        }
     };
+    number(out, key, count);
+    raw(out, "}");
 }

@@ -1,10 +1,10 @@
 //! Every decision event of a simulation, one object a line. Written in whole fragments rather than key by key:
 //! a trace has millions of them.
 
-use super::write::{Object, digits, millis, quote};
+use super::fragment::{flag, number, raw, span, text, word};
+use super::write::{Object, millis, quote};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Status, Transcript};
 use crate::ids::ErrorId;
-use crate::time::Duration;
 
 /// Appends a line for each event to `out`.
 pub fn write_events(out: &mut Vec<u8>, transcript: &Transcript<'_>) {
@@ -51,7 +51,7 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
                 Some(latency) => span(out, ",\"latency_ms\":", latency),
                 None => raw(out, ",\"latency_ms\":null"),
             }
-            text(out, ",\"from\":", provenance.as_str());
+            word(out, ",\"from\":\"", provenance.as_str());
             flag(out, ",\"over_timeout\":true", over_timeout);
         }
         Decision::LateAnswer { attempt, status } => {
@@ -69,17 +69,17 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
             raw(out, ",\"due_ms\":");
             millis(out, due.as_micros());
         }
-        Decision::RetrySuppressed { why } => text(out, ",\"event\":\"retry_suppressed\",\"why\":", why.as_str()),
+        Decision::RetrySuppressed { why } => word(out, ",\"event\":\"retry_suppressed\",\"why\":\"", why.as_str()),
         Decision::EvidenceRefreshed { evidence, status, provenance } => {
             number(out, ",\"event\":\"evidence_refreshed\",\"evidence\":", evidence.0);
             said(out, transcript, status);
-            text(out, ",\"from\":", provenance.as_str());
+            word(out, ",\"from\":\"", provenance.as_str());
         }
         Decision::Escalated { queue } => text(out, ",\"event\":\"escalated\",\"queue\":", names.queue(queue)),
-        Decision::ReversalRefused { why } => text(out, ",\"event\":\"reversal_refused\",\"why\":", why.as_str()),
+        Decision::ReversalRefused { why } => word(out, ",\"event\":\"reversal_refused\",\"why\":\"", why.as_str()),
         Decision::ReversalRedeemed { reason, provenance } => {
             text(out, ",\"event\":\"reversal_redeemed\",\"reason\":", names.reason(reason));
-            text(out, ",\"from\":", provenance.as_str());
+            word(out, ",\"from\":\"", provenance.as_str());
         }
         Decision::Deprecated { why } => {
             text(out, ",\"event\":\"deprecated\",\"reason\":", names.deprecated_why(why));
@@ -94,16 +94,16 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
 /// How a call ended, behind what was written before.
 pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Outcome) {
     let names = transcript.names;
-    text(out, ",\"outcome\":", outcome.kind.as_str());
+    word(out, ",\"outcome\":\"", outcome.kind.as_str());
     match outcome.kind {
         OutcomeKind::Escalated(queue) => text(out, ",\"queue\":", names.queue(queue)),
-        OutcomeKind::Exhausted(stop) => text(out, ",\"stop\":", stop.as_str()),
+        OutcomeKind::Exhausted(stop) => word(out, ",\"stop\":\"", stop.as_str()),
         OutcomeKind::Undetermined(asked) => text(out, ",\"lacks\":", &asked.to_string()),
         OutcomeKind::Reversed(reason) => text(out, ",\"reason\":", names.reason(reason)),
         OutcomeKind::Deprecated(why) => text(out, ",\"reason\":", names.deprecated_why(why)),
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => {}
     }
-    text(out, ",\"effect\":", outcome.claim.as_str());
+    word(out, ",\"effect\":\"", outcome.claim.as_str());
     number(out, ",\"attempts\":", outcome.attempts);
     for (key, error) in [(",\"last_error\":", outcome.last_error), (",\"first_error\":", outcome.first_error)] {
         if let Some(error) = facts(transcript, error) {
@@ -139,29 +139,4 @@ fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {
         object.millis("retry_after_ms", wait);
     }
     object.end();
-}
-
-fn raw(out: &mut Vec<u8>, fragment: &'static str) {
-    out.extend_from_slice(fragment.as_bytes());
-}
-
-fn text(out: &mut Vec<u8>, fragment: &'static str, value: &str) {
-    raw(out, fragment);
-    quote(out, value);
-}
-
-fn number(out: &mut Vec<u8>, fragment: &'static str, value: u32) {
-    raw(out, fragment);
-    digits(out, value.into());
-}
-
-fn span(out: &mut Vec<u8>, fragment: &'static str, value: Duration) {
-    raw(out, fragment);
-    millis(out, value.as_micros());
-}
-
-fn flag(out: &mut Vec<u8>, fragment: &'static str, value: bool) {
-    if value {
-        raw(out, fragment);
-    }
 }

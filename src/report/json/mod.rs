@@ -2,6 +2,7 @@
 
 mod calls;
 mod events;
+mod fragment;
 mod summary;
 mod write;
 

@@ -12,7 +12,7 @@ use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
 use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
-use crate::trace::assemble::open::{OpenCall, OpenCalls};
+use crate::trace::assemble::open::OpenCalls;
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::{AsIsState, half};
 use crate::trace::marks::Marks;
@@ -203,7 +203,7 @@ impl<'a> Assembler<'a> {
         if self.options.join_resends {
             self.by_resend.insert(half(traced.marks.resend()), number);
         }
-        self.open.push(OpenCall::new(traced, slot), &mut self.runs);
+        self.open.push(traced, slot, &mut self.runs);
         if number - self.open.first() >= self.options.reorder_window.max(1) {
             self.close(self.open.first(), closed);
         }
@@ -227,7 +227,7 @@ impl<'a> Assembler<'a> {
         let Some(earlier) = self.open.get_mut(earlier) else { return };
         earlier.traced.story.failed_on = 0; // the next resend waits for this one's answer
         if marks.id != 0 && marks.id != earlier.id {
-            earlier.joined_ids.push(marks.id);
+            earlier.join(marks.id);
         }
     }
 
@@ -327,7 +327,7 @@ impl<'a> Assembler<'a> {
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
         let Some(open) = self.open.take(number, &mut self.runs) else { return };
         fetch(&*open.traced); // it was last touched thousands of calls ago, and will be looked at soon
-        for &id in [open.id].iter().chain(&open.joined_ids) {
+        for &id in [open.id].iter().chain(&*open.joined_ids) {
             if self.by_id.get(&half(id)) == Some(&number) {
                 self.by_id.remove(&half(id));
             }

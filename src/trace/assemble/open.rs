@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::trace::assemble::closed::TracedCall;
 use crate::trace::assemble::runs::{RunSlot, Runs};
 
-/// An open call, and what pairing knows of it.
+/// An open call, and what pairing knows of it: 64 bytes, as many as a processor fetches at once.
 #[derive(Debug)]
 pub struct OpenCall {
     /// The call as it will be given out.
@@ -18,19 +18,13 @@ pub struct OpenCall {
     /// The highest number of an answered attempt; 0: none was answered.
     pub highest_attempt: u32,
     /// Labels of calls that were read as its further attempts; most calls have none.
-    pub joined_ids: Vec<u128>,
+    pub joined_ids: Box<[u128]>,
     /// Its neighbours among the open calls of its run; 0: none.
     before: u64,
     after: u64,
 }
 
 impl OpenCall {
-    /// A call of `run` that has just been made.
-    pub fn new(traced: Box<TracedCall>, run: RunSlot) -> OpenCall {
-        let id = traced.marks.id;
-        OpenCall { traced, id, run, highest_attempt: 0, joined_ids: Vec::new(), before: 0, after: 0 }
-    }
-
     /// Whether an attempt of it succeeded.
     pub fn succeeded(&self) -> bool {
         self.traced.story.succeeded > 0
@@ -39,6 +33,13 @@ impl OpenCall {
     /// Whether a call with this label is this one, or was read as its further attempt.
     pub fn answers_to(&self, id: u128) -> bool {
         self.id == id || self.joined_ids.contains(&id)
+    }
+
+    /// Notes the label of a call that is read as its further attempt.
+    pub fn join(&mut self, id: u128) {
+        let mut ids = std::mem::take(&mut self.joined_ids).into_vec();
+        ids.push(id);
+        self.joined_ids = ids.into_boxed_slice();
     }
 
     /// The open call before it in its run; 0: none.
@@ -86,17 +87,20 @@ impl OpenCalls {
         number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok())
     }
 
-    /// Adds a call behind the others.
-    pub fn push(&mut self, mut open: OpenCall, runs: &mut Runs) {
+    /// Adds a call of `run` behind the others.
+    #[inline]
+    pub fn push(&mut self, traced: Box<TracedCall>, run: RunSlot, runs: &mut Runs) {
         let number = self.next();
-        let run = runs.run_mut(open.run);
-        open.before = std::mem::replace(&mut run.last_open, number);
-        if open.before == 0 {
-            run.first_open = number;
+        let of_run = runs.run_mut(run);
+        let before = std::mem::replace(&mut of_run.last_open, number);
+        if before == 0 {
+            of_run.first_open = number;
         }
-        if let Some(before) = self.get_mut(open.before) {
+        if let Some(before) = self.get_mut(before) {
             before.after = number;
         }
+        let (id, joined_ids) = (traced.marks.id, Box::default());
+        let open = OpenCall { traced, id, run, highest_attempt: 0, joined_ids, before, after: 0 };
         self.slots.push_back(Some(open));
     }
 

@@ -8,7 +8,7 @@ use crate::trace::model::RecordedAnswer;
 
 /// Whether a line of a trace may have a field of this name.
 pub fn is_field(name: &str) -> bool {
-    super::lower::NAMES.contains(&name)
+    super::names::NAMES.contains(&name)
 }
 
 /// What a line says.

@@ -15,121 +15,14 @@ use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
 use crate::trace::number::{Decimal, leading_digits};
-use crate::trace::wire::fields::{self, Fields, Known};
+use crate::trace::wire::errors::KnownErrors;
+use crate::trace::wire::fields::{self, Fields};
 use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Parsed};
+use crate::trace::wire::names::{
+    ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
+    LineFields, NAMES, RUN, STARTED, STATUS, TIMEOUT, TOKEN, TOOL, TYPE,
+};
 use crate::trace::{canonical, iso, scan};
-
-const TYPE: usize = 0;
-const RUN: usize = 1;
-const ID: usize = 2;
-const TOOL: usize = 3;
-const AT_MS: usize = 4;
-const AT: usize = 5;
-const TIMEOUT: usize = 6;
-const ARGS: usize = 7;
-const KEY: usize = 8;
-const EVIDENCE: usize = 9;
-const TOKEN: usize = 10;
-const ATTEMPT: usize = 11;
-const STARTED: usize = 12;
-const STATUS: usize = 13;
-const ERROR: usize = 14;
-const ANSWERS: usize = 15;
-const LINE_FIELDS: usize = 16;
-
-pub(super) const NAMES: [&str; LINE_FIELDS] = [
-    "type",
-    "run_id",
-    "call_id",
-    "tool",
-    "at_ms",
-    "at",
-    "timeout_ms",
-    "args",
-    "idempotency_key",
-    "evidence_refs",
-    "reversal_token",
-    "attempt",
-    "started_ms",
-    "status",
-    "error",
-    "answers",
-];
-
-/// The fields of a line.
-enum LineFields {}
-
-impl Known for LineFields {
-    const HASHED: usize = ARGS;
-
-    fn find(name: &[u8]) -> Option<usize> {
-        NAMES.iter().position(|known| known.as_bytes() == name)
-    }
-
-    #[inline]
-    fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
-        const SEVEN: u64 = u64::MAX >> 8;
-        const TYPE_: u64 = first_eight(b"\"type\":\0");
-        const TOOL_: u64 = first_eight(b"\"tool\":\0");
-        const ARGS_: u64 = first_eight(b"\"args\":\0");
-        const AT_MS_: u64 = first_eight(b"\"at_ms\":");
-        const ERROR_: u64 = first_eight(b"\"error\":");
-        const RUN_: u64 = first_eight(b"\"run_id\"");
-        const STATUS_: u64 = first_eight(b"\"status\"");
-        const ID_: u64 = first_eight(b"\"call_id");
-        const ATTEMPT_: u64 = first_eight(b"\"attempt");
-        const STARTED_: u64 = first_eight(b"\"started");
-        const KEY_: u64 = first_eight(b"\"idempot");
-        const EVIDENCE_: u64 = first_eight(b"\"evidenc");
-        const TOKEN_: u64 = first_eight(b"\"reversa");
-        let (first, rest) = bytes.split_first_chunk::<8>()?;
-        let first = u64::from_le_bytes(*first);
-        let then = |number, tail: &[u8]| rest.starts_with(tail).then_some((number, 8 + tail.len()));
-        match first {
-            AT_MS_ => Some((AT_MS, 8)),
-            ERROR_ => Some((ERROR, 8)),
-            RUN_ => then(RUN, b":"),
-            STATUS_ => then(STATUS, b":"),
-            ID_ => then(ID, b"\":"),
-            ATTEMPT_ => then(ATTEMPT, b"\":"),
-            STARTED_ => then(STARTED, b"_ms\":"),
-            KEY_ => then(KEY, b"ency_key\":"),
-            EVIDENCE_ => then(EVIDENCE, b"e_refs\":"),
-            TOKEN_ => then(TOKEN, b"l_token\":"),
-            _ => match first & SEVEN {
-                TYPE_ => Some((TYPE, 7)),
-                TOOL_ => Some((TOOL, 7)),
-                ARGS_ => Some((ARGS, 7)),
-                _ => None,
-            },
-        }
-    }
-}
-
-/// The first eight bytes of a quoted name as one number, to be compared at once.
-const fn first_eight(text: &[u8; 8]) -> u64 {
-    u64::from_le_bytes(*text)
-}
-
-const ERROR_FIELDS: usize = 5;
-pub(super) const ERROR_NAMES: [&str; ERROR_FIELDS] = ["kind", "message", "status", "code", "retry_after_ms"];
-
-/// The fields of an error object.
-enum ErrorFields {}
-
-impl Known for ErrorFields {
-    const HASHED: usize = usize::MAX;
-
-    fn find(name: &[u8]) -> Option<usize> {
-        ERROR_NAMES.iter().position(|known| known.as_bytes() == name)
-    }
-
-    #[inline]
-    fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
-        let is = |number, literal: &[u8]| bytes.starts_with(literal).then_some((number, literal.len()));
-        is(0, b"\"kind\":").or_else(|| is(1, b"\"message\":")).or_else(|| is(2, b"\"status\":"))
-    }
-}
 
 type Outcome<T> = Result<T, Box<LineError>>;
 
@@ -139,15 +32,29 @@ type Outcome<T> = Result<T, Box<LineError>>;
 /// # Errors
 /// Anything but one JSON object whose known fields have their types.
 pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
+    parse_among(line, &mut KnownErrors::default())
+}
+
+/// The same for one of many lines; `known` is what errors they had so far.
+///
+/// # Errors
+/// As [`parse_line`].
+pub fn parse_among<'a>(line: &'a str, known: &mut KnownErrors<'a>) -> Outcome<Parsed<'a>> {
     let mut fields = Fields::EMPTY;
+    let mut beside = Beside { unknown_fields: 0, known };
     match fields::accept::<LineFields, LINE_FIELDS>(line, &mut fields) {
-        Some(()) => Lowering { line, plain: fields.plain }.line(&fields),
-        None => parse_slowly(line),
+        Some(()) => Lowering { line, plain: fields.plain }.line(&fields, &mut beside),
+        None => slowly(line, &mut beside),
     }
 }
 
-/// The same without the fast lane.
+/// [`parse_line`] without the fast lane.
+#[cfg(test)]
 pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
+    slowly(line, &mut Beside { unknown_fields: 0, known: &mut KnownErrors::default() })
+}
+
+fn slowly<'a>(line: &'a str, beside: &mut Beside<'a, '_>) -> Outcome<Parsed<'a>> {
     let lowering = Lowering { line, plain: false };
     if let Some(place) = scan::too_deep(line) {
         let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);
@@ -157,7 +64,13 @@ pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
     if let Some((number, value)) = fields.twice {
         return Err(lowering.twice(NAMES.get(number).copied().unwrap_or_default(), value));
     }
-    lowering.line(&fields)
+    lowering.line(&fields, beside)
+}
+
+/// What lowering a line adds to on its way.
+struct Beside<'a, 'k> {
+    unknown_fields: u32,
+    known: &'k mut KnownErrors<'a>,
 }
 
 /// Turns the fields of `line` into what they mean.
@@ -170,31 +83,28 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     #[inline]
-    fn line(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Parsed<'a>> {
-        let mut unknown_fields = fields.unknown;
+    fn line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Parsed<'a>> {
         let answered = fields.field(STATUS).or(fields.field(ERROR)).is_some();
         let line = match fields.field(TYPE) {
-            Some("\"tool_call\"") if answered => self.both(fields, &mut unknown_fields)?,
+            Some("\"tool_call\"") if answered => self.both(fields, beside)?,
             Some("\"tool_call\"") => Line::Call(self.call(fields)?),
-            Some("\"tool_result\"") => Line::Answer(self.answer_line(fields, &mut unknown_fields)?),
+            Some("\"tool_result\"") => Line::Answer(self.answer_line(fields, beside)?),
             Some("\"run_end\"") => Line::RunEnd(self.label(fields, RUN)?),
             Some(other) => {
                 self.text(other, "type")?;
                 return Ok(Parsed { line: Line::Other, unknown_fields: 0 });
             }
-            None if fields.field(TOOL).is_some() && answered => self.both(fields, &mut unknown_fields)?,
+            None if fields.field(TOOL).is_some() && answered => self.both(fields, beside)?,
             None if fields.field(TOOL).is_some() => Line::Call(self.call(fields)?),
-            None if answered && fields.field(ID).is_some() => {
-                Line::Answer(self.answer_line(fields, &mut unknown_fields)?)
-            }
+            None if answered && fields.field(ID).is_some() => Line::Answer(self.answer_line(fields, beside)?),
             None => return Err(self.nothing_known(fields)),
         };
-        Ok(Parsed { line, unknown_fields })
+        Ok(Parsed { line, unknown_fields: fields.unknown.saturating_add(beside.unknown_fields) })
     }
 
-    fn both(self, fields: &Fields<'a, LINE_FIELDS>, unknown: &mut u32) -> Outcome<Line<'a>> {
+    fn both(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Line<'a>> {
         let mut call = self.call(fields)?;
-        let mut answer = self.answer(fields, unknown)?;
+        let mut answer = self.answer(fields, beside)?;
         match answer.started.take() {
             Some(started) => call.at = Some(started),
             None => answer.at = None,
@@ -226,25 +136,25 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, unknown: &mut u32) -> Outcome<AnswerLine<'a>> {
-        let answer = self.answer(fields, unknown)?;
+    fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<AnswerLine<'a>> {
+        let answer = self.answer(fields, beside)?;
         let tool = fields.field(TOOL).map(|raw| self.text(raw, "tool")).transpose()?;
         Ok(AnswerLine { run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
     }
 
-    fn answer(self, fields: &Fields<'a, LINE_FIELDS>, unknown: &mut u32) -> Outcome<RecordedAnswer> {
+    fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<RecordedAnswer> {
         Ok(RecordedAnswer {
             to: fields.field(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
             attempt: fields.field(ATTEMPT).map(|raw| self.attempt(raw)).transpose()?,
             started: fields.field(STARTED).map(|raw| self.instant(raw, "started_ms")).transpose()?,
             at: self.time(fields)?,
-            reply: self.reply(fields, unknown)?,
+            reply: self.reply(fields, beside)?,
             inferred: false,
             place: Place::default(),
         })
     }
 
-    fn reply(self, fields: &Fields<'a, LINE_FIELDS>, unknown: &mut u32) -> Outcome<Reply> {
+    fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Reply> {
         let error = fields.field(ERROR);
         match fields.field(STATUS) {
             Some("\"ok\"") => match error {
@@ -254,8 +164,10 @@ impl<'a> Lowering<'a> {
                     Err(self.wrong("contradiction", self.span(raw), message, "only one of the two can be"))
                 }
             },
-            Some("\"error\"") | None if error.is_some() => error
-                .map_or(Ok(Reply::Failed(None)), |raw| Ok(Reply::Failed(Some(Arc::new(self.error(raw, unknown)?))))),
+            Some("\"error\"") | None if error.is_some() => {
+                let error = error.map(|raw| self.known_error(raw, beside)).transpose()?;
+                Ok(Reply::Failed(error))
+            }
             Some("\"error\"") => Ok(Reply::Failed(None)),
             Some(other) => {
                 let mut error =
@@ -269,6 +181,19 @@ impl<'a> Lowering<'a> {
                 Err(self.wrong("missing_field", self.whole(), message, "neither is here"))
             }
         }
+    }
+
+    /// The error that `raw` says, shared with the lines that said the same in the same words.
+    fn known_error(self, raw: &'a str, beside: &mut Beside<'a, '_>) -> Outcome<Arc<ErrorFacts>> {
+        if let Some((error, unknown_fields)) = beside.known.find(raw) {
+            beside.unknown_fields = beside.unknown_fields.saturating_add(unknown_fields);
+            return Ok(error);
+        }
+        let mut unknown_fields = 0;
+        let error = Arc::new(self.error(raw, &mut unknown_fields)?);
+        beside.known.note(raw, &error, unknown_fields);
+        beside.unknown_fields = beside.unknown_fields.saturating_add(unknown_fields);
+        Ok(error)
     }
 
     fn error(self, raw: &'a str, unknown: &mut u32) -> Outcome<ErrorFacts> {

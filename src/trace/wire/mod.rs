@@ -1,12 +1,16 @@
-//! One line of a trace (DESIGN.md section 3). [`parse_line`] is all that the reader needs of it.
+//! One line of a trace (DESIGN.md section 3). [`parse_line`] is all that the reader needs of it,
+//! and [`parse_among`], which is the same for many lines.
 
+mod errors;
 mod fields;
 mod line;
 mod lower;
+mod names;
 #[cfg(test)]
 mod tests;
 mod unfamiliar;
 
+pub use errors::KnownErrors;
 pub use line::{AnswerLine, CallLine, Line, LineError, Parsed, is_field};
-pub use lower::parse_line;
+pub use lower::{parse_among, parse_line};
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};

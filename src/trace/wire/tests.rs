@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::lower::{NAMES, parse_slowly};
+use super::lower::parse_slowly;
+use super::names::NAMES;
 use super::*;
 use crate::time::{Duration, Instant};
 use crate::trace::canonical;

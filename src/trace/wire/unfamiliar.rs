@@ -7,7 +7,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::fields::Text;
-use super::lower::{ERROR_NAMES, NAMES};
+use super::names::{ERROR_NAMES, NAMES};
 use crate::diagnostic::did_you_mean;
 
 /// The types that lines can have.

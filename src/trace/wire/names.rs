@@ -1,0 +1,116 @@
+//! The names of a line's fields and of an error's, and which field is which, told from the first bytes of a name.
+//! Knows no meanings.
+
+use crate::trace::wire::fields::Known;
+
+pub(super) const TYPE: usize = 0;
+pub(super) const RUN: usize = 1;
+pub(super) const ID: usize = 2;
+pub(super) const TOOL: usize = 3;
+pub(super) const AT_MS: usize = 4;
+pub(super) const AT: usize = 5;
+pub(super) const TIMEOUT: usize = 6;
+pub(super) const ARGS: usize = 7;
+pub(super) const KEY: usize = 8;
+pub(super) const EVIDENCE: usize = 9;
+pub(super) const TOKEN: usize = 10;
+pub(super) const ATTEMPT: usize = 11;
+pub(super) const STARTED: usize = 12;
+pub(super) const STATUS: usize = 13;
+pub(super) const ERROR: usize = 14;
+pub(super) const ANSWERS: usize = 15;
+pub(super) const LINE_FIELDS: usize = 16;
+
+pub(super) const NAMES: [&str; LINE_FIELDS] = [
+    "type",
+    "run_id",
+    "call_id",
+    "tool",
+    "at_ms",
+    "at",
+    "timeout_ms",
+    "args",
+    "idempotency_key",
+    "evidence_refs",
+    "reversal_token",
+    "attempt",
+    "started_ms",
+    "status",
+    "error",
+    "answers",
+];
+
+/// The fields of a line.
+pub(super) enum LineFields {}
+
+impl Known for LineFields {
+    const HASHED: usize = ARGS;
+
+    fn find(name: &[u8]) -> Option<usize> {
+        NAMES.iter().position(|known| known.as_bytes() == name)
+    }
+
+    #[inline]
+    fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
+        const SEVEN: u64 = u64::MAX >> 8;
+        const TYPE_: u64 = first_eight(b"\"type\":\0");
+        const TOOL_: u64 = first_eight(b"\"tool\":\0");
+        const ARGS_: u64 = first_eight(b"\"args\":\0");
+        const AT_MS_: u64 = first_eight(b"\"at_ms\":");
+        const ERROR_: u64 = first_eight(b"\"error\":");
+        const RUN_: u64 = first_eight(b"\"run_id\"");
+        const STATUS_: u64 = first_eight(b"\"status\"");
+        const ID_: u64 = first_eight(b"\"call_id");
+        const ATTEMPT_: u64 = first_eight(b"\"attempt");
+        const STARTED_: u64 = first_eight(b"\"started");
+        const KEY_: u64 = first_eight(b"\"idempot");
+        const EVIDENCE_: u64 = first_eight(b"\"evidenc");
+        const TOKEN_: u64 = first_eight(b"\"reversa");
+        let (first, rest) = bytes.split_first_chunk::<8>()?;
+        let first = u64::from_le_bytes(*first);
+        let then = |number, tail: &[u8]| rest.starts_with(tail).then_some((number, 8 + tail.len()));
+        match first {
+            AT_MS_ => Some((AT_MS, 8)),
+            ERROR_ => Some((ERROR, 8)),
+            RUN_ => then(RUN, b":"),
+            STATUS_ => then(STATUS, b":"),
+            ID_ => then(ID, b"\":"),
+            ATTEMPT_ => then(ATTEMPT, b"\":"),
+            STARTED_ => then(STARTED, b"_ms\":"),
+            KEY_ => then(KEY, b"ency_key\":"),
+            EVIDENCE_ => then(EVIDENCE, b"e_refs\":"),
+            TOKEN_ => then(TOKEN, b"l_token\":"),
+            _ => match first & SEVEN {
+                TYPE_ => Some((TYPE, 7)),
+                TOOL_ => Some((TOOL, 7)),
+                ARGS_ => Some((ARGS, 7)),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// The first eight bytes of a quoted name as one number, to be compared at once.
+const fn first_eight(text: &[u8; 8]) -> u64 {
+    u64::from_le_bytes(*text)
+}
+
+pub(super) const ERROR_FIELDS: usize = 5;
+pub(super) const ERROR_NAMES: [&str; ERROR_FIELDS] = ["kind", "message", "status", "code", "retry_after_ms"];
+
+/// The fields of an error object.
+pub(super) enum ErrorFields {}
+
+impl Known for ErrorFields {
+    const HASHED: usize = usize::MAX;
+
+    fn find(name: &[u8]) -> Option<usize> {
+        ERROR_NAMES.iter().position(|known| known.as_bytes() == name)
+    }
+
+    #[inline]
+    fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
+        let is = |number, literal: &[u8]| bytes.starts_with(literal).then_some((number, literal.len()));
+        is(0, b"\"kind\":").or_else(|| is(1, b"\"message\":")).or_else(|| is(2, b"\"status\":"))
+    }
+}
