@@ -77,7 +77,13 @@ impl Lock {
             let said = said.help("keep the lines of both sides, then run `playproof check`");
             return Err(Report::one(source, said));
         }
-        yaml::parse(source, read)
+        yaml::parse(source, read).map_err(|mut report| {
+            for twice in report.diagnostics.iter_mut().filter(|diagnostic| diagnostic.id == "duplicate_key") {
+                let help = "two branches changed this row: delete both lines, then `playproof approve --reason '...'`";
+                twice.help = Some(help.to_owned());
+            }
+            report
+        })
     }
 
     /// The lock's text.
@@ -225,6 +231,17 @@ mod tests {
         let again = parse(&text).unwrap();
         assert_eq!(again.render(), text);
         assert_eq!(again.playbooks["study/old"].rows["tool a{b,c}: *"].text, "tab\there");
+    }
+
+    #[test]
+    fn a_row_that_two_branches_changed_says_how_to_go_on() {
+        let text = "format: lock/1\nstandard:\n  limit a: { is: '1', why: 'x' }\n  limit a: { is: '2', why: 'y' }\n";
+        let report = parse(text).unwrap_err();
+        assert!(
+            report.to_string().starts_with("goldens/playbook.lock:4:3: the key `limit a` is there twice"),
+            "{report}"
+        );
+        assert!(report.diagnostics[0].help.as_deref().unwrap().contains("delete both lines"));
     }
 
     #[test]
