@@ -103,10 +103,18 @@ fn refuse_taken(args: &New, workspace: &Workspace, playbook: &Playbook, id: &str
             .help("to change it, write a proposal with `change_verdict` or `add_rule`")
             .next("playproof help propose"));
     }
+    if stored::is_reserved(id) {
+        return Err(Failure::said(format!("a proposal cannot lie in `{id}`: the folder is there for something else"))
+            .help("choose another name for the verdict"));
+    }
     if stored::ids(workspace)?.iter().any(|known| known == id) {
         return Err(
             Failure::said(format!("there is a proposal `{id}` already")).next(format!("playproof propose check {id}"))
         );
+    }
+    if let Some(file) = stored::files(&workspace.proposals().join(id))?.first() {
+        let said = format!("`{}` is there already, and is no part of a proposal", workspace.name(file));
+        return Err(Failure::said(said).help("move it away, or choose another name for the verdict"));
     }
     Ok(())
 }
