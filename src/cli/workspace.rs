@@ -143,6 +143,16 @@ impl Workspace {
         Ok((meant.name, Used { loaded, plan, path }))
     }
 
+    /// Whether the playbook in `path` lies in the project, and is the one that its fixtures know by `name`.
+    pub fn is_own(&self, name: &str, path: &Path) -> bool {
+        let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
+        let known = self.playbook_path(name).and_then(|known| files::real(&known));
+        match (files::real(path), files::real(root)) {
+            (Some(path), Some(root)) => path.starts_with(root) && known == Some(path),
+            _ => false,
+        }
+    }
+
     /// The fixtures that run under the playbook of this name, with their names, in their order.
     ///
     /// # Errors

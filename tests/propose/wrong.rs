@@ -206,3 +206,38 @@ fn names_that_nothing_answers_to_are_told_with_the_nearest() {
     project.edit(PROPOSAL, "playbook: ", "playbok: ");
     both_refuse(&project, 2, &["did you mean `playbook`?", "proposal.yaml:2:1"]);
 }
+
+#[test]
+fn a_folder_that_holds_something_else_is_never_a_proposal() {
+    let project = Project::with_proposal();
+    for verdict in ["history", "feedback", "Rejected"] {
+        let (code, said) = project.refused(&["propose", "new", verdict]);
+        assert!(code == 2 && said.contains("the folder is there for something else"), "{said}");
+    }
+    let proposal = project.read(PROPOSAL);
+    for (id, file) in [("history", "proposals/history/proposal.yaml"), ("..", "proposal.yaml")] {
+        project.write(file, &proposal);
+        for args in [&["propose", "check", id][..], &["propose", "reject", id, "--reason", "no"]] {
+            let (code, said) = project.refused(args);
+            assert!(code == 2 && said.contains(&format!("no proposal in `proposals` is called `{id}`")), "{said}");
+        }
+    }
+    project.write("proposals/other/adr.md", "mine");
+    let (code, said) = project.refused(&["propose", "new", "other"]);
+    assert!(code == 2 && said.contains("`proposals/other/adr.md` is there already"), "{said}");
+}
+
+#[test]
+fn a_playbook_that_fixtures_do_not_know_by_its_name_is_not_changed() {
+    let project = Project::with_proposal();
+    for apart in ["apart.yaml", "books/ours.yaml", "../apart-from-all.yaml"] {
+        project.write(apart, &project.read(PLAYBOOK));
+        let (code, said) = project.refused(&["propose", "new", "other", "--playbook", apart]);
+        assert!(code == 2 && said.contains("is not what this project's fixtures call"), "{said}");
+    }
+    project.edit(PROPOSAL, "playbook: \"ours\"", "playbook: ../apart-from-all.yaml");
+    both_refuse(&project, 2, &["is not what this project's fixtures call `apart-from-all`"]);
+    project.edit(PROPOSAL, "playbook: ../apart-from-all.yaml", "playbook: playbooks/ours.yaml");
+    let ran = project.run_in("fixtures", &["propose", "check", "said-no"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+}

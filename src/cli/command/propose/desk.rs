@@ -66,7 +66,7 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// A playbook that cannot be used or is not the project's own; a proposal that does not fit it.
     pub fn apply(&self, stored: &Stored) -> Result<(String, Used, Applied), Failure> {
-        let (name, used) = own_playbook(self.workspace, Some(&stored.proposal.playbook.text))?;
+        let (name, used) = playbook_of(self.workspace, stored)?;
         let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
             let file = self.workspace.name(&stored.folder.join("proposal.yaml"));
             Failure::from(report).next(format!("mend {file}, then playproof propose check {}", stored.id))
@@ -137,18 +137,35 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// A playbook that the project can change: one that lies in it.
+/// The playbook that a proposal names, from wherever in the project it is asked.
 ///
 /// # Errors
-/// A playbook that cannot be used, or that Playproof carries.
+/// As [`own_playbook`].
+pub fn playbook_of(workspace: &Workspace, stored: &Stored) -> Result<(String, Used), Failure> {
+    own(workspace, workspace.lasting_playbook(&stored.proposal.playbook.text)?)
+}
+
+/// A playbook that the project can change: one that lies in it, where its fixtures find it by its name.
+///
+/// # Errors
+/// A playbook that cannot be used, that Playproof carries, that lies elsewhere.
 pub fn own_playbook(workspace: &Workspace, asked: Option<&str>) -> Result<(String, Used), Failure> {
-    let (name, used) = workspace.playbook(asked)?;
-    if used.path.is_none() {
+    own(workspace, workspace.playbook(asked)?)
+}
+
+fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, Used), Failure> {
+    let Some(path) = &used.path else {
         return Err(Failure::said(format!(
             "`{name}` is carried by playproof: a project changes its own playbooks alone"
         ))
         .help(format!("put a playbook of your own at `playbooks/{name}.yaml`, or name another"))
         .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
+    };
+    if !workspace.is_own(&name, path) {
+        let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.name(path));
+        return Err(Failure::said(said)
+            .help("a project changes the playbooks below its folder `playbooks`, and the one that playproof.yaml names")
+            .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
     }
     Ok((name, used))
 }
