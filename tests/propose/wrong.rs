@@ -241,3 +241,24 @@ fn a_playbook_that_fixtures_do_not_know_by_its_name_is_not_changed() {
     let ran = project.run_in("fixtures", &["propose", "check", "said-no"]);
     assert_eq!(ran.code, 0, "{ran:?}");
 }
+
+#[test]
+fn rows_that_the_history_does_not_explain_are_no_proposal_s_own() {
+    let project = Project::with_proposal();
+    fs::remove_dir_all(project.path("proposals/history")).unwrap();
+    let (code, said) = project.refused(&ACCEPT);
+    assert!(code == 2 && said.contains("the history does not explain"), "{said}");
+    assert!(said.contains("next: playproof approve ours --reason '...'"), "{said}");
+    assert_eq!(project.run(&["approve", "ours", "--reason", "as it was"]).code, 0);
+    assert_eq!(project.run(&ACCEPT).code, 0);
+    assert_eq!(project.run(&["history", "verify"]).code, 0);
+}
+
+#[test]
+fn a_fixture_that_brings_a_playbook_that_nobody_approved_is_not_accepted() {
+    let project = Project::with_proposal();
+    project.write("playbooks/mine.yaml", &project.read(PLAYBOOK).replace("name: ours", "name: mine"));
+    project.edit("proposals/said-no/fixtures/said-no.yaml", "playbooks: [ours]", "playbooks: [ours, mine]");
+    let (code, said) = project.refused(&ACCEPT);
+    assert!(code == 2 && said.contains("brings the playbook `mine`, whose rows nobody has approved"), "{said}");
+}
