@@ -165,11 +165,30 @@ fn uncommitted_changes_stand_in_the_way_only_of_what_is_written() {
 #[test]
 fn an_accept_that_cannot_write_changes_nothing() {
     let project = Project::with_proposal();
-    // A folder where a file must go: it is found in the middle of the work.
-    fs::create_dir_all(project.path("docs")).unwrap();
     project.write("docs/adr", "not a folder");
     let (code, said) = project.refused(&ACCEPT);
     assert_eq!(code, 2, "{said}");
+    fs::remove_file(project.path("docs/adr")).unwrap();
+    // A file where a folder must be: it is found when the playbook and the record are written already.
+    let fixture = project.read("proposals/said-no/fixtures/said-no.yaml");
+    project.write("proposals/said-no/fixtures/deep/said-no.yaml", &fixture);
+    project.write("fixtures/deep", "not a folder");
+    assert_eq!(project.run(&["propose", "check"]).code, 0);
+    let (code, said) = project.refused(&ACCEPT);
+    assert!(code == 2 && said.contains("cannot be written: ") && said.contains("nothing was changed"), "{said}");
+    assert!(!project.path("proposals/.accepting").exists());
+    fs::remove_file(project.path("fixtures/deep")).unwrap();
+    assert_eq!(project.run(&ACCEPT).code, 0);
+}
+
+#[test]
+fn a_verdict_without_a_look_alike_and_a_fixture_that_shows_something_else_are_told() {
+    let project = Project::with_proposal();
+    fs::remove_file(project.path("proposals/said-no/fixtures/not-said-no.yaml")).unwrap();
+    both_refuse(&project, 1, &["no look alike: no fixture of the proposal fails in a way near to `said_no`"]);
+    let project = Project::with_proposal();
+    project.edit("fixtures/declined.yaml", "effect: not_applied", "effect: unknown");
+    both_refuse(&project, 1, &["contradiction: `ours/declined` would not show what it is meant to show"]);
 }
 
 #[test]
@@ -183,7 +202,17 @@ fn an_interrupted_accept_is_found_and_taken_back() {
     project.write("proposals/.accepting/journal.json", journal);
     project.write(PLAYBOOK, "half");
     project.write("docs/adr/0001-said-no.md", "half");
-    for args in [&["propose", "check"][..], &ACCEPT, &["propose", "new", "x"], &["propose", "rebase", "said-no"]] {
+    let asking = [
+        &["propose", "check"][..],
+        &ACCEPT,
+        &["propose", "new", "x"],
+        &["propose", "rebase", "said-no"],
+        &["check"],
+        &["check", "--accept"],
+        &["accept"],
+        &["approve", "--reason", "because"],
+    ];
+    for args in asking {
         let (code, said) = project.refused(args);
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("interrupted") && said.contains("next: playproof propose recover"), "{said}");

@@ -58,7 +58,7 @@ fn recover(output: &mut Output) -> Result<Exit, Failure> {
     }
     let back = changeset::recover(&staging)?;
     let mut lines: Vec<String> = back.iter().map(|path| format!("put back {path}")).collect();
-    lines.push("everything is as it was before the accept".to_owned());
+    lines.push("everything is as it was before the command that was interrupted".to_owned());
     lines.push("next: playproof propose list".to_owned());
     output.page(&lines.join("\n"))?;
     Ok(Exit::Clean)
