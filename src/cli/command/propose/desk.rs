@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::stored::{self, Stored};
 use crate::check::{Id, map, row_changes};
-use crate::cli::changeset;
 use crate::cli::exit::Failure;
 use crate::cli::workspace::{Used, Workspace};
+use crate::cli::{changeset, files};
 use crate::diagnostic::Source;
 use crate::fixture::model::Fixture;
 use crate::golden::Lock;
@@ -161,11 +162,21 @@ fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, U
         .help(format!("put a playbook of your own at `playbooks/{name}.yaml`, or name another"))
         .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
     };
-    if !workspace.is_own(&name, path) {
+    if !is_known(workspace, &name, path) {
         let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.name(path));
         return Err(Failure::said(said)
             .help("a project changes the playbooks below its folder `playbooks`, and the one that playproof.yaml names")
             .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
     }
     Ok((name, used))
+}
+
+/// Whether the playbook in `path` lies in the project, and is the one that its fixtures know by `name`.
+fn is_known(workspace: &Workspace, name: &str, path: &Path) -> bool {
+    let root = if workspace.root().as_os_str().is_empty() { Path::new(".") } else { workspace.root() };
+    let known = workspace.playbook(Some(name)).ok().and_then(|(_, known)| files::real(&known.path?));
+    match (files::real(path), files::real(root)) {
+        (Some(path), Some(root)) => path.starts_with(root) && known == Some(path),
+        _ => false,
+    }
 }
