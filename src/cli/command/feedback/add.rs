@@ -1,5 +1,6 @@
 //! `playproof feedback add`: one call with its slice, redacted, written or refused as a whole.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::cli::changeset::Change;
@@ -211,14 +212,17 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
     };
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let input = inputs::trace(&args.input, mapping.as_ref())?;
-    let mut calls: Vec<RecordedCall> = Vec::new();
+    let mut latest: BTreeMap<u64, RecordedCall> = BTreeMap::new();
     each_call(0, input, reading.options(), &raw, &|_| true, |closed| {
         if belongs(&closed.call, &call) {
-            calls.push(closed.into_call());
+            latest.insert(closed.call.number, closed.into_call());
+        }
+        // A run that asks the same without end has more of them than memory has room for.
+        if latest.len() > MOST_EARLIER {
+            latest.pop_first();
         }
     })?;
-    calls.sort_by_key(|call| call.number);
-    let mut calls = calls.split_off(calls.len().saturating_sub(MOST_EARLIER));
+    let mut calls: Vec<RecordedCall> = latest.into_values().collect();
     calls.push((*call).clone());
     Ok((Found { call, token_spent: recorded.token_spent }, calls))
 }
