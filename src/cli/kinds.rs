@@ -2,6 +2,7 @@
 //! is wrong inside a file of the right kind is its parser's to say.
 
 use super::exit::Failure;
+use super::files::STDIN_NAME;
 use crate::report::text::shell_word;
 use crate::trace::import;
 use crate::trace::read::looks_like_a_trace;
@@ -50,7 +51,7 @@ impl Kind {
 
     /// The command that takes such a file.
     fn command(self, path: &str) -> String {
-        let path = shell_word(path);
+        let path = shell_word(if path == STDIN_NAME { "FILE" } else { path });
         match self {
             Kind::Playbook => format!("playproof lint {path}"),
             Kind::Fixture | Kind::Trace | Kind::Recording => format!("playproof replay {path}"),
@@ -114,21 +115,24 @@ pub fn expect(wanted: Kind, path: &str, start: &[u8]) -> Result<(), Failure> {
 /// # Errors
 /// What it is, and the command that converts it.
 pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
-    let converted = format!("{}.utf8", path.trim_end_matches('-'));
+    // What was piped has no name that a command could take.
+    let file = if path == STDIN_NAME { "FILE.json" } else { path };
     if let Some(encoding) = utf_16(start) {
         return Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
             .help("no byte of it is lost by converting it")
-            .next(format!("iconv -f {encoding} -t UTF-8 {} > {}", shell_word(path), shell_word(&converted))));
+            .next(format!(
+                "iconv -f {encoding} -t UTF-8 {} > {}",
+                shell_word(file),
+                shell_word(&format!("{file}.utf8"))
+            )));
     }
-    let first = start.trim_ascii_start().first();
-    let is_long = is_mapped || import::detect(start).is_some() || !is_over_many_lines(start);
-    if is_long {
+    if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
         return Ok(());
     }
-    let each = if first == Some(&b'[') { "'.[]'" } else { "." };
+    let each = if start.trim_ascii_start().first() == Some(&b'[') { "'.[]'" } else { "." };
     Err(Failure::source(path, "many_lines", "this is one JSON document over many lines; a trace has an object a line")
         .help("`jq -c` writes each object in one line; what has other fields than a trace wants a mapping (`--map`)")
-        .next(format!("jq -c {each} {} > {}", shell_word(path), shell_word(&format!("{path}l")))))
+        .next(format!("jq -c {each} {} > {}", shell_word(file), shell_word(&format!("{file}l")))))
 }
 
 /// The name of a two-byte encoding, as `iconv` knows it.
