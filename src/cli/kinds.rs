@@ -22,6 +22,12 @@ pub enum Kind {
     Project,
     /// Accepted survivors of `mutate`.
     Mutants,
+    /// A change of playbook that waits for review.
+    Proposal,
+    /// One accepted change.
+    History,
+    /// A call that was handled wrong.
+    Feedback,
     /// The approved rows.
     Lock,
     /// What was accepted of a fixture.
@@ -42,6 +48,9 @@ impl Kind {
             Kind::ToolFacts => "a tool facts file",
             Kind::Project => "a project file",
             Kind::Mutants => "a list of accepted mutants",
+            Kind::Proposal => "a proposal",
+            Kind::History => "a record of the history",
+            Kind::Feedback => "a feedback",
             Kind::Lock => "the lock of approved rows",
             Kind::Golden => "a golden",
             Kind::Trace => "a trace",
@@ -59,6 +68,9 @@ impl Kind {
             Kind::ToolFacts => format!("playproof replay TRACE --tools {path}"),
             Kind::Project | Kind::Golden => "playproof check".to_owned(),
             Kind::Mutants => "playproof mutate".to_owned(),
+            Kind::Proposal => "playproof propose check".to_owned(),
+            Kind::History => "playproof history".to_owned(),
+            Kind::Feedback => "playproof feedback list".to_owned(),
             Kind::Lock => "playproof approve --reason '...'".to_owned(),
         }
     }
@@ -87,6 +99,9 @@ fn of_yaml(text: &str) -> Option<Kind> {
         "tools" => Some(Kind::ToolFacts),
         "project" => Some(Kind::Project),
         "mutants" => Some(Kind::Mutants),
+        "proposal" => Some(Kind::Proposal),
+        "history" => Some(Kind::History),
+        "feedback" => Some(Kind::Feedback),
         "lock" => Some(Kind::Lock),
         _ => None,
     }
@@ -164,6 +179,9 @@ mod tests {
             ("format: 'fixture/1'\n", Some(Kind::Fixture)),
             ("format: mapping/1\n", Some(Kind::Mapping)),
             ("format: tools/1", Some(Kind::ToolFacts)),
+            ("format: proposal/1", Some(Kind::Proposal)),
+            ("format: history/1", Some(Kind::History)),
+            ("format: feedback/1", Some(Kind::Feedback)),
             ("{\"tool\":\"a\"}\n", Some(Kind::Trace)),
             ("[{\"role\":\"user\",\"content\":\"\"}]", Some(Kind::Recording)),
             ("{\"event\":1}\n", None),

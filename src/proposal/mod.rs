@@ -10,6 +10,7 @@ mod judged;
 mod lines;
 mod model;
 mod parse;
+mod schema;
 #[cfg(test)]
 mod tests;
 
@@ -21,3 +22,4 @@ pub use gates::{Gate, GateKind, Tried, judge, touched};
 pub use judged::{FactLine, Judged};
 pub use model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
 pub use parse::{parse, rebased};
+pub use schema::schema;

@@ -8,9 +8,10 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, merge_conflict};
 use crate::yaml::{self, Cursor, Record};
 
-const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
-const STEPS: &[&str] = &["add_verdict", "add_rule", "move_rule", "add_queue", "change_verdict", "change_limit"];
-const STEP: &[&str] = &[
+pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
+pub(super) const STEPS: &[&str] =
+    &["add_verdict", "add_rule", "move_rule", "add_queue", "change_verdict", "change_limit"];
+pub(super) const STEP: &[&str] = &[
     "add_verdict",
     "add_rule",
     "move_rule",

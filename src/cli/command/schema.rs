@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::trace::mapping;
-use crate::{fixture, playbook};
+use crate::{fixture, playbook, proposal};
 
 /// The formats that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -22,6 +22,8 @@ pub enum Kind {
     Tools,
     /// `playproof.yaml`
     Project,
+    /// A change of a playbook that waits for review
+    Proposal,
     /// A record of an accepted change
     History,
     /// A call that was handled wrong
@@ -55,6 +57,7 @@ fn text(kind: Kind) -> String {
         Kind::Fixture => format!("{:#}", fixture::schema()),
         Kind::Tools => format!("{:#}", playbook::tools_schema()),
         Kind::Project => include_str!("../schemas/project.json").to_owned(),
+        Kind::Proposal => format!("{:#}", proposal::schema()),
         Kind::History => include_str!("../schemas/history.json").to_owned(),
         Kind::Feedback => include_str!("../schemas/feedback.json").to_owned(),
         Kind::Mapping => format!("{:#}", mapping::schema()),
