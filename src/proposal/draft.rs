@@ -1,5 +1,5 @@
-//! The texts of a new proposal: `proposal.yaml` and the record, with what is known filled in and a clear placeholder
-//! for what only its author can say.
+//! The texts of a new proposal: `proposal.yaml` and the decision record, with what is known filled in and a clear
+//! placeholder for what only its author can say.
 
 use std::sync::Arc;
 
