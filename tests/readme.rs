@@ -6,7 +6,8 @@
 //!
 //! A block with `in=NAME` runs in a folder of that name, which is empty at the beginning of the document and lies beside
 //! this repository, known there as `../playproof`; `cp` copies files from it. A block with `edits=FILE` is what somebody
-//! writes into a file of that folder: each part takes the place of the part with the same heading.
+//! writes into a file of that folder: each part takes the place of the part with the same heading, or, where the lines
+//! begin with `-` and `+`, the one line that of the other.
 //! `UPDATE_DOCUMENTS=1 cargo test --test readme` writes the present output into the documents.
 
 use std::path::{Path, PathBuf};
@@ -126,9 +127,16 @@ fn copy(folder: &Path, words: &[String]) {
     }
 }
 
-/// Each part of `lines` takes the place of the part of the file that has the same heading.
+/// Each part of `lines` takes the place of the part of the file that has the same heading; a `+` line that of the `-`
+/// line before it.
 fn edit(file: &Path, lines: &[&str]) {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    if let [old, new] = lines
+        && let (Some(old), Some(new)) = (old.strip_prefix('-'), new.strip_prefix('+'))
+    {
+        assert_eq!(text.lines().filter(|line| line.trim() == old.trim()).count(), 1, "{}: {old}", file.display());
+        return fs::write(file, text.replacen(old.trim(), new.trim(), 1)).expect("it can be written");
+    }
     let parts = |lines: &mut dyn Iterator<Item = &str>| -> Vec<(String, String)> {
         let mut parts: Vec<(String, String)> = vec![(String::new(), String::new())];
         for line in lines {
@@ -293,7 +301,9 @@ fn a_block_may_run_in_a_folder_of_its_own_and_edit_its_files() {
     let file = folder.path().join("a.md");
     fs::write(&file, "# A\none\n# B\ntwo\n# C\nthree\n").expect("written");
     edit(&file, &["# B", "", "other", ""]);
-    assert_eq!(fs::read_to_string(file).expect("read"), "# A\none\n# B\n\nother\n\n# C\nthree\n");
+    assert_eq!(fs::read_to_string(&file).expect("read"), "# A\none\n# B\n\nother\n\n# C\nthree\n");
+    edit(&file, &["-three", "+four"]);
+    assert_eq!(fs::read_to_string(file).expect("read"), "# A\none\n# B\n\nother\n\n# C\nfour\n");
 }
 
 #[test]

@@ -144,6 +144,20 @@ impl Workspace {
         Ok((meant.name, Used { loaded, plan, path }))
     }
 
+    /// Refuses a folder that is no project yet: one without a single fixture.
+    ///
+    /// # Errors
+    /// There is none; what makes one.
+    pub fn refuse_empty(&self) -> Result<(), Failure> {
+        if !self.fixture_names()?.is_empty() {
+            return Ok(());
+        }
+        let folder = self.fixtures_name();
+        Err(Failure::said(format!("there are no fixtures in `{folder}`"))
+            .help(format!("`playproof init` makes a project with three; a fixture is a file `{folder}/NAME.yaml`"))
+            .next("playproof init"))
+    }
+
     /// The fixtures that run under the playbook of this name, with their names, in their order.
     ///
     /// # Errors
@@ -152,6 +166,7 @@ impl Workspace {
         let mut fixtures = self.load_fixtures(&self.fixture_names()?, jobs)?;
         fixtures.retain(|(_, fixture)| self.playbooks_of(fixture).contains(&playbook));
         if fixtures.is_empty() {
+            self.refuse_empty()?;
             let said = Failure::said(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
             let help = format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
             return Err(said.help(help).next("playproof schema fixture"));

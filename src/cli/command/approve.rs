@@ -48,6 +48,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .next("playproof approve --reason '...'")
     })?;
     let workspace = Workspace::open()?;
+    workspace.refuse_empty()?;
     let checked = checking::check(&workspace, &Selection::default(), checking::jobs(None), false)?;
     refuse_unknown(&args.playbooks, &checked)?;
     let is_meant = |name: &str| args.playbooks.is_empty() || args.playbooks.iter().any(|asked| asked == name);

@@ -154,8 +154,10 @@ fn nothing(workspace: &Workspace, selection: &Selection) -> Failure {
     let folder = workspace.fixtures_name();
     if selection.is_everything() {
         return Failure::said(format!("nothing to check: there are no fixtures in `{folder}`"))
-            .help(format!("a fixture is a file `{folder}/NAME.yaml`; `--allow-empty` if this is meant"))
-            .next("playproof schema fixture");
+            .help(format!(
+                "`playproof init` makes a project; a fixture is a file `{folder}/NAME.yaml`; `--allow-empty` if this is meant"
+            ))
+            .next("playproof init");
     }
     let why = match (&selection.run, &selection.changed) {
         (Some(run), _) => format!("no run matches `{run}`"),

@@ -75,6 +75,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let history = workspace.read_history()?;
     let entries = chosen(&history, args.playbook.as_deref())?;
     if entries.is_empty() {
+        workspace.refuse_empty()?;
         return Err(Failure::said("nothing was accepted yet: there are no records")
             .help(format!("they lie in `{}`", workspace.name(&workspace.record_path(""))))
             .next("playproof approve --reason '...'"));

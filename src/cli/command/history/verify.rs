@@ -74,6 +74,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let history = workspace.read_history()?;
     let lock = workspace.read_lock_with_source()?;
     if lock.is_none() && history.entries().is_empty() {
+        workspace.refuse_empty()?;
         return Err(Failure::said("nothing to verify: there is neither a history nor a lock")
             .help("approving the rows of the playbooks that fixtures use makes both")
             .next("playproof approve --reason '...'"));

@@ -62,6 +62,7 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
 fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<Exit, Failure> {
     let folder = workspace.name(workspace.proposals());
     if !args.allow_empty {
+        workspace.refuse_empty()?;
         return Err(Failure::said(format!("nothing to check: there are no proposals in `{folder}`"))
             .help("`--allow-empty` if that is no error")
             .next("playproof propose new VERDICT"));

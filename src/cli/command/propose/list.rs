@@ -19,6 +19,7 @@ pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     let ids = stored::ids(&workspace)?;
     if ids.is_empty() {
+        workspace.refuse_empty()?;
         output.page("no proposal waits\nnext: playproof propose new VERDICT")?;
         return Ok(Exit::Clean);
     }
