@@ -1,6 +1,6 @@
-//! All disk access: whole small files, streams, atomic writes. Says what is wrong with a path; parses nothing.
+//! Single files: whole small ones, streams, atomic writes. Says what is wrong with a path; parses nothing.
 
-#![expect(clippy::disallowed_methods, reason = "this file owns all disk access")]
+#![expect(clippy::disallowed_methods, reason = "beside `folders` and `changeset`, this file owns disk access")]
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};

@@ -2,6 +2,7 @@
 //! is wrong inside a file of the right kind is its parser's to say.
 
 use super::exit::Failure;
+use super::files::STDIN_NAME;
 use crate::report::text::shell_word;
 use crate::trace::import;
 use crate::trace::read::looks_like_a_trace;
@@ -21,16 +22,16 @@ pub enum Kind {
     Project,
     /// Accepted survivors of `mutate`.
     Mutants,
+    /// A change of playbook that waits for review.
+    Proposal,
+    /// One accepted change.
+    History,
+    /// A call that was handled wrong.
+    Feedback,
     /// The approved rows.
     Lock,
     /// What was accepted of a fixture.
     Golden,
-    /// A change that waits for review.
-    Proposal,
-    /// A record of an accepted change.
-    History,
-    /// A call that was handled wrong.
-    Feedback,
     /// Recorded calls in our own format.
     Trace,
     /// Recorded calls in a foreign format that is recognised.
@@ -47,11 +48,11 @@ impl Kind {
             Kind::ToolFacts => "a tool facts file",
             Kind::Project => "a project file",
             Kind::Mutants => "a list of accepted mutants",
-            Kind::Lock => "the lock of approved rows",
-            Kind::Golden => "a golden",
             Kind::Proposal => "a proposal",
             Kind::History => "a record of the history",
             Kind::Feedback => "a feedback",
+            Kind::Lock => "the lock of approved rows",
+            Kind::Golden => "a golden",
             Kind::Trace => "a trace",
             Kind::Recording => "a recording of calls",
         }
@@ -59,7 +60,7 @@ impl Kind {
 
     /// The command that takes such a file.
     fn command(self, path: &str) -> String {
-        let path = shell_word(path);
+        let path = shell_word(if path == STDIN_NAME { "FILE" } else { path });
         match self {
             Kind::Playbook => format!("playproof lint {path}"),
             Kind::Fixture | Kind::Trace | Kind::Recording => format!("playproof replay {path}"),
@@ -67,10 +68,10 @@ impl Kind {
             Kind::ToolFacts => format!("playproof replay TRACE --tools {path}"),
             Kind::Project | Kind::Golden => "playproof check".to_owned(),
             Kind::Mutants => "playproof mutate".to_owned(),
-            Kind::Lock => "playproof approve --reason '...'".to_owned(),
             Kind::Proposal => "playproof propose check".to_owned(),
             Kind::History => "playproof history".to_owned(),
             Kind::Feedback => "playproof feedback list".to_owned(),
+            Kind::Lock => "playproof approve --reason '...'".to_owned(),
         }
     }
 }
@@ -98,10 +99,10 @@ fn of_yaml(text: &str) -> Option<Kind> {
         "tools" => Some(Kind::ToolFacts),
         "project" => Some(Kind::Project),
         "mutants" => Some(Kind::Mutants),
-        "lock" => Some(Kind::Lock),
         "proposal" => Some(Kind::Proposal),
         "history" => Some(Kind::History),
         "feedback" => Some(Kind::Feedback),
+        "lock" => Some(Kind::Lock),
         _ => None,
     }
 }
@@ -129,21 +130,24 @@ pub fn expect(wanted: Kind, path: &str, start: &[u8]) -> Result<(), Failure> {
 /// # Errors
 /// What it is, and the command that converts it.
 pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
-    let converted = format!("{}.utf8", path.trim_end_matches('-'));
+    // What was piped has no name that a command could take.
+    let file = if path == STDIN_NAME { "FILE.json" } else { path };
     if let Some(encoding) = utf_16(start) {
         return Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
             .help("no byte of it is lost by converting it")
-            .next(format!("iconv -f {encoding} -t UTF-8 {} > {}", shell_word(path), shell_word(&converted))));
+            .next(format!(
+                "iconv -f {encoding} -t UTF-8 {} > {}",
+                shell_word(file),
+                shell_word(&format!("{file}.utf8"))
+            )));
     }
-    let first = start.trim_ascii_start().first();
-    let is_long = is_mapped || import::detect(start).is_some() || !is_over_many_lines(start);
-    if is_long {
+    if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
         return Ok(());
     }
-    let each = if first == Some(&b'[') { "'.[]'" } else { "." };
+    let each = if start.trim_ascii_start().first() == Some(&b'[') { "'.[]'" } else { "." };
     Err(Failure::source(path, "many_lines", "this is one JSON document over many lines; a trace has an object a line")
         .help("`jq -c` writes each object in one line; what has other fields than a trace wants a mapping (`--map`)")
-        .next(format!("jq -c {each} {} > {}", shell_word(path), shell_word(&format!("{path}l")))))
+        .next(format!("jq -c {each} {} > {}", shell_word(file), shell_word(&format!("{file}l")))))
 }
 
 /// The name of a two-byte encoding, as `iconv` knows it.
@@ -175,9 +179,9 @@ mod tests {
             ("format: 'fixture/1'\n", Some(Kind::Fixture)),
             ("format: mapping/1\n", Some(Kind::Mapping)),
             ("format: tools/1", Some(Kind::ToolFacts)),
-            ("format: proposal/1\n", Some(Kind::Proposal)),
-            ("format: history/1\n", Some(Kind::History)),
-            ("format: feedback/1\n", Some(Kind::Feedback)),
+            ("format: proposal/1", Some(Kind::Proposal)),
+            ("format: history/1", Some(Kind::History)),
+            ("format: feedback/1", Some(Kind::Feedback)),
             ("{\"tool\":\"a\"}\n", Some(Kind::Trace)),
             ("[{\"role\":\"user\",\"content\":\"\"}]", Some(Kind::Recording)),
             ("{\"event\":1}\n", None),

@@ -1,4 +1,5 @@
-//! The files of a project that checks are about: fixtures, their playbooks, goldens and the lock. Decides nothing.
+//! The files of a project: fixtures, their playbooks, goldens, the lock, proposals, history and feedback; where each
+//! lies, what it is called, what stands in it. Decides nothing about them.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

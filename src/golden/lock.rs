@@ -136,6 +136,15 @@ pub fn row_changes<'a, 'b>(
 }
 
 impl RowChange {
+    /// What became of the row: `added`, `changed` or `removed`.
+    pub const fn became(&self) -> &'static str {
+        match (&self.before, &self.after) {
+            (None, _) => "added",
+            (Some(_), Some(_)) => "changed",
+            (Some(_), None) => "removed",
+        }
+    }
+
     /// The values that differ: a row that is JSON is taken apart, any other is one value.
     pub fn parts(&self) -> Vec<PartChange> {
         let read = |text: &Option<String>| text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());

@@ -99,7 +99,7 @@ impl Record {
         }
         text += "rows:\n";
         for row in &self.rows {
-            text += &format!("  - {}: {}\n", word(row), quoted(&row.name));
+            text += &format!("  - {}: {}\n", row.became(), quoted(&row.name));
             for (key, side) in [("before", &row.before), ("after", &row.after)] {
                 if let Some(side) = side {
                     text += &format!("    {key}: {}\n", quoted(side));
@@ -107,14 +107,5 @@ impl Record {
             }
         }
         text
-    }
-}
-
-/// What became of a row: `added`, `changed` or `removed`.
-pub(super) const fn word(row: &RowChange) -> &'static str {
-    match (&row.before, &row.after) {
-        (None, _) => "added",
-        (Some(_), Some(_)) => "changed",
-        (Some(_), None) => "removed",
     }
 }

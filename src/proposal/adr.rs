@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Source};
 /// What a line begins with that stands in for words.
 pub(super) const PLACEHOLDER: &str = "<!-- write this:";
 
-/// The parts that a record has, in their order.
+/// The parts that a decision record has, in their order.
 pub(super) const PARTS: [&str; 4] = ["Pattern", "Example", "Why the existing verdicts do not cover it", "Consequences"];
 
 /// What nobody has written yet, in the order of the parts.
@@ -15,7 +15,7 @@ pub fn incomplete(source: &Source) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for wanted in PARTS {
         let Some((heading, body)) = parts.iter().find(|(title, _)| title.1.eq_ignore_ascii_case(wanted)) else {
-            let said = format!("the record has no part `{wanted}`");
+            let said = format!("the decision record has no part `{wanted}`");
             found.push(
                 Diagnostic::error("adr_part_missing", said)
                     .help(format!("write `## {wanted}` and what there is to say")),
@@ -56,7 +56,7 @@ fn parts(text: &str) -> Vec<(Heading<'_>, Vec<Line<'_>>)> {
     parts
 }
 
-/// The record with its number before its title.
+/// The decision record with its number before its title.
 pub fn numbered(text: &str, number: u32) -> String {
     match text.strip_prefix("# ") {
         Some(rest) => format!("# {number:04}: {rest}"),

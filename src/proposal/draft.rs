@@ -1,5 +1,5 @@
-//! The texts of a new proposal: `proposal.yaml` and the record, with what is known filled in and a clear placeholder
-//! for what only its author can say.
+//! The texts of a new proposal: `proposal.yaml` and the decision record, with what is known filled in and a clear
+//! placeholder for what only its author can say.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::adr::{PARTS, PLACEHOLDER};
 use super::gates::UNWRITTEN;
 use crate::diagnostic::Source;
-use crate::yaml::{self, Cursor};
+use crate::yaml::{self, Cursor, scalar};
 
 /// What a new proposal is made of. Values are YAML, in one line.
 #[derive(Clone, Debug, Default)]
@@ -100,18 +100,9 @@ pub fn flow(value: &Value) -> String {
             format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Value::String(text) => scalar(text),
+        Value::String(text) => scalar(text).into_owned(),
         other => other.to_string(),
     }
-}
-
-/// Plain where nothing can be meant by it but a text, else quoted.
-fn scalar(text: &str) -> String {
-    let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !text.ends_with(' ')
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || " _-./".contains(c))
-        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&&*text.to_ascii_lowercase());
-    if is_plain { text.to_owned() } else { Value::from(text).to_string() }
 }
 
 /// The compensation of a verdict as its playbook writes it, in one line and without aliases.

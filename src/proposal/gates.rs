@@ -49,7 +49,7 @@ pub enum GateKind {
     NewLint,
     /// A placeholder that nobody has written over.
     Unwritten,
-    /// The record is not complete.
+    /// The decision record is not complete.
     AdrIncomplete,
 }
 
@@ -112,7 +112,7 @@ pub struct Tried<'a> {
     pub diffs: &'a [FixtureDiff],
     /// The goldens of the project's fixtures.
     pub goldens: &'a BTreeMap<Id, Option<Arc<Source>>>,
-    /// Its record; none where there is no such file.
+    /// Its decision record; none where there is no such file.
     pub adr: Option<&'a Arc<Source>>,
     /// Rows of the playbook as it is that nobody approved.
     pub unapproved: &'a [RowChange],
@@ -317,12 +317,12 @@ fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
         gates.push(Gate { kind: GateKind::AdrIncomplete, message, next: next.clone(), report });
     };
     let Some(adr) = tried.adr else {
-        return gate(format!("there is no record: `{file}` is missing"), None);
+        return gate(format!("there is no decision record: `{file}` is missing"), None);
     };
     let found: Vec<Diagnostic> = adr::incomplete(adr);
     if let Some(first) = found.first() {
         let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
-        let message = format!("the record is not complete: {}{more}", first.message);
+        let message = format!("the decision record is not complete: {}{more}", first.message);
         gate(message, Some(Report { source: Arc::clone(adr), diagnostics: found }));
     }
 }

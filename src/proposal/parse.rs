@@ -8,11 +8,10 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, merge_conflict};
 use crate::yaml::{self, Cursor, Record};
 
-/// What a proposal may say.
-pub const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
-const STEPS: &[&str] = &["add_verdict", "add_rule", "move_rule", "add_queue", "change_verdict", "change_limit"];
-/// What an operation may say, whichever it is.
-pub const STEP: &[&str] = &[
+pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
+pub(super) const STEPS: &[&str] =
+    &["add_verdict", "add_rule", "move_rule", "add_queue", "change_verdict", "change_limit"];
+pub(super) const STEP: &[&str] = &[
     "add_verdict",
     "add_rule",
     "move_rule",

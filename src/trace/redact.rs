@@ -1,6 +1,7 @@
 //! What must not be shown of a trace: values under keys that match, and text that matches, become `[redacted]`.
 //! Applied where lines are read, after marks are taken; reads no configuration.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use globset::{Glob, GlobMatcher};
@@ -13,7 +14,7 @@ use crate::trace::scan::{Cursor, MAX_DEPTH, RawString};
 /// What stands in place of what was taken out.
 pub const REDACTED: &str = "[redacted]";
 
-/// Which parts of arguments, evidence and error messages are taken out; nothing by default.
+/// Which parts of arguments, evidence, error messages and codes are taken out; nothing by default.
 #[derive(Clone, Debug, Default)]
 pub struct RedactionRules {
     keys: Vec<GlobMatcher>,
@@ -52,11 +53,32 @@ impl RedactionRules {
         self.keys.is_empty() && self.patterns.is_empty()
     }
 
-    /// Takes out of a call what must not be shown.
+    /// Takes out of a call what must not be shown. Its key and token stay: they say which calls are the same.
     pub fn redact(&self, call: &mut RecordedCall) {
+        if !self.is_empty() {
+            self.redact_with(call, str::to_owned, str::to_owned);
+        }
+    }
+
+    /// Takes out of calls that are written together what must not be shown, out of keys and tokens too. Those that are
+    /// equal stay equal, and those that differ stay different.
+    pub fn redact_all(&self, calls: &mut [RecordedCall]) {
         if self.is_empty() {
             return;
         }
+        let (mut keys, mut tokens) = (StandIns::default(), StandIns::default());
+        for call in calls {
+            self.redact_with(call, |key| keys.of(self, key), |token| tokens.of(self, token));
+        }
+    }
+
+    fn redact_with(
+        &self,
+        call: &mut RecordedCall,
+        key: impl FnOnce(&str) -> String,
+        token: impl FnOnce(&str) -> String,
+    ) {
+        let (key, token) = (call.key().map(key), call.token().map(token));
         let args = call.args().map(|args| self.json(args));
         let evidence = call.evidence().map(|evidence| self.json(evidence));
         let texts = CallTexts {
@@ -64,9 +86,9 @@ impl RedactionRules {
             id: call.id(),
             tool: call.tool(),
             args: args.as_deref(),
-            key: call.key(),
+            key: key.as_deref(),
             evidence: evidence.as_deref(),
-            token: call.token(),
+            token: token.as_deref(),
         };
         let mut shown = RecordedCall::new(texts, call.place);
         shown.number = call.number;
@@ -88,10 +110,10 @@ impl RedactionRules {
     }
 
     fn error(&self, error: &mut ErrorFacts) {
-        if let Some(message) = &mut error.message {
-            let shown = self.text(message);
-            if shown != **message {
-                *message = shown.into();
+        for text in [&mut error.message, &mut error.code].into_iter().flatten() {
+            let shown = self.text(text);
+            if shown != **text {
+                *text = shown.into();
             }
         }
     }
@@ -175,6 +197,28 @@ impl RedactionRules {
     }
 }
 
+/// What stands for the keys, or the tokens, of calls that are written together.
+#[derive(Debug, Default)]
+struct StandIns {
+    given: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
+}
+
+impl StandIns {
+    fn of(&mut self, rules: &RedactionRules, text: &str) -> String {
+        if let Some(shown) = self.given.get(text) {
+            return shown.clone();
+        }
+        let plain = rules.text(text);
+        let numbered = (2_u64..).map(|n| format!("{plain} {n}"));
+        let free = std::iter::once(plain.clone()).chain(numbered).find(|shown| !self.taken.contains(shown));
+        let shown = free.unwrap_or(plain);
+        self.given.insert(text.to_owned(), shown.clone());
+        self.taken.insert(shown.clone());
+        shown
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,11 +261,31 @@ mod tests {
         rules().redact(&mut shown);
         assert_eq!((shown.run(), shown.tool(), shown.place.line), (Some("r"), "pay", 3));
         assert_eq!((shown.args(), shown.evidence()), (Some(r#"{"ssn":"[redacted]"}"#), Some(r#"["[redacted]"]"#)));
-        let message = Some("card 4111111111111111 declined".into());
-        let mut reply = Reply::Failed(Some(Arc::new(ErrorFacts { message, ..ErrorFacts::default() })));
+        let (message, code) = (Some("card 4111111111111111 declined".into()), Some("E-4111111111111111".into()));
+        let mut reply = Reply::Failed(Some(Arc::new(ErrorFacts { message, code, ..ErrorFacts::default() })));
         rules().reply(&mut reply);
         let Reply::Failed(Some(error)) = reply else { panic!() };
         assert_eq!(error.message.as_deref(), Some("card [redacted] declined"));
+        assert_eq!(error.code.as_deref(), Some("E-[redacted]"));
+    }
+
+    #[test]
+    fn keys_and_tokens_that_are_written_are_taken_out_and_those_that_differ_stay_different() {
+        let call = |key, token| {
+            let texts = CallTexts { tool: "pay", key: Some(key), token: Some(token), ..CallTexts::default() };
+            RecordedCall::new(texts, Place::default())
+        };
+        let mut calls = [
+            call("pay-4111111111111111", "rev_1"),
+            call("pay-4222222222222222", "4111111111111111"),
+            call("pay-4111111111111111", "rev_1"),
+        ];
+        rules().redact_all(&mut calls);
+        let shown: Vec<_> = calls.iter().map(|call| (call.key().unwrap(), call.token().unwrap())).collect();
+        assert_eq!(
+            shown,
+            [("pay-[redacted]", "rev_1"), ("pay-[redacted] 2", "[redacted]"), ("pay-[redacted]", "rev_1")]
+        );
     }
 
     #[test]

@@ -67,6 +67,18 @@ fn foreign_jsonl() {
 }
 
 #[test]
+fn what_is_piped_has_no_name_that_a_next_command_could_take() {
+    for (piped, next) in [
+        ("{\0\"\0", "next: iconv -f UTF-16LE -t UTF-8 FILE.json > FILE.json.utf8"),
+        ("[\n  {\"tool\": \"a\"}\n]", "next: jq -c '.[]' FILE.json > FILE.jsonl"),
+        ("format: playbook/1\n", "next: playproof lint FILE"),
+    ] {
+        let run = Place::new().run_with(&["replay", "-"], piped);
+        assert!(run.code == 2 && run.err.contains(next), "{}", run.err);
+    }
+}
+
+#[test]
 fn a_directory_and_a_missing_file() {
     let place = Place::new();
     std::fs::create_dir(place.path().join("traces")).expect("a folder");

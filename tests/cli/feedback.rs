@@ -132,6 +132,40 @@ fn what_the_project_redacts_is_not_kept() {
 }
 
 #[test]
+fn what_the_project_redacts_is_not_kept_of_keys_and_codes_either() {
+    let place = place();
+    place.write("playproof.yaml", "format: project/1\nredaction: { patterns: ['\\d{16}'] }\n");
+    let call = |key: &str, code: &str| {
+        format!(
+            r#"{{"run_id":"r1","tool":"pay","idempotency_key":"{key}","args":{{"a":1}},"status":"error","error":{{"code":"{code}"}}}}"#
+        ) + "\n"
+    };
+    let keys = ["4111111111111111", "4222222222222222", "4111111111111111"];
+    place.write("k.jsonl", &keys.map(|key| call(key, "E4333333333333333")).concat());
+    let run = place.run(&["feedback", "add", "k.jsonl", "--call", "r1#3", "--note", "x"]);
+    assert_eq!((run.code, &*run.err), (0, ""), "{}", run.out);
+    let kept = store(&place);
+    for (name, text) in &kept {
+        assert!(!["4111", "4222", "4333"].iter().any(|secret| text.contains(secret)), "{name}: {text}");
+    }
+    let slice = kept.iter().find(|(name, _)| name.ends_with(".jsonl")).unwrap().1;
+    assert_eq!(slice.matches(r#""idempotency_key":"[redacted]""#).count(), 2, "{slice}");
+}
+
+#[test]
+fn a_slice_of_a_runaway_loop_holds_the_latest_calls() {
+    let place = place();
+    let call = |n: u32| format!(r#"{{"run_id":"r1","call_id":"c{n}","tool":"pay","args":{{"a":1}},"status":"error"}}"#);
+    place.write("loop.jsonl", &(1..=60).map(|n| call(n) + "\n").collect::<String>());
+    let run = place.run(&["feedback", "add", "loop.jsonl", "--call", "r1#50", "--note", "x"]);
+    assert_eq!((run.code, &*run.err), (0, ""), "{}", run.out);
+    let kept = store(&place);
+    let slice = kept.iter().find(|(name, _)| name.ends_with(".jsonl")).unwrap().1;
+    let holds = |n: u32| slice.contains(&format!("\"c{n}\""));
+    assert!(!holds(29) && (30..=50).all(holds) && !holds(51), "{slice}");
+}
+
+#[test]
 fn nothing_is_kept_where_redaction_changes_the_verdict() {
     let place = place();
     place.write("playproof.yaml", "format: project/1\nredaction: { patterns: ['already processed'] }\n");

@@ -4,7 +4,7 @@ use crate::project::Project;
 
 fn failed(n: u32, tool: &str, message: &str) -> String {
     format!(
-        r#"{{"run_id":"r1","tool":"{tool}","args":{{"card":{n},"token":"s3cret"}},"status":"error","error":{{"kind":"tool_error","message":"{message}"}}}}"#
+        r#"{{"run_id":"r1","tool":"{tool}","idempotency_key":"s3cret-{n}","args":{{"card":{n},"token":"s3cret"}},"status":"error","error":{{"kind":"tool_error","message":"{message}"}}}}"#
     ) + "\n"
 }
 

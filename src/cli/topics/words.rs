@@ -167,7 +167,7 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "what the exit code says",
         "\
 \x20   0    clean
-    1    an `unsafe` finding (replay), a difference that nobody accepted (check), what a gate refuses (impact, coverage, mutate), or a warning (lint)
+    1    an `unsafe` finding (replay), a difference that nobody accepted (check, init), what a gate refuses (impact, coverage, mutate), what speaks against a proposal (propose check, propose accept), a row that no record explains (history verify), or a warning (lint)
     2    wrong usage, input that cannot be read or is empty, a gate that cannot do its job
     3    inconclusive: under `--strict`, where there is a doubt
     70   our bug: please report it with the input

@@ -1,6 +1,5 @@
 //! The history, and what a verification objects to, as JSON documents.
 
-use super::page::became;
 use crate::history::{Entry, Kind, Objection};
 use crate::report::json::Object;
 
@@ -29,7 +28,7 @@ fn fill(object: &mut Object<'_>, entry: &Entry) {
     }
     object.text("playbook", &record.playbook).text("reason", &record.reason);
     object.objects("rows", &record.rows, |object, row| {
-        object.text("became", became(row)).text("row", &row.name);
+        object.text("became", row.became()).text("row", &row.name);
         object.text_if("before", row.before.as_deref()).text_if("after", row.after.as_deref());
     });
 }

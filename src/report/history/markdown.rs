@@ -1,6 +1,6 @@
 //! The history for a pull request or a wiki: nothing in it is markup.
 
-use super::page::{became, how, tally, values};
+use super::page::{how, tally, values};
 use crate::history::{Entry, Kind};
 use crate::report::table::{self, Align};
 use crate::report::text::{markdown as escaped, markdown_code};
@@ -29,7 +29,7 @@ fn section(entry: &Entry) -> String {
     }
     let header = [tally(&record.rows), "row".to_owned(), "value".to_owned()];
     let rows = record.rows.iter().flat_map(|row| {
-        let line = |value: String| vec![became(row).to_owned(), markdown_code(&row.name), markdown_code(&value)];
+        let line = |value: String| vec![row.became().to_owned(), markdown_code(&row.name), markdown_code(&value)];
         values(row).into_iter().map(line)
     });
     parts.push(table::markdown(&header, &rows.collect::<Vec<_>>(), &[Align::Left; 3]));

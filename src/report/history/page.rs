@@ -81,18 +81,9 @@ pub(super) fn how(record: &Record) -> String {
     }
 }
 
-/// What became of a row: `added`, `changed`, `removed`.
-pub(super) const fn became(row: &RowChange) -> &'static str {
-    match (&row.before, &row.after) {
-        (None, _) => "added",
-        (Some(_), Some(_)) => "changed",
-        (Some(_), None) => "removed",
-    }
-}
-
 /// Such as `3 added, 1 changed`.
 pub(super) fn tally(rows: &[RowChange]) -> String {
-    let count = |word| rows.iter().filter(|row| became(row) == word).count();
+    let count = |word| rows.iter().filter(|row| row.became() == word).count();
     let parts = ["added", "changed", "removed"].map(|word| (count(word), word));
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
@@ -122,7 +113,7 @@ fn rows(rows: &[&RowChange], width: usize, palette: Palette) -> Vec<String> {
     let room = width.saturating_sub(INDENT + WORD + longest + 4).max(20);
     let mut lines = Vec::new();
     for row in rows {
-        let became = became(row);
+        let became = row.became();
         let word = match became {
             "added" => palette.good(became),
             "removed" => palette.failed(became),

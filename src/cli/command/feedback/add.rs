@@ -236,7 +236,7 @@ fn sliced(
 ) -> Result<Sliced, Failure> {
     let text = |redaction: &RedactionRules| {
         let mut calls = calls.to_vec();
-        calls.iter_mut().for_each(|call| redaction.redact(call));
+        redaction.redact_all(&mut calls);
         slice::lines(&calls.iter().collect::<Vec<_>>())
     };
     let wanted = Ending::of(plan, &about.call, about.token_spent);

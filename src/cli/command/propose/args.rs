@@ -28,11 +28,11 @@ pub struct Args {
 /// The commands about proposals.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Draft a proposal for a new verdict, with its record and its fixtures
+    /// Draft a proposal for a new verdict, with its decision record and its fixtures
     New(Box<New>),
     /// Show what proposals change in fixtures, and what speaks against accepting them
     Check(Box<Check>),
-    /// Take a proposal in: playbook, record, fixtures, goldens and lock, all or nothing
+    /// Take a proposal in: playbook, decision record, fixtures, goldens and lock, all or nothing
     Accept(Accept),
     /// Put a proposal aside, with the reason
     Reject(Reject),
@@ -47,8 +47,8 @@ pub enum What {
 /// What `propose new` is told.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --from-cluster the rule, both fixtures and the record's evidence come from the recording; why, and what follows,
-is left to the author. Without it fixtures are made up from the rule.
+With --from-cluster the rule, both fixtures and the decision record's evidence come from the recording; why, and
+what follows, is left to the author. Without it fixtures are made up from the rule.
 
 Examples:
   playproof propose new rate_limited --when '{ status: 429 }' --like transient_timeout
@@ -87,12 +87,12 @@ pub struct New {
     #[arg(long, value_name = "ID", conflicts_with = "from_cluster")]
     pub from_feedback: Option<String>,
 
-    /// Take rule, fixtures and evidence from this form, by the number that `mine` gives it
+    /// Take rule, fixtures and evidence from this cluster: the failures of one form, by its number in `mine`
     #[arg(long, value_name = "K", requires = "traces", conflicts_with = "when",
         value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub from_cluster: Option<u16>,
 
-    /// Where the form was mined; may be given several times
+    /// Where the cluster was mined; may be given several times
     #[arg(long = "trace", value_name = "TRACE", num_args = 1.., requires = "from_cluster")]
     pub traces: Vec<String>,
 

@@ -22,7 +22,7 @@ pub struct Stored {
     pub folder: PathBuf,
     /// What it says.
     pub proposal: Proposal,
-    /// Its record, if there is one.
+    /// Its decision record, if there is one.
     pub adr: Option<Arc<Source>>,
     /// Its fixtures by name, each with its text.
     pub fixtures: Vec<(String, Fixture, Arc<Source>)>,

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::names::{self, Part};
 use super::survey::{Field, Survey};
-use super::text::{flow, scalar};
+use super::text::flow;
+use crate::yaml::scalar;
 
 /// A field that tells whether a call failed.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use super::guess::Line;
 use super::names::Part;
 use super::shape::{Shape, ids, keys};
 use super::survey::{Field, Survey};
-use super::text::scalar;
 use crate::trace::iso;
+use crate::yaml::scalar;
 
 /// What the parts are found in.
 pub(super) struct Look<'s> {
@@ -39,7 +39,7 @@ impl<'s> Look<'s> {
     fn line(&self, key: &'static str, field: Option<&Field>, rows: &BTreeSet<usize>) -> Option<Line> {
         let field = field?;
         let rows = Some(field.rows.intersection(rows).count());
-        Some(Line { key, value: scalar(&field.path), rows })
+        Some(Line { key, value: scalar(&field.path).into_owned(), rows })
     }
 
     /// The number of the attempt, counted from 1.

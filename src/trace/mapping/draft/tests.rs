@@ -70,7 +70,7 @@ fn rows_inside_a_document_are_found() {
         {"attributes":{"gen_ai.tool.name":"book","http.status_code":200},"span_id":"1","start_time":"2026-03-02T09:15:00Z"},
         {"attributes":{"gen_ai.tool.name":"book","http.status_code":503},"span_id":"2","start_time":"2026-03-02T09:15:01Z"}]}]}"#;
     assert_eq!(counts(log), (2, 2, 1));
-    assert!(read(log).0.contains("records: \"traces[*].spans\""));
+    assert!(read(log).0.contains("records: 'traces[*].spans'"));
     let array = r#"[{"tool":"a","success":true},{"tool":"a","success":false,"error_message":"x"}]"#;
     assert_eq!(counts(array), (2, 2, 1));
 }
@@ -144,5 +144,5 @@ fn names_that_yaml_would_misread_are_quoted() {
     let log =
         "{\"@timestamp\":\"2026-03-02T09:15:00Z\",\"tool\":\"a\",\"http status\":500,\"on\":\"x\",\"status\":500}\n";
     assert_eq!(counts(log), (1, 1, 1));
-    assert!(read(log).0.contains("at: \"@timestamp\""));
+    assert!(read(log).0.contains("at: '@timestamp'"));
 }

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
-
 use super::guess::{Guess, Line};
+use crate::yaml::scalar;
 
 const HEAD: &str = "\
 # A draft: what each field is was guessed from its name and from what stands there. Look at each line that says
@@ -73,19 +72,10 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}"); // writing to a String cannot fail
 }
 
-/// A text as YAML: plain where nothing else could be read there, else quoted.
-pub(super) fn scalar(text: &str) -> String {
-    const WORDS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
-        && !WORDS.contains(&text.to_ascii_lowercase().as_str());
-    if plain { text.to_owned() } else { Value::from(text).to_string() }
-}
-
 /// Texts as a YAML list, or the one text itself.
 pub(super) fn flow(texts: &[&str]) -> String {
     match texts {
-        [one] => scalar(one),
+        [one] => scalar(one).into_owned(),
         many => format!("[{}]", many.iter().map(|text| scalar(text)).collect::<Vec<_>>().join(", ")),
     }
 }
