@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 use super::{Case, CaseResult, CheckReport, GoldenState, Id, Verdict, cause, check_one, map, row_changes};
 use crate::diagnostic::Source;
@@ -56,7 +55,7 @@ fn fixture() -> Fixture {
 fn check(edits: &[(&str, &str)], golden: Option<&str>) -> CaseResult {
     let (fixture, plan) = (fixture(), Plan::new(playbook(edits), &Tools::default()));
     let id = Id { playbook: "small".into(), fixture: "pay".into() };
-    let golden = golden.map(|text| Source::whole("goldens/small/pay.snap", text));
+    let golden = golden.map(|text| Ok(Source::whole("goldens/small/pay.snap", text)));
     check_one(&mut Simulator::new(), &Case { id, fixture: &fixture, plan: &plan, golden })
 }
 
@@ -140,12 +139,12 @@ fn a_section_that_nobody_uses_is_left_over_only_where_all_fixtures_are_looked_at
 #[test]
 fn the_same_results_come_from_one_thread_and_from_several() {
     let (fixture, plan) = (fixture(), Plan::new(playbook(&[]), &Tools::default()));
-    let golden = Some(Source::whole("g", golden()));
+    let golden = Some(Ok(Source::whole("g", golden())));
     let case = |n: usize| Case {
         id: Id { playbook: "small".into(), fixture: format!("pay-{n}") },
         fixture: &fixture,
         plan: &plan,
-        golden: golden.as_ref().filter(|_| !n.is_multiple_of(3)).map(Arc::clone),
+        golden: golden.as_ref().filter(|_| !n.is_multiple_of(3)).cloned(),
     };
     let cases: Vec<Case<'_>> = (0..50).map(case).collect();
     let run = |jobs: usize| {
