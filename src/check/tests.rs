@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::{Case, CaseResult, CheckReport, GoldenState, Id, Verdict, cause, check_one, map, row_changes};
+use super::{Case, CaseResult, CheckReport, GoldenState, Id, Verdict, cause, check_one, map, row_changes, row_places};
 use crate::diagnostic::Source;
 use crate::fixture::{self, model::Fixture};
 use crate::golden::{Class, GoldenFile, Lock};
@@ -175,7 +175,7 @@ fn underlined(edits: &[(&str, &str)], approved: bool) -> Vec<(String, String)> {
 #[test]
 fn the_row_that_changed_is_underlined_with_what_was_there() {
     let effect = underlined(&[("effect: unknown", "effect: not_applied")], false);
-    assert_eq!(effect, [("slow".to_owned(), "was unknown".to_owned())]);
+    assert_eq!(effect, [("not_applied".to_owned(), "`effect` was unknown".to_owned())]);
     let study = underlined(&[UNGUARDED], false);
     assert!(study[0].1.ends_with("is new"), "{study:?}");
 }
@@ -186,4 +186,21 @@ fn once_the_row_is_approved_the_compensation_and_the_rule_in_force_are_underline
     let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
     assert_eq!(texts, ["retry_with_backoff", "timeout"]);
     assert_eq!(found[1].1, "gave `slow`");
+}
+
+#[test]
+fn a_rule_that_changed_places_says_what_it_now_comes_after() {
+    let (first, second) = (
+        "  - { rule: timeout, when: { kind: timeout }, verdict: slow }\n",
+        "  - { rule: early, when: { tool: pay }, verdict: slow }\n",
+    );
+    let (both, swapped) = (first.to_owned() + second, second.to_owned() + first);
+    let mut lock = Lock::default();
+    let approved = rows(&playbook(&[(first, both.as_str())]));
+    lock.approve("small", approved.iter().map(|row| (&*row.name, &*row.text)), "first");
+    let now = loaded(&[(first, swapped.as_str())]);
+    let found = row_changes(Some(&lock), &BTreeMap::from([("small".to_owned(), &now.playbook)]), true);
+    let said: Vec<String> =
+        found[0].changes.iter().flat_map(|row| row_places(&now, row)).map(|(_, said)| said).collect();
+    assert_eq!(said, ["no longer comes after `timeout`", "now comes after `early`"]);
 }

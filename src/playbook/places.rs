@@ -39,6 +39,8 @@ pub struct Places {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VerdictPlaces {
     pub name: Range<usize>,
+    pub means: Range<usize>,
+    pub effect: Range<usize>,
     pub then: CompensationPlaces,
 }
 
@@ -152,6 +154,8 @@ impl VerdictPlaces {
         let then = &self.then;
         let has = |part: &str| path.split('.').any(|name| name == part);
         let written = match path {
+            "means" => Some(self.means.clone()),
+            "effect" => Some(self.effect.clone()),
             _ if has("on_refused") => then.on_refused.clone(),
             _ if has("on_unsafe") => then.on_unsafe.clone(),
             _ if has("backoff_ms") => then.backoff.clone(),

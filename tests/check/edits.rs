@@ -65,7 +65,7 @@ const EDITS: &[Edit] = &[
         new: "    effect: unknown\n",
         class: ("effect_changed", "the-worked-refund"),
         row: "verdict idempotency_conflict",
-        place: "idempotency_conflict",
+        place: "unknown",
         first: ("effect: applied", "effect: unknown"),
     },
 ];
