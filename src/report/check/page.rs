@@ -49,7 +49,7 @@ pub fn page(shown: &Shown<'_>) -> String {
     }
     sections.extend(without_golden(&listed, shown));
     for rows in &shown.report.rows {
-        sections.push(changes::rows(rows, shown.width, shown.palette));
+        sections.push(changes::rows_to_approve(rows, shown.width, shown.palette));
     }
     if !shown.report.orphans.is_empty() {
         let mut lines = vec![shown.palette.strong("goldens that no fixture asks for")];

@@ -147,7 +147,7 @@ fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spo
 fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
     let command = format!("playproof approve {} --reason '...'", rows.playbook);
     let lock = || Spot { file: directions.lock.clone(), line: 1, column: 1 };
-    let body = changes::rows(rows, 100, Palette::new(false)) + "\n";
+    let body = changes::rows_to_approve(rows, 100, Palette::new(false)) + "\n";
     let whole = |message: &str| Problem {
         rule: "row_not_approved",
         level: Level::Warning,
