@@ -177,7 +177,10 @@ pub(super) fn parts(report: &CheckReport, counts: &Counts) -> Vec<(String, usize
         if report.orphans.len() == 1 { "golden left over" } else { "goldens left over" }.to_owned(),
         report.orphans.len(),
     ));
-    let rows = report.rows.iter().map(|rows| rows.changes.len().max(1)).sum();
+    let rows = report.rows.iter().map(|rows| rows.changes.len()).sum();
     parts.push((if rows == 1 { "row not approved" } else { "rows not approved" }.to_owned(), rows));
     parts.into_iter().filter(|(_, count)| *count > 0).collect()
 }
+    let left_over = report.rows.iter().filter(|rows| !rows.is_used).count();
+    let playbooks = if left_over == 1 { "playbook" } else { "playbooks" };
+    parts.push((format!("{playbooks} left over in the lock"), left_over));

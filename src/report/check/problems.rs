@@ -7,6 +7,7 @@ use super::{changes, json};
 use crate::check::{CaseResult, GoldenState, PlaybookRows};
 use crate::golden::{Class, RowChange};
 use crate::report::style::Palette;
+use crate::report::text::shell_word;
 
 /// A line of a file, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Proble
         message: "no fixture asks for this golden".to_owned(),
         spot: Spot { file: path.clone(), line: 1, column: 1 },
         body: "no fixture asks for this golden\n".to_owned(),
-        command: format!("git rm {path}"),
+        command: format!("rm {}", shell_word(path)),
     }));
     found
 }
