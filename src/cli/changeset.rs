@@ -135,7 +135,7 @@ fn stage(staging: &Path, changes: &[Change]) -> AtPath<()> {
     };
     let _ = fs::remove_dir_all(staging); // what a run left that never came to its journal
     // The way back may be asked for from another folder.
-    let whole = |path: &Path| std::path::absolute(path).map_or_else(|_| path.to_path_buf(), |path| path);
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let mut made = missing_folders(staging);
     fs::create_dir_all(staging).map_err(at(staging))?;
     let mut entries = Vec::new();
