@@ -204,3 +204,14 @@ fn a_rule_that_changed_places_says_what_it_now_comes_after() {
         found[0].changes.iter().flat_map(|row| row_places(&now, row)).map(|(_, said)| said).collect();
     assert_eq!(said, ["no longer comes after `timeout`", "now comes after `early`"]);
 }
+
+#[test]
+fn the_fact_of_a_tool_that_changed_is_underlined() {
+    let now = loaded(&[("access: write,", "access: write, idempotent: true,")]);
+    let mut lock = Lock::default();
+    let approved = rows(&playbook(&[]));
+    lock.approve("small", approved.iter().map(|row| (&*row.name, &*row.text)), "first");
+    let found = row_changes(Some(&lock), &BTreeMap::from([("small".to_owned(), &now.playbook)]), true);
+    let (span, said) = row_places(&now, &found[0].changes[0]).remove(0);
+    assert_eq!((&now.places.source.text[span], said.as_str()), ("true", "`idempotent` was false"));
+}
