@@ -33,8 +33,8 @@ pub struct Case<'a> {
     pub fixture: &'a Fixture,
     /// The playbook, ready to run.
     pub plan: &'a Plan,
-    /// The golden's file; none where there is none.
-    pub golden: Option<Arc<Source>>,
+    /// The golden's file, or why it is no text; none where there is none.
+    pub golden: Option<Result<Arc<Source>, Report>>,
 }
 
 /// What became of it.
@@ -115,13 +115,16 @@ pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
         id: case.id.clone(),
         title: case.fixture.title.clone(),
         contradictions: expect.map_or_else(Vec::new, |expect| contradictions(expect, plan, &scenario, record)),
-        golden: hold_against(case.golden.as_ref(), &body),
+        golden: match &case.golden {
+            None => GoldenState::Missing,
+            Some(Err(report)) => GoldenState::Unreadable(report.clone()),
+            Some(Ok(golden)) => hold_against(golden, &body),
+        },
         body,
     }
 }
 
-fn hold_against(golden: Option<&Arc<Source>>, body: &str) -> GoldenState {
-    let Some(source) = golden else { return GoldenState::Missing };
+fn hold_against(source: &Arc<Source>, body: &str) -> GoldenState {
     let golden = match GoldenFile::parse(source) {
         Ok(golden) => golden,
         Err(report) => return GoldenState::Unreadable(report),

@@ -17,6 +17,8 @@ const MOST: usize = 3;
 pub struct Cause {
     /// One diagnostic that points into the playbook; its first place is the nearest.
     pub report: Report,
+    /// The row of the playbook that its first place belongs to: `verdict transient_timeout`.
+    pub row: String,
     /// What the playbook does about the verdict that the run had reached.
     pub compensation: Option<&'static str>,
 }
@@ -31,20 +33,22 @@ pub fn cause(loaded: &Loaded, rows: Option<&PlaybookRows>, comparison: &Comparis
     if labels.is_empty() {
         labels = places_in_force(loaded, run.or(golden)?);
     }
-    let class = comparison.worst()?;
-    let mut said = Diagnostic::error(class.as_str(), comparison.headline());
-    for (span, text) in labels.into_iter().take(MOST) {
+    let row = labels.first()?.0.clone();
+    let mut said = Diagnostic::error(comparison.worst()?.as_str(), comparison.headline());
+    for (_, (span, text)) in labels.into_iter().take(MOST) {
         said = said.at(span, text);
     }
     let verdict = run.and_then(|run| loaded.playbook.verdicts.iter().find(|verdict| *verdict.name == *run.verdict));
     let compensation = verdict.map(|verdict| verdict.then.as_str());
-    (!said.labels.is_empty())
-        .then(|| Cause { report: Report::one(Arc::clone(&loaded.places.source), said), compensation })
+    Some(Cause { report: Report::one(Arc::clone(&loaded.places.source), said), row, compensation })
 }
+
+/// A place in the playbook with what is said of it, behind the name of its row.
+type InRow = (String, (Range<usize>, String));
 
 /// The places of the rows that changed and bear on this divergence: those of its verdicts and rules, else those that
 /// bear on every call.
-fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&Because>]) -> Vec<(Range<usize>, String)> {
+fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&Because>]) -> Vec<InRow> {
     let is_near = |change: &&RowChange| {
         let names = |because: &&Because| {
             change.name == format!("verdict {}", because.verdict) || change.name == format!("rule {}", because.rule)
@@ -55,7 +59,9 @@ fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&Bec
     let is_wide = |change: &&RowChange| {
         !change.name.starts_with("verdict ") && !change.name.starts_with("rule ") && change.name != "study why"
     };
-    let places = |change: &RowChange| row_places(loaded, change);
+    let places = |change: &RowChange| {
+        row_places(loaded, change).into_iter().map(|place| (change.name.clone(), place)).collect::<Vec<_>>()
+    };
     let near: Vec<_> = changes.iter().filter(is_near).flat_map(places).collect();
     match near.is_empty() {
         false => near,
@@ -70,23 +76,52 @@ pub fn row_places(loaded: &Loaded, change: &RowChange) -> Vec<(Range<usize>, Str
         let text = match (&change.before, &part.before) {
             (None, _) => format!("`{}` is new", change.name),
             (_, None) => format!("`{}` is new", part.path),
-            (_, Some(before)) => format!("was {before}"),
+            (_, Some(before)) => changed(&part.path, before, part.after.as_deref()),
         };
         Some((span, text))
     };
     change.parts().iter().filter_map(place).collect()
 }
 
-fn places_in_force(loaded: &Loaded, because: &Because) -> Vec<(Range<usize>, String)> {
+/// What became of a part of a row that was there before. The part is named, for not every part has a place.
+fn changed(path: &str, before: &str, after: Option<&str>) -> String {
+    match path.rsplit('.').next() {
+        Some("after") => moved(&names(before), &names(after.unwrap_or_default())),
+        Some(part) if !part.is_empty() => format!("`{part}` was {before}"),
+        _ => format!("was {before}"),
+    }
+}
+
+/// What stands before a row, as its text says it: a list, or one name.
+fn names(text: &str) -> Vec<String> {
+    serde_json::from_str(text).unwrap_or_else(|_| (!text.is_empty()).then(|| text.to_owned()).into_iter().collect())
+}
+
+fn moved(before: &[String], after: &[String]) -> String {
+    let new = |here: &[String], there: &[String]| {
+        let names: Vec<String> =
+            here.iter().filter(|name| !there.contains(name)).map(|name| format!("`{name}`")).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    let now = new(after, before).map(|names| format!("now comes after {names}"));
+    let no_longer = new(before, after).map(|names| format!("no longer comes after {names}"));
+    now.into_iter().chain(no_longer).collect::<Vec<_>>().join(", ")
+}
+
+fn places_in_force(loaded: &Loaded, because: &Because) -> Vec<InRow> {
     let playbook = &loaded.playbook;
     let verdict = playbook.verdicts.iter().find(|verdict| *verdict.name == *because.verdict);
-    let then = loaded.places.row(playbook, &format!("verdict {}", because.verdict), "then");
-    let rule = match because.rule.as_str() {
-        "otherwise" => loaded.places.otherwise(),
-        rule => loaded.places.row(playbook, &format!("rule {rule}"), ""),
+    let verdict_row = format!("verdict {}", because.verdict);
+    let then = loaded.places.row(playbook, &verdict_row, "then");
+    let rule_row = match because.rule.as_str() {
+        "otherwise" => "otherwise".to_owned(),
+        rule => format!("rule {rule}"),
     };
+    let rule = loaded.places.row(playbook, &rule_row, "");
     let does = verdict.map_or("", |verdict| verdict.then.as_str());
     let then = then.map(|span| (span, format!("`{}` is answered with `{does}`", because.verdict)));
     let rule = rule.map(|span| (span, format!("gave `{}`", because.verdict)));
+    let then = then.map(|place| (verdict_row, place));
+    let rule = rule.map(|place| (rule_row, place));
     then.into_iter().chain(rule).collect()
 }

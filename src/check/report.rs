@@ -17,7 +17,7 @@ pub struct CheckReport {
     pub ended_early: bool,
 }
 
-/// How many results are what; a result that contradicts its `expect` is counted as that alone.
+/// How many results are what. One that contradicts its `expect` is counted as that, and by its class too if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Nothing to object to.
@@ -55,10 +55,11 @@ impl CheckReport {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for result in &self.results {
+            let contradicts = !result.contradictions.is_empty();
+            counts.contradicting += usize::from(contradicts);
             match &result.golden {
                 GoldenState::Unreadable(_) => counts.unreadable += 1,
-                _ if !result.contradictions.is_empty() => counts.contradicting += 1,
-                GoldenState::Same => counts.passed += 1,
+                GoldenState::Same => counts.passed += usize::from(!contradicts),
                 GoldenState::Missing => counts.missing += 1,
                 GoldenState::Diverged(_) => {
                     let class = Class::ALL.iter().position(|class| Some(*class) == result.worst()).unwrap_or(0);

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
-use super::{Case, CaseResult, CheckReport, GoldenState, Id, Verdict, cause, check_one, map, row_changes};
+use super::{Case, CaseResult, CheckReport, GoldenState, Id, Verdict, cause, check_one, map, row_changes, row_places};
 use crate::diagnostic::Source;
 use crate::fixture::{self, model::Fixture};
 use crate::golden::{Class, GoldenFile, Lock};
@@ -56,7 +55,7 @@ fn fixture() -> Fixture {
 fn check(edits: &[(&str, &str)], golden: Option<&str>) -> CaseResult {
     let (fixture, plan) = (fixture(), Plan::new(playbook(edits), &Tools::default()));
     let id = Id { playbook: "small".into(), fixture: "pay".into() };
-    let golden = golden.map(|text| Source::whole("goldens/small/pay.snap", text));
+    let golden = golden.map(|text| Ok(Source::whole("goldens/small/pay.snap", text)));
     check_one(&mut Simulator::new(), &Case { id, fixture: &fixture, plan: &plan, golden })
 }
 
@@ -140,12 +139,12 @@ fn a_section_that_nobody_uses_is_left_over_only_where_all_fixtures_are_looked_at
 #[test]
 fn the_same_results_come_from_one_thread_and_from_several() {
     let (fixture, plan) = (fixture(), Plan::new(playbook(&[]), &Tools::default()));
-    let golden = Some(Source::whole("g", golden()));
+    let golden = Some(Ok(Source::whole("g", golden())));
     let case = |n: usize| Case {
         id: Id { playbook: "small".into(), fixture: format!("pay-{n}") },
         fixture: &fixture,
         plan: &plan,
-        golden: golden.as_ref().filter(|_| !n.is_multiple_of(3)).map(Arc::clone),
+        golden: golden.as_ref().filter(|_| !n.is_multiple_of(3)).cloned(),
     };
     let cases: Vec<Case<'_>> = (0..50).map(case).collect();
     let run = |jobs: usize| {
@@ -176,7 +175,7 @@ fn underlined(edits: &[(&str, &str)], approved: bool) -> Vec<(String, String)> {
 #[test]
 fn the_row_that_changed_is_underlined_with_what_was_there() {
     let effect = underlined(&[("effect: unknown", "effect: not_applied")], false);
-    assert_eq!(effect, [("slow".to_owned(), "was unknown".to_owned())]);
+    assert_eq!(effect, [("not_applied".to_owned(), "`effect` was unknown".to_owned())]);
     let study = underlined(&[UNGUARDED], false);
     assert!(study[0].1.ends_with("is new"), "{study:?}");
 }
@@ -187,4 +186,32 @@ fn once_the_row_is_approved_the_compensation_and_the_rule_in_force_are_underline
     let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
     assert_eq!(texts, ["retry_with_backoff", "timeout"]);
     assert_eq!(found[1].1, "gave `slow`");
+}
+
+#[test]
+fn a_rule_that_changed_places_says_what_it_now_comes_after() {
+    let (first, second) = (
+        "  - { rule: timeout, when: { kind: timeout }, verdict: slow }\n",
+        "  - { rule: early, when: { tool: pay }, verdict: slow }\n",
+    );
+    let (both, swapped) = (first.to_owned() + second, second.to_owned() + first);
+    let mut lock = Lock::default();
+    let approved = rows(&playbook(&[(first, both.as_str())]));
+    lock.approve("small", approved.iter().map(|row| (&*row.name, &*row.text)), "first");
+    let now = loaded(&[(first, swapped.as_str())]);
+    let found = row_changes(Some(&lock), &BTreeMap::from([("small".to_owned(), &now.playbook)]), true);
+    let said: Vec<String> =
+        found[0].changes.iter().flat_map(|row| row_places(&now, row)).map(|(_, said)| said).collect();
+    assert_eq!(said, ["no longer comes after `timeout`", "now comes after `early`"]);
+}
+
+#[test]
+fn the_fact_of_a_tool_that_changed_is_underlined() {
+    let now = loaded(&[("access: write,", "access: write, idempotent: true,")]);
+    let mut lock = Lock::default();
+    let approved = rows(&playbook(&[]));
+    lock.approve("small", approved.iter().map(|row| (&*row.name, &*row.text)), "first");
+    let found = row_changes(Some(&lock), &BTreeMap::from([("small".to_owned(), &now.playbook)]), true);
+    let (span, said) = row_places(&now, &found[0].changes[0]).remove(0);
+    assert_eq!((&now.places.source.text[span], said.as_str()), ("true", "`idempotent` was false"));
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use regex::Regex;
 
@@ -10,7 +11,7 @@ use super::changeset;
 use super::exit::Failure;
 use super::workspace::{Used, Workspace};
 use crate::check::{Case, Cause, CheckReport, Id, cause, check_one, map, row_changes};
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::model::Fixture;
 use crate::sim::Simulator;
 
@@ -74,7 +75,7 @@ pub fn check(
     let mut cases = Vec::with_capacity(meant.len());
     for (id, fixture) in meant {
         let Some(plan) = used.get(&id.playbook).map(|used| &used.plan) else { continue };
-        cases.push(Case { id: id.clone(), fixture, plan, golden: workspace.read_golden(id)? });
+        cases.push(Case { id: id.clone(), fixture, plan, golden: golden(workspace, id)? });
     }
     let last = |result: &crate::check::CaseResult| fail_fast && !result.passes();
     let results = map(&cases, jobs, Simulator::new, check_one, last);
@@ -88,6 +89,19 @@ pub fn check(
     let orphans = if everything { orphans(workspace, &all, &used)? } else { Vec::new() };
     let report = CheckReport { results, orphans, rows, ended_early };
     Ok(Checked { causes: causes(&report, &used), used, report })
+}
+
+/// The golden of a case. One that is no text is a finding about this case, as one that is no golden is.
+fn golden(workspace: &Workspace, id: &Id) -> Result<Option<Result<Arc<Source>, Report>>, Failure> {
+    match workspace.read_golden(id) {
+        Ok(golden) => Ok(golden.map(Ok)),
+        Err(Failure::Reports { mut reports, .. }) if is_not_text(&reports) => Ok(reports.pop().map(Err)),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn is_not_text(reports: &[Report]) -> bool {
+    matches!(reports, [report] if report.diagnostics.iter().any(|said| said.id == "not_utf8"))
 }
 
 /// The names of the fixtures that may be meant, sorted.

@@ -241,16 +241,22 @@ fn tool_rows(playbook: &Playbook) -> Vec<Row> {
     rows
 }
 
+/// Switches in the playbook's own words; one that is not written has no row.
 fn study(study: &Study) -> Vec<Row> {
+    let guard = |guard: Guard| match guard {
+        Guard::Asked => None,
+        Guard::Off => Some("off"),
+        Guard::Stops => Some("stops"),
+    };
     let switches = [
-        ("reclassify", study.first_failure_only),
-        ("retry_guard", study.retry_guard != Guard::Asked),
-        ("token_guard", study.token_guard != Guard::Asked),
-        ("refused_reversal", study.refused_reversal_exhausts),
-        ("futile_refresh", study.futile_refresh_deprecates),
-        ("stale_evidence", study.resends_stale_evidence),
-        ("final_error", study.final_error_first),
+        ("reclassify", study.first_failure_only.then_some("first_failure")),
+        ("retry_guard", guard(study.retry_guard)),
+        ("token_guard", guard(study.token_guard)),
+        ("refused_reversal", study.refused_reversal_exhausts.then_some("exhausted")),
+        ("futile_refresh", study.futile_refresh_deprecates.then_some("deprecated")),
+        ("stale_evidence", study.resends_stale_evidence.then_some("resent")),
+        ("final_error", study.final_error_first.then_some("first")),
     ];
-    let on = switches.into_iter().filter(|(_, on)| *on).map(|(switch, _)| row("study", switch, &json!("on")));
-    [row("study", "why", &json!(&*study.why))].into_iter().chain(on).collect()
+    let written = switches.into_iter().filter_map(|(switch, says)| Some(row("study", switch, &json!(says?))));
+    [row("study", "why", &json!(&*study.why))].into_iter().chain(written).collect()
 }

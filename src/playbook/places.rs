@@ -29,7 +29,7 @@ pub struct Places {
     /// By `QueueId`.
     pub(super) queues: Vec<Range<usize>>,
     /// By row.
-    pub(super) tools: Vec<Range<usize>>,
+    pub(super) tools: Vec<ToolPlaces>,
     pub(super) otherwise: Option<Range<usize>>,
     pub(super) max_attempts: Option<Range<usize>>,
     pub(super) deadline: Option<Range<usize>>,
@@ -39,6 +39,8 @@ pub struct Places {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VerdictPlaces {
     pub name: Range<usize>,
+    pub means: Range<usize>,
+    pub effect: Range<usize>,
     pub then: CompensationPlaces,
 }
 
@@ -60,6 +62,13 @@ pub(super) struct RulePlaces {
     pub name: Range<usize>,
     pub when: Range<usize>,
     pub attempt: Option<Range<usize>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ToolPlaces {
+    pub name: Range<usize>,
+    /// The values that are written, by their keys.
+    pub facts: Vec<(&'static str, Range<usize>)>,
 }
 
 impl Places {
@@ -102,7 +111,7 @@ impl Places {
 
     /// The name or glob of the tool row at `row`, from 0.
     pub fn tool(&self, row: usize) -> Option<Range<usize>> {
-        self.tools.get(row).cloned()
+        Some(self.tools.get(row)?.name.clone())
     }
 
     /// The value of `limits.max_attempts`, if it is written.
@@ -129,7 +138,11 @@ impl Places {
                 let rule = self.rules.get(playbook.rules.iter().position(|rule| *rule.name == *name)?)?;
                 Some(if path.starts_with("when") { rule.when.clone() } else { rule.name.clone() })
             }
-            "tool" => place(playbook.tools.rows().iter().position(|row| row.pattern == name), &self.tools),
+            "tool" => {
+                let tool = self.tools.get(playbook.tools.rows().iter().position(|row| row.pattern == name)?)?;
+                let fact = tool.facts.iter().find(|(fact, _)| *fact == path);
+                Some(fact.map_or(&tool.name, |(_, value)| value).clone())
+            }
             "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
             "limit" if name == "max_attempts" => self.max_attempts(),
             "limit" => self.deadline(),
@@ -152,6 +165,8 @@ impl VerdictPlaces {
         let then = &self.then;
         let has = |part: &str| path.split('.').any(|name| name == part);
         let written = match path {
+            "means" => Some(self.means.clone()),
+            "effect" => Some(self.effect.clone()),
             _ if has("on_refused") => then.on_refused.clone(),
             _ if has("on_unsafe") => then.on_unsafe.clone(),
             _ if has("backoff_ms") => then.backoff.clone(),

@@ -216,6 +216,26 @@ fn a_study_playbook_says_why() {
 }
 
 #[test]
+fn the_rows_of_a_study_say_what_the_playbook_says() {
+    let switches = [
+        ("final_error", "first"),
+        ("futile_refresh", "deprecated"),
+        ("reclassify", "first_failure"),
+        ("refused_reversal", "exhausted"),
+        ("retry_guard", "off"),
+        ("stale_evidence", "resent"),
+        ("token_guard", "off"),
+    ];
+    let written: Vec<String> = switches.iter().map(|(switch, says)| format!(", {switch}: {says}")).collect();
+    let study = format!("study: {{ why: w{} }}\nclassify:", written.concat());
+    let rows = rows(&load(&GOOD.replace("classify:", &study)));
+    let said = rows.iter().filter(|row| row.name.starts_with("study ") && row.name != "study why");
+    let said: Vec<(String, String)> = said.map(|row| (row.name.clone(), row.text.clone())).collect();
+    let wanted = switches.map(|(switch, says)| (format!("study {switch}"), format!("\"{says}\"")));
+    assert_eq!(said, wanted);
+}
+
+#[test]
 fn replan_can_only_be_true() {
     let with = |replan: &str| format!("{{ deprecate_tool_call: {{ reason: r, replan: {replan} }} }}");
     load(&GOOD.replace("{ refresh_evidence: {} }", &with("true")));

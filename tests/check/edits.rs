@@ -65,7 +65,7 @@ const EDITS: &[Edit] = &[
         new: "    effect: unknown\n",
         class: ("effect_changed", "the-worked-refund"),
         row: "verdict idempotency_conflict",
-        place: "idempotency_conflict",
+        place: "unknown",
         first: ("effect: applied", "effect: unknown"),
     },
 ];
@@ -82,6 +82,7 @@ fn every_edit_is_found_classified_and_shown_and_leaves_nothing_behind_once_it_is
         let page = project.run(&["check"]);
         assert_eq!(page.code, 1, "{}", edit.what);
         the_page_says(edit, &page.out);
+        every_report_says_the_same(edit, &project);
 
         project.write(PLAYBOOK, &original);
         let restored = project.run(&["check"]);
@@ -115,6 +116,57 @@ fn the_page_says(edit: &Edit, page: &str) {
     assert!(page.contains(&format!("golden  {}", edit.first.0)), "{}: {page}", edit.what);
     assert!(page.contains(&format!("run     {}", edit.first.1)), "{}: {page}", edit.what);
     assert!(page.contains("next: playproof "), "{page}");
+}
+
+/// Class, row, first decision and line, as they are in the JSON, in every other report and in the page's counts.
+fn every_report_says_the_same(edit: &Edit, project: &Project) {
+    let id = format!("standard/{}", edit.class.1);
+    let files = ["junit=out/xml", "sarif=out/sarif", "github=out/github", "markdown=out/md", "json=out/json"];
+    let args: Vec<&str> = ["check", &id].into_iter().chain(files.iter().flat_map(|file| ["--report", file])).collect();
+    let page = project.run_in_ci(&args).out;
+    let read = |file: &str| project.read(&format!("out/{file}"));
+    let json: serde_json::Value = serde_json::from_str(&read("json")).expect("JSON");
+    let result = &json["results"][0];
+    let (class, row) = (edit.class.0, format!("row `{}`", edit.row));
+    let title = class.replace('_', " ");
+    assert_eq!(result["place"]["row"], edit.row, "{}: {result}", edit.what);
+    let line = &result["place"]["line"];
+    assert_eq!(json["counts"][class], 1, "{}: {json}", edit.what);
+    assert!(page.contains(&format!("1 {title}")), "{}: {page}", edit.what);
+    let contradiction = result["contradictions"][0].as_str().unwrap_or_default();
+    assert_eq!(contradiction.is_empty(), json["counts"]["contradicting"] == 0, "{json}");
+    let says_all = |file: &str, message: &str| {
+        for said in [edit.first.0, edit.first.1, &row, contradiction] {
+            assert!(message.contains(said), "{}: `{said}` in {file}: {message}", edit.what);
+        }
+    };
+
+    let xml = read("xml");
+    let xml = roxmltree::Document::parse(&xml).expect("XML");
+    let case = xml.descendants().find(|node| node.attribute("name") == Some(edit.class.1)).expect("the case");
+    let failure = case.first_element_child().expect("a failure");
+    assert_eq!(failure.attribute("type"), Some(class), "{}", edit.what);
+    says_all("junit", failure.attribute("message").unwrap_or_default());
+    assert!(failure.text().unwrap_or_default().contains(&format!("{PLAYBOOK}:{line}\n")), "{failure:?}");
+
+    let sarif: serde_json::Value = serde_json::from_str(&read("sarif")).expect("JSON");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], class, "{}", edit.what);
+    says_all("sarif", result["message"]["text"].as_str().unwrap_or_default());
+    assert_eq!(&result["locations"][0]["physicalLocation"]["region"]["startLine"], line);
+
+    let github = read("github");
+    let annotation = github.lines().next().unwrap_or_default();
+    assert!(annotation.contains(&format!("title={title}%3A {id}::")), "{}: {annotation}", edit.what);
+    assert!(annotation.contains(&format!(" file={PLAYBOOK},line={line},")), "{}: {annotation}", edit.what);
+    says_all("github", annotation);
+
+    let comment = read("md").replace('\\', "");
+    let cell = comment.lines().find(|text| text.contains(&format!("| `{id}` |"))).unwrap_or_default();
+    assert!(cell.starts_with(&format!("| {title} |")), "{}: {comment}", edit.what);
+    says_all("markdown", cell);
+    assert!(comment.contains(&format!("{PLAYBOOK}:{line}\n")), "{}: {comment}", edit.what);
+    std::fs::remove_dir_all(project.path("out")).expect("it is there");
 }
 
 #[test]

@@ -89,6 +89,22 @@ fn a_lock_without_a_history_does_not_pass_until_somebody_approves() {
 }
 
 #[test]
+fn approving_says_what_it_wrote_and_does_not_ask_for_what_is_being_done() {
+    let project = Project::few();
+    let lock = project.read("goldens/playbook.lock");
+    std::fs::remove_dir_all(project.path("proposals/history")).expect("it is there");
+    let only_recorded = project.run(&["approve", "--reason", "recorded anew"]);
+    assert!(!only_recorded.out.contains("approved in"), "{}", only_recorded.out);
+    assert!(only_recorded.out.contains("goldens/playbook.lock has every row already"), "{}", only_recorded.out);
+    assert!(only_recorded.out.contains("recorded in proposals/history/"), "{}", only_recorded.out);
+    assert_eq!(project.read("goldens/playbook.lock"), lock);
+    project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
+    let both = project.run(&["approve", "--reason", "one more"]);
+    assert!(both.out.contains("approved in goldens/playbook.lock"), "{}", both.out);
+    assert!(both.out.contains("limit max_attempts") && !both.out.contains("if they are meant"), "{}", both.out);
+}
+
+#[test]
 fn a_lock_that_was_edited_with_its_playbook_is_seen_at_the_record() {
     let project = slower();
     project.edit(PLAYBOOK, DELAYS.1, "[1, 600, 1800]");

@@ -65,7 +65,40 @@ fn a_golden_without_a_fixture_fails() {
     project.write("goldens/standard/of-old.snap", "---\ninfo: {}\n---\n");
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.out.contains("next: git rm goldens/standard/of-old.snap"), "{}", ran.out);
+    assert!(ran.out.contains("next: rm goldens/standard/of-old.snap\n"), "{}", ran.out);
+}
+
+#[test]
+fn every_golden_without_a_fixture_is_in_the_command_that_removes_them_as_a_shell_wants_it() {
+    let project = Project::new();
+    for name in ["of-old", "so old"] {
+        project.write(&format!("goldens/standard/{name}.snap"), "---\ninfo: {}\n---\n");
+    }
+    let ran = project.run(&["check"]);
+    assert!(ran.out.ends_with("next: rm goldens/standard/of-old.snap 'goldens/standard/so old.snap'\n"), "{}", ran.out);
+}
+
+#[test]
+fn a_playbook_left_over_in_the_lock_is_no_row() {
+    let project = Project::few();
+    let lock = project.read("goldens/playbook.lock");
+    project.write("goldens/playbook.lock", &format!("{lock}zz-gone:\n  limit max_attempts: {{ is: '3', why: x }}\n"));
+    project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
+    let ran = project.run(&["check"]);
+    assert!(ran.out.contains(", 1 row not approved, 1 playbook left over in the lock\n"), "{}", ran.out);
+}
+
+#[test]
+fn a_golden_that_is_no_text_is_shown_beside_the_good_runs() {
+    let project = Project::few();
+    let golden = "goldens/standard/the-worked-refund.snap";
+    std::fs::write(project.path(golden), b"\x00\xff\xfe").expect("it is written");
+    let ran = project.run(&["check"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.out.contains("unreadable golden  standard/the-worked-refund"), "{ran:?}");
+    assert!(ran.out.contains("this is not UTF-8 text") && ran.out.contains("1 unreadable"), "{}", ran.out);
+    assert!(ran.out.contains(&format!("next: git restore {golden}")), "{}", ran.out);
+    assert!(!ran.out.contains("0 as accepted"), "{}", ran.out);
 }
 
 #[test]

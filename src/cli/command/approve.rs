@@ -72,10 +72,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if terminal.ci {
         to_stderr("playproof: approving in CI, because this command says so\n");
     }
-    write(&workspace, &history, &records, &lock)?;
+    let lock = (!changed.is_empty()).then_some(&lock);
+    write(&workspace, &history, &records, lock)?;
     let palette = Palette::new(terminal.out.colour);
     let mut pages: Vec<String> = changed.iter().map(|rows| check::rows(rows, terminal.out.width, palette)).collect();
-    pages.push(said(&workspace, &history, &records));
+    pages.push(said(&workspace, &history, &records, lock.is_some()));
     output.page(&pages.join("\n\n"))?;
     Ok(Exit::Clean)
 }
@@ -110,10 +111,10 @@ fn records(
     records.filter(|record| !record.rows.is_empty()).collect()
 }
 
-/// Records and lock, or neither.
-fn write(workspace: &Workspace, history: &History, records: &[Record], lock: &Lock) -> Result<(), Failure> {
+/// Records and lock, or neither; no lock where it has every row already.
+fn write(workspace: &Workspace, history: &History, records: &[Record], lock: Option<&Lock>) -> Result<(), Failure> {
     let records = named(history, records).map(|(name, record)| (workspace.record_path(&name), record.render()));
-    let all = records.chain([(workspace.lock_path(), lock.render())]);
+    let all = records.chain(lock.map(|lock| (workspace.lock_path(), lock.render())));
     workspace.commit(&all.map(|(path, text)| Change::Write(path, text.into_bytes())).collect::<Vec<_>>())
 }
 
@@ -122,8 +123,12 @@ fn named<'a>(history: &History, records: &'a [Record]) -> impl Iterator<Item = (
     records.iter().zip(first..).map(|(record, number)| (record.file_name(number), record))
 }
 
-fn said(workspace: &Workspace, history: &History, records: &[Record]) -> String {
-    let mut lines = vec![format!("approved in {}", workspace.name(&workspace.lock_path()))];
+fn said(workspace: &Workspace, history: &History, records: &[Record], is_lock_written: bool) -> String {
+    let lock = workspace.name(&workspace.lock_path());
+    let mut lines = vec![match is_lock_written {
+        true => format!("approved in {lock}"),
+        false => format!("{lock} has every row already: only the history is added to"),
+    }];
     let recorded = named(history, records).map(|(name, record)| {
         let rows = counted(record.rows.len() as u64, "row", "rows");
         format!("recorded in {}: {}, {rows}", workspace.name(&workspace.record_path(&name)), record.playbook)

@@ -17,7 +17,7 @@ use crate::cli::workspace::Workspace;
 use crate::cli::{git, pending, reason};
 use crate::report::check::{Shown, json, page};
 use crate::report::style::Palette;
-use crate::report::text::counted;
+use crate::report::text::{counted, shell_word, shell_words};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -201,7 +201,7 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
     let failing = report.failing();
     if let Some(first) = failing.first() {
         return Some(match &first.golden {
-            GoldenState::Unreadable(report) => format!("git restore {}", report.source.name),
+            GoldenState::Unreadable(report) => format!("git restore {}", shell_word(&report.source.name)),
             _ if !first.contradictions.is_empty() => about_contradiction(workspace, first),
             _ if terminal.ci => "playproof check   (not in CI: it leaves what it found for review)".to_owned(),
             GoldenState::Missing if failing.len() > 1 => "playproof accept".to_owned(), // the worst is first
@@ -210,8 +210,8 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
             GoldenState::Diverged(_) => format!("playproof diff {}", first.id),
         });
     }
-    if let Some(orphan) = report.orphans.first() {
-        return Some(format!("git rm {orphan}"));
+    if !report.orphans.is_empty() {
+        return Some(format!("rm {}", shell_words(&report.orphans)));
     }
     let approve = || "playproof approve --reason '...'".to_owned();
     (!report.rows.is_empty()).then(approve)

@@ -1,9 +1,8 @@
 //! Tool facts: the `tools` of a playbook, and the file that holds nothing else.
 
-use std::ops::Range;
-
 use crate::diagnostic::Diagnostic;
 use crate::playbook::model::{DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use crate::playbook::places::ToolPlaces;
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, Key, shorten};
 
@@ -16,19 +15,19 @@ pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<Tools> {
     tools.map(|(tools, _)| tools)
 }
 
-/// Tool facts by name or glob, with the places of the names.
-pub(super) fn tools(at: Cursor<'_>) -> Option<(Tools, Vec<Range<usize>>)> {
+/// Tool facts by name or glob, with their places.
+pub(super) fn tools(at: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
     let entries = at.entries("`tools`")?;
     if entries.clone().count() > syntax::MOST_TOOLS {
         at.wrong("too_many", format!("there are more than {} tools", syntax::MOST_TOOLS), "");
         return None;
     }
-    let places = entries.clone().map(|(name, _)| name.span).collect();
-    let rows: Vec<Option<ToolRow>> = entries.map(|(name, facts)| row(&name, facts)).collect();
-    Some((Tools::new(rows.into_iter().collect::<Option<_>>()?), places))
+    let rows: Vec<Option<(ToolRow, ToolPlaces)>> = entries.map(|(name, facts)| row(&name, facts)).collect();
+    let (rows, places) = rows.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    Some((Tools::new(rows), places))
 }
 
-fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<ToolRow> {
+fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let record = at.record("a tool", syntax::TOOL)?;
     let access = record.required("access").and_then(|access| access.word(&syntax::ACCESS));
     let fact = |key| record.optional(key).map_or(Some(false), Cursor::bool);
@@ -47,7 +46,11 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<ToolRow> {
         declared: true,
     };
     match ToolRow::new(name.text, facts) {
-        Ok(row) => Some(row),
+        Ok(row) => {
+            let place = |key: &'static str| Some((key, record.optional(key)?.span()));
+            let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();
+            Some((row, ToolPlaces { name: name.span.clone(), facts }))
+        }
         Err(error) => {
             let message = format!("`{}` is no glob: {}", shorten(name.text), error.kind());
             at.report(Diagnostic::error("bad_glob", message).at(name.span.clone(), "not a glob"));

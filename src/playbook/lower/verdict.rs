@@ -14,7 +14,8 @@ use crate::yaml::{Cursor, Key};
 /// The verdict `name`, written at `at`.
 pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> Option<(Verdict, VerdictPlaces)> {
     let record = at.record("a verdict", syntax::VERDICT)?;
-    let means = record.required("means").and_then(Cursor::words);
+    let written_means = record.required("means");
+    let means = written_means.and_then(Cursor::words);
     let written_effect = record.required("effect");
     let effect = written_effect.and_then(|effect| effect.word(&syntax::EFFECTS));
     let written_then = record.required("then");
@@ -31,7 +32,8 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
     }
     let (then, places) = then?;
     let verdict = Verdict { name: name.text.into(), means: means?.into(), effect: effect?, then };
-    Some((verdict, VerdictPlaces { name: name.span.clone(), then: places }))
+    let (means, effect) = (written_means?.span(), written_effect?.span());
+    Some((verdict, VerdictPlaces { name: name.span.clone(), means, effect, then: places }))
 }
 
 fn reserved(at: Cursor<'_>, why: &str) {

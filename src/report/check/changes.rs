@@ -206,8 +206,18 @@ pub fn rows(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
     let drawn = table::render(&header, &cells, &[Align::Left; 4], width.saturating_sub(2));
     let mut lines = vec![head];
     lines.extend(drawn.lines().map(|line| format!("  {line}")));
-    lines.push(format!("  if they are meant: playproof approve {} --reason '...'", text::visible(&rows.playbook)));
     lines.join("\n")
+}
+
+/// The same for whoever has not decided yet: with the command that approves them.
+pub(super) fn rows_to_approve(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
+    let drawn = self::rows(rows, width, palette);
+    match rows.is_used && rows.is_locked {
+        true => {
+            format!("{drawn}\n  if they are meant: playproof approve {} --reason '...'", text::visible(&rows.playbook))
+        }
+        false => drawn,
+    }
 }
 
 fn counted_rows(count: usize) -> String {

@@ -81,6 +81,7 @@ fn diverges(object: &mut Object<'_>, comparison: &Comparison, cause: Option<&Cau
     if let Some((line, column, file)) = cause.and_then(place_of) {
         object.object("place", |object| {
             object.text("file", file).number("line", line as u64).number("column", column as u64);
+            object.text_or_null("row", cause.map(|cause| cause.row.as_str()));
         });
     }
     object.objects("divergences", &comparison.divergences, divergence);

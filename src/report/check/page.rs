@@ -49,7 +49,7 @@ pub fn page(shown: &Shown<'_>) -> String {
     }
     sections.extend(without_golden(&listed, shown));
     for rows in &shown.report.rows {
-        sections.push(changes::rows(rows, shown.width, shown.palette));
+        sections.push(changes::rows_to_approve(rows, shown.width, shown.palette));
     }
     if !shown.report.orphans.is_empty() {
         let mut lines = vec![shown.palette.strong("goldens that no fixture asks for")];
@@ -161,6 +161,11 @@ fn summary(report: &CheckReport, palette: Palette) -> String {
     for (words, count) in parts(report, &counts) {
         line += &format!(", {}", palette.strong(&format!("{count} {words}")));
     }
+    match counts.contradicting {
+        0 => {}
+        1 => line += &palette.strong("; 1 run contradicts its fixture"),
+        more => line += &palette.strong(&format!("; {more} runs contradict their fixtures")),
+    }
     if report.ended_early {
         line += &palette.faint("; the rest was not run");
     }
@@ -170,14 +175,16 @@ fn summary(report: &CheckReport, palette: Palette) -> String {
 /// What does not pass, worst first, with its count.
 pub(super) fn parts(report: &CheckReport, counts: &Counts) -> Vec<(String, usize)> {
     let mut parts = vec![("unreadable".to_owned(), counts.unreadable)];
-    parts.push(("contradicting their fixture".to_owned(), counts.contradicting));
     parts.extend(Class::ALL.iter().zip(counts.diverged).map(|(class, count)| (class.words().to_owned(), count)));
     parts.push(("without a golden".to_owned(), counts.missing));
     parts.push((
         if report.orphans.len() == 1 { "golden left over" } else { "goldens left over" }.to_owned(),
         report.orphans.len(),
     ));
-    let rows = report.rows.iter().map(|rows| rows.changes.len().max(1)).sum();
+    let rows = report.rows.iter().map(|rows| rows.changes.len()).sum();
     parts.push((if rows == 1 { "row not approved" } else { "rows not approved" }.to_owned(), rows));
+    let left_over = report.rows.iter().filter(|rows| !rows.is_used).count();
+    let playbooks = if left_over == 1 { "playbook" } else { "playbooks" };
+    parts.push((format!("{playbooks} left over in the lock"), left_over));
     parts.into_iter().filter(|(_, count)| *count > 0).collect()
 }

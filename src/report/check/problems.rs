@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::page::{Shown, result};
 use super::{changes, json};
-use crate::check::{CaseResult, GoldenState, PlaybookRows};
+use crate::check::{CaseResult, Cause, GoldenState, PlaybookRows};
 use crate::golden::{Class, RowChange};
 use crate::report::style::Palette;
+use crate::report::text::shell_word;
 
 /// A line of a file, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub struct Problem {
 /// The rules beside the classes, with what they mean.
 pub const OTHERS: [(&str, &str); 5] = [
     ("unreadable_golden", "a golden that cannot be read"),
-    ("contradicts_fixture", "a run is not what its fixture is meant to show"),
+    ("contradicts_fixture", "a run is as accepted, or new, and not what its fixture is meant to show"),
     ("missing_golden", "a fixture without a golden"),
     ("orphan_golden", "a golden that no fixture asks for"),
     ("row_not_approved", "a row of a playbook that is not the approved one"),
@@ -84,14 +85,14 @@ pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Proble
         message: "no fixture asks for this golden".to_owned(),
         spot: Spot { file: path.clone(), line: 1, column: 1 },
         body: "no fixture asks for this golden\n".to_owned(),
-        command: format!("git rm {path}"),
+        command: format!("rm {}", shell_word(path)),
     }));
     found
 }
 
 fn of_result(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Problem {
     let id = failing.id.to_string();
-    let (rule, level, message) = said(failing);
+    let (rule, level, message) = said(failing, shown.causes.get(&failing.id));
     let command = directions.replays.get(&id).cloned().unwrap_or_else(|| format!("playproof check {id}"));
     Problem {
         rule,
@@ -104,22 +105,32 @@ fn of_result(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -
     }
 }
 
-fn said(failing: &CaseResult) -> (&'static str, Level, String) {
+fn said(failing: &CaseResult, cause: Option<&Cause>) -> (&'static str, Level, String) {
     if let GoldenState::Unreadable(report) = &failing.golden {
         return ("unreadable_golden", Level::Error, report.to_string());
     }
-    if let Some(first) = failing.contradictions.first() {
-        return ("contradicts_fixture", Level::Error, format!("contradicts the fixture: {first}"));
-    }
+    let contradiction = contradiction(failing);
     match failing.comparison() {
         Some(comparison) => {
             let class = comparison.worst().unwrap_or(Class::Cosmetic);
-            let level = if class <= Class::OutcomeChanged { Level::Error } else { Level::Warning };
-            let first = changes::first_words(comparison).map(|first| format!("; first: {first}")).unwrap_or_default();
-            (class.as_str(), level, comparison.headline() + &first)
+            let is_serious = class <= Class::OutcomeChanged || contradiction.is_some();
+            let first = changes::first_words(comparison).map(|first| format!("first: {first}"));
+            let row = cause.map(|cause| format!("row `{}`", cause.row));
+            let said = [Some(comparison.headline()), first, row, contradiction].into_iter().flatten();
+            let level = if is_serious { Level::Error } else { Level::Warning };
+            (class.as_str(), level, said.collect::<Vec<_>>().join("; "))
         }
-        None => ("missing_golden", Level::Warning, "nobody has accepted what it shows yet".to_owned()),
+        None => match contradiction {
+            Some(said) => ("contradicts_fixture", Level::Error, said),
+            None => ("missing_golden", Level::Warning, "nobody has accepted what it shows yet".to_owned()),
+        },
     }
+}
+
+fn contradiction(failing: &CaseResult) -> Option<String> {
+    let (first, others) = failing.contradictions.split_first()?;
+    let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+    Some(format!("contradicts the fixture: {first}{more}"))
 }
 
 /// The playbook's line, else the golden's, else the fixture.
@@ -147,7 +158,7 @@ fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spo
 fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
     let command = format!("playproof approve {} --reason '...'", rows.playbook);
     let lock = || Spot { file: directions.lock.clone(), line: 1, column: 1 };
-    let body = changes::rows(rows, 100, Palette::new(false)) + "\n";
+    let body = changes::rows_to_approve(rows, 100, Palette::new(false)) + "\n";
     let whole = |message: &str| Problem {
         rule: "row_not_approved",
         level: Level::Warning,
