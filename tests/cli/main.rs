@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod explain;
+mod explain_intent;
 mod feedback;
 mod impact;
 mod mine;

@@ -197,7 +197,9 @@ impl Story<'_> {
                 "The retry guard is asked and lets it pass: the call has the idempotency key `{}`, and is sent again with it.",
                 text::fitted(key, 60)
             ),
-            (.., None) => "The retry guard is asked and lets it pass: no attempt so far can have acted.".to_owned(),
+            (.., None) => {
+                "The retry guard is asked and lets it pass: no attempt of this call can have acted so far.".to_owned()
+            }
         }
     }
 
