@@ -9,7 +9,7 @@ use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::workspace::Workspace;
-use crate::cli::{files, folders, inputs, playbooks};
+use crate::cli::{files, folders, inputs, playbooks, reason};
 use crate::diagnostic::did_you_mean;
 use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
 use crate::playbook::model::Playbook;
@@ -43,7 +43,7 @@ pub struct Args {
     pub call: Option<String>,
 
     /// What was wrong with how it was handled, or would be
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub note: Option<String>,
 
     /// The verdict that its failure should have: one of the playbook's, or a new one
@@ -138,7 +138,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn note(args: &Args) -> Result<&str, Failure> {
-    let note = args.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+    let note = args.note.as_deref();
     note.ok_or_else(|| {
         let call = args.call.as_deref().map(|call| format!(" --call {}", shell_word(call))).unwrap_or_default();
         Failure::said("a call is not kept without a note")
