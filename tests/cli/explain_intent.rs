@@ -87,3 +87,13 @@ fn what_only_the_playbook_says_is_not_told_as_seen() {
         assert!(page.contains(said), "{said}\n{page}");
     }
 }
+
+#[test]
+fn a_modelled_answer_is_not_called_a_proof() {
+    let place = Place::new();
+    place.write("trace.jsonl", &format!("{{\"run_id\":\"r1\",\"tool\":\"pay\",{TIMEOUT}}}\n"));
+    let flags = ["--playbook", "study/retry-everything", "--beyond-tape", "ok"];
+    let run = place.run(&[&["replay", "trace.jsonl"], &flags[..]].concat());
+    let page = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("one effect of this call is modelled, none is proved"), "{page}");
+}

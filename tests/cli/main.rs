@@ -8,6 +8,7 @@ mod impact;
 mod mine;
 mod pages;
 mod same_bytes;
+mod suggested;
 
 use std::path::Path;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::cli::changeset::Change;
 use crate::cli::command::explain::{self, Case, Search};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::{Reading, each_call};
@@ -200,6 +201,10 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
     let reading = Reading::plain(args.map.clone());
     let search = Search {
         command: &["playproof", "feedback", "add"],
+        flags: Flags::default()
+            .with("--playbook", args.playbook.as_deref())
+            .with("--tools", args.tools.as_deref())
+            .reading(&reading),
         inputs: std::slice::from_ref(&args.input),
         wanted: args.call.as_deref(),
         reading: &reading,

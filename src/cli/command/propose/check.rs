@@ -5,6 +5,7 @@ use super::desk::{Desk, Tryout};
 use super::stored;
 use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
 use crate::cli::project::Project;
@@ -115,6 +116,7 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Outpu
     let watcher = Watcher::new(base, candidate);
     let stream = Stream {
         command: "propose check",
+        flags: Flags::default().with("--tools", args.tools.as_deref()).reading(&args.reading),
         inputs: &args.corpus,
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,

@@ -7,6 +7,7 @@ use super::desk::own_playbook;
 use super::{recorded, stored};
 use crate::cli::changeset::{self, Change};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::kept;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
@@ -201,6 +202,7 @@ fn mined(
     let plans = [Plan::new(used.loaded.playbook.clone(), &tools)];
     let stream = Stream {
         command: "propose new",
+        flags: Flags::default().with("--tools", args.tools.as_deref()).reading(&args.reading),
         inputs,
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
