@@ -18,6 +18,9 @@ use super::files::{from_here, reason};
 
 const JOURNAL: &str = "journal.json";
 
+/// How often the lock is asked for where others end at the same time.
+const TRIES: usize = 10;
+
 /// One file of a changeset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -61,17 +64,40 @@ impl Alone {
             Failure::said(format!("`{}` cannot be written: {}", path.display(), reason(error)))
                 .help("nothing was changed")
         };
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| refused(&error))?;
+        for _ in 0..TRIES {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(|error| refused(&error))?;
+            }
+            let file = match File::create(&path) {
+                // Another one has just ended, and has taken its folder along.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                made => made.map_err(|error| refused(&error))?,
+            };
+            match file.try_lock() {
+                Ok(()) if is_still_there(&file, &path) => return Ok(Alone { _file: file, path }),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => break,
+                Err(TryLockError::Error(error)) => return Err(refused(&error)),
+            }
         }
-        let file = File::create(&path).map_err(|error| refused(&error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Alone { _file: file, path }),
-            Err(TryLockError::WouldBlock) => Err(Failure::said("another playproof is writing this project right now")
-                .help("nothing was changed; wait for it to end, then try again")),
-            Err(TryLockError::Error(error)) => Err(refused(&error)),
-        }
+        Err(Failure::said("another playproof is writing this project right now")
+            .help("nothing was changed; wait for it to end, then try again"))
     }
+}
+
+/// Whether `path` still names the file: one that ended between opening and locking has removed it, and a third would
+/// make and lock another.
+#[cfg(unix)]
+fn is_still_there(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let same = |one: &fs::Metadata, other: &fs::Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
+    file.metadata().is_ok_and(|one| fs::metadata(path).is_ok_and(|other| same(&one, &other)))
+}
+
+/// Elsewhere a file that is open keeps its name.
+#[cfg(not(unix))]
+fn is_still_there(_: &File, _: &Path) -> bool {
+    true
 }
 
 impl Drop for Alone {
@@ -94,7 +120,8 @@ pub fn refuse_interrupted(staging: &Path) -> Result<(), Failure> {
         .next("playproof propose recover"))
 }
 
-/// As [`commit`]; `before` is told of each change right before it is made, and can make it fail.
+/// As [`commit`]; `before` is told of each change right before it is made, and of the end, and can
+/// make it fail.
 fn commit_watched(
     staging: &Path,
     changes: &[Change],
@@ -107,16 +134,19 @@ fn commit_watched(
         let _ = fs::remove_dir_all(staging); // no file has changed yet
         return Err(failed(&path, &error));
     }
-    for (n, change) in changes.iter().enumerate() {
-        if let Err(error) = before(n).and_then(|()| make(staging, n, change)) {
-            let failure = failed(change.path(), &error);
-            return Err(match take_back(staging) {
-                Ok(_) => failure,
-                Err(worse) => worse,
-            });
-        }
+    let mut made = changes.iter().enumerate().map(|(n, change)| {
+        let done = before(n).and_then(|()| make(staging, n, change));
+        done.map_err(|error| failed(change.path(), &error))
+    });
+    let made = made.try_for_each(|made| made);
+    let sealed = made.and_then(|()| {
+        let done = before(changes.len()).and_then(|()| seal(staging));
+        done.map_err(|error| failed(staging, &error))
+    });
+    if let Err(failure) = sealed {
+        take_back(staging)?;
+        return Err(failure);
     }
-    seal(staging).map_err(|error| failed(staging, &error))?;
     for change in changes {
         if let Change::Remove(path) = change {
             remove_empty(path.parent());
@@ -135,7 +165,7 @@ fn stage(staging: &Path, changes: &[Change]) -> AtPath<()> {
     };
     let _ = fs::remove_dir_all(staging); // what a run left that never came to its journal
     // The way back may be asked for from another folder.
-    let whole = |path: &Path| std::path::absolute(path).map_or_else(|_| path.to_path_buf(), |path| path);
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let mut made = missing_folders(staging);
     fs::create_dir_all(staging).map_err(at(staging))?;
     let mut entries = Vec::new();
@@ -143,7 +173,9 @@ fn stage(staging: &Path, changes: &[Change]) -> AtPath<()> {
         let path = change.path();
         let is_there = fs::symlink_metadata(path).is_ok();
         if is_there {
-            fs::copy(path, staged(staging, n, "old")).map_err(at(path))?;
+            // Written as the new texts are: on disk before the journal speaks of it.
+            let old = fs::read(path).map_err(at(path))?;
+            write_new(&staged(staging, n, "old"), &old, path).map_err(at(path))?;
         }
         if let Change::Write(path, bytes) = change {
             write_new(&staged(staging, n, "new"), bytes, path).map_err(at(path))?;
@@ -349,7 +381,8 @@ mod tests {
         let (folder, changes) = project();
         let staging = folder.path().join("proposals/.accepting");
         let before = tree(folder.path());
-        for at in 0..changes.len() {
+        // The last is the end: the journal cannot be removed.
+        for at in 0..=changes.len() {
             let mut fails = |n| if n == at { Err(io::Error::from(ErrorKind::PermissionDenied)) } else { Ok(()) };
             let failure = commit_watched(&staging, &changes, &mut fails).unwrap_err();
             assert!(format!("{failure:?}").contains("permission denied"), "{failure:?}");
@@ -413,6 +446,19 @@ mod tests {
         assert!(format!("{:?}", commit(&staging, &changes).unwrap_err()).contains("interrupted"));
         recover(&staging).unwrap();
         assert_eq!(tree(folder.path()), before);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_on_a_file_that_has_lost_its_name_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.lock");
+        let file = File::create(&path).unwrap();
+        assert!(is_still_there(&file, &path));
+        fs::remove_file(&path).unwrap();
+        assert!(!is_still_there(&file, &path));
+        let other = File::create(&path).unwrap();
+        assert!(!is_still_there(&file, &path) && is_still_there(&other, &path));
     }
 
     #[test]

@@ -114,6 +114,11 @@ pub fn from_here(path: &Path) -> String {
     path.strip_prefix(&here).unwrap_or(path).to_string_lossy().into_owned()
 }
 
+/// Where a path leads, without links and detours, to compare it with others: never to be shown. None where nothing is.
+pub fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
 /// What a path is called in messages.
 pub fn display_name(path: &str) -> String {
     if path == STDIN { STDIN_NAME.to_owned() } else { path.to_owned() }

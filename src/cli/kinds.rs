@@ -25,6 +25,12 @@ pub enum Kind {
     Lock,
     /// What was accepted of a fixture.
     Golden,
+    /// A change that waits for review.
+    Proposal,
+    /// A record of an accepted change.
+    History,
+    /// A call that was handled wrong.
+    Feedback,
     /// Recorded calls in our own format.
     Trace,
     /// Recorded calls in a foreign format that is recognised.
@@ -43,6 +49,9 @@ impl Kind {
             Kind::Mutants => "a list of accepted mutants",
             Kind::Lock => "the lock of approved rows",
             Kind::Golden => "a golden",
+            Kind::Proposal => "a proposal",
+            Kind::History => "a record of the history",
+            Kind::Feedback => "a feedback",
             Kind::Trace => "a trace",
             Kind::Recording => "a recording of calls",
         }
@@ -59,6 +68,9 @@ impl Kind {
             Kind::Project | Kind::Golden => "playproof check".to_owned(),
             Kind::Mutants => "playproof mutate".to_owned(),
             Kind::Lock => "playproof approve --reason '...'".to_owned(),
+            Kind::Proposal => "playproof propose check".to_owned(),
+            Kind::History => "playproof history".to_owned(),
+            Kind::Feedback => "playproof feedback list".to_owned(),
         }
     }
 }
@@ -87,6 +99,9 @@ fn of_yaml(text: &str) -> Option<Kind> {
         "project" => Some(Kind::Project),
         "mutants" => Some(Kind::Mutants),
         "lock" => Some(Kind::Lock),
+        "proposal" => Some(Kind::Proposal),
+        "history" => Some(Kind::History),
+        "feedback" => Some(Kind::Feedback),
         _ => None,
     }
 }
@@ -160,6 +175,9 @@ mod tests {
             ("format: 'fixture/1'\n", Some(Kind::Fixture)),
             ("format: mapping/1\n", Some(Kind::Mapping)),
             ("format: tools/1", Some(Kind::ToolFacts)),
+            ("format: proposal/1\n", Some(Kind::Proposal)),
+            ("format: history/1\n", Some(Kind::History)),
+            ("format: feedback/1\n", Some(Kind::Feedback)),
             ("{\"tool\":\"a\"}\n", Some(Kind::Trace)),
             ("[{\"role\":\"user\",\"content\":\"\"}]", Some(Kind::Recording)),
             ("{\"event\":1}\n", None),

@@ -55,15 +55,7 @@ impl Part {
     fn add(&mut self, plan: &Plan, failure: &Failure<'_>, exhausted: bool) {
         let (mut form, mut key) = (std::mem::take(&mut self.form), std::mem::take(&mut self.key));
         write_forms(failure.message().unwrap_or(""), &mut form, &mut key);
-        let error = failure.error;
-        let key_of_shape = Key {
-            form: key.as_str().into(),
-            kind: error.and_then(|error| error.kind.clone()),
-            status: error.and_then(|error| error.status),
-            code: error.and_then(|error| error.code.clone()),
-            has_error: error.is_some(),
-            verdict: plan.classifier.classify(&failure.signal()).verdict,
-        };
+        let key_of_shape = Key::new(&key, failure.error, plan.classifier.classify(&failure.signal()).verdict);
         match self.shape(key_of_shape) {
             Some(shape) => shape.add(failure, &form, exhausted),
             None => self.overflow += 1,

@@ -7,7 +7,8 @@ use super::alike::{ALIKE_MIN, likeness};
 use super::draw::draw;
 use super::merge::{Joined, join};
 use super::rule::{Drawn, Undrawn};
-use super::shape::{Key, Sample, Shape};
+use super::shape::{Key, Sample, Shape, write_forms};
+use crate::event::ErrorFacts;
 use crate::playbook::model::UNCLASSIFIED;
 use crate::replay::{Counts, Replayed};
 use crate::sim::Plan;
@@ -71,6 +72,18 @@ pub struct Cluster {
     pub look_alikes: Vec<LookAlike>,
     /// The rule that would catch the cluster and nothing else that was seen.
     pub rule: Result<Drawn, Undrawn>,
+    /// The shapes that were joined.
+    pub(super) members: Vec<Key>,
+}
+
+impl Cluster {
+    /// Whether a failure of this verdict is one of its own.
+    pub fn holds(&self, error: Option<&ErrorFacts>, verdict: &str) -> bool {
+        let (mut form, mut key) = (String::new(), String::new());
+        write_forms(error.and_then(|error| error.message.as_deref()).unwrap_or(""), &mut form, &mut key);
+        let is_it = |member: &Key| *member == Key::new(&key, error, member.verdict);
+        self.verdict == verdict && self.members.iter().any(is_it)
+    }
 }
 
 /// One failure of a cluster.
@@ -206,6 +219,7 @@ impl Finder<'_> {
             examples: self.examples(joined),
             look_alikes: self.look_alikes(joined),
             rule: draw(joined, self.shapes, taken),
+            members: members().map(|(key, _)| key.clone()).collect(),
         }
     }
 

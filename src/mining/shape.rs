@@ -30,6 +30,19 @@ pub(super) struct Key {
     pub verdict: VerdictId,
 }
 
+impl Key {
+    pub fn new(form: &str, error: Option<&ErrorFacts>, verdict: VerdictId) -> Key {
+        Key {
+            form: form.into(),
+            kind: error.and_then(|error| error.kind.clone()),
+            status: error.and_then(|error| error.status),
+            code: error.and_then(|error| error.code.clone()),
+            has_error: error.is_some(),
+            verdict,
+        }
+    }
+}
+
 /// A recorded failure that is being looked at.
 #[derive(Clone, Copy)]
 pub(super) struct Failure<'a> {

@@ -13,6 +13,7 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, RowChange};
 use crate::playbook::lint::lint;
 use crate::playbook::{Loaded, fingerprint};
+use crate::sim::Contradiction;
 
 /// What stands where an author has not written yet.
 pub(super) const UNWRITTEN: &str = "write this";
@@ -203,7 +204,8 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
     for diff in tried.diffs {
         let Some(first) = diff.contradictions.first() else { continue };
         let expects = first.to_string();
-        let caught = added(tried.proposal).find(|verdict| diff.gets(verdict) && names_verdicts_without(diff, verdict));
+        let caught =
+            added(tried.proposal).find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
         match caught.filter(|_| diff.is_new) {
             Some(verdict) => {
                 let said = format!("the look-alike `{}` gets the verdict `{verdict}`: {expects}", diff.id.fixture);
@@ -220,11 +222,9 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
 }
 
 /// Whether the fixture expects other verdicts than this one.
-fn names_verdicts_without(diff: &FixtureDiff, verdict: &str) -> bool {
-    diff.contradictions.iter().any(|one| {
-        let said = one.to_string();
-        said.contains(".verdicts: ") && said.split(", got ").next().is_some_and(|expected| !expected.contains(verdict))
-    })
+fn is_without(contradictions: &[Contradiction], verdict: &str) -> bool {
+    let of_a_call = |one: &&Contradiction| one.call.is_some() && one.field == "verdicts";
+    contradictions.iter().filter(of_a_call).any(|one| !one.expected.split(", ").any(|named| named == verdict))
 }
 
 /// What changes in the project's goldens, against what the proposal names.
@@ -269,14 +269,30 @@ fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
 /// Placeholders of a draft, in verdicts and fixtures.
 fn unwritten(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
     let next = |file: String| format!("write it in {file}, then {}", again(tried));
-    if tried.proposal.source.text.contains(UNWRITTEN) {
+    if has_placeholder(&tried.proposal.source.text) {
         let file = format!("{}/proposal.yaml", tried.folder);
         say(GateKind::Unwritten, format!("`{file}` has a place that says `{UNWRITTEN}`"), next(file));
     }
-    for diff in tried.diffs.iter().filter(|diff| diff.is_new && diff.title.contains(UNWRITTEN)) {
+    for diff in tried.diffs.iter().filter(|diff| diff.is_new && has_placeholder(&diff.title)) {
         let file = format!("{}/fixtures/{}.yaml", tried.folder, diff.id.fixture);
         say(GateKind::Unwritten, format!("`{file}` has a title that says `{UNWRITTEN}`"), next(file));
     }
+}
+
+/// Whether a value is the placeholder of a draft, or begins with it: the same words within a text are its author's.
+fn has_placeholder(text: &str) -> bool {
+    text.match_indices(UNWRITTEN).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + UNWRITTEN.len()..).unwrap_or_default();
+        let quote = before.chars().next_back().filter(|c| matches!(c, '\'' | '"'));
+        let begins =
+            before.trim_end_matches(['\'', '"', ' ']).chars().next_back().is_none_or(|c| ":[{,-\n".contains(c));
+        let ends = match quote {
+            Some(quote) => after.starts_with(quote),
+            None => after.trim_start_matches(' ').chars().next().is_none_or(|c| "}],\r\n".contains(c)),
+        };
+        begins && (ends || after.starts_with(" - "))
+    })
 }
 
 fn lints(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
@@ -314,4 +330,44 @@ fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
 /// The rows that a proposal changes by intention, not by the order of rules alone.
 pub fn touched(rows: &[RowChange]) -> impl Iterator<Item = &str> {
     rows.iter().filter(|change| !is_order_alone(change)).map(|change| change.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placeholder_is_a_whole_value_or_its_beginning() {
+        for left in [
+            "when: { kind: 'write this' }",
+            "when: { kind: write this }",
+            "means: \"write this - what it means\"",
+            "means: write this\neffect: unknown",
+            "write this - a failure that looks like it",
+        ] {
+            assert!(has_placeholder(left), "{left}");
+        }
+        for written in [
+            "{ message: { contains: cannot write this record } }",
+            "contains: 'write this record'",
+            "means: It may write this.",
+        ] {
+            assert!(!has_placeholder(written), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_named_by_its_whole_name() {
+        let diff = |expected: &str| {
+            let one = |call: Option<&str>| Contradiction {
+                call: call.map(str::to_owned),
+                field: "verdicts",
+                expected: expected.to_owned(),
+                actual: "rate".to_owned(),
+            };
+            [one(Some("call")), one(None)]
+        };
+        assert!(is_without(&diff("rate_limited"), "rate"));
+        assert!(!is_without(&diff("slow, rate"), "rate"));
+    }
 }

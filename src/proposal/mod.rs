@@ -20,4 +20,4 @@ pub use draft::{Draft, DraftRule, Evidence, adr_text, compensation, flow, propos
 pub use gates::{Gate, GateKind, Tried, judge, touched};
 pub use judged::{FactLine, Judged};
 pub use model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
-pub use parse::{parse, rebased};
+pub use parse::{KEYS, STEP, parse, rebased};

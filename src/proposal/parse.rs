@@ -8,9 +8,11 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, merge_conflict};
 use crate::yaml::{self, Cursor, Record};
 
-const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
+/// What a proposal may say.
+pub const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
 const STEPS: &[&str] = &["add_verdict", "add_rule", "move_rule", "add_queue", "change_verdict", "change_limit"];
-const STEP: &[&str] = &[
+/// What an operation may say, whichever it is.
+pub const STEP: &[&str] = &[
     "add_verdict",
     "add_rule",
     "move_rule",

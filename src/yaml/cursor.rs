@@ -122,15 +122,18 @@ impl<'a> Cursor<'a> {
     pub fn named(self, key: &Key<'_>, also: &str) -> bool {
         let fits = |c: char| c.is_alphanumeric() || "_-.".contains(c) || also.contains(c);
         let good = !key.text.is_empty() && key.text.chars().count() <= 100 && key.text.chars().all(fits);
-        if !good {
+        // Such a name becomes a path.
+        let good_parts = also != "/" || !key.text.split('/').any(|part| ["", ".", ".."].contains(&part));
+        if !good || !good_parts {
             let also: String = also.chars().flat_map(|c| [' ', c]).collect();
+            let parts = if good { ", and no part of it is empty, `.` or `..`" } else { "" };
             self.report(
                 Diagnostic::error("bad_name", format!("`{}` cannot be a name", shorten(key.text)))
                     .at(key.span.clone(), "not a name")
-                    .help(format!("a name has 1 to 100 letters, digits and _ - .{also}")),
+                    .help(format!("a name has 1 to 100 letters, digits and _ - .{also}{parts}")),
             );
         }
-        good
+        good && good_parts
     }
 
     /// `true` or `false`.

@@ -46,6 +46,11 @@ fn any_mapping_of_any_recording_gives_whole_lines_or_a_place() {
 }
 
 #[test]
+fn any_proposal_record_feedback_lock_or_golden_is_whole_or_a_report_that_points_into_it() {
+    replay("project", targets::project);
+}
+
+#[test]
 fn any_tool_facts_are_usable_or_a_report_that_points_into_them() {
     replay("tools", targets::tools);
 }

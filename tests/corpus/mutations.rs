@@ -22,6 +22,10 @@ expect:
 const TOOLS: &str =
     "format: tools/1\ntools:\n  pay: { access: write, timeout_ms: 5000 }\n  'search.*': { access: read }\n";
 
+/// One of each thing that lies beside a playbook.
+const PROJECT: [&str; 3] =
+    [include_str!("project/proposal.yaml"), include_str!("project/record.yaml"), include_str!("project/lock.yaml")];
+
 /// Pieces that mean something to YAML or to the formats.
 const PIECES: [&str; 24] = [
     "[",
@@ -121,9 +125,27 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_mutation_of_what_lies_beside_a_playbook_makes_its_readers_panic(
+        which in 0..PROJECT.len(),
+        mutations in prop::collection::vec(mutation(), 1..6),
+    ) {
+        run(targets::project, PROJECT[which], &mutations);
+    }
+}
+
 #[test]
 fn what_is_mutated_is_valid() {
     use playproof::diagnostic::Source;
+    let standard = Source::whole("standard", playproof::playbook::embedded("standard").expect("embedded"));
+    let proposal =
+        playproof::proposal::parse(Source::whole("t", PROJECT[0])).unwrap_or_else(|report| panic!("{report}"));
+    playproof::proposal::apply(&standard, &proposal).unwrap_or_else(|report| panic!("{report}"));
+    playproof::history::parse(Source::whole("t", PROJECT[1])).unwrap_or_else(|report| panic!("{report}"));
+    playproof::golden::Lock::parse(Source::whole("t", PROJECT[2])).unwrap_or_else(|report| panic!("{report}"));
     playproof::fixture::parse(Source::whole("t", FIXTURE)).unwrap_or_else(|report| panic!("{report}"));
     playproof::playbook::tools::parse(Source::whole("t", TOOLS)).unwrap_or_else(|report| panic!("{report}"));
 }

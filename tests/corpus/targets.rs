@@ -7,6 +7,7 @@ use playproof::classify::{Classifier, Signal};
 use playproof::diagnostic::{Report, Source};
 use playproof::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId};
 use playproof::fixture::model::Fixture;
+use playproof::golden::{GoldenFile, Lock};
 use playproof::ids::AttemptNo;
 use playproof::playbook::lint;
 use playproof::playbook::model::{Playbook, Tools};
@@ -19,7 +20,7 @@ use playproof::trace::read::{self, Digest};
 use playproof::trace::redact::RedactionRules;
 use playproof::trace::{canonical, wire};
 use playproof::upstream::BeyondTape;
-use playproof::{fixture, playbook, yaml};
+use playproof::{feedback, fixture, history, playbook, proposal, yaml};
 use serde::de::IgnoredAny;
 
 /// What people write: any text gives a tree or a report that points into it.
@@ -53,6 +54,33 @@ pub fn playbook(data: &[u8]) {
             }
         }
         Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// What lies beside a playbook: proposals (which are applied to each shipped playbook), records, feedback, locks and
+/// goldens.
+pub fn project(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let source = || Source::whole("fuzz.yaml", text);
+    let refused = [
+        history::parse(source()).err(),
+        feedback::parse(source()).err(),
+        Lock::parse(source()).err(),
+        GoldenFile::parse(&source()).err(),
+    ];
+    refused.iter().flatten().for_each(points_into_its_source);
+    let proposal = match proposal::parse(source()) {
+        Ok(proposal) => proposal,
+        Err(report) => return points_into_its_source(&report),
+    };
+    for name in playbook::EMBEDDED {
+        let shipped = Source::whole(*name, playbook::embedded(name).expect("embedded"));
+        match proposal::apply(&shipped, &proposal) {
+            Ok(applied) => {
+                assert!(playbook::parse(applied.loaded.places.source).is_ok(), "what was applied is a playbook")
+            }
+            Err(report) => points_into_its_source(&report),
+        }
     }
 }
 

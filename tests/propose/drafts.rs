@@ -103,3 +103,38 @@ fn a_draft_from_feedback_has_its_rule_and_its_call() {
     let (code, said) = project.refused(&["propose", "new", "x", "--from-feedback", "none"]);
     assert_eq!(code, 2, "{said}");
 }
+
+#[test]
+fn a_draft_from_the_second_of_two_failures_that_say_the_same_has_its_rule_and_its_kept_facts() {
+    let project = Project::new();
+    trace(&project);
+    let again = failed(2, "payments.charge", "card 2 was declined");
+    project.write("trace.jsonl", &(project.read("trace.jsonl") + &again));
+    project.write("facts.yaml", "format: tools/1\ntools:\n  payments.charge: { access: read }\n");
+    let add = ["feedback", "add", "trace.jsonl", "--call", "r1#6", "--note", "No.", "--tools", "facts.yaml"];
+    let added = project.run(&add);
+    assert_eq!(added.code, 0, "{added:?}");
+    let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
+    let new = project.run(&["propose", "new", "said_no", "--from-feedback", &id, "--effect", "not_applied"]);
+    assert_eq!(new.code, 0, "{new:?}");
+    assert!(project.read("proposals/said-no/proposal.yaml").contains("was declined"));
+    let caught = project.read("proposals/said-no/fixtures/said-no.yaml");
+    assert!(caught.contains("access: read"), "{caught}");
+}
+
+#[test]
+fn what_is_suggested_after_a_line_that_cannot_be_read_can_be_run() {
+    let project = Project::new();
+    trace(&project);
+    project.write("trace.jsonl", &(project.read("trace.jsonl") + "{\"tool\": \n"));
+    let new = ["propose", "new", "said_no", "--effect", "not_applied", "--from-cluster", "1", "--trace", "trace.jsonl"];
+    let (code, said) = project.refused(&new);
+    let next =
+        "next: playproof propose new said_no --effect not_applied --from-cluster 1 --trace trace.jsonl --skip-invalid";
+    assert!(code == 2 && said.contains(next), "{said}");
+    let project = Project::with_proposal();
+    project.write("trace.jsonl", "{\"tool\": \n");
+    let ran = project.run(&["propose", "check", "said-no", "--corpus", "trace.jsonl"]);
+    let next = "next: playproof propose check said-no --corpus trace.jsonl --skip-invalid";
+    assert!(ran.code == 2 && ran.err.contains(next), "{ran:?}");
+}

@@ -58,7 +58,9 @@ expect:
 
 /// The folder; it is removed with the value.
 pub struct Project {
-    folder: tempfile::TempDir,
+    /// All of it: a test may write beside the project.
+    _around: tempfile::TempDir,
+    folder: PathBuf,
 }
 
 /// What the program did.
@@ -72,7 +74,9 @@ pub struct Ran {
 impl Project {
     /// A project in which everything is as accepted and approved.
     pub fn new() -> Project {
-        let project = Project { folder: tempfile::tempdir().expect("a folder") };
+        let around = tempfile::tempdir().expect("a folder");
+        let folder = around.path().join("project");
+        let project = Project { _around: around, folder };
         project.write("playproof.yaml", "format: project/1\nplaybook: playbooks/ours.yaml\n");
         project.write(PLAYBOOK, TEXT);
         project.write("fixtures/slow.yaml", SLOW);
@@ -109,7 +113,7 @@ impl Project {
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.join(name)
     }
 
     pub fn read(&self, name: &str) -> String {
@@ -130,8 +134,13 @@ impl Project {
     }
 
     pub fn run(&self, args: &[&str]) -> Ran {
+        self.run_in("", args)
+    }
+
+    /// The same from a folder of the project.
+    pub fn run_in(&self, folder: &str, args: &[&str]) -> Ran {
         let mut command = assert_cmd::Command::cargo_bin("playproof").expect("the program");
-        command.current_dir(self.folder.path()).env_clear();
+        command.current_dir(self.folder.join(folder)).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()); // for git
         let output = command.args(args).output().expect("it runs");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
@@ -149,14 +158,14 @@ impl Project {
     /// Every file with its content, by name.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
-        collect(self.folder.path(), "", &mut files);
+        collect(&self.folder, "", &mut files);
         files
     }
 
     /// None where there is no git.
     pub fn git(&self, args: &[&str]) -> Option<bool> {
         let who = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
-        let ran = Command::new("git").current_dir(self.folder.path()).args(who).args(args).output().ok()?;
+        let ran = Command::new("git").current_dir(&self.folder).args(who).args(args).output().ok()?;
         Some(ran.status.success())
     }
 

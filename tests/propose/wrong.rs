@@ -165,11 +165,30 @@ fn uncommitted_changes_stand_in_the_way_only_of_what_is_written() {
 #[test]
 fn an_accept_that_cannot_write_changes_nothing() {
     let project = Project::with_proposal();
-    // A folder where a file must go: it is found in the middle of the work.
-    fs::create_dir_all(project.path("docs")).unwrap();
     project.write("docs/adr", "not a folder");
     let (code, said) = project.refused(&ACCEPT);
     assert_eq!(code, 2, "{said}");
+    fs::remove_file(project.path("docs/adr")).unwrap();
+    // A file where a folder must be: it is found when the playbook and the record are written already.
+    let fixture = project.read("proposals/said-no/fixtures/said-no.yaml");
+    project.write("proposals/said-no/fixtures/deep/said-no.yaml", &fixture);
+    project.write("fixtures/deep", "not a folder");
+    assert_eq!(project.run(&["propose", "check"]).code, 0);
+    let (code, said) = project.refused(&ACCEPT);
+    assert!(code == 2 && said.contains("cannot be written: ") && said.contains("nothing was changed"), "{said}");
+    assert!(!project.path("proposals/.accepting").exists());
+    fs::remove_file(project.path("fixtures/deep")).unwrap();
+    assert_eq!(project.run(&ACCEPT).code, 0);
+}
+
+#[test]
+fn a_verdict_without_a_look_alike_and_a_fixture_that_shows_something_else_are_told() {
+    let project = Project::with_proposal();
+    fs::remove_file(project.path("proposals/said-no/fixtures/not-said-no.yaml")).unwrap();
+    both_refuse(&project, 1, &["no look alike: no fixture of the proposal fails in a way near to `said_no`"]);
+    let project = Project::with_proposal();
+    project.edit("fixtures/declined.yaml", "effect: not_applied", "effect: unknown");
+    both_refuse(&project, 1, &["contradiction: `ours/declined` would not show what it is meant to show"]);
 }
 
 #[test]
@@ -183,7 +202,17 @@ fn an_interrupted_accept_is_found_and_taken_back() {
     project.write("proposals/.accepting/journal.json", journal);
     project.write(PLAYBOOK, "half");
     project.write("docs/adr/0001-said-no.md", "half");
-    for args in [&["propose", "check"][..], &ACCEPT, &["propose", "new", "x"], &["propose", "rebase", "said-no"]] {
+    let asking = [
+        &["propose", "check"][..],
+        &ACCEPT,
+        &["propose", "new", "x"],
+        &["propose", "rebase", "said-no"],
+        &["check"],
+        &["check", "--accept"],
+        &["accept"],
+        &["approve", "--reason", "because"],
+    ];
+    for args in asking {
         let (code, said) = project.refused(args);
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("interrupted") && said.contains("next: playproof propose recover"), "{said}");
@@ -205,4 +234,60 @@ fn names_that_nothing_answers_to_are_told_with_the_nearest() {
     assert!(said.contains("not accepted without a reason"), "{said}");
     project.edit(PROPOSAL, "playbook: ", "playbok: ");
     both_refuse(&project, 2, &["did you mean `playbook`?", "proposal.yaml:2:1"]);
+}
+
+#[test]
+fn a_folder_that_holds_something_else_is_never_a_proposal() {
+    let project = Project::with_proposal();
+    for verdict in ["history", "feedback", "Rejected"] {
+        let (code, said) = project.refused(&["propose", "new", verdict]);
+        assert!(code == 2 && said.contains("the folder is there for something else"), "{said}");
+    }
+    let proposal = project.read(PROPOSAL);
+    for (id, file) in [("history", "proposals/history/proposal.yaml"), ("..", "proposal.yaml")] {
+        project.write(file, &proposal);
+        for args in [&["propose", "check", id][..], &["propose", "reject", id, "--reason", "no"]] {
+            let (code, said) = project.refused(args);
+            assert!(code == 2 && said.contains(&format!("no proposal in `proposals` is called `{id}`")), "{said}");
+        }
+    }
+    project.write("proposals/other/adr.md", "mine");
+    let (code, said) = project.refused(&["propose", "new", "other"]);
+    assert!(code == 2 && said.contains("`proposals/other/adr.md` is there already"), "{said}");
+}
+
+#[test]
+fn a_playbook_that_fixtures_do_not_know_by_its_name_is_not_changed() {
+    let project = Project::with_proposal();
+    for apart in ["apart.yaml", "books/ours.yaml", "../apart-from-all.yaml"] {
+        project.write(apart, &project.read(PLAYBOOK));
+        let (code, said) = project.refused(&["propose", "new", "other", "--playbook", apart]);
+        assert!(code == 2 && said.contains("is not what this project's fixtures call"), "{said}");
+    }
+    project.edit(PROPOSAL, "playbook: \"ours\"", "playbook: ../apart-from-all.yaml");
+    both_refuse(&project, 2, &["is not what this project's fixtures call `apart-from-all`"]);
+    project.edit(PROPOSAL, "playbook: ../apart-from-all.yaml", "playbook: playbooks/ours.yaml");
+    let ran = project.run_in("fixtures", &["propose", "check", "said-no"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
+fn rows_that_the_history_does_not_explain_are_no_proposal_s_own() {
+    let project = Project::with_proposal();
+    fs::remove_dir_all(project.path("proposals/history")).unwrap();
+    let (code, said) = project.refused(&ACCEPT);
+    assert!(code == 2 && said.contains("the history does not explain"), "{said}");
+    assert!(said.contains("next: playproof approve ours --reason '...'"), "{said}");
+    assert_eq!(project.run(&["approve", "ours", "--reason", "as it was"]).code, 0);
+    assert_eq!(project.run(&ACCEPT).code, 0);
+    assert_eq!(project.run(&["history", "verify"]).code, 0);
+}
+
+#[test]
+fn a_fixture_that_brings_a_playbook_that_nobody_approved_is_not_accepted() {
+    let project = Project::with_proposal();
+    project.write("playbooks/mine.yaml", &project.read(PLAYBOOK).replace("name: ours", "name: mine"));
+    project.edit("proposals/said-no/fixtures/said-no.yaml", "playbooks: [ours]", "playbooks: [ours, mine]");
+    let (code, said) = project.refused(&ACCEPT);
+    assert!(code == 2 && said.contains("brings the playbook `mine`, whose rows nobody has approved"), "{said}");
 }

@@ -22,6 +22,8 @@ pub enum Kind {
     Tools,
     /// `playproof.yaml`
     Project,
+    /// A change of a playbook that waits for review
+    Proposal,
     /// A record of an accepted change
     History,
     /// A call that was handled wrong
@@ -55,6 +57,7 @@ fn text(kind: Kind) -> String {
         Kind::Fixture => format!("{:#}", fixture::schema()),
         Kind::Tools => format!("{:#}", playbook::tools_schema()),
         Kind::Project => include_str!("../schemas/project.json").to_owned(),
+        Kind::Proposal => include_str!("../schemas/proposal.json").to_owned(),
         Kind::History => include_str!("../schemas/history.json").to_owned(),
         Kind::Feedback => include_str!("../schemas/feedback.json").to_owned(),
         Kind::Mapping => format!("{:#}", mapping::schema()),
@@ -64,10 +67,13 @@ fn text(kind: Kind) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
     use crate::feedback::{CameFrom, Ending, Feedback};
-    use crate::golden::RowChange;
+    use crate::golden::{Class, RowChange};
     use crate::history::{self, Record};
     use crate::playbook::model::ToolFacts;
+    use crate::proposal;
 
     #[test]
     fn every_kind_has_a_schema_that_is_json() {
@@ -75,6 +81,17 @@ mod tests {
             let schema: serde_json::Value = serde_json::from_str(&text(*kind)).unwrap();
             assert!(schema["$schema"].is_string() && schema["title"].is_string(), "{kind:?}");
         }
+    }
+
+    #[test]
+    fn the_schema_of_proposals_knows_what_proposals_may_say() {
+        let schema: serde_json::Value = serde_json::from_str(&text(Kind::Proposal)).unwrap();
+        let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+        let sorted = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<BTreeSet<String>>();
+        assert_eq!(keys(&schema["properties"]), sorted(proposal::KEYS));
+        assert_eq!(keys(&schema["$defs"]["operation"]["properties"]), sorted(proposal::STEP));
+        let classes: Vec<&str> = Class::ALL.iter().map(|class| class.as_str()).collect();
+        assert_eq!(schema["properties"]["expect"]["additionalProperties"]["enum"], serde_json::json!(classes));
     }
 
     #[test]

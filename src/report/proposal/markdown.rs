@@ -24,6 +24,7 @@ fn one(page: &mut String, judged: &Judged) {
         gates => counted(gates as u64, "thing speaks against it", "things speak against it"),
     };
     *page += &format!("\n#### {} changes {}: {state}\n", markdown_code(&judged.id), markdown_code(&judged.playbook));
+    let mut left = 0;
     if !judged.gates.is_empty() {
         *page += "\n| what | why | next |\n|---|---|---|\n";
     }
@@ -34,22 +35,15 @@ fn one(page: &mut String, judged: &Judged) {
             cell(&escaped(&gate.message)),
             cell(&markdown_code(&gate.next))
         );
-        push(page, &row);
+        left += usize::from(!push(page, &row));
     }
-    *page += &format!(
-        "\n| row | before | after |\n|---|---|---|\n{}",
-        judged
-            .rows
-            .iter()
-            .map(|row| {
-                let text =
-                    |text: &Option<String>| text.as_deref().map_or_else(String::new, |text| cell(&markdown_code(text)));
-                format!("| {} | {} | {} |\n", cell(&markdown_code(&row.name)), text(&row.before), text(&row.after))
-            })
-            .collect::<String>()
-    );
+    *page += "\n| row | before | after |\n|---|---|---|\n";
+    for row in &judged.rows {
+        let text = |text: &Option<String>| text.as_deref().map_or_else(String::new, |text| cell(&markdown_code(text)));
+        let row = format!("| {} | {} | {} |\n", cell(&markdown_code(&row.name)), text(&row.before), text(&row.after));
+        left += usize::from(!push(page, &row));
+    }
     *page += "\n| fixture | difference | call | what | before | after |\n|---|---|---|---|---|---|\n";
-    let mut left = 0;
     for diff in judged.shown() {
         for row in rows(diff) {
             left += usize::from(!push(page, &row));
@@ -99,4 +93,22 @@ fn rows(diff: &FixtureDiff) -> Vec<String> {
 /// A cell cannot be left.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden::RowChange;
+    use crate::proposal::{Gate, GateKind};
+
+    #[test]
+    fn what_does_not_fit_is_counted_in_every_table() {
+        let long = "x".repeat(LONGEST / 4);
+        let row = RowChange { name: "rule a".into(), before: None, after: Some(long.clone()) };
+        let gate = Gate { kind: GateKind::Unwritten, message: long, next: "n".into(), report: None };
+        let (id, playbook) = ("a".to_owned(), "p".to_owned());
+        let judged = Judged { id, playbook, rows: vec![row; 3], diffs: Vec::new(), gates: vec![gate; 3] };
+        let page = markdown(&[judged]);
+        assert!(page.len() < LONGEST + 1_000 && page.contains("3 more lines are not shown."), "{}", page.len());
+    }
 }

@@ -1,5 +1,6 @@
 //! `playproof feedback add`: one call with its slice, redacted, written or refused as a whole.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::cli::changeset::Change;
@@ -216,14 +217,16 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
     };
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let input = inputs::trace(&args.input, mapping.as_ref())?;
-    let mut calls: Vec<RecordedCall> = Vec::new();
+    let mut latest: BTreeMap<u64, RecordedCall> = BTreeMap::new();
     each_call(0, input, reading.options(), &raw, &|_| true, |closed| {
         if belongs(&closed.call, &call) {
-            calls.push(closed.into_call());
+            latest.insert(closed.call.number, closed.into_call());
+            if latest.len() > MOST_EARLIER {
+                latest.pop_first();
+            }
         }
     })?;
-    calls.sort_by_key(|call| call.number);
-    let mut calls = calls.split_off(calls.len().saturating_sub(MOST_EARLIER));
+    let mut calls: Vec<RecordedCall> = latest.into_values().collect();
     calls.push((*call).clone());
     Ok((Found { call, token_spent: recorded.token_spent }, calls))
 }
@@ -242,7 +245,14 @@ fn sliced(
         slice::lines(&calls.iter().collect::<Vec<_>>())
     };
     let wanted = Ending::of(plan, &about.call, about.token_spent);
-    let explain = || format!("playproof explain {} --call {}", args.input, about.call.reference());
+    let explain = || {
+        let (call, mut words) = (about.call.reference(), vec!["playproof", "explain", &args.input]);
+        words.extend(["--call", &call]);
+        for (flag, value) in [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)] {
+            words.extend(value.iter().flat_map(|value| [flag, value]));
+        }
+        shell_words(&words)
+    };
     let raw = RedactionRules::default();
     if read_back(plan, &text(&raw), &raw)?.map(|(_, ending, _)| ending).as_ref() != Some(&wanted) {
         return Err(Failure::said(format!("the call `{}` cannot be cut out of its trace", about.call.reference()))

@@ -15,11 +15,12 @@ use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{folders, git};
 use crate::golden::{GoldenFile, Reason};
-use crate::history::{Kind, Record, Taken, next_number};
+use crate::history::{History, Kind, Record, Taken, next_number};
 use crate::playbook::rows;
 use crate::proposal::{FixtureDiff, numbered};
 use crate::report::proposal::page;
 use crate::report::style::Palette;
+use crate::report::text::{counted, shell_word};
 use crate::sim::Simulator;
 
 /// Accepts.
@@ -93,6 +94,7 @@ fn record(
     reason: &str,
 ) -> Result<Change, Failure> {
     let history = workspace.read_history()?;
+    refuse_unrecorded(&history, tryout)?;
     let rows = rows(&tryout.applied.loaded.playbook);
     let goldens = tryout.judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some());
     let record = Record {
@@ -108,6 +110,17 @@ fn record(
     };
     let number = next_number(history.entries().iter().map(|entry| entry.name.as_str()));
     Ok(Change::Write(workspace.record_path(&record.file_name(number)), record.render().into_bytes()))
+}
+
+/// Its record says what the proposal changes, and no more: rows that nobody has recorded yet are not its own.
+fn refuse_unrecorded(history: &History, tryout: &Tryout) -> Result<(), Failure> {
+    let (name, rows) = (&tryout.judged.playbook, rows(&tryout.used.loaded.playbook));
+    let unrecorded = history.changes(name, rows.iter().map(|row| (&*row.name, &*row.text)));
+    let Some(first) = unrecorded.first() else { return Ok(()) };
+    let rows = counted(unrecorded.len() as u64, "row", "rows");
+    Err(Failure::said(format!("the history does not explain {rows} of `{name}` as it is, first `{}`", first.name))
+        .help("record them first: the record of a proposal says what the proposal changes; nothing was changed")
+        .next(format!("playproof approve {} --reason '...'", shell_word(name))))
 }
 
 /// The decision record under the next number.
@@ -157,6 +170,16 @@ fn other_goldens(desk: &Desk<'_>, stored: &Stored, tryout: &Tryout) -> Result<Ve
         for (playbook, used) in used.iter().filter(|(playbook, _)| **playbook != tryout.judged.playbook) {
             if !desk.workspace.playbooks_of(fixture).contains(&playbook.as_str()) {
                 continue;
+            }
+            if desk.lock.as_ref().is_none_or(|lock| !lock.playbooks.contains_key(playbook)) {
+                let said = format!(
+                    "the new fixture `{name}` brings the playbook `{playbook}`, whose rows nobody has approved"
+                );
+                return Err(Failure::said(said)
+                    .help(format!(
+                        "leave `{playbook}` out of it for now, and add it when this is accepted; nothing was changed"
+                    ))
+                    .next(format!("playproof propose check {}", stored.id)));
             }
             let id = Id { playbook: playbook.clone(), fixture: name.clone() };
             let result = check_one(&mut simulator, &Case { id: id.clone(), fixture, plan: &used.plan, golden: None });

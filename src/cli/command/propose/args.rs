@@ -41,7 +41,7 @@ pub enum What {
     Rebase(Rebase),
     /// List the proposals that wait
     List,
-    /// Take back what an interrupted accept has done
+    /// Take back what an interrupted command has done
     Recover,
 }
 

@@ -114,9 +114,12 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Outpu
     let plans = [Plan::new(tryout.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
     let [base, candidate] = &plans;
     let watcher = Watcher::new(base, candidate);
+    let mut command = vec!["propose", "check", &tryout.judged.id];
+    command.extend(args.tools.iter().flat_map(|tools| ["--tools", tools.as_str()]));
+    let command = format!("{} --corpus", text::shell_words(&command));
     let stream = Stream {
-        command: "propose check",
-        flags: Flags::default().with("--tools", args.tools.as_deref()).reading(&args.reading),
+        command: &command,
+        flags: Flags::default().reading(&args.reading),
         inputs: &args.corpus,
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::stored::{self, Stored};
 use crate::check::{Id, map, row_changes};
-use crate::cli::changeset;
 use crate::cli::exit::Failure;
 use crate::cli::workspace::{Used, Workspace};
+use crate::cli::{changeset, files};
 use crate::diagnostic::Source;
 use crate::fixture::model::Fixture;
 use crate::golden::Lock;
@@ -66,7 +67,7 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// A playbook that cannot be used or is not the project's own; a proposal that does not fit it.
     pub fn apply(&self, stored: &Stored) -> Result<(String, Used, Applied), Failure> {
-        let (name, used) = own_playbook(self.workspace, Some(&stored.proposal.playbook.text))?;
+        let (name, used) = playbook_of(self.workspace, stored)?;
         let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
             let file = self.workspace.name(&stored.folder.join("proposal.yaml"));
             Failure::from(report).next(format!("mend {file}, then playproof propose check {}", stored.id))
@@ -137,18 +138,45 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// A playbook that the project can change: one that lies in it.
+/// The playbook that a proposal names, from wherever in the project it is asked.
 ///
 /// # Errors
-/// A playbook that cannot be used, or that Playproof carries.
+/// As [`own_playbook`].
+pub fn playbook_of(workspace: &Workspace, stored: &Stored) -> Result<(String, Used), Failure> {
+    own(workspace, workspace.lasting_playbook(&stored.proposal.playbook.text)?)
+}
+
+/// A playbook that the project can change: one that lies in it, where its fixtures find it by its name.
+///
+/// # Errors
+/// A playbook that cannot be used, that Playproof carries, that lies elsewhere.
 pub fn own_playbook(workspace: &Workspace, asked: Option<&str>) -> Result<(String, Used), Failure> {
-    let (name, used) = workspace.playbook(asked)?;
-    if used.path.is_none() {
+    own(workspace, workspace.playbook(asked)?)
+}
+
+fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, Used), Failure> {
+    let Some(path) = &used.path else {
         return Err(Failure::said(format!(
             "`{name}` is carried by playproof: a project changes its own playbooks alone"
         ))
         .help(format!("put a playbook of your own at `playbooks/{name}.yaml`, or name another"))
         .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
+    };
+    if !is_known(workspace, &name, path) {
+        let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.name(path));
+        return Err(Failure::said(said)
+            .help("a project changes the playbooks below its folder `playbooks`, and the one that playproof.yaml names")
+            .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
     }
     Ok((name, used))
+}
+
+/// Whether the playbook in `path` lies in the project, and is the one that its fixtures know by `name`.
+fn is_known(workspace: &Workspace, name: &str, path: &Path) -> bool {
+    let root = if workspace.root().as_os_str().is_empty() { Path::new(".") } else { workspace.root() };
+    let known = workspace.playbook(Some(name)).ok().and_then(|(_, known)| files::real(&known.path?));
+    match (files::real(path), files::real(root)) {
+        (Some(path), Some(root)) => path.starts_with(root) && known == Some(path),
+        _ => false,
+    }
 }

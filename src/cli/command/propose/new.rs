@@ -1,5 +1,6 @@
 //! `playproof propose new VERDICT`: a draft with all that is known filled in.
 
+use clap::ValueEnum;
 use serde_json::Value;
 
 use super::args::{EffectWord, New};
@@ -17,13 +18,13 @@ use crate::cli::terminal::Terminal;
 use crate::cli::workspace::{Used, Workspace};
 use crate::coverage::{expected, probes, to_yaml};
 use crate::diagnostic::{Source, did_you_mean};
-use crate::feedback::Kept;
+use crate::feedback::{Kept, failure_at};
 use crate::fixture::model::Fixture;
 use crate::mining::{Cluster, Mined, Miner, Part, Undrawn};
 use crate::playbook::fingerprint;
-use crate::playbook::model::{Playbook, UNCLASSIFIED};
+use crate::playbook::model::{Playbook, Tools, UNCLASSIFIED};
 use crate::proposal::{self, Draft, DraftRule, Evidence, adr_text, apply, flow, proposal_text};
-use crate::report::text::{counted, fitted, markdown, markdown_code, visible};
+use crate::report::text::{counted, fitted, markdown, markdown_code, shell_words, visible};
 use crate::sim::{Plan, Scenario, Simulator};
 use crate::trace::model::Reply;
 use crate::upstream::BeyondTape;
@@ -48,14 +49,16 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let mut notes = Vec::new();
     let mut draft = draft(args, &name, &used, &mut notes)?;
     let project = Project::find()?;
+    let facts = playbooks::facts(args.tools.as_deref(), &project)?;
     let mined = match args.from_cluster {
-        Some(number) => Some(mine(args, number, &workspace, &used, &project, terminal)?),
+        Some(number) => Some(mine(args, number, &facts, &used, &project, terminal)?),
         None => None,
     };
     let kept = args.from_feedback.as_deref().map(|id| kept::load(&workspace, &project.redaction, id)).transpose()?;
+    let facts = kept.as_ref().map_or(facts.clone(), |kept| kept.tools(&facts));
     if let Some(kept) = &kept {
         if draft.rule.is_none() {
-            draft.rule = Some(drawn_for(args, kept, &workspace, &used, &project, terminal)?);
+            draft.rule = Some(drawn_for(args, kept, &workspace, (&facts, &used), &project, terminal)?);
         }
         draft.evidence = said(kept);
     }
@@ -68,7 +71,6 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let source = Source::whole(workspace.name(&folder.join("proposal.yaml")), text.as_str());
     let proposal = proposal::parse(source)?;
     let applied = apply(&used.loaded.places.source, &proposal)?;
-    let facts = playbooks::facts(args.tools.as_deref(), &project)?;
     let plan = Plan::new(applied.loaded.playbook, &facts);
     let fixtures = match (&mined, &kept) {
         (Some((cluster, mined)), _) => recordings(args, cluster, mined, &name, &id, &plan, &project)?,
@@ -104,10 +106,18 @@ fn refuse_taken(args: &New, workspace: &Workspace, playbook: &Playbook, id: &str
             .help("to change it, write a proposal with `change_verdict` or `add_rule`")
             .next("playproof help propose"));
     }
+    if stored::is_reserved(id) {
+        return Err(Failure::said(format!("a proposal cannot lie in `{id}`: the folder is there for something else"))
+            .help("choose another name for the verdict"));
+    }
     if stored::ids(workspace)?.iter().any(|known| known == id) {
         return Err(
             Failure::said(format!("there is a proposal `{id}` already")).next(format!("playproof propose check {id}"))
         );
+    }
+    if let Some(file) = stored::files(&workspace.proposals().join(id))?.first() {
+        let said = format!("`{}` is there already, and is no part of a proposal", workspace.name(file));
+        return Err(Failure::said(said).help("move it away, or choose another name for the verdict"));
     }
     Ok(())
 }
@@ -160,6 +170,27 @@ fn no_verdict(playbook: &Playbook, like: &str) -> Failure {
     }
 }
 
+/// The command as it was typed, but for the traces, which come last, and the condition.
+fn command(args: &New) -> String {
+    let number = args.from_cluster.map(|number| number.to_string());
+    let effect = args.effect.and_then(|effect| effect.to_possible_value()).map(|effect| effect.get_name().to_owned());
+    let flags = [
+        ("--like", &args.like),
+        ("--then", &args.then),
+        ("--effect", &effect),
+        ("--means", &args.means),
+        ("--playbook", &args.playbook),
+        ("--tools", &args.tools),
+        ("--from-feedback", &args.from_feedback),
+        ("--from-cluster", &number),
+    ];
+    let mut words = vec!["propose", "new", args.verdict.as_str()];
+    for (flag, value) in flags {
+        words.extend(value.iter().flat_map(|value| [flag, value]));
+    }
+    shell_words(&words)
+}
+
 /// YAML from the command line, in one line.
 fn one_line(flag: &str, text: &str) -> Result<String, Failure> {
     let read: Result<Value, _> = yaml::parse(Source::whole(flag, text), |root| root.json());
@@ -169,20 +200,20 @@ fn one_line(flag: &str, text: &str) -> Result<String, Failure> {
 fn mine(
     args: &New,
     number: u16,
-    workspace: &Workspace,
+    facts: &Tools,
     used: &Used,
     project: &Project,
     terminal: &Terminal,
 ) -> Result<(Cluster, Mined), Failure> {
     // One more, for want of a look-alike.
-    let mined = mined(args, &args.traces, usize::from(number) + 1, workspace, used, project, terminal)?;
+    let mined = mined(args, &args.traces, usize::from(number) + 1, facts, used, project, terminal)?;
     match mined.shown.get(usize::from(number) - 1) {
         Some(cluster) => Ok((cluster.clone(), mined)),
         None => Err(Failure::said(format!(
             "there is no form {number}: {} mined",
             counted(mined.clusters as u64, "form was", "forms were")
         ))
-        .next(format!("playproof mine {}", args.traces.join(" ")))),
+        .next(format!("playproof mine {}", shell_words(&args.traces)))),
     }
 }
 
@@ -190,19 +221,19 @@ fn mined(
     args: &New,
     inputs: &[String],
     top: usize,
-    workspace: &Workspace,
+    facts: &Tools,
     used: &Used,
     project: &Project,
     terminal: &Terminal,
 ) -> Result<Mined, Failure> {
-    let tools = match &args.tools {
-        Some(file) => playbooks::facts(Some(file), project)?,
-        None => workspace.tools().clone(),
+    let plans = [Plan::new(used.loaded.playbook.clone(), facts)];
+    let command = match args.from_cluster {
+        Some(_) => format!("{} --trace", command(args)),
+        None => command(args),
     };
-    let plans = [Plan::new(used.loaded.playbook.clone(), &tools)];
     let stream = Stream {
-        command: "propose new",
-        flags: Flags::default().with("--tools", args.tools.as_deref()).reading(&args.reading),
+        command: &command,
+        flags: Flags::default().reading(&args.reading),
         inputs,
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
@@ -220,17 +251,20 @@ fn drawn_for(
     args: &New,
     kept: &Kept,
     workspace: &Workspace,
-    used: &Used,
+    (facts, used): (&Tools, &Used),
     project: &Project,
     terminal: &Terminal,
 ) -> Result<DraftRule, Failure> {
     let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
-    let mined = mined(args, &[slice], FORMS_MAX, workspace, used, project, terminal)?;
-    let of_call = |cluster: &&Cluster| cluster.examples.iter().any(|one| one.reference == kept.feedback.call);
+    let mined = mined(args, &[slice], FORMS_MAX, facts, used, project, terminal)?;
+    let (_, verdict) = kept.state(&Plan::new(used.loaded.playbook.clone(), facts));
+    let failed = kept.call().zip(kept.feedback.before.failed.as_ref());
+    let error = failed.and_then(|(call, failed)| failure_at(call, failed.attempt));
+    let of_call = |cluster: &&Cluster| error.zip(verdict.as_deref()).is_some_and(|(e, v)| cluster.holds(e, v));
     let cluster = mined.shown.iter().find(of_call).ok_or_else(|| {
         Failure::said(format!("no rule could be drawn for `{}`: its failure has a verdict already", kept.id))
             .help("say what tells it from the others of that verdict")
-            .next(format!("playproof propose new {} --from-feedback {} --when '{{ ... }}'", args.verdict, kept.id))
+            .next(format!("playproof {} --when '{{ ... }}'", command(args)))
     })?;
     drawn(cluster)
 }

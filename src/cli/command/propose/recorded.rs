@@ -25,7 +25,7 @@ pub fn call(
     redaction: &RedactionRules,
     plan: &Plan,
 ) -> Result<RecordedCall, Failure> {
-    let mapping = reading.map.as_deref().map(inputs::mapping).transpose()?;
+    let mapping = reading.mapping()?;
     let opened = inputs::trace(input, mapping.as_ref())?;
     let writes = |tool: &str| plan.facts(tool).access == Access::Write;
     let mut found = None;

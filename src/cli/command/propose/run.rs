@@ -1,7 +1,7 @@
 //! `playproof propose`: from what was asked to the command that does it.
 
 use super::args::{Args, Rebase, What};
-use super::desk::own_playbook;
+use super::desk::playbook_of;
 use super::{accept, check, list, new, reject, stored};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
@@ -31,7 +31,7 @@ fn rebase(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     changeset::refuse_interrupted(&workspace.staging())?;
     let stored = stored::load(&workspace, &args.id)?;
-    let (name, used) = own_playbook(&workspace, Some(&stored.proposal.playbook.text))?;
+    let (name, used) = playbook_of(&workspace, &stored)?;
     let now = fingerprint(&used.loaded.playbook);
     let next = format!("playproof propose check {}", stored.id);
     if stored.proposal.base.text == now.to_string() {
@@ -58,7 +58,7 @@ fn recover(output: &mut Output) -> Result<Exit, Failure> {
     }
     let back = changeset::recover(&staging)?;
     let mut lines: Vec<String> = back.iter().map(|path| format!("put back {path}")).collect();
-    lines.push("everything is as it was before the accept".to_owned());
+    lines.push("everything is as it was before the command that was interrupted".to_owned());
     lines.push("next: playproof propose list".to_owned());
     output.page(&lines.join("\n"))?;
     Ok(Exit::Clean)

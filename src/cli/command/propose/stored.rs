@@ -38,12 +38,17 @@ pub fn ids(workspace: &Workspace) -> Result<Vec<String>, Failure> {
         let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         if let [id, file] = parts.as_slice()
             && file == "proposal.yaml"
-            && !ASIDE.contains(&id.as_str())
+            && !is_reserved(id)
         {
             ids.push(id.clone());
         }
     }
     Ok(ids)
+}
+
+/// Whether a folder of this name beside the proposals is something else, or none at all.
+pub fn is_reserved(id: &str) -> bool {
+    id.is_empty() || id.starts_with('.') || ASIDE.iter().any(|aside| aside.eq_ignore_ascii_case(id))
 }
 
 /// Reads a proposal.
@@ -54,7 +59,7 @@ pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
     let named = id.trim_end_matches('/').rsplit('/').next().unwrap_or(id);
     let folder = workspace.proposals().join(named);
     let file = folder.join("proposal.yaml");
-    if !folders::has_file(&file) {
+    if is_reserved(named) || !folders::has_file(&file) {
         return Err(unknown(workspace, named)?);
     }
     let again = format!("playproof propose check {named}");
