@@ -42,6 +42,16 @@ pub fn parse(text: &str) -> Result<BeyondTape, String> {
     }
 }
 
+/// The answer as [`parse`] reads it; none where nothing answers.
+pub fn word(beyond: &BeyondTape) -> Option<String> {
+    match beyond {
+        BeyondTape::Unanswered => None,
+        BeyondTape::Ok => Some("ok".to_owned()),
+        BeyondTape::Repeat => Some("repeat".to_owned()),
+        BeyondTape::Fail(kind) => Some(format!("fail:{kind}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@ mod command;
 mod exit;
 mod files;
 mod fixtures;
+mod flags;
 mod folders;
 mod git;
 mod inputs;

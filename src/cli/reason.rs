@@ -1,4 +1,5 @@
-//! A reason as the command line takes it: never blank, because it is kept for whoever reads it next.
+//! A reason as the command line takes it: never blank and never only marks, because it is kept for whoever
+//! reads it next. Commands are printed with `'...'` for it, and pasted so.
 
 /// Reads a reason.
 ///
@@ -7,6 +8,9 @@
 pub fn parse(given: &str) -> Result<String, String> {
     match given.trim() {
         "" => Err("it is blank; say why in a few words".to_owned()),
+        marks if !marks.contains(char::is_alphanumeric) => {
+            Err(format!("`{marks}` says nothing; say why in a few words"))
+        }
         reason => Ok(reason.to_owned()),
     }
 }
@@ -19,5 +23,12 @@ mod tests {
     fn a_blank_reason_is_none() {
         assert_eq!(parse(" because \n"), Ok("because".to_owned()));
         assert!(parse("").is_err() && parse(" \t").is_err());
+    }
+
+    #[test]
+    fn a_reason_that_was_pasted_as_it_was_printed_is_none() {
+        assert_eq!(parse("..."), Err("`...` says nothing; say why in a few words".to_owned()));
+        assert!(parse("…").is_err() && parse("-").is_err() && parse("?!").is_err());
+        assert!(parse("#7").is_ok() && parse("ja, größer").is_ok() && parse("因为").is_ok());
     }
 }

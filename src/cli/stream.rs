@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::command::replay::feed::{self, Learned, Notes};
 use super::exit::Failure;
+use super::flags::Flags;
 use super::kinds::{self, Kind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
@@ -24,6 +25,8 @@ use crate::upstream::BeyondTape;
 pub struct Stream<'a> {
     /// The command with what it cannot do without, for the commands that it suggests.
     pub command: &'a str,
+    /// The flags that it was given and that those keep.
+    pub flags: Flags,
     /// Paths; `-` is standard input.
     pub inputs: &'a [String],
     /// How they are read.
@@ -176,9 +179,7 @@ impl Stream<'_> {
 
     /// The same command with one flag more.
     fn again(&self, flag: &str) -> String {
-        let mut words: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
-        words.extend(self.reading.map.iter().flat_map(|map| ["--map", map.as_str()]));
-        format!("playproof {} {} {flag}", self.command, text::shell_words(&words))
+        format!("playproof {} {} {flag}", self.command, self.flags.after(self.inputs))
     }
 }
 

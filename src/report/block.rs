@@ -227,13 +227,23 @@ fn unused_ok(run: &RunView<'_>, recorded: &RecordedCall) -> u32 {
 /// What a recording proves of one call, in words; other calls may have had the same intent.
 /// `unused` are recorded answers that prove an effect, and that the playbook did not ask for.
 fn proved(truth: Truth, unused: u32) -> String {
-    match (truth.effects, truth.unobserved) {
-        (0, _) if unused > 0 => "an unused answer of the recording proves one".to_owned(),
-        (0, 0) if truth.reversed > 0 => "taken back".to_owned(),
-        (0, 0) => "nothing else is recorded".to_owned(),
-        (0, _) => "the recording does not show it".to_owned(),
-        (1, _) => "one effect of this call is proved".to_owned(),
-        (many, _) => format!("{many} effects of this call are proved"),
+    let modelled = truth.modelled.min(truth.effects);
+    match (truth.effects - modelled, modelled, truth.unobserved) {
+        (0, _, _) if unused > 0 => "an unused answer of the recording proves one".to_owned(),
+        (0, 0, 0) if truth.reversed_as_modelled > 0 => "taken back, as modelled".to_owned(),
+        (0, 0, 0) if truth.reversed > 0 => "taken back".to_owned(),
+        (0, 0, 0) => "nothing else is recorded".to_owned(),
+        (0, 0, _) => "the recording does not show it".to_owned(),
+        (0, 1, _) => "one effect of this call is modelled, none is proved".to_owned(),
+        (0, many, _) => format!("{many} effects of this call are modelled, none is proved"),
+        (1, 0, _) => "one effect of this call is proved".to_owned(),
+        (many, 0, _) => format!("{many} effects of this call are proved"),
+        (proved, modelled, _) => {
+            format!(
+                "{} of this call proved, {modelled} more modelled",
+                text::counted(proved.into(), "effect", "effects")
+            )
+        }
     }
 }
 
@@ -247,6 +257,10 @@ pub fn truth(truth: Truth) -> String {
     };
     if truth.existing > 0 {
         said += &format!(", {} of them before", truth.existing);
+    }
+    let modelled = truth.modelled.min(truth.effects);
+    if modelled > 0 {
+        said += &format!(", {modelled} of them modelled");
     }
     if truth.reversed > 0 {
         said += &format!(", {} taken back", truth.reversed);

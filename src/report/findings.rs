@@ -3,7 +3,7 @@
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity};
 
 use super::style::Palette;
-use super::text::counted;
+use super::text::{counted, ordinal};
 
 /// What a sentence is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,10 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::PossibleDuplicateEffect => {
             let why = if about.keyed { "the upstream forgets its key" } else { "this tool writes" };
             format!("one intent may have had {most}{}, if {why}", counted(count, "effect", "effects"))
+        }
+        // A call carries how often it was made until then, not how often in all.
+        FindingId::RunawayLoop if !about.several => {
+            format!("this is the {} time that the same call is made in its run", ordinal(count))
         }
         FindingId::RunawayLoop => format!("the same call was made {most}{} in one run", times(count)),
         FindingId::FutileRetry => format!("sent again unchanged {most}{}, and failed again", times(count)),
@@ -90,6 +94,10 @@ mod tests {
     fn a_count_that_is_the_greatest_of_several_says_so() {
         let several = About { several: true, ..About::default() };
         assert_eq!(sentence(FindingId::RunawayLoop, 12, several), "the same call was made up to 12 times in one run");
+        assert_eq!(
+            sentence(FindingId::RunawayLoop, 11, About::default()),
+            "this is the 11th time that the same call is made in its run"
+        );
         let keyed = About { keyed: true, ..About::default() };
         assert_eq!(
             sentence(FindingId::PossibleDuplicateEffect, 2, keyed),

@@ -194,6 +194,17 @@ fn longest_run(text: &str, of: char) -> usize {
     longest
 }
 
+/// A number as people count: `1st`, `2nd`, `11th`.
+pub fn ordinal(n: u64) -> String {
+    let ending = match (n % 10, n % 100) {
+        (1, tens) if tens != 11 => "st",
+        (2, tens) if tens != 12 => "nd",
+        (3, tens) if tens != 13 => "rd",
+        _ => "th",
+    };
+    format!("{n}{ending}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,5 +260,10 @@ mod tests {
     fn lines_wrap_at_spaces() {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("incomprehensible", 5), ["incomprehensible"]);
+    }
+
+    #[test]
+    fn ordinals_end_as_people_say_them() {
+        assert_eq!([1, 2, 3, 4, 11, 12, 13, 21].map(ordinal).join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st");
     }
 }

@@ -1,6 +1,6 @@
 //! A call and what playbooks made of it, as every page sees them. Borrows everything and formats nothing.
 
-use crate::event::{Decision, Finding, Intent, LedgerKind, Outcome, Transcript};
+use crate::event::{Decision, Finding, Intent, LedgerKind, Outcome, Provenance, Transcript};
 use crate::ids::CallId;
 use crate::sim::Tally;
 use crate::time::{Duration, Instant};
@@ -59,8 +59,12 @@ pub struct Truth {
     pub effects: u32,
     /// Those of them that were there before.
     pub existing: u32,
+    /// Effects that were made on an answer that was modelled, taken back or not.
+    pub modelled: u32,
     /// Effects that were taken back.
     pub reversed: u32,
+    /// Those of them that only an answer that was modelled took back.
+    pub reversed_as_modelled: u32,
     /// Recorded failures of which nothing is known.
     pub unobserved: u32,
 }
@@ -86,14 +90,19 @@ impl RunView<'_> {
         let mut truth = Truth::default();
         let Some(intent) = self.intent else { return truth };
         for entry in self.transcript.ledger.iter().filter(|entry| entry.intent == intent) {
+            let modelled = u32::from(entry.provenance == Provenance::Modelled);
             match entry.kind {
                 LedgerKind::Existing => {
                     truth.existing += 1;
                     truth.effects += 1;
                 }
-                LedgerKind::Applied => truth.effects += 1,
+                LedgerKind::Applied => {
+                    truth.effects += 1;
+                    truth.modelled += modelled;
+                }
                 LedgerKind::Reversed => {
                     truth.reversed += 1;
+                    truth.reversed_as_modelled += modelled;
                     truth.effects = truth.effects.saturating_sub(1);
                 }
                 LedgerKind::Unobserved => truth.unobserved += 1,

@@ -232,7 +232,10 @@ fn wrong_use_says_what_to_do_and_writes_nothing() {
     place.write("fixture.yaml", "format: fixture/1\n");
     let add = |args: &[&str]| place.run(&[&["feedback", "add"], args].concat());
     refused(&add(&["t.jsonl", "--call", "r1#2"]), &["without a note"]);
-    refused(&add(&["t.jsonl", "--call", "r1#2", "--note", "  "]), &["without a note"]);
+    for (note, said) in [("  ", "it is blank"), ("...", "`...` says nothing")] {
+        let run = add(&["t.jsonl", "--call", "r1#2", "--note", note]);
+        assert!(run.code == 2 && run.err.contains(said), "{}", run.err);
+    }
     refused(&add(&["t.jsonl", "--call", "r1#9", "--note", "x"]), &["there is no call `r1#9`", "did you mean `r1#"]);
     refused(&add(&["t.jsonl", "--note", "x"]), &["say which call: r1#1, r1#2"]);
     refused(&add(&["fixture.yaml", "--note", "x"]), &["is a fixture"]);

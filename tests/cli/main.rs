@@ -2,11 +2,13 @@
 
 mod bad_input;
 mod explain;
+mod explain_intent;
 mod feedback;
 mod impact;
 mod mine;
 mod pages;
 mod same_bytes;
+mod suggested;
 
 use std::path::Path;
 

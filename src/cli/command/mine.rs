@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
 use crate::cli::project::Project;
@@ -89,6 +90,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
     let stream = Stream {
         command: "mine",
+        flags: flags(args),
         inputs: &args.inputs,
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
@@ -125,8 +127,11 @@ fn next(args: &Args, mined: &Mined) -> Option<String> {
             words.extend(["explain", input, "--call", &example.reference].map(str::to_owned));
         }
     }
-    for (flag, value) in [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.reading.map)] {
-        words.extend(value.iter().flat_map(|value| [flag.to_owned(), value.clone()]));
-    }
-    Some(text::visible(&text::shell_words(&words)).into_owned())
+    Some(text::visible(&flags(args).after(&words)).into_owned())
+}
+
+/// The flags that say what is mined and how.
+fn flags(args: &Args) -> Flags {
+    let flags = Flags::default().with("--playbook", args.playbook.as_deref());
+    flags.with("--tools", args.tools.as_deref()).reading(&args.reading)
 }

@@ -89,7 +89,8 @@ What to do: `playproof tools TRACE -o tools.yaml` writes the facts of every tool
         FindingId::RunawayLoop => (
             "the same call was made many times over",
             "\
-One run made one call, unchanged, more often than is plausible. Each may be harmless, but the agent is likely stuck.
+One run made one call, unchanged, more than ten times. Each may be harmless, but the agent is likely stuck. The finding \
+stands at each call from the eleventh on, with how often it was made until then.
 
 What to do: look at the first repetition; a failure that says nothing the planner can use is the usual cause.",
         ),

@@ -32,6 +32,9 @@ fn next(case: &Case, plan: &Plan, outcome: &Outcome, state: &State) -> String {
     let by_playbook = by_playbook(plan, outcome, state.known);
     let alone = lowered(&by_playbook);
     match (state.surplus, case.key()) {
+        (None, _) if state.once_more && !matches!(outcome.kind, OutcomeKind::Escalated(_)) => {
+            format!("A person: look upstream whether the effect was made once more. By the playbook alone, {alone}")
+        }
         (None, _) => by_playbook,
         (Some(Surplus { effects, certain: true }), _) => {
             let surplus = match effects - 1 {
@@ -111,7 +114,8 @@ fn again(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome, state: &State) 
             (Known::NotDone, None) => "if they allow it, with an idempotency key".to_owned(),
             (Known::MaybeDone, Some(key)) => format!("if they want it sent, with the same key {key} and no other"),
             (Known::MaybeDone, None) => {
-                "an attempt may have acted and the call has no key, so that a second one could act twice".to_owned()
+                "an attempt with this intent may have acted and it has no key, so that a second one could act twice"
+                    .to_owned()
             }
         };
         return format!("No, because a person decides first, in the queue `{queue}`; {then}.");
@@ -132,18 +136,22 @@ fn again(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome, state: &State) 
              key: a key that was used stands for what was taken back."
                 .to_owned()
         }
-        (Known::NotDone, Some(key)) => format!("Yes, because no attempt has acted; with the same key {key}."),
+        (Known::NotDone, Some(key)) => format!(
+            "Yes, because no attempt with this intent has acted, by what the playbook says of its failures; with the \
+             same key {key}."
+        ),
         (Known::NotDone, None) => {
-            "Yes, because no attempt has acted; but give it an idempotency key, so that the next failure is no riddle."
+            "Yes, because no attempt with this intent has acted, by what the playbook says of its failures; but give it \
+             an idempotency key, so that the next failure is no riddle."
                 .to_owned()
         }
         (Known::MaybeDone, Some(key)) => format!(
-            "Yes, but only with the same key {key} and the same arguments, because an attempt may have acted: the \
-             upstream then does it once, if it honours keys. With another key, no."
+            "Yes, but only with the same key {key} and the same arguments, because an attempt with this \
+             intent may have acted: the upstream then does it once, if it honours keys. With another key, no."
         ),
         (Known::MaybeDone, None) => {
-            "No, because an attempt may have acted and the call has no idempotency key: it could be done twice. Look \
-             upstream first."
+            "No, because an attempt with this intent may have acted and has no idempotency key: it could be done twice. \
+             Look upstream first."
                 .to_owned()
         }
     }

@@ -4,6 +4,7 @@
 use super::case::Case;
 use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
+use crate::cli::flags::Flags;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, fixtures, inputs};
 use crate::diagnostic::did_you_mean;
@@ -23,6 +24,8 @@ const REMEMBERED: usize = 100_000;
 pub struct Search<'a> {
     /// The words of the command, for those that it suggests.
     pub command: &'a [&'a str],
+    /// The flags that it was given, but for `--call`.
+    pub flags: Flags,
     /// The inputs, all of them traces or all of them fixtures.
     pub inputs: &'a [String],
     /// The reference, place or id; none where there is a single call.
@@ -184,7 +187,7 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
     let failure = Failure::said(said);
     match (found.first(), names.first()) {
         (Some(Candidate { reference, place: None, input, .. }), _) => {
-            failure.next(text::shell_words(&[search.command, &[input, "--call", reference]].concat()))
+            failure.next(search.flags.after(&[search.command, &[input, "--call", reference]].concat()))
         }
         (_, Some(first)) => failure.next(command(search, first)),
         _ => failure,
@@ -207,12 +210,15 @@ fn unknown(search: &Search<'_>, wanted: &str, names: &[String]) -> Failure {
                     "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
                     listed.join(", ")
                 ))
-                .next(format!("playproof replay {}", text::shell_words(search.inputs)))
+                .next(search.flags.after(&[&["playproof", "replay"], &inputs_of(search)[..]].concat()))
         }
     }
 }
 
 fn command(search: &Search<'_>, call: &str) -> String {
-    let words = search.command.iter().copied().chain(search.inputs.iter().map(String::as_str));
-    text::shell_words(&words.chain(["--call", call]).collect::<Vec<_>>())
+    search.flags.after(&[search.command, &inputs_of(search), &["--call", call]].concat())
+}
+
+fn inputs_of<'a>(search: &Search<'a>) -> Vec<&'a str> {
+    search.inputs.iter().map(String::as_str).collect()
 }

@@ -4,6 +4,7 @@ mod advice;
 mod case;
 mod find;
 mod otherwise;
+mod proof;
 mod recorded;
 mod run;
 mod story;

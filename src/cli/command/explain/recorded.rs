@@ -1,7 +1,8 @@
 //! What the recording shows of a call whatever the playbook decides: its findings, and the effects that other calls
-//! made for the same intent. Takes every call of one input in the order in which they close.
+//! made, or may have made, for the same intent. Takes every call of one input in the order in which they close.
 
-use crate::event::{Finding, FindingId};
+use super::proof::Proof;
+use crate::event::{EffectClaim, Finding, FindingId};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::replay::{Recording, Tokens, finding, judge_attempts};
 use crate::sim::Plan;
@@ -13,13 +14,13 @@ use crate::upstream::BeyondTape;
 pub struct Recorded {
     /// Worst first.
     pub findings: Vec<Finding>,
-    /// The other calls that made the same effect, in the order of their lines.
+    /// The other calls that made the same effect or may have made it, in the order of their lines.
     pub others: Vec<Other>,
     /// An earlier call of the run has sent the call's reversal token.
     pub token_spent: bool,
 }
 
-/// Another call that made the same effect.
+/// Another call with the same intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Other {
     /// Its reference, or its line where it belongs to another run.
@@ -28,6 +29,10 @@ pub struct Other {
     pub later: bool,
     /// Effects that its own recording proves.
     pub effects: u32,
+    /// Whether an attempt that was not answered with ok may have acted.
+    pub maybe: bool,
+    /// What all its answers say of the effect.
+    pub claim: EffectClaim,
 }
 
 impl Recorded {
@@ -37,7 +42,8 @@ impl Recorded {
     }
 }
 
-/// The sequential look at one input. Keeps 40 bytes a write that succeeded: who asks for one call can wait for it.
+/// The sequential look at one input. Keeps 48 bytes a write that may have acted: who asks for one call can wait
+/// for it.
 pub struct Watching<'a> {
     plan: &'a Plan,
     beyond: &'a BeyondTape,
@@ -52,13 +58,15 @@ pub struct Met {
     token_spent: bool,
 }
 
-/// Effects of one call.
+/// Effects of one call, proved and possible.
 struct Booked {
     intent: u128,
     run: u128,
     line: u64,
     number_in_run: u32,
     effects: u32,
+    maybe: bool,
+    claim: EffectClaim,
 }
 
 impl<'a> Watching<'a> {
@@ -73,20 +81,36 @@ impl<'a> Watching<'a> {
         let token_spent = self.tokens.take(self.plan, closed, self.beyond);
         let mut findings = Vec::new();
         self.recording.take(closed, facts, |finding| findings.push(finding));
-        let effects = one_intent(facts).then(|| closed.story.succeeded.saturating_sub(closed.story.reversed));
-        if let Some(effects @ 1..) = effects {
+        self.book(closed, facts);
+        if is_wanted {
+            judge_attempts(&closed.call, facts, self.plan, &mut findings);
+        }
+        Met { findings, token_spent }
+    }
+
+    fn book(&mut self, closed: &ClosedCall, facts: ToolFacts) {
+        if !one_intent(facts) {
+            return;
+        }
+        let proof = Proof::of(&closed.call, self.plan, facts);
+        let effects = closed.story.succeeded.saturating_sub(closed.story.reversed);
+        // What was taken back is not there, whatever was said of it before.
+        let claim = match proof.claim.unwrap_or(EffectClaim::Unknown) {
+            EffectClaim::Applied if effects == 0 && closed.story.reversed > 0 => EffectClaim::NotApplied,
+            claim => claim,
+        };
+        let maybe = proof.may_have_acted();
+        if effects > 0 || maybe || claim != EffectClaim::NotApplied {
             self.booked.push(Booked {
                 intent: closed.marks.intent(),
                 run: closed.marks.run,
                 line: closed.call.place.line,
                 number_in_run: closed.call.number_in_run,
                 effects,
+                maybe,
+                claim: if maybe { claim.and(EffectClaim::Unknown) } else { claim },
             });
         }
-        if is_wanted {
-            judge_attempts(&closed.call, facts, self.plan, &mut findings);
-        }
-        Met { findings, token_spent }
     }
 
     /// What the recording shows of a call, once all its input was taken; `met` is what it was given for.
@@ -107,13 +131,14 @@ impl<'a> Watching<'a> {
                 true => format!("{}#{}", call.run().unwrap_or(""), booked.number_in_run),
                 false => format!("the call in line {}", booked.line),
             };
-            others.push((booked.line, Other { name, later: booked.line > call.place.line, effects: booked.effects }));
+            let Booked { line, effects, maybe, claim, .. } = *booked;
+            others.push((line, Other { name, later: line > call.place.line, effects, maybe, claim }));
         }
         others.sort_by_key(|(line, _)| *line); // calls close in another order
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
         let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
         let said = findings.iter().any(|finding| doubled.contains(&finding.id));
-        if until > 1 && !said && traced.story.succeeded > 0 {
+        if until > 1 && !facts.idempotent && !said && traced.story.succeeded > 0 {
             findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
         findings.sort_unstable();
@@ -121,7 +146,7 @@ impl<'a> Watching<'a> {
     }
 }
 
-/// Whether calls of a tool can have one intent in common, and making its effect again is another effect.
-pub const fn one_intent(facts: ToolFacts) -> bool {
-    matches!(facts.access, Access::Write) && !facts.repeatable && !facts.idempotent
+/// Whether calls of a tool can have one intent in common.
+const fn one_intent(facts: ToolFacts) -> bool {
+    matches!(facts.access, Access::Write) && !facts.repeatable
 }

@@ -5,6 +5,7 @@ use super::find::{Search, find};
 use super::story::{self, Said};
 use super::{advice, otherwise};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::Reading;
@@ -60,6 +61,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
         command: &["playproof", "explain"],
+        flags: Flags::default()
+            .with("--playbook", args.playbook.as_deref())
+            .with("--tools", args.tools.as_deref())
+            .reading(&args.reading)
+            .beyond(&args.beyond_tape.clone().unwrap_or_default()),
         inputs: &args.inputs,
         wanted: args.call.as_deref(),
         reading: &args.reading,

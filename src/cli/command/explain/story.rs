@@ -151,7 +151,7 @@ impl Story<'_> {
             Some(rule) => format!(
                 "The rules are tried in order; `{}` is the {} and the first that matches.",
                 self.plan.names.rule(Some(rule)),
-                ordinal(tried)
+                text::ordinal(tried as u64)
             ),
             None if tried == 0 => "The playbook has no rules.".to_owned(),
             None => format!("The rules are tried in order; none of the {tried} matches."),
@@ -197,7 +197,9 @@ impl Story<'_> {
                 "The retry guard is asked and lets it pass: the call has the idempotency key `{}`, and is sent again with it.",
                 text::fitted(key, 60)
             ),
-            (.., None) => "The retry guard is asked and lets it pass: no attempt so far can have acted.".to_owned(),
+            (.., None) => {
+                "The retry guard is asked and lets it pass: no attempt of this call can have acted so far.".to_owned()
+            }
         }
     }
 
@@ -242,25 +244,5 @@ fn parameters(compensation: &Compensation, playbook: &Playbook) -> String {
         }
         Compensation::IssueReversal(_) => ": take the effect back with the reversal token".to_owned(),
         Compensation::DeprecateToolCall(_) => String::new(),
-    }
-}
-
-fn ordinal(n: usize) -> String {
-    let ending = match (n % 10, n % 100) {
-        (1, tens) if tens != 11 => "st",
-        (2, tens) if tens != 12 => "nd",
-        (3, tens) if tens != 13 => "rd",
-        _ => "th",
-    };
-    format!("{n}{ending}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ordinals_end_as_people_say_them() {
-        assert_eq!([1, 2, 3, 4, 11, 12, 13, 21].map(ordinal).join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st");
     }
 }

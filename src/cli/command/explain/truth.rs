@@ -3,14 +3,14 @@
 //! modelled proves nothing.
 
 use super::case::{Case, Ran};
-use super::recorded::Recorded;
-use crate::classify::Signal;
+use super::proof::Proof;
+use super::recorded::{Other, Recorded};
 use crate::event::{Decision, EffectClaim, Outcome, Provenance};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::report::text;
 use crate::report::view::Truth;
 use crate::sim::Plan;
-use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::model::RecordedCall;
 
 /// Other calls that are named.
 const NAMED: usize = 5;
@@ -43,6 +43,8 @@ pub struct State {
     pub surplus: Option<Surplus>,
     /// The effect was made and is gone again.
     pub taken_back: bool,
+    /// The effect is there, and a request that failed may have made it again.
+    pub once_more: bool,
     /// In sentences.
     pub said: String,
 }
@@ -50,7 +52,7 @@ pub struct State {
 /// The state that a case leaves behind.
 pub fn state(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome) -> State {
     let mut state = match case {
-        Case::Recorded { call, recorded, .. } => of_recording(call, recorded, plan, ran),
+        Case::Recorded { call, recorded, .. } => of_recording(call, recorded, plan, ran, outcome),
         Case::Rehearsed { .. } => of_fixture(ran.run(plan).truth(), ran, outcome),
     };
     if ran.facts.access == Access::Read {
@@ -80,57 +82,18 @@ fn of_fixture(truth: Truth, ran: &Ran, outcome: &Outcome) -> State {
     };
     let surplus = (truth.effects > 1 && acts_again(ran.facts))
         .then_some(Surplus { effects: truth.effects, certain: ran.facts.declared });
-    State { known, surplus, taken_back: truth.reversed > 0 && truth.effects == 0, said }
+    State { known, surplus, taken_back: truth.reversed > 0 && truth.effects == 0, once_more: false, said }
 }
 
-/// What the recorded answers of one call prove.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Proof {
-    /// Attempts that were answered with ok.
-    made: u32,
-    /// Reversals that were.
-    taken_back: u32,
-    /// Failed attempts that may have acted, by what the playbook says of their failures.
-    maybe: u32,
-    /// All together; none: there is no answer.
-    claim: Option<EffectClaim>,
-}
-
-impl Proof {
-    fn of(call: &RecordedCall, plan: &Plan, ran: &Ran) -> Proof {
-        let mut proof = Proof::default();
-        for (number, answer) in call.attempts() {
-            let effect = match &answer.reply {
-                Reply::Ok => EffectClaim::Applied,
-                Reply::Failed(error) => {
-                    let keyed = call.key().is_some();
-                    let signal = Signal::new(error.as_deref(), call.tool(), ran.facts, keyed, number);
-                    plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect
-                }
-            };
-            proof.made += u32::from(answer.reply == Reply::Ok);
-            proof.maybe += u32::from(effect == EffectClaim::Unknown);
-            proof.claim = Some(proof.claim.map_or(effect, |claim| claim.and(effect)));
-        }
-        let taken_back = |answer: &&RecordedAnswer| answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok;
-        proof.taken_back = u32::try_from(call.answers.iter().filter(taken_back).count()).unwrap_or(u32::MAX);
-        proof
-    }
-
-    /// Effects that are left.
-    const fn net(&self) -> u32 {
-        self.made.saturating_sub(self.taken_back)
-    }
-}
-
-fn of_recording(call: &RecordedCall, recorded: &Recorded, plan: &Plan, ran: &Ran) -> State {
-    let proof = Proof::of(call, plan, ran);
+fn of_recording(call: &RecordedCall, recorded: &Recorded, plan: &Plan, ran: &Ran, outcome: &Outcome) -> State {
+    let proof = Proof::of(call, plan, ran.facts);
     let effects = proof.net().saturating_add(recorded.effects_of_others());
-    let claim = if proof.taken_back > 0 { Some(EffectClaim::NotApplied) } else { proof.claim };
+    let own = if proof.taken_back > 0 { EffectClaim::NotApplied } else { proof.claim.unwrap_or(EffectClaim::Unknown) };
+    let claim = recorded.others.iter().fold(own, |claim, other| claim.and(other.claim));
     let known = match (effects, claim) {
-        (1.., _) | (0, Some(EffectClaim::Applied)) => Known::Done,
-        (0, Some(EffectClaim::NotApplied)) => Known::NotDone,
-        (0, Some(EffectClaim::Unknown) | None) => Known::MaybeDone,
+        (1.., _) | (0, EffectClaim::Applied) => Known::Done,
+        (0, EffectClaim::NotApplied) => Known::NotDone,
+        (0, EffectClaim::Unknown) => Known::MaybeDone,
     };
     let certain = ran.facts.declared && call.key().is_none();
     let surplus = (effects > 1 && acts_again(ran.facts)).then_some(Surplus { effects, certain });
@@ -141,13 +104,45 @@ fn of_recording(call: &RecordedCall, recorded: &Recorded, plan: &Plan, ran: &Ran
     if let Some(unused) = unused(ran, plan) {
         said += &unused;
     }
-    if effects > 0 && proof.maybe > 0 && acts_again(ran.facts) && call.key().is_none() {
-        said += " An attempt that failed may have made it once more: look upstream.";
+    let mut once_more = None;
+    if known == Known::Done && acts_again(ran.facts) && call.key().is_none() {
+        once_more = may_have_made_it_too(recorded, proof);
+    }
+    if let Some(who) = &once_more {
+        said += &format!(" {who} may have made it once more: look upstream.");
+    }
+    if known == Known::NotDone && outcome.claim == EffectClaim::Unknown {
+        said += " The outcome claims unknown all the same, because it counts a request of the playbook that the \
+                 recording does not answer.";
     }
     if asked_a_model(ran, plan) {
         said += " What was modelled proves nothing, and is left out.";
     }
-    State { known, surplus, taken_back: proof.taken_back > 0 && effects == 0, said }
+    let taken_back = proof.taken_back > 0 && known == Known::NotDone;
+    State { known, surplus, taken_back, once_more: once_more.is_some(), said }
+}
+
+/// Who may have made an effect that is there already.
+fn may_have_made_it_too(recorded: &Recorded, proof: Proof) -> Option<String> {
+    let others = named(recorded.others.iter().filter(|other| other.maybe));
+    match (proof.maybe > 0 && proof.net() > 0, others) {
+        (false, None) => None,
+        (true, None) => Some("An attempt that failed".to_owned()),
+        (true, Some(others)) => Some(format!("An attempt that failed, and {others},")),
+        (false, Some(others)) => Some(format!("With the same intent, {others}")),
+    }
+}
+
+/// Other calls by name, if there are any.
+fn named<'a>(others: impl Iterator<Item = &'a Other>) -> Option<String> {
+    let mut names: Vec<String> = others.map(|other| text::fitted(&other.name, 60).into_owned()).collect();
+    let hidden = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    if hidden > 0 {
+        names.push(format!("{hidden} more"));
+    }
+    let last = names.pop()?;
+    Some(if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) })
 }
 
 /// Whether a second request changes what the first has changed.
@@ -157,29 +152,52 @@ fn acts_again(facts: ToolFacts) -> bool {
 
 /// The effect of an intent that has one at most.
 fn alone(recorded: &Recorded, proof: Proof, known: Known) -> String {
-    let elsewhere = recorded.others.first().map(|other| text::fitted(&other.name, 60));
-    match (known, proof.net(), elsewhere) {
-        (_, 1.., _) => "The effect is there: an attempt was answered with ok.".to_owned(),
-        (_, _, Some(other)) => {
-            let own = if proof.maybe > 0 { "this call may have made it as well" } else { "this call did not make it" };
-            format!("The effect is there: {other} made it; {own}.")
-        }
-        (Known::Done, ..) => "The effect is there: the upstream's answer says so.".to_owned(),
-        (Known::NotDone, ..) if proof.taken_back > 0 => "The effect is not there: it was taken back.".to_owned(),
-        (Known::NotDone, ..) => "The effect is not there: no attempt can have acted.".to_owned(),
-        (Known::MaybeDone, ..) if proof.claim.is_none() => {
-            "Nobody knows: the call was sent, and no answer is recorded. Look upstream.".to_owned()
-        }
-        (Known::MaybeDone, ..) => {
-            "Nobody knows: an attempt may have acted, and the recording does not show it. Look upstream.".to_owned()
-        }
+    let own = if proof.may_have_acted() { "this call may have made it as well" } else { "this call did not make it" };
+    if proof.net() > 0 {
+        return "The effect is there: an attempt was answered with ok.".to_owned();
     }
+    if let Some(others) = named(recorded.others.iter().filter(|other| other.effects > 0)) {
+        return format!("The effect is there: {others} made it; {own}.");
+    }
+    match known {
+        Known::Done if proof.claim == Some(EffectClaim::Applied) => {
+            "The effect is there: the upstream's answer says so.".to_owned()
+        }
+        Known::Done => match named(recorded.others.iter().filter(|other| other.claim == EffectClaim::Applied)) {
+            Some(others) => format!("The effect is there: the upstream's answer to {others} says so; {own}."),
+            None => "The effect is there: the upstream's answer says so.".to_owned(),
+        },
+        Known::NotDone if proof.taken_back > 0 => "The effect is not there: it was taken back.".to_owned(),
+        Known::NotDone => "By what the playbook says of its failures, the effect is not there: no attempt with this \
+                           intent can have acted."
+            .to_owned(),
+        Known::MaybeDone => unknown(recorded, proof),
+    }
+}
+
+/// The effect of an intent of which nobody knows whether it was made.
+fn unknown(recorded: &Recorded, proof: Proof) -> String {
+    let others = named(recorded.others.iter().filter(|other| other.maybe));
+    let own = proof.may_have_acted() && proof.taken_back == 0;
+    let why = match (others, own) {
+        (Some(others), true) => format!("this call may have acted, and with the same intent {others} too"),
+        (Some(others), false) => {
+            let this = match proof.taken_back {
+                0 => "this call has not, by what the playbook says of its failures",
+                _ => "what this call made was taken back",
+            };
+            format!("with the same intent {others} may have acted, and the recording does not show it; {this}")
+        }
+        (None, _) if proof.claim.is_none() => "the call was sent, and no answer is recorded".to_owned(),
+        (None, _) => "an attempt may have acted, and the recording does not show it".to_owned(),
+    };
+    format!("Nobody knows: {why}. Look upstream.")
 }
 
 /// An intent with more than one effect: how many, and by which calls.
 fn in_surplus(call: &RecordedCall, recorded: &Recorded, proof: Proof, surplus: Surplus) -> String {
     let mut by: Vec<String> = Vec::new();
-    let listed = |later: bool| recorded.others.iter().filter(move |other| other.later == later);
+    let listed = |later: bool| recorded.others.iter().filter(move |other| other.later == later && other.effects > 0);
     by.extend(listed(false).map(|other| made_by(&other.name, other.effects)));
     let before = by.len();
     by.truncate(NAMED);

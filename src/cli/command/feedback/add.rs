@@ -6,11 +6,12 @@ use std::path::Path;
 use crate::cli::changeset::Change;
 use crate::cli::command::explain::{self, Case, Search};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::workspace::Workspace;
-use crate::cli::{files, folders, inputs, playbooks};
+use crate::cli::{files, folders, inputs, playbooks, reason};
 use crate::diagnostic::did_you_mean;
 use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
 use crate::playbook::model::Playbook;
@@ -44,7 +45,7 @@ pub struct Args {
     pub call: Option<String>,
 
     /// What was wrong with how it was handled, or would be
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub note: Option<String>,
 
     /// The verdict that its failure should have: one of the playbook's, or a new one
@@ -139,7 +140,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn note(args: &Args) -> Result<&str, Failure> {
-    let note = args.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+    let note = args.note.as_deref();
     note.ok_or_else(|| {
         let call = args.call.as_deref().map(|call| format!(" --call {}", shell_word(call))).unwrap_or_default();
         Failure::said("a call is not kept without a note")
@@ -201,6 +202,10 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
     let reading = Reading::plain(args.map.clone());
     let search = Search {
         command: &["playproof", "feedback", "add"],
+        flags: Flags::default()
+            .with("--playbook", args.playbook.as_deref())
+            .with("--tools", args.tools.as_deref())
+            .reading(&reading),
         inputs: std::slice::from_ref(&args.input),
         wanted: args.call.as_deref(),
         reading: &reading,

@@ -3,6 +3,7 @@
 use super::run::Format;
 use crate::cli::command::explain::{self, Case, Search};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::kept;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
@@ -68,6 +69,7 @@ fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> R
     let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
     let search = Search {
         command: &["playproof", "explain"],
+        flags: Flags::default(),
         inputs: std::slice::from_ref(&slice),
         wanted: Some(&kept.feedback.call),
         reading: &Reading::plain(None),

@@ -2,6 +2,7 @@
 
 use super::args::{Args, FailOn, Format};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
@@ -31,6 +32,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let command = text::shell_words(&command);
     let stream = Stream {
         command: &command,
+        flags: Flags::default()
+            .with("--tools", args.tools.as_deref())
+            .reading(&args.reading)
+            .beyond(&args.beyond_tape.clone().unwrap_or_default()),
         inputs: &args.inputs,
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),

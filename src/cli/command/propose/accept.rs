@@ -28,7 +28,7 @@ use crate::sim::Simulator;
 /// # Errors
 /// No reason, no such proposal; a file that has uncommitted changes or cannot be written: then nothing has changed.
 pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()).ok_or_else(|| {
+    let reason = args.reason.as_deref().ok_or_else(|| {
         Failure::said("a proposal is not accepted without a reason")
             .help("it is kept in the lock, beside each row that changes")
             .next(format!("playproof propose accept {} --reason '...'", args.id))

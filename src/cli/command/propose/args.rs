@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use clap::{Subcommand, ValueEnum};
 
 use crate::cli::reading::Reading;
+use crate::cli::reason;
 
 const EXAMPLES: &str = "\
 The way of a change:
@@ -180,7 +181,7 @@ pub struct Accept {
     pub id: String,
 
     /// Why; kept beside each row in the lock, and in goldens whose effect changes
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
 }
 
@@ -192,7 +193,7 @@ pub struct Reject {
     pub id: String,
 
     /// Why; kept beside it
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
 }
 

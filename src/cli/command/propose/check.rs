@@ -5,6 +5,7 @@ use super::desk::{Desk, Tryout};
 use super::stored;
 use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
 use crate::cli::project::Project;
@@ -118,6 +119,7 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Outpu
     let command = format!("{} --corpus", text::shell_words(&command));
     let stream = Stream {
         command: &command,
+        flags: Flags::default().reading(&args.reading),
         inputs: &args.corpus,
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,

@@ -8,6 +8,7 @@ use super::desk::own_playbook;
 use super::{recorded, stored};
 use crate::cli::changeset::{self, Change};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::kept;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
@@ -232,6 +233,7 @@ fn mined(
     };
     let stream = Stream {
         command: &command,
+        flags: Flags::default().reading(&args.reading),
         inputs,
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,

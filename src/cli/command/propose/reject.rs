@@ -17,7 +17,7 @@ use crate::cli::{files, folders};
 pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     changeset::refuse_interrupted(&workspace.staging())?;
-    let reason = args.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()).ok_or_else(|| {
+    let reason = args.reason.as_deref().ok_or_else(|| {
         Failure::said("a proposal is not rejected without a reason")
             .help("it is kept beside it, for whoever has the same idea")
             .next(format!("playproof propose reject {} --reason '...'", args.id))

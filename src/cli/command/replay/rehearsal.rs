@@ -1,6 +1,7 @@
 //! A fixture under several playbooks: what became of each call, side by side.
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::view::facts_in_words;
 use crate::event::{Finding, FindingSeverity, Transcript};
 use crate::fixture::model::{Fixture, FixtureCall};
@@ -20,6 +21,8 @@ use super::args::Format;
 pub struct Rehearsal<'a> {
     path: &'a str,
     fixture: &'a Fixture,
+    /// The file of tool facts that was given.
+    tools: Option<&'a str>,
     runs: Vec<Rehearsed<'a>>,
 }
 
@@ -37,7 +40,12 @@ struct Rehearsed<'a> {
 
 impl<'a> Rehearsal<'a> {
     /// Runs a fixture under every plan.
-    pub fn run(path: &'a str, fixture: &'a Fixture, plans: &'a [(String, Plan)]) -> Rehearsal<'a> {
+    pub fn run(
+        path: &'a str,
+        fixture: &'a Fixture,
+        plans: &'a [(String, Plan)],
+        tools: Option<&'a str>,
+    ) -> Rehearsal<'a> {
         let run = |(name, plan): &'a (String, Plan)| {
             let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
             let record = Simulator::new().rehearse(plan, &scenario).clone();
@@ -46,7 +54,7 @@ impl<'a> Rehearsal<'a> {
             let names = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
             Rehearsed { plan, name, scenario, names, record, contradictions }
         };
-        Rehearsal { path, fixture, runs: plans.iter().map(run).collect() }
+        Rehearsal { path, fixture, tools, runs: plans.iter().map(run).collect() }
     }
 
     /// The worst of what was found decides; a fixture that does not show what it is meant to show is a divergence.
@@ -223,7 +231,7 @@ impl<'a> Rehearsal<'a> {
             words.extend(["--call", &call]);
         }
         words.extend(["--playbook", run.map_or("", |run| run.name)]);
-        text::shell_words(&words)
+        Flags::default().with("--tools", self.tools).after(&words)
     }
 }
 

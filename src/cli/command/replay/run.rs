@@ -67,8 +67,10 @@ fn rehearse(
         let plans = plans(&names, tools)?;
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
     }
-    let rehearsals: Vec<Rehearsal<'_>> =
-        loaded.iter().map(|(path, fixture, plans)| Rehearsal::run(path, fixture, plans)).collect();
+    let rehearsals: Vec<Rehearsal<'_>> = loaded
+        .iter()
+        .map(|(path, fixture, plans)| Rehearsal::run(path, fixture, plans, args.tools.as_deref()))
+        .collect();
     let wanted = args.call.as_deref();
     if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {
         return Err(no_such_call(wanted, &rehearsals));

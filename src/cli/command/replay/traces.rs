@@ -5,6 +5,7 @@ use super::run::{plans, style};
 use super::shown::{Drawing, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr, to_stdout};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
@@ -44,6 +45,7 @@ pub fn run(
     beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
         command: "replay",
+        flags: flags(args),
         inputs: &args.inputs,
         reading: &args.reading,
         beyond: beyond.clone(),
@@ -271,18 +273,15 @@ impl Page<'_> {
         let mut words = vec!["playproof", "explain", input, "--call"];
         let reference = call.reference();
         words.push(&reference);
-        for (flag, value) in [("--tools", &self.args.tools), ("--map", &self.args.reading.map)] {
-            if let Some(value) = value {
-                words.extend([flag, value]);
-            }
-        }
-        if self.args.reading.join_resends {
-            words.push("--join-resends");
-        }
-        let worst = self.worst_under(&shown.first()?.detail);
-        if let Some(playbook) = self.args.playbooks.get(worst) {
-            words.extend(["--playbook", playbook]);
-        }
-        Some(text::shell_words(&words))
+        let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
+        let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
+        Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(&words))
     }
+}
+
+/// The flags that say what is replayed and how.
+fn flags(args: &Args) -> Flags {
+    let tools = Flags::default().with("--tools", args.tools.as_deref());
+    let all = args.playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
+    all.reading(&args.reading).beyond(&args.beyond_tape.clone().unwrap_or_default())
 }

@@ -1,0 +1,62 @@
+//! The flags of a command as words, for the commands that it suggests: what is run next reads the same inputs the same
+//! way. Which command is suggested is decided elsewhere.
+
+use super::beyond;
+use super::reading::Reading;
+use crate::report::text;
+use crate::trace::assemble::AssembleOptions;
+use crate::upstream::BeyondTape;
+
+/// Flags with their values, in the order in which they were added.
+#[derive(Clone, Debug, Default)]
+pub struct Flags(Vec<String>);
+
+impl Flags {
+    /// With a flag that has a value, if it was given.
+    #[must_use]
+    pub fn with(mut self, flag: &str, value: Option<&str>) -> Flags {
+        self.0.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
+        self
+    }
+
+    /// With how traces are read.
+    #[must_use]
+    pub fn reading(self, reading: &Reading) -> Flags {
+        let usual = AssembleOptions::default().reorder_window;
+        let window = (reading.reorder_window != usual).then(|| reading.reorder_window.to_string());
+        let mut flags = self.with("--map", reading.map.as_deref());
+        for (flag, given) in [("--join-resends", reading.join_resends), ("--skip-invalid", reading.skip_invalid)] {
+            flags.0.extend(given.then(|| flag.to_owned()));
+        }
+        flags.with("--reorder-window", window.as_deref())
+    }
+
+    /// With what answers where a recording ends.
+    #[must_use]
+    pub fn beyond(self, beyond: &BeyondTape) -> Flags {
+        self.with("--beyond-tape", beyond::word(beyond).as_deref())
+    }
+
+    /// The command that begins with `words`.
+    pub fn after<S: AsRef<str>>(&self, words: &[S]) -> String {
+        let words = words.iter().map(AsRef::as_ref).chain(self.0.iter().map(String::as_str));
+        text::shell_words(&words.collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suggested_command_keeps_the_flags_that_were_given_and_no_others() {
+        let mut reading = Reading::plain(None);
+        assert_eq!(Flags::default().reading(&reading).beyond(&BeyondTape::Unanswered).after(&["go"]), "go");
+        reading = Reading { map: Some("my map".into()), join_resends: true, skip_invalid: true, reorder_window: 7 };
+        let flags = Flags::default().with("--tools", Some("t")).with("--playbook", None).reading(&reading);
+        assert_eq!(
+            flags.beyond(&BeyondTape::Fail("timeout".into())).after(&["go"]),
+            "go --tools t --map 'my map' --join-resends --skip-invalid --reorder-window 7 --beyond-tape fail:timeout"
+        );
+    }
+}
