@@ -39,26 +39,35 @@ impl Change {
     }
 }
 
-/// Makes all changes, or none. `staging` is a folder of its own in the same file system.
-///
-/// # Errors
-/// Another program that is at it, an earlier one that was interrupted, a file that cannot be written or removed;
-/// everything is then as it was.
-pub fn commit(staging: &Path, changes: &[Change]) -> Result<(), Failure> {
-    let _alone = Alone::at(staging)?;
-    refuse_interrupted(staging)?;
-    commit_watched(staging, changes, &mut |_| Ok(()))
-}
-
-/// Holds a lock beside the staging folder for as long as it lives.
-struct Alone {
+/// The right to change the project, held from before it is read until it is written: what was read meanwhile is still
+/// so. A lock beside the staging folder.
+pub struct Alone {
     /// Its file; the lock goes when this is closed.
     _file: File,
     path: PathBuf,
+    staging: PathBuf,
 }
 
 impl Alone {
-    fn at(staging: &Path) -> Result<Alone, Failure> {
+    /// Takes the right. `staging` is a folder of its own in the same file system.
+    ///
+    /// # Errors
+    /// Another program has it; an earlier one was interrupted.
+    pub fn at(staging: &Path) -> Result<Alone, Failure> {
+        let alone = Alone::even_after_an_interruption(staging)?;
+        refuse_interrupted(staging)?;
+        Ok(alone)
+    }
+
+    /// Makes all changes, or none.
+    ///
+    /// # Errors
+    /// A file that cannot be written or removed; everything is then as it was.
+    pub fn commit(&self, changes: &[Change]) -> Result<(), Failure> {
+        commit_watched(&self.staging, changes, &mut |_| Ok(()))
+    }
+
+    fn even_after_an_interruption(staging: &Path) -> Result<Alone, Failure> {
         let path = staging.with_extension("lock");
         let refused = |error: &io::Error| {
             Failure::said(format!("`{}` cannot be written: {}", path.display(), reason(error)))
@@ -74,7 +83,9 @@ impl Alone {
                 made => made.map_err(|error| refused(&error))?,
             };
             match file.try_lock() {
-                Ok(()) if is_still_there(&file, &path) => return Ok(Alone { _file: file, path }),
+                Ok(()) if is_still_there(&file, &path) => {
+                    return Ok(Alone { _file: file, path, staging: staging.to_path_buf() });
+                }
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => break,
                 Err(TryLockError::Error(error)) => return Err(refused(&error)),
@@ -120,7 +131,7 @@ pub fn refuse_interrupted(staging: &Path) -> Result<(), Failure> {
         .next("playproof propose recover"))
 }
 
-/// As [`commit`]; `before` is told of each change right before it is made, and of the end, and can
+/// As [`Alone::commit`]; `before` is told of each change right before it is made, and of the end, and can
 /// make it fail.
 fn commit_watched(
     staging: &Path,
@@ -246,7 +257,7 @@ pub fn is_interrupted(staging: &Path) -> bool {
 /// Another program that is at it; a journal that cannot be read, a file that cannot be put back: asking again goes on
 /// from there.
 pub fn recover(staging: &Path) -> Result<Vec<String>, Failure> {
-    let _alone = Alone::at(staging)?;
+    let _alone = Alone::even_after_an_interruption(staging)?;
     take_back(staging)
 }
 
@@ -315,6 +326,10 @@ fn remove_empty(folder: Option<&Path>) {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+
+    fn commit(staging: &Path, changes: &[Change]) -> Result<(), Failure> {
+        Alone::at(staging)?.commit(changes)
+    }
 
     fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut found = BTreeMap::new();

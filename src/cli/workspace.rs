@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::changeset::{self, Change};
+use super::changeset::Alone;
 use super::exit::Failure;
 use super::project::{self, Project};
 use super::{files, folders, playbooks};
@@ -179,12 +179,12 @@ impl Workspace {
         path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
-    /// Makes all changes, or none.
+    /// The right to change the project; to be held before anything that the change depends on is read.
     ///
     /// # Errors
-    /// Those of a changeset.
-    pub fn commit(&self, changes: &[Change]) -> Result<(), Failure> {
-        changeset::commit(&self.staging(), changes)
+    /// Another program has it; an earlier one was interrupted.
+    pub fn alone(&self) -> Result<Alone, Failure> {
+        Alone::at(&self.staging())
     }
 
     /// Where a changeset is laid out.

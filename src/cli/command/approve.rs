@@ -49,6 +49,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     })?;
     let workspace = Workspace::open()?;
     workspace.refuse_empty()?;
+    let alone = workspace.alone()?;
     let checked = checking::check(&workspace, &Selection::default(), checking::jobs(None), false)?;
     refuse_unknown(&args.playbooks, &checked)?;
     let is_meant = |name: &str| args.playbooks.is_empty() || args.playbooks.iter().any(|asked| asked == name);
@@ -73,7 +74,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         to_stderr("playproof: approving in CI, because this command says so\n");
     }
     let lock = (!changed.is_empty()).then_some(&lock);
-    write(&workspace, &history, &records, lock)?;
+    alone.commit(&changes(&workspace, &history, &records, lock))?;
     let palette = Palette::new(terminal.out.colour);
     let mut pages: Vec<String> = changed.iter().map(|rows| check::rows(rows, terminal.out.width, palette)).collect();
     pages.push(said(&workspace, &history, &records, lock.is_some()));
@@ -112,10 +113,10 @@ fn records(
 }
 
 /// Records and lock, or neither; no lock where it has every row already.
-fn write(workspace: &Workspace, history: &History, records: &[Record], lock: Option<&Lock>) -> Result<(), Failure> {
+fn changes(workspace: &Workspace, history: &History, records: &[Record], lock: Option<&Lock>) -> Vec<Change> {
     let records = named(history, records).map(|(name, record)| (workspace.record_path(&name), record.render()));
     let all = records.chain(lock.map(|lock| (workspace.lock_path(), lock.render())));
-    workspace.commit(&all.map(|(path, text)| Change::Write(path, text.into_bytes())).collect::<Vec<_>>())
+    all.map(|(path, text)| Change::Write(path, text.into_bytes())).collect()
 }
 
 fn named<'a>(history: &History, records: &'a [Record]) -> impl Iterator<Item = (String, &'a Record)> {

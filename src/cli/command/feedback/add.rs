@@ -89,6 +89,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let note = note(args)?;
     refuse_input(&args.input)?;
     let (project, workspace) = (Project::find()?, Workspace::open()?);
+    let alone = workspace.alone()?;
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
     let playbook = workspace.lasting_name(&name, &used)?;
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
@@ -123,7 +124,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if folders::has_file(&file) {
         return kept_already(&workspace, &id, &feedback, output);
     }
-    workspace.commit(&[
+    alone.commit(&[
         Change::Write(trace.clone(), sliced.text.clone().into_bytes()),
         Change::Write(file.clone(), feedback.render().into_bytes()),
     ])?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::args::{EffectWord, New};
 use super::desk::own_playbook;
 use super::{recorded, stored};
-use crate::cli::changeset::{self, Change};
+use crate::cli::changeset::Change;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::kept;
@@ -42,7 +42,7 @@ type Drafted = (String, Fixture);
 /// A verdict that is there already, YAML that cannot be read, traces without such a form, files that cannot be written.
 pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    changeset::refuse_interrupted(&workspace.staging())?;
+    let alone = workspace.alone()?;
     let (name, used) = own_playbook(&workspace, args.playbook.as_deref())?;
     let id = args.verdict.replace(['_', '.'], "-").to_lowercase();
     refuse_taken(args, &workspace, &used.loaded.playbook, &id)?;
@@ -85,7 +85,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
         let path = folder.join("fixtures").join(format!("{fixture_name}.yaml"));
         changes.push(Change::Write(path, to_yaml(fixture).into_bytes()));
     }
-    workspace.commit(&changes)?;
+    alone.commit(&changes)?;
     let mut lines: Vec<String> =
         changes.iter().map(|change| format!("wrote {}", workspace.name(change.path()))).collect();
     lines.extend(notes);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::args::Reject;
 use super::stored;
-use crate::cli::changeset::{self, Change};
+use crate::cli::changeset::Change;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::workspace::Workspace;
@@ -16,7 +16,7 @@ use crate::cli::{files, folders};
 /// No reason, no such proposal, files that cannot be moved.
 pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    changeset::refuse_interrupted(&workspace.staging())?;
+    let alone = workspace.alone()?;
     let reason = args.reason.as_deref().ok_or_else(|| {
         Failure::said("a proposal is not rejected without a reason")
             .help("it is kept beside it, for whoever has the same idea")
@@ -35,7 +35,7 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
         changes.push(Change::Write(to.join(below), files::bytes(&file)?));
         changes.push(Change::Remove(file));
     }
-    workspace.commit(&changes)?;
+    alone.commit(&changes)?;
     output.page(&format!("{id} lies in {} now, with the reason", workspace.name(&to)))?;
     Ok(Exit::Clean)
 }
