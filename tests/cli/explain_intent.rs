@@ -18,7 +18,7 @@ const OK: &str = r#""status":"ok""#;
 fn of_two(tool: &str, key: &str, answers: [&str; 2], call: &str, said: &[&str]) {
     let place = Place::new();
     let line = |answer: &str| format!("{{\"run_id\":\"r1\",\"tool\":\"{tool}\",{key}\"args\":{{\"a\":1}},{answer}}}\n");
-    place.write("trace.jsonl", &answers.map(line).concat());
+    place.write("trace.jsonl", answers.map(line).concat());
     place.write("tools.yaml", TOOLS);
     let run = place.run(&["explain", "trace.jsonl", "--tools", "tools.yaml", "--call", call]);
     assert_eq!(run.code, 0, "{}", run.err);
@@ -74,7 +74,7 @@ fn an_idempotent_tool_is_credited_with_what_an_earlier_call_did() {
 #[test]
 fn what_only_the_playbook_says_is_not_told_as_seen() {
     let place = Place::new();
-    place.write("trace.jsonl", &format!("{{\"run_id\":\"r1\",\"tool\":\"pay\",{SLOW}}}\n"));
+    place.write("trace.jsonl", format!("{{\"run_id\":\"r1\",\"tool\":\"pay\",{SLOW}}}\n"));
     place.write("tools.yaml", TOOLS);
     let run = place.run(&["explain", "trace.jsonl", "--tools", "tools.yaml"]);
     let page = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -91,7 +91,7 @@ fn what_only_the_playbook_says_is_not_told_as_seen() {
 #[test]
 fn a_modelled_answer_is_not_called_a_proof() {
     let place = Place::new();
-    place.write("trace.jsonl", &format!("{{\"run_id\":\"r1\",\"tool\":\"pay\",{TIMEOUT}}}\n"));
+    place.write("trace.jsonl", format!("{{\"run_id\":\"r1\",\"tool\":\"pay\",{TIMEOUT}}}\n"));
     let flags = ["--playbook", "study/retry-everything", "--beyond-tape", "ok"];
     let run = place.run(&[&["replay", "trace.jsonl"], &flags[..]].concat());
     let page = run.out.split_whitespace().collect::<Vec<_>>().join(" ");

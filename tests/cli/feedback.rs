@@ -141,7 +141,7 @@ fn what_the_project_redacts_is_not_kept_of_keys_and_codes_either() {
         ) + "\n"
     };
     let keys = ["4111111111111111", "4222222222222222", "4111111111111111"];
-    place.write("k.jsonl", &keys.map(|key| call(key, "E4333333333333333")).concat());
+    place.write("k.jsonl", keys.map(|key| call(key, "E4333333333333333")).concat());
     let run = place.run(&["feedback", "add", "k.jsonl", "--call", "r1#3", "--note", "x"]);
     assert_eq!((run.code, &*run.err), (0, ""), "{}", run.out);
     let kept = store(&place);
@@ -156,7 +156,7 @@ fn what_the_project_redacts_is_not_kept_of_keys_and_codes_either() {
 fn a_slice_of_a_runaway_loop_holds_the_latest_calls() {
     let place = place();
     let call = |n: u32| format!(r#"{{"run_id":"r1","call_id":"c{n}","tool":"pay","args":{{"a":1}},"status":"error"}}"#);
-    place.write("loop.jsonl", &(1..=60).map(|n| call(n) + "\n").collect::<String>());
+    place.write("loop.jsonl", (1..=60).map(|n| call(n) + "\n").collect::<String>());
     let run = place.run(&["feedback", "add", "loop.jsonl", "--call", "r1#50", "--note", "x"]);
     assert_eq!((run.code, &*run.err), (0, ""), "{}", run.out);
     let kept = store(&place);

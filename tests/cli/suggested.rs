@@ -11,7 +11,7 @@ const FACTS: &str = "format: tools/1\ntools:\n  pay: { access: write, idempotent
 fn every_suggestion_keeps_the_flags_that_were_given() {
     let place = Place::new();
     place.write("t.jsonl", CALLS);
-    place.write("bad.jsonl", &format!("{CALLS}{{\"tool\":7}}\n"));
+    place.write("bad.jsonl", format!("{CALLS}{{\"tool\":7}}\n"));
     place.write("f.yaml", FACTS);
     let facts = ["--tools", "f.yaml", "--beyond-tape", "ok"];
     let page = |args: &[&str]| {
