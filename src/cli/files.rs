@@ -73,12 +73,18 @@ pub fn size(path: &str) -> Option<u64> {
     facts.is_file().then_some(facts.len())
 }
 
-/// Writes a file so that it is there as a whole or not at all: into one beside it, then renamed.
+/// Writes a file so that it is there as a whole or not at all: into one beside it, then renamed. A link stays a link,
+/// and what is no file (a device, a pipe) is written to, never replaced.
 ///
 /// # Errors
 /// A path that cannot be written.
 pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     let target = Path::new(path);
+    if fs::metadata(target).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+        let written = File::options().write(true).open(target).and_then(|mut device| device.write_all(bytes));
+        return written.map_err(|error| unwritable(target, &error));
+    }
+    let target = &real(target).unwrap_or_else(|| target.to_owned());
     let beside = staged(target, bytes)?;
     beside.persist(target).map(drop).map_err(|error| unwritable(target, &error.error))
 }
@@ -233,5 +239,29 @@ mod tests {
         write_atomically(path.to_str().unwrap(), b"new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_a_pipe_a_pipe() {
+        use std::os::unix::fs::FileTypeExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link, pipe) =
+            (folder.path().join("out.txt"), folder.path().join("link.txt"), folder.path().join("pipe"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_atomically(link.to_str().unwrap(), b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read_to_string(pipe).unwrap()
+        });
+        write_atomically(pipe.to_str().unwrap(), b"through").unwrap();
+        assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+        assert_eq!(reader.join().unwrap(), "through");
     }
 }
