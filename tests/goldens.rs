@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use playproof::check::body_of;
 use playproof::diagnostic::Source;
-use playproof::event::Transcript;
 use playproof::fixture::{self, model::Fixture};
 use playproof::playbook::{self, model::Tools};
 use playproof::sim::{Plan, Scenario, Simulator, contradictions};
@@ -50,18 +50,7 @@ fn run(fixture: &Fixture, name: &str) -> (String, Vec<String>) {
     let record = simulator.rehearse(&plan, &scenario);
     let expect = fixture.expect.get(name).unwrap_or_else(|| panic!("nothing is expected of `{name}`"));
     let wrong = contradictions(expect, &plan, &scenario, record).iter().map(ToString::to_string).collect();
-    let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
-    let transcript = Transcript {
-        names: &plan.names,
-        calls: &calls,
-        intent_name: &|intent| scenario.intent_name(intent),
-        events: &record.events,
-        outcomes: &record.outcomes,
-        ledger: record.ledger.entries(),
-        errors: &record.errors,
-        findings: &record.findings,
-    };
-    (playproof::golden::render(&transcript), wrong)
+    (body_of(&plan, &scenario, record), wrong)
 }
 
 #[test]

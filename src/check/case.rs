@@ -4,10 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::diagnostic::{Report, Source};
-use crate::event::Transcript;
 use crate::fixture::model::Fixture;
 use crate::golden::{Class, Comparison, GoldenFile, compare, parse_body, render};
-use crate::sim::{Contradiction, Plan, Scenario, Simulator, contradictions};
+use crate::sim::{Contradiction, Plan, Record, Scenario, Simulator, contradictions};
 
 /// Which fixture under which playbook; shown and typed as `standard/refund`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,23 +93,19 @@ impl CaseResult {
     }
 }
 
+/// What a golden says of a run: its decisions, outcomes, effects and findings as text.
+pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> String {
+    let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
+    render(&record.transcript(&plan.names, &calls, &|intent| scenario.intent_name(intent)))
+}
+
 /// Checks one case. The simulator may have been used before.
 pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
     let plan = case.plan;
     let scenario = Scenario::of_fixture(case.fixture, |tool| plan.facts(tool));
     let record = simulator.rehearse(plan, &scenario);
     let expect = case.fixture.expect.get(&case.id.playbook);
-    let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
-    let body = render(&Transcript {
-        names: &plan.names,
-        calls: &calls,
-        intent_name: &|intent| scenario.intent_name(intent),
-        events: &record.events,
-        outcomes: &record.outcomes,
-        ledger: record.ledger.entries(),
-        errors: &record.errors,
-        findings: &record.findings,
-    });
+    let body = body_of(plan, &scenario, record);
     CaseResult {
         id: case.id.clone(),
         title: case.fixture.title.clone(),

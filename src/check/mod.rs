@@ -8,7 +8,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use case::{Case, CaseResult, Diverged, GoldenState, Id, check_one};
+pub use case::{Case, CaseResult, Diverged, GoldenState, Id, body_of, check_one};
 pub use cause::{Cause, cause, row_places};
 pub use pool::map;
 pub use report::{CheckReport, Counts, Verdict};

@@ -15,4 +15,4 @@ pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
 pub use ledger::{Intent, LedgerEntry, LedgerKind};
 pub use outcome::{EffectClaim, Outcome, OutcomeKind};
 pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy};
-pub use transcript::{Names, Transcript};
+pub use transcript::{Names, Transcript, unnamed};

@@ -77,6 +77,11 @@ pub struct Transcript<'a> {
     pub findings: &'a [Finding],
 }
 
+/// For pages that name no intents.
+pub fn unnamed(_: Intent) -> String {
+    String::new()
+}
+
 impl<'a> Transcript<'a> {
     /// The name of a call.
     pub fn call(&self, id: CallId) -> &'a str {

@@ -1,9 +1,9 @@
 //! What a golden's body would say of a run, with the names of rules left out: the only thing that mutants are judged
 //! by. A renamed rule changes nothing here.
 
-use crate::event::{Decision, Transcript};
+use crate::check::body_of;
+use crate::event::Decision;
 use crate::fixture::model::Fixture;
-use crate::golden;
 use crate::sim::{Plan, Record, Scenario, Simulator};
 
 /// A run without the names of rules, and its body.
@@ -17,7 +17,7 @@ impl Body {
     pub fn of(plan: &Plan, scenario: &Scenario<'_>, simulator: &mut Simulator) -> Body {
         let mut record = simulator.rehearse(plan, scenario).clone();
         forget_rules(&mut record);
-        Body { text: text(plan, scenario, &record), record }
+        Body { text: body_of(plan, scenario, &record), record }
     }
 
     /// Whether another playbook shows another body.
@@ -28,7 +28,7 @@ impl Body {
         }
         let mut record = record.clone();
         forget_rules(&mut record);
-        text(plan, scenario, &record) != self.text
+        body_of(plan, scenario, &record) != self.text
     }
 }
 
@@ -56,20 +56,6 @@ fn forget_rules(record: &mut Record) {
     for event in &mut record.events {
         event.what = without_rule(event.what);
     }
-}
-
-fn text(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> String {
-    let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
-    golden::render(&Transcript {
-        names: &plan.names,
-        calls: &calls,
-        intent_name: &|intent| scenario.intent_name(intent),
-        events: &record.events,
-        outcomes: &record.outcomes,
-        ledger: record.ledger.entries(),
-        errors: &record.errors,
-        findings: &record.findings,
-    })
 }
 
 /// The scenario of a fixture under a plan.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::{DecisionEvent, ErrorFacts, Finding, Outcome};
+use crate::event::{DecisionEvent, ErrorFacts, Finding, Intent, Names, Outcome, Transcript};
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
 use crate::upstream::Ledger;
@@ -63,6 +63,25 @@ impl Record {
     /// The error behind an id of this record.
     pub fn error(&self, id: ErrorId) -> Option<&ErrorFacts> {
         self.errors.get(id.index()).map(|error| &**error)
+    }
+
+    /// All of it with the names behind its numbers, for reporters: `calls` by `CallId`.
+    pub fn transcript<'a>(
+        &'a self,
+        names: &'a Names,
+        calls: &'a [String],
+        intent_name: &'a dyn Fn(Intent) -> String,
+    ) -> Transcript<'a> {
+        Transcript {
+            names,
+            calls,
+            intent_name,
+            events: &self.events,
+            outcomes: &self.outcomes,
+            ledger: self.ledger.entries(),
+            errors: &self.errors,
+            findings: &self.findings,
+        }
     }
 
     /// The events of one call, in order.

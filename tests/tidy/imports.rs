@@ -31,6 +31,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "mutation",
         &[
+            "check::body_of",
             "check::map",
             "classify",
             "clock",

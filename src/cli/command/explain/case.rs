@@ -2,7 +2,7 @@
 
 use super::recorded::Recorded;
 use crate::cli::view::facts_in_words;
-use crate::event::{Finding, FindingBy, Intent, Transcript};
+use crate::event::{Finding, FindingBy, Intent, Transcript, unnamed};
 use crate::fixture::model::Fixture;
 use crate::ids::CallId;
 use crate::playbook::model::ToolFacts;
@@ -166,16 +166,7 @@ impl Case {
 impl Ran {
     /// Everything a reporter may say of the simulation. Intents have no names here: nobody asks for them.
     pub fn transcript<'a>(&'a self, plan: &'a Plan) -> Transcript<'a> {
-        Transcript {
-            names: &plan.names,
-            calls: &self.calls,
-            intent_name: &|_| String::new(),
-            events: &self.record.events,
-            outcomes: &self.record.outcomes,
-            ledger: self.record.ledger.entries(),
-            errors: &self.record.errors,
-            findings: &self.record.findings,
-        }
+        self.record.transcript(&plan.names, &self.calls, &unnamed)
     }
 
     /// The call's part of the simulation.

@@ -3,7 +3,7 @@
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::view::facts_in_words;
-use crate::event::{Finding, FindingSeverity, Transcript};
+use crate::event::{Finding, FindingSeverity, Transcript, unnamed};
 use crate::fixture::model::{Fixture, FixtureCall};
 use crate::ids::CallId;
 use crate::report::block::{self, Alike, Style};
@@ -237,16 +237,7 @@ impl<'a> Rehearsal<'a> {
 
 impl<'a> Rehearsed<'a> {
     fn transcript(&self) -> Transcript<'_> {
-        Transcript {
-            names: &self.plan.names,
-            calls: &self.names,
-            intent_name: &|_| String::new(), // no page of a replay names intents
-            events: &self.record.events,
-            outcomes: &self.record.outcomes,
-            ledger: self.record.ledger.entries(),
-            errors: &self.record.errors,
-            findings: &self.record.findings,
-        }
+        self.record.transcript(&self.plan.names, &self.names, &unnamed)
     }
 
     fn view(&self, call: CallId) -> RunView<'_> {

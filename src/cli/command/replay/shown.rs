@@ -1,8 +1,8 @@
 //! The calls that a page of a replay shows, drawn in its format.
 
-use super::watch::{of_playbook, transcript, view};
+use super::watch::{of_playbook, view};
 use crate::cli::view::facts_in_words;
-use crate::event::Finding;
+use crate::event::{Finding, unnamed};
 use crate::ids::CallId;
 use crate::report::block::{self, Style};
 use crate::report::json::{Object, write_call};
@@ -53,7 +53,7 @@ impl Drawing<'_> {
         let mut object = Object::open(out);
         object.number("count", group.count).texts("others", group.alike().others.iter().map(String::as_str));
         object.raws("runs", detail.records.iter().zip(self.plans), |(record, plan), out| {
-            let transcript = transcript(&plan.names, &reference, record);
+            let transcript = record.transcript(&plan.names, &reference, &unnamed);
             let tally = record.tallies.first().copied().unwrap_or_default();
             let findings: Vec<Finding> = detail.recorded.iter().copied().chain(of_playbook(record)).collect();
             write_call(out, &view, &transcript, CallId(0), &tally, &findings, true);
@@ -67,7 +67,7 @@ impl Drawing<'_> {
             let facts = plan.facts(detail.call.tool());
             let recorded = if n == 0 { detail.recorded.as_slice() } else { &[] };
             RunView {
-                transcript: transcript(&plan.names, reference, record),
+                transcript: record.transcript(&plan.names, reference, &unnamed),
                 call: CallId(0),
                 tally: record.tallies.first().copied().unwrap_or_default(),
                 findings: recorded.iter().copied().chain(of_playbook(record)).collect(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::event::{Finding, FindingBy, Names, Transcript};
+use crate::event::{Finding, FindingBy, Names, unnamed};
 use crate::ids::CallId;
 use crate::replay::{Seen, Watch};
 use crate::report::json::{write_call, write_events};
@@ -61,7 +61,7 @@ impl Watcher {
             let _ = write!(reference, "#{}", seen.call.number_in_run); // writing to a String cannot fail
         }
         for (names, record) in runs {
-            let transcript = transcript(names, reference, record);
+            let transcript = record.transcript(names, reference, &unnamed);
             let view = view(seen.call, reference.first().map_or("", |text| text), "", &self.inputs);
             findings.clear();
             findings.extend_from_slice(seen.recorded);
@@ -77,20 +77,6 @@ impl Watcher {
 /// What the dispatcher would have done; what the recording shows is said once, not once a playbook.
 pub fn of_playbook(record: &Record) -> impl Iterator<Item = Finding> {
     record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook).copied()
-}
-
-/// The simulation of one recorded call; `reference` holds its name alone.
-pub fn transcript<'a>(names: &'a Names, reference: &'a [String], record: &'a Record) -> Transcript<'a> {
-    Transcript {
-        names,
-        calls: reference,
-        intent_name: &|_| String::new(), // no page of a replay names intents
-        events: &record.events,
-        outcomes: &record.outcomes,
-        ledger: record.ledger.entries(),
-        errors: &record.errors,
-        findings: &record.findings,
-    }
 }
 
 /// A recorded call as pages see it.
