@@ -228,3 +228,23 @@ fn any_number_of_threads_mines_the_same() {
         assert_eq!(format!("{:?}", mine_with(standard, &trace, jobs)), one);
     }
 }
+
+#[test]
+fn other_failures_stand_beside_a_cluster_the_nearest_first() {
+    let late = |message: &str| failure("pay", &format!(r#"{{"kind":"timeout","message":"{message}"}}"#));
+    let mined = mine(
+        &[
+            said("pay", &["Order a1 is locked"]),
+            late("Nobody answers"),
+            said("search.web", &["no pages at all"]),
+            said("pay", &["card declined"]),
+            late("Order b2 is locked by another"),
+        ]
+        .concat(),
+    );
+    let others: Vec<_> =
+        of(&mined, "Order <id> is locked").others.iter().filter_map(|other| other.message.as_deref()).collect();
+    // Near in words; then what nobody knows, of the same tool first; then what has a verdict.
+    assert_eq!(others, ["Order b2 is locked by another", "card declined", "no pages at all", "Nobody answers"]);
+    assert_eq!(of(&mined, "Order <id> is locked").before, None);
+}

@@ -1,5 +1,7 @@
 //! Recorded calls as fixtures: found by their reference, redacted where they are read. Decides nothing about them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::cli::exit::Failure;
 use crate::cli::inputs;
 use crate::cli::reading::{Reading, each_call};
@@ -10,30 +12,28 @@ use crate::sim::Plan;
 use crate::trace::model::RecordedCall;
 use crate::trace::redact::RedactionRules;
 
-/// The call of this reference.
+/// The calls of these references, the first of each; none for one that the input does not have.
 ///
 /// # Errors
-/// An input that cannot be read, or has no such call.
-pub fn call(
+/// An input that cannot be read.
+pub fn calls(
     input: &str,
-    reference: &str,
+    references: &BTreeSet<&str>,
     reading: &Reading,
     redaction: &RedactionRules,
     plan: &Plan,
-) -> Result<RecordedCall, Failure> {
+) -> Result<BTreeMap<String, RecordedCall>, Failure> {
     let mapping = reading.mapping()?;
     let opened = inputs::trace(input, mapping.as_ref())?;
     let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-    let mut found = None;
+    let mut found = BTreeMap::new();
     each_call(0, opened, reading.options(), redaction, &writes, |closed| {
-        if found.is_none() {
-            found = Some(closed.into_call()).filter(|call| call.reference() == reference);
+        let reference = closed.call.reference();
+        if references.contains(reference.as_str()) {
+            found.entry(reference).or_insert_with(|| closed.into_call());
         }
     })?;
-    found.ok_or_else(|| {
-        Failure::said(format!("there is no call `{reference}` in {input}"))
-            .next(format!("playproof mine {}", crate::report::text::shell_word(input)))
-    })
+    Ok(found)
 }
 
 /// A fixture in which the upstream answers as it is recorded to have done, with the tool's facts where they are
