@@ -40,6 +40,14 @@ impl Part {
         }
     }
 
+    /// The same as if so many other inputs had been read before.
+    #[must_use]
+    pub fn after_inputs(mut self, inputs: u32) -> Part {
+        let samples = self.shapes.values_mut().flat_map(|shape| &mut shape.samples);
+        samples.for_each(|sample| sample.place.input = sample.place.input.saturating_add(inputs));
+        self
+    }
+
     /// The clusters of everything, drawn for the `top` most pressing ones.
     pub fn finish(self, plan: &Plan, replayed: &Replayed, top: usize) -> Mined {
         Mined::new(self.shapes, self.overflow, plan, replayed, top)

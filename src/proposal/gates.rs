@@ -234,7 +234,12 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
             }
             None => {
                 let said = format!("`{}` would not show what it is meant to show: {expects}", diff.id);
-                let next = format!("mend the proposal, or what the fixture expects, then {}", again(tried));
+                let place = if diff.is_new { fixtures.as_str() } else { "" };
+                let next = format!(
+                    "mend the proposal, or what the fixture {place}{} expects, then {}",
+                    diff.id.fixture,
+                    again(tried)
+                );
                 say(GateKind::Contradiction, said, next);
             }
         }

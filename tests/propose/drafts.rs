@@ -81,13 +81,17 @@ fn a_draft_of_what_is_there_already_or_cannot_be_is_refused() {
     refused(&from, "there is no form 40: 3 forms were mined");
     refused(&from, "next: playproof mine trace.jsonl");
     refused(&["propose", "new", "Too many!"], "next: playproof propose new too_many");
+    let odd = ["propose", "new", "so bad", "--from-cluster", "1", "--trace", "a b.jsonl", "--map", "m.yaml"];
+    refused(&odd, "next: playproof propose new so_bad --from-cluster 1 --trace 'a b.jsonl' --map m.yaml");
     refused(&["propose", "new", "x", "--from-cluster", "1", "--trace", "-"], "it is read twice");
     refused(
         &["propose", "new", "slow", "--then", "{ retry_with_backoff: { backoff_ms: [200] } }"],
         "nothing of it would",
     );
     project.write("calm.jsonl", "{\"tool\":\"search\",\"status\":\"ok\"}\n");
-    refused(&["propose", "new", "x", "--from-cluster", "1", "--trace", "calm.jsonl"], "0 forms were mined");
+    refused(&["propose", "new", "x", "--from-cluster", "1", "--trace", "calm.jsonl"], "no recorded attempt failed");
+    project.write("empty.jsonl", "");
+    refused(&["propose", "new", "x", "--from-cluster", "1", "--trace", "empty.jsonl"], "next: playproof schema trace");
 }
 
 #[test]

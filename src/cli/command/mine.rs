@@ -97,7 +97,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
         jobs: args.jobs,
-        allow_empty: args.allow_empty,
+        allow_empty: Some(args.allow_empty),
     };
     let mut all = Part::default();
     let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;

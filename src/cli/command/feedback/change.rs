@@ -13,7 +13,7 @@ use crate::report::text::{shell_words, visible};
 
 /// What is to be said from now on.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(group = clap::ArgGroup::new("said").args(["expected", "note"]).required(true).multiple(true), after_help = "\
 Examples:
   playproof feedback edit crm-update-ticket-429-3fa2c1 --expected rate_limited
   playproof feedback edit crm-update-ticket-429-3fa2c1 --note 'the limit is per minute: waiting helps'")]
@@ -23,7 +23,7 @@ pub struct Edit {
     pub id: String,
 
     /// The verdict that its failure should have: one of the playbook's, or a new one
-    #[arg(long, value_name = "VERDICT", required_unless_present = "note")]
+    #[arg(long, value_name = "VERDICT")]
     pub expected: Option<String>,
 
     /// The expected verdict is meant to be new, although the playbook has one of a similar name

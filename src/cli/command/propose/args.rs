@@ -55,6 +55,11 @@ follows, is left to the author. Without either fixtures are made up from the rul
 A verdict that the playbook has already gets another rule (--when, --from-cluster, --from-feedback), or other values
 (--then, --like, --effect, --means).
 
+--when asks what a playbook's rules ask: kind, status, code, message (contains, starts_with, equals, matches), tool
+and more. --then is one of retry_with_backoff, refresh_evidence, escalate_to_human, issue_reversal and
+deprecate_tool_call with its parameters. `playproof schema playbook` has all of both. Nothing is written where
+something of it cannot be used.
+
 Examples:
   playproof propose new rate_limited --when '{ status: 429 }' --like transient_timeout
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl --effect not_applied \\

@@ -7,6 +7,7 @@ use super::args::{EffectWord, New};
 use super::seen::Seen;
 use super::stored;
 use crate::cli::exit::Failure;
+use crate::cli::flags::Flags;
 use crate::cli::verdicts::refuse_odd;
 use crate::cli::workspace::{Used, Workspace};
 use crate::diagnostic::{Source, did_you_mean};
@@ -29,7 +30,7 @@ pub struct Target {
 /// # Errors
 /// Such a name, with the nearest that can be one.
 pub fn refuse_name(args: &New) -> Result<(), Failure> {
-    refuse_odd(&args.verdict, |near| format!("playproof {}", command(args, near)))
+    refuse_odd(&args.verdict, |near| again(args, near))
 }
 
 /// Where the proposal will lie.
@@ -239,6 +240,15 @@ fn said_of_change(
 fn one_line(flag: &str, text: &str) -> Result<String, Failure> {
     let read: Result<Value, _> = yaml::parse(Source::whole(flag, text), |root| root.json());
     Ok(flow(&read.map_err(|report| Failure::from(report).next("playproof propose new --help"))?))
+}
+
+/// The whole command as it was typed, for another verdict.
+fn again(args: &New, verdict: &str) -> String {
+    let when = args.when.iter().flat_map(|when| ["--when", when.as_str()]);
+    let traces = (!args.traces.is_empty()).then_some("--trace").into_iter();
+    let rest: Vec<&str> = when.chain(traces).chain(args.traces.iter().map(String::as_str)).collect();
+    let rest = Flags::default().reading(&args.reading).after(&rest);
+    format!("playproof {} {rest}", command(args, verdict)).trim_end().to_owned()
 }
 
 /// The command as it was typed, for another verdict and but for the traces, which come last, and the condition.

@@ -46,8 +46,10 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let draft = drafting::draft(args, &target, (&name, &used), seen.as_ref(), &mut notes)?;
     let text = proposal_text(&draft);
     let folder = workspace.proposals().join(&target.id);
-    let proposal = proposal::parse(Source::whole(workspace.name(&folder.join("proposal.yaml")), text.as_str()))?;
-    let applied = apply(&used.loaded.places.source, &proposal)?;
+    let typed = |report| Failure::from(report).next("playproof propose new --help");
+    let file = workspace.name(&folder.join("proposal.yaml"));
+    let proposal = proposal::parse(Source::whole(file, text.as_str())).map_err(typed)?;
+    let applied = apply(&used.loaded.places.source, &proposal).map_err(typed)?;
     let after = Plan::new(applied.loaded.playbook, &facts);
     let bench = Bench { draft: &draft, before: &before, after: &after };
     let mut changes = vec![

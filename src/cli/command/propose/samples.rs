@@ -103,6 +103,9 @@ pub fn fixtures(
             let why = seen.map(|seen| why_made_up(bench, seen));
             spared = made_up(bench, &all, why.as_deref());
             notes.extend(why.map(|why| format!("{why}: the look-alike is made up, and waits for your words")));
+            if seen.is_some_and(|seen| seen.own.is_some() && seen.cluster.others.is_empty()) {
+                notes.push("(with `--trace` and what it was recorded in, one may be found there)".to_owned());
+            }
         }
     }
     let taken = workspace.fixture_names()?;
@@ -146,13 +149,13 @@ fn recorded_fixtures(
 ) -> Result<Vec<Fixture>, Failure> {
     let input_of = |example: &Example| usize::try_from(example.place.input).ok();
     let mut found: Vec<Option<RecordedCall>> = vec![None; examples.len()];
-    for (number, input) in seen.inputs.iter().enumerate() {
+    for (number, (input, reading)) in seen.inputs.iter().enumerate() {
         let here = || examples.iter().enumerate().filter(|(_, example)| input_of(example) == Some(number));
         let wanted: BTreeSet<&str> = here().map(|(_, example)| example.reference.as_str()).collect();
         if wanted.is_empty() {
             continue;
         }
-        let calls = recorded::calls(input, &wanted, &seen.reading, &project.redaction, bench.after)?;
+        let calls = recorded::calls(input, &wanted, reading, &project.redaction, bench.after)?;
         for (n, example) in here() {
             if let Some(place) = found.get_mut(n) {
                 *place = calls.get(&example.reference).cloned();

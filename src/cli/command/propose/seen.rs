@@ -4,6 +4,7 @@
 use super::args::New;
 use super::drafting::command;
 use crate::cli::exit::Failure;
+use crate::cli::files;
 use crate::cli::flags::Flags;
 use crate::cli::kept;
 use crate::cli::project::Project;
@@ -26,10 +27,8 @@ use crate::upstream::BeyondTape;
 pub struct Seen {
     /// The failures that the draft is for, with the others beside them.
     pub cluster: Cluster,
-    /// What they were read from.
-    pub inputs: Vec<String>,
-    /// How.
-    pub reading: Reading,
+    /// What they were read from, and how.
+    pub inputs: Vec<(String, Reading)>,
     /// What the record says of it.
     pub evidence: Evidence,
     /// The call of a feedback, and its note; none: the cluster's examples speak.
@@ -74,29 +73,48 @@ pub struct Place<'a> {
 /// Traces that cannot be read, or have no such form.
 pub fn of_cluster(place: &Place<'_>, number: u16, plan: &Plan) -> Result<Seen, Failure> {
     let args = place.args;
-    if let Some(first) = args.traces.iter().find(|path| *path == "-") {
-        return Err(Failure::said(format!("`{first}` cannot be drafted from: it is read twice"))
-            .help("keep standard input in a file first")
-            .next(format!("playproof {} --trace trace.jsonl", command(args, &args.verdict))));
-    }
+    refuse_standard_input(args)?;
     let (part, replayed) = mined(place, &args.traces, &args.reading, plan)?;
     let mined = part.finish(plan, &replayed, usize::from(number));
     let Some(cluster) = mined.shown.get(usize::from(number) - 1) else {
-        let forms = counted(mined.clusters as u64, "form was", "forms were");
         let flags = Flags::default().with("--playbook", args.playbook.as_deref());
         let flags = flags.with("--tools", args.tools.as_deref()).reading(&args.reading);
         let words = ["playproof", "mine"].into_iter().chain(args.traces.iter().map(String::as_str));
-        return Err(Failure::said(format!("there is no form {number}: {forms} mined"))
-            .help("the first is the most pressing; which there are depends on playbook and tool facts")
-            .next(flags.after(&words.collect::<Vec<_>>())));
+        let (said, help) = match mined.clusters {
+            0 if mined.failures == 0 => (
+                "no recorded attempt failed: there is no form to draft from".to_owned(),
+                "`--when` drafts a rule without a recording",
+            ),
+            0 => (
+                format!("{} has a use for every failure here: there is no form to draft from", mined.playbook),
+                "`feedback add` keeps a call that was handled wrong all the same, and is drafted from too",
+            ),
+            forms => (
+                format!("there is no form {number}: {} mined", counted(forms as u64, "form was", "forms were")),
+                "the first is the most pressing; which there are depends on playbook and tool facts",
+            ),
+        };
+        return Err(Failure::said(said).help(help).next(flags.after(&words.collect::<Vec<_>>())));
     };
     Ok(Seen {
         evidence: evidence(args, cluster, &mined, &plan.playbook),
         cluster: cluster.clone(),
-        inputs: args.traces.clone(),
-        reading: args.reading.clone(),
+        inputs: args.traces.iter().map(|path| (path.clone(), args.reading.clone())).collect(),
         own: None,
     })
+}
+
+fn refuse_standard_input(args: &New) -> Result<(), Failure> {
+    match args.traces.iter().find(|path| *path == files::STDIN) {
+        None => Ok(()),
+        Some(path) => Err(Failure::said(format!("`{path}` cannot be drafted from: it is read twice"))
+            .help("keep standard input in a file first")
+            .next(format!("playproof {} --trace trace.jsonl", command(args, &args.verdict)))),
+    }
+}
+
+fn slice(place: &Place<'_>, id: &str) -> String {
+    place.workspace.feedback_path(id, "jsonl").to_string_lossy().into_owned()
 }
 
 /// What a feedback holds; what else is kept, and the traces that are named, stand beside it.
@@ -115,28 +133,28 @@ pub fn of_feedback(place: &Place<'_>, kept: &Kept, plan: &Plan) -> Result<Seen, 
             .next(format!("playproof feedback show {}", kept.id))
     };
     let (call, failed) = kept.call().zip(kept.feedback.before.failed.as_ref()).ok_or_else(nothing)?;
-    if args.reading.map.is_some() {
-        return Err(Failure::said("`--map` reads a log, and a feedback is kept in our own format")
-            .help("import the log, and name what comes out with `--trace`")
-            .next("playproof help import"));
-    }
-    let slice = |id: &str| place.workspace.feedback_path(id, "jsonl").to_string_lossy().into_owned();
-    let mut inputs = vec![slice(&kept.id)];
-    inputs.extend(args.traces.iter().cloned());
+    let mut slices = vec![slice(place, &kept.id)];
     for id in place.workspace.feedback_ids()?.iter().filter(|id| **id != kept.id) {
         // What cannot be read is told of where it is meant itself; what is to get the same verdict is no look-alike.
         let other = kept::load(place.workspace, &place.project.redaction, id);
         if other.is_ok_and(|other| other.feedback.expected.as_deref() != Some(&args.verdict)) {
-            inputs.push(slice(id));
+            slices.push(slice(place, id));
         }
     }
-    let (part, _) = mined(place, &inputs, &args.reading, plan)?;
+    // Slices are in our own format, whatever `--map` reads.
+    let plain = Reading { map: None, ..args.reading.clone() };
+    let (mut part, _) = mined(place, &slices, &plain, plan)?;
+    if !args.traces.is_empty() {
+        refuse_standard_input(args)?;
+        let (more, _) = mined(place, &args.traces, &args.reading, plan)?;
+        part.merge(more.after_inputs(u32::try_from(slices.len()).unwrap_or(u32::MAX)));
+    }
+    let traces = args.traces.iter().map(|path| (path.clone(), args.reading.clone()));
     let cluster = part.around(plan, call, AttemptNo::new(failed.attempt)).ok_or_else(nothing)?;
     Ok(Seen {
         evidence: said(kept, call, &cluster, &plan.playbook),
         cluster,
-        inputs,
-        reading: args.reading.clone(),
+        inputs: slices.into_iter().map(|path| (path, plain.clone())).chain(traces).collect(),
         own: Some((call.clone(), kept.feedback.note.clone())),
     })
 }
@@ -151,7 +169,7 @@ fn mined(place: &Place<'_>, inputs: &[String], reading: &Reading, plan: &Plan) -
         reading,
         beyond: BeyondTape::Unanswered,
         jobs: None,
-        allow_empty: false,
+        allow_empty: None,
     };
     let mut all = Part::default();
     let plans = std::slice::from_ref(plan);
