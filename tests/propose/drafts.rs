@@ -304,3 +304,24 @@ fn a_draft_says_what_is_expected_of_a_feedback_of_which_nobody_had_said_it() {
     let (code, said) = project.refused(&["propose", "new", "third", "--from-feedback", &id]);
     assert!(code == 2 && said.contains("is closed: it is over") && said.contains("feedback reopen"), "{said}");
 }
+
+#[test]
+fn a_feedback_on_a_log_that_needs_a_mapping_finds_its_look_alike_there() {
+    let project = Project::new();
+    for name in ["my-log.jsonl", "my-log.mapping.yaml"] {
+        let from = format!("{}/docs/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+        project.write(name, &std::fs::read_to_string(from).expect("an example"));
+    }
+    let map = ["--map", "my-log.mapping.yaml"];
+    let add = ["feedback", "add", "my-log.jsonl", "--call", "agent-41#2", "--note", "It was done already."];
+    let added = project.run(&[&add[..], &map].concat());
+    let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
+    let new = ["propose", "new", "done", "--from-feedback", &id, "--effect", "applied"];
+    let alone = project.run(&new);
+    assert!(alone.out.contains("with `--trace` and what it was recorded in"), "{alone:?}");
+    assert_eq!(project.run(&["propose", "reject", "done", "--reason", "a try"]).code, 0);
+    let ran = project.run(&[&new[..], &["--trace", "my-log.jsonl"], &map].concat());
+    assert!(ran.code == 0 && !ran.out.contains("made up"), "{ran:?}");
+    let (title, expected) = expects(&project, "done/fixtures/not-done");
+    assert!(!title.contains("write this") && !expected.contains("done"), "{title} {expected}");
+}

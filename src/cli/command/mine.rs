@@ -133,7 +133,10 @@ fn next(args: &Args, mined: &Mined) -> Option<String> {
                 let flags = Flags::default().with("--tools", args.tools.as_deref()).reading(&args.reading);
                 flags.after(&words(&["mine"], &args.inputs))
             }
-            Stand::NoneIsOwn => Flags::default().after(&words(&["init", "--from"], &args.inputs)),
+            Stand::NoneIsOwn => {
+                let from = |flags: Flags, input: &String| flags.with("--from", Some(input));
+                args.inputs.iter().fold(Flags::default(), from).after(&["playproof", "init"])
+            }
         },
         None => {
             let example = mined.shown.first()?.examples.first()?;

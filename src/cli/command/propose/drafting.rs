@@ -229,10 +229,10 @@ fn said_of_change(
         (None, keys) if !keys.is_empty() => Ok(format!("{there}: this changes its {}", keys.join(", "))),
         (None, _) if seen.is_some() => Err(Failure::said(format!("{there}, and gives it to these failures"))
             .help("say what is to be other: `--then YAML` for what follows, `--effect` for what it says of the effect")
-            .next(format!("playproof {} --then '{{ ... }}'", command(args, verdict)))),
+            .next(format!("{} --then '{{ ... }}'", again(args, verdict)))),
         (None, _) => Err(Failure::said(format!("{there}, and nothing of it would change"))
             .help("`--when YAML` adds a rule for it, `--then YAML` changes what follows from it")
-            .next(format!("playproof {} --when '{{ ... }}'", command(args, verdict)))),
+            .next(format!("{} --when '{{ ... }}'", again(args, verdict)))),
     }
 }
 

@@ -103,7 +103,7 @@ pub fn fixtures(
             let why = seen.map(|seen| why_made_up(bench, seen));
             spared = made_up(bench, &all, why.as_deref());
             notes.extend(why.map(|why| format!("{why}: the look-alike is made up, and waits for your words")));
-            if seen.is_some_and(|seen| seen.own.is_some() && seen.cluster.others.is_empty()) {
+            if seen.is_some_and(|seen| seen.is_kept_alone) {
                 notes.push("(with `--trace` and what it was recorded in, one may be found there)".to_owned());
             }
         }

@@ -33,6 +33,8 @@ pub struct Seen {
     pub evidence: Evidence,
     /// The call of a feedback, and its note; none: the cluster's examples speak.
     pub own: Option<(RecordedCall, String)>,
+    /// Nothing was looked at but what is kept.
+    pub is_kept_alone: bool,
 }
 
 impl Seen {
@@ -101,6 +103,7 @@ pub fn of_cluster(place: &Place<'_>, number: u16, plan: &Plan) -> Result<Seen, F
         cluster: cluster.clone(),
         inputs: args.traces.iter().map(|path| (path.clone(), args.reading.clone())).collect(),
         own: None,
+        is_kept_alone: false,
     })
 }
 
@@ -155,6 +158,7 @@ pub fn of_feedback(place: &Place<'_>, kept: &Kept, plan: &Plan) -> Result<Seen, 
         evidence: said(kept, call, &cluster, &plan.playbook),
         cluster,
         inputs: slices.into_iter().map(|path| (path, plain.clone())).chain(traces).collect(),
+        is_kept_alone: args.traces.is_empty(),
         own: Some((call.clone(), kept.feedback.note.clone())),
     })
 }
