@@ -187,6 +187,7 @@ fn a_verdict_that_exhausts_its_call_is_mined_and_one_that_helps_is_not() {
     let mined = mine(&trace.concat());
     assert_eq!(forms(&mined), [("index is gone", 1)]);
     assert_eq!((mined.shown[0].helped, &*mined.shown[0].verdict), (3, "server_error_5xx"));
+    assert_eq!(mined.shown[0].before.as_deref(), Some("server-error"), "behind it no rule would catch them");
     assert_eq!((mined.failures, mined.unclassified, mined.exhausted, mined.undetermined), (6, 0, 1, 1));
 }
 

@@ -325,3 +325,41 @@ fn a_feedback_on_a_log_that_needs_a_mapping_finds_its_look_alike_there() {
     let (title, expected) = expects(&project, "done/fixtures/not-done");
     assert!(!title.contains("write this") && !expected.contains("done"), "{title} {expected}");
 }
+
+#[test]
+fn other_words_for_a_verdict_need_no_fixture() {
+    let project = Project::new();
+    assert_eq!(project.run(&["propose", "new", "slow", "--means", "Nobody answered in time."]).code, 0);
+    assert!(!project.path("proposals/slow-2/fixtures").exists());
+    project.write("proposals/slow-2/adr.md", &record("Nothing but the words."));
+    let accept = project.run(&["propose", "accept", "slow-2", "--reason", "clearer"]);
+    assert_eq!((accept.code, project.run(&["check"]).code), (0, 0), "{accept:?}");
+    assert!(project.read(crate::project::PLAYBOOK).contains("means: \"Nobody answered in time.\"   # who knows"));
+    assert_eq!(project.run(&["propose", "new", "slow", "--like", "unclassified"]).code, 0);
+    std::fs::remove_dir_all(project.path("proposals/slow-2/fixtures")).unwrap();
+    project.edit("fixtures/slow.yaml", "timeout: {}", "ok: {}");
+    let said = project.refused(&["propose", "check"]).1;
+    assert!(said.contains("catches nothing: no fixture shows the change"), "{said}");
+}
+
+#[test]
+fn a_form_that_a_verdict_did_not_help_gets_a_rule_before_that_verdict_s() {
+    let project = Project::new();
+    let answer = |n: u32| {
+        format!(
+            r#"{{"type":"tool_result","call_id":"a","attempt":{n},"status":"error","error":{{"status":504,"message":"the index is gone"}}}}"#
+        ) + "\n"
+    };
+    let call = "{\"type\":\"tool_call\",\"call_id\":\"a\",\"tool\":\"search\",\"idempotency_key\":\"k\"}\n".to_owned();
+    project.write("trace.jsonl", &(call + &answer(1) + &answer(2)));
+    let page = project.run(&["mine", "trace.jsonl"]);
+    assert!(page.out.contains("if it stands before gateway"), "{}", page.out);
+    let ran = project.run(&["propose", "new", "gone", "--from-cluster", "1", "--trace", "trace.jsonl"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(project.read("proposals/gone/proposal.yaml").contains("    before: gateway\n"));
+    let (_, said) = project.refused(&["propose", "check"]);
+    assert!(!said.contains("catches nothing:") && !said.contains("new lint:"), "{said}");
+    let ran = project.run(&["propose", "new", "slow", "--from-cluster", "1", "--trace", "trace.jsonl"]);
+    let next = "next: playproof propose new slow --from-cluster 1 --trace trace.jsonl --then '{ ... }'";
+    assert!(ran.code == 2 && ran.err.contains("gives it to these failures") && ran.err.contains(next), "{ran:?}");
+}
