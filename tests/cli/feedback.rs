@@ -63,7 +63,9 @@ fn a_call_is_kept_with_its_slice_listed_and_shown() {
     let list = place.run(&["feedback", "list"]);
     assert!(list.out.contains(&format!("open      {id}\n")) && list.out.contains("1 open, 0 answered"), "{}", list.out);
     assert!(list.out.contains("crm.update: verdict unclassified, expected out_of_stock"), "{}", list.out);
+    let by_file = place.run(&["feedback", "show", &format!("proposals/feedback/{id}.yaml")]);
     let show = place.run(&["feedback", "show", &id]);
+    assert_eq!(by_file.out, show.out);
     for said in [
         "note        wait",
         "came from   t.jsonl:4, call r1#2",

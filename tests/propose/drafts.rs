@@ -363,3 +363,16 @@ fn a_form_that_a_verdict_did_not_help_gets_a_rule_before_that_verdict_s() {
     let next = "next: playproof propose new slow --from-cluster 1 --trace trace.jsonl --then '{ ... }'";
     assert!(ran.code == 2 && ran.err.contains("gives it to these failures") && ran.err.contains(next), "{ran:?}");
 }
+
+#[test]
+fn a_rule_that_earlier_ones_leave_nothing_to_stands_before_them() {
+    let project = Project::new();
+    let ran = project.run(&["propose", "new", "lost", "--when", "{ kind: timeout, tool: 'mail.*' }"]);
+    assert!(ran.code == 0 && ran.out.contains("the rule stands before `timeout`"), "{ran:?}");
+    assert!(project.read("proposals/lost/proposal.yaml").contains("    before: timeout\n"));
+    assert!(expects(&project, "lost/fixtures/lost").1.contains("verdicts: [lost"));
+    let (_, said) = project.refused(&["propose", "check"]);
+    assert!(!said.contains("catches nothing:") && !said.contains("new lint:"), "{said}");
+    let ran = project.run(&["propose", "new", "other", "--when", "{ kind: reset }"]);
+    assert!(!ran.out.contains("stands before") && !project.read("proposals/other/proposal.yaml").contains("before:"));
+}

@@ -21,7 +21,7 @@ A feedback is open until the playbook gives its failure the verdict that is expe
 nothing is to be done about is closed, with the reason. Nothing is deleted: it is there for whoever sees the same.
 
 Each is two files in the folder `feedback` beside the proposals: what people say of the call, and the slice of the
-trace that replays it. An example of a change goes on with `playproof propose new VERDICT --from-feedback ID`.")]
+trace that replays it. What answers one is drafted by `playproof propose new VERDICT --from-feedback ID`.")]
 pub struct Args {
     /// The question.
     #[command(subcommand)]

@@ -18,7 +18,8 @@ use crate::cli::workspace::{Used, Workspace};
 use crate::coverage::to_yaml;
 use crate::diagnostic::Source;
 use crate::feedback::Kept;
-use crate::proposal::{self, adr_text, apply, proposal_text};
+use crate::playbook::lint::silent_rules;
+use crate::proposal::{self, Applied, Draft, DraftRule, adr_text, apply, proposal_text};
 use crate::report::text::visible;
 use crate::sim::Plan;
 
@@ -43,13 +44,10 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
         Some(kept) => Some(seen::of_feedback(&source, kept, &before)?),
         None => args.from_cluster.map(|number| seen::of_cluster(&source, number, &before)).transpose()?,
     };
-    let draft = drafting::draft(args, &target, (&name, &used), seen.as_ref(), &mut notes)?;
-    let text = proposal_text(&draft);
+    let mut draft = drafting::draft(args, &target, (&name, &used), seen.as_ref(), &mut notes)?;
     let folder = workspace.proposals().join(&target.id);
-    let typed = |report| Failure::from(report).next("playproof propose new --help");
     let file = workspace.name(&folder.join("proposal.yaml"));
-    let proposal = proposal::parse(Source::whole(file, text.as_str())).map_err(typed)?;
-    let applied = apply(&used.loaded.places.source, &proposal).map_err(typed)?;
+    let (text, applied) = placed(&mut draft, &file, &used, &mut notes)?;
     let after = Plan::new(applied.loaded.playbook, &facts);
     let bench = Bench { draft: &draft, before: &before, after: &after };
     let mut changes = vec![
@@ -63,6 +61,39 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     changes.extend(kept.as_ref().and_then(|kept| answered(args, &workspace, kept, &mut notes)));
     alone.commit(&changes)?;
     say(&workspace, &target, &changes, notes, output)
+}
+
+/// The proposal and what it makes of the playbook. A rule that was typed and that earlier rules leave nothing to stands
+/// before them: as late as it can speak.
+fn placed(draft: &mut Draft, file: &str, used: &Used, notes: &mut Vec<String>) -> Result<(String, Applied), Failure> {
+    let tried = |draft: &Draft| -> Result<(String, Applied), Failure> {
+        let typed = |report| Failure::from(report).next("playproof propose new --help");
+        let text = proposal_text(draft);
+        let proposal = proposal::parse(Source::whole(file, text.as_str())).map_err(typed)?;
+        let applied = apply(&used.loaded.places.source, &proposal).map_err(typed)?;
+        Ok((text, applied))
+    };
+    let last = tried(draft)?;
+    let Some(rule) = draft.rule.clone().filter(|rule| rule.before.is_none() && is_silent(&last.1, &rule.name)) else {
+        return Ok(last);
+    };
+    for other in used.loaded.playbook.rules.iter().rev() {
+        let before = Some(other.name.to_string());
+        let moved = Draft { rule: Some(DraftRule { before, ..rule.clone() }), ..draft.clone() };
+        let earlier = tried(&moved)?;
+        if !is_silent(&earlier.1, &rule.name) {
+            notes.push(format!("the rule stands before `{}`, which would leave nothing to it", other.name));
+            *draft = moved;
+            return Ok(earlier);
+        }
+    }
+    Ok(last)
+}
+
+/// Whether a rule of the playbook as proposed can never speak.
+fn is_silent(applied: &Applied, rule: &str) -> bool {
+    let rules = applied.loaded.playbook.rules.iter().zip(silent_rules(&applied.loaded));
+    rules.filter(|(known, _)| *known.name == *rule).any(|(_, why)| why.is_some())
 }
 
 fn say(
