@@ -4,12 +4,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::lines::{
-    block_end, indentation, is_blank_at, is_blank_before, is_flow, line_break, line_start, with_comments,
-};
 use super::model::{Named, Operation, Part, Place, Snippet, What};
 use crate::diagnostic::{Diagnostic, Source, did_you_mean};
 use crate::playbook::model::UNCLASSIFIED;
+use crate::yaml::lines::{
+    behind_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_start,
+    trimmed, with_comments,
+};
 use crate::yaml::{self, Entry, Kind, Node};
 
 /// Comments are broken at this column.
@@ -245,13 +246,15 @@ impl<'a> Text<'a> {
     /// The place of a value and what replaces it.
     fn value(&self, old: &Entry, new: &Snippet) -> Result<(Range<usize>, String), Refusal> {
         let colon = old.key_span.end;
+        let is_below = is_block_text(self.text, old);
         let aliased = old.value.span.start < colon
-            || !self.text.get(colon..old.value.span.start).is_some_and(|between| {
-                between.lines().all(|line| {
-                    let said = line.trim();
-                    said.is_empty() || said == ":" || said.starts_with('#') || said.starts_with(": #")
-                })
-            });
+            || !is_below
+                && !self.text.get(colon..old.value.span.start).is_some_and(|between| {
+                    between.lines().all(|line| {
+                        let said = line.trim();
+                        said.is_empty() || said == ":" || said.starts_with('#') || said.starts_with(": #")
+                    })
+                });
         if aliased {
             let help = "write the value out here, without anchors and aliases";
             return Err(by_hand(old, "an alias, or a value with an anchor", help));
@@ -259,10 +262,13 @@ impl<'a> Text<'a> {
         let is_map = matches!(old.value.kind, Kind::Map(_) | Kind::List(_)) && !is_flow(self.text, &old.value);
         let indent = indentation(self.text, old.key_span.start);
         match (new.line(), is_map) {
+            (Some(line), false) if is_below => {
+                Ok((behind_colon(self.text, old)..trimmed(self.text, old.value.span.end), format!(" {line}")))
+            }
             (Some(line), false) => Ok((old.value.span.clone(), line.to_owned())),
             (Some(line), true) => {
                 let end = trimmed(self.text, block_end(self.text, &old.value, indent));
-                Ok((self.behind_colon(old)..end, format!(" {line}")))
+                Ok((behind_colon(self.text, old)..end, format!(" {line}")))
             }
             (None, _)
                 if self
@@ -274,7 +280,7 @@ impl<'a> Text<'a> {
                 let blanks = " ".repeat(indent + self.step());
                 let lines: Vec<String> = new.0.iter().map(|line| format!("{blanks}{line}")).collect();
                 let broken = line_break(self.text);
-                Ok((self.behind_colon(old)..end, format!("{broken}{}", lines.join(broken))))
+                Ok((behind_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
             }
             (None, _) => Err(by_hand(
                 old,
@@ -282,11 +288,6 @@ impl<'a> Text<'a> {
                 "write the new value in one line, `{ ... }`, in the proposal",
             )),
         }
-    }
-
-    fn behind_colon(&self, entry: &Entry) -> usize {
-        let from = entry.key_span.end;
-        self.text.get(from..).and_then(|rest| rest.find(':')).map_or(from, |colon| from + colon + 1)
     }
 
     /// The blanks that the file adds for each level, as its verdicts show it.
@@ -346,7 +347,7 @@ impl<'a> Text<'a> {
     /// Rows for a section that is `[]`, `{}` or nothing.
     fn fill_empty(&self, key: &str, lines: &[String]) -> Edited {
         let section = self.section(key)?;
-        let start = self.behind_colon(section);
+        let start = behind_colon(self.text, section);
         let end = if is_flow(self.text, &section.value) { section.value.span.end } else { start };
         let broken = line_break(self.text);
         Ok(self.replaced(start..end, &format!("{broken}{}", lines.join(broken))))
@@ -389,11 +390,6 @@ fn commented(comment: Option<&str>, indent: usize) -> Vec<String> {
         }
     }
     lines.into_iter().map(|line| format!("{}# {line}", " ".repeat(indent))).collect()
-}
-
-/// Where the text before `end` stops saying something.
-fn trimmed(text: &str, end: usize) -> usize {
-    text.get(..end).map_or(end, |text| text.trim_end().len())
 }
 
 fn entry<'a>(node: &'a Node, key: &str) -> Option<&'a Entry> {

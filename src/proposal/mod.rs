@@ -7,7 +7,6 @@ mod draft;
 mod edit;
 mod gates;
 mod judged;
-mod lines;
 mod model;
 mod parse;
 mod schema;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::lines;
 use super::model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, merge_conflict};
-use crate::yaml::{self, Cursor, Record};
+use crate::yaml::{self, Cursor, Kind, Record, lines, quoted};
 
 pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
 pub(super) const STEPS: &[&str] =
@@ -141,7 +140,18 @@ fn name(at: Cursor<'_>) -> Option<Named> {
 }
 
 fn written(at: Cursor<'_>, source: &Arc<Source>) -> Snippet {
-    Snippet(lines::snippet(&source.text, at.node()))
+    let lines = lines::snippet(&source.text, at.node());
+    match (&at.node().kind, lines.as_slice()) {
+        (_, [line]) if line.starts_with(['"', '\'']) => Snippet(lines),
+        // A text behind `|` or `>`, which another place in the playbook would read in another way.
+        (Kind::Scalar { text, .. }, [line]) if line.contains(": ") || line.contains(" #") => one_line(text),
+        (Kind::Scalar { text, .. }, [_, _, ..]) => one_line(text),
+        _ => Snippet(lines),
+    }
+}
+
+fn one_line(text: &str) -> Snippet {
+    Snippet(vec![quoted(text.trim_end())])
 }
 
 fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<What> {

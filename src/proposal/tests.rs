@@ -153,6 +153,20 @@ fn values_are_replaced_where_they_stand_in_either_style() {
     assert_eq!(gone.len(), 2);
 }
 
+#[test]
+fn a_text_that_stands_below_its_key_is_replaced_and_the_next_key_stays_in_its_line() {
+    let folded = PLAYBOOK.replace("means: No answer in time.", "means: >\n      No answer\n      in time.");
+    let result = applied(&folded, "  - change_verdict: slow\n    means: Too late.\n").unwrap();
+    assert_eq!(result, PLAYBOOK.replace("No answer in time.", "Too late."));
+    for (value, means) in [
+        ("|\n      Late: # too\n      late.", "\"Late: # too\\nlate.\""),
+        (">\n      Late: too late.", "'Late: too late.'"),
+    ] {
+        let result = applied(&folded, &format!("  - change_verdict: slow\n    means: {value}\n")).unwrap();
+        assert_eq!(result, PLAYBOOK.replace("No answer in time.", means));
+    }
+}
+
 fn refused(text: &str, operations: &str) -> String {
     let report = applied(text, operations).unwrap_err();
     report.to_string()

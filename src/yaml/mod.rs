@@ -20,6 +20,7 @@
 //! ```
 
 mod cursor;
+pub mod lines;
 mod node;
 mod problems;
 mod quantity;

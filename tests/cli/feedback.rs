@@ -341,6 +341,29 @@ fn a_feedback_is_edited_closed_and_opened_again() {
 }
 
 #[test]
+fn what_people_wrote_around_a_feedback_stays_when_it_is_changed() {
+    let place = place();
+    let id = keep_shelf(&place);
+    let file = format!("proposals/feedback/{id}.yaml");
+    let text = store(&place)[&file].replace("note: 'wait'", "# Ann saw it\nnote: >   # folded\n  wait\n\n# and so on");
+    place.write(&file, &text);
+    let close = ["feedback", "close", &id, "--reason", "over"];
+    assert_eq!(place.run(&close).code, 0);
+    let expected = "expected: 'out_of_stock'\n";
+    assert_eq!(store(&place)[&file], text.replace(expected, &format!("{expected}closed: 'over'\n")));
+    assert_eq!(place.run(&["feedback", "reopen", &id]).code, 0);
+    assert_eq!(store(&place)[&file], text);
+    assert_eq!(place.run(&["feedback", "edit", &id, "--note", "refill it"]).code, 0);
+    assert_eq!(store(&place)[&file], text.replace(">   # folded\n  wait\n", "'refill it'\n"));
+
+    place.write(&file, text.replace("playbook: ", "playbook: &a ").replace("'out_of_stock'", "*a"));
+    let before = store(&place);
+    let run = place.run(&["feedback", "edit", &id, "--expected", "gone"]);
+    refused(&run, &[&format!("{file}:11:1"), "`expected` cannot be edited by a program", "nothing was changed"]);
+    assert_eq!(store(&place), before);
+}
+
+#[test]
 fn an_edit_that_cannot_be_meant_changes_nothing() {
     let place = place();
     let id = keep_shelf(&place);

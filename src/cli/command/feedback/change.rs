@@ -146,7 +146,8 @@ fn change(
         true => format!("{}: nothing was changed", kept.id),
         false => {
             let name = workspace.name(&path);
-            alone.commit(&[Change::Write(path, feedback.render().into_bytes())])?;
+            let text = kept::edited(&kept, &feedback)?;
+            alone.commit(&[Change::Write(path, text.into_bytes())])?;
             format!("{said}\nwrote {name}")
         }
     };
