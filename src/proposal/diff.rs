@@ -66,6 +66,12 @@ impl FixtureDiff {
         gives(&self.after, verdict)
     }
 
+    /// Whether this rule gives any verdict under the playbook as it is.
+    pub fn heard(&self, rule: &str) -> bool {
+        let body = parse_body(Source::whole("the run", self.body_before.as_str())).ok();
+        body.is_some_and(|body| body.events.iter().any(|event| event.field("rule") == Some(rule)))
+    }
+
     /// Whether any call gets this verdict under the playbook as it is.
     pub fn got(&self, verdict: &str) -> bool {
         gives(&self.before, verdict)

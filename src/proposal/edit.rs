@@ -8,8 +8,8 @@ use super::model::{Named, Operation, Part, Place, Snippet, What};
 use crate::diagnostic::{Diagnostic, Source, did_you_mean};
 use crate::playbook::model::UNCLASSIFIED;
 use crate::yaml::lines::{
-    behind_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_start,
-    trimmed, with_comments,
+    behind_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_end,
+    line_start, trimmed, with_comments,
 };
 use crate::yaml::{self, Entry, Kind, Node};
 
@@ -38,6 +38,8 @@ pub(super) fn edit(source: &Arc<Source>, operation: &Operation) -> Edited {
         What::AddVerdict(name, verdict) => text.add_verdict(name, verdict, comment),
         What::AddRule(name, rule, place) => text.add_rule(name, rule, place, comment),
         What::MoveRule(name, place) => text.move_rule(name, place),
+        What::RemoveRule(name) => text.remove("classify", named(&text.rules()?, name, "rule")?),
+        What::RemoveVerdict(name) => text.remove("verdicts", named(&text.items("verdicts")?, name, "verdict")?),
         What::AddQueue(name) => text.add_queue(name),
         What::ChangeVerdict(name, parts) => text.change_verdict(name, parts),
         What::ChangeLimit(name, value) => text.change_limit(name, value),
@@ -167,15 +169,9 @@ impl<'a> Text<'a> {
             }
         }
         let span = with_comments(self.text, rule.at)..self.end_of(rule);
-        let lines: Vec<String> = self
-            .text
-            .get(span.clone())
-            .unwrap_or("")
-            .lines()
-            .map(|line| line.trim_end_matches('\r').to_owned())
-            .collect();
-        let mut without = self.text.to_owned();
-        without.replace_range(span, "");
+        let moved = self.text.get(span.clone()).unwrap_or("");
+        let lines: Vec<String> = moved.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect();
+        let without = self.replaced(span, "");
         let source = Source::whole("", without);
         let root = yaml::parse(Arc::clone(&source), |root| Some(root.node().clone()));
         let root = root.map_err(|_| {
@@ -187,6 +183,26 @@ impl<'a> Text<'a> {
         })?;
         let rest = Text { text: &source.text, root: &root };
         rest.put(&rest.rules()?, place, &lines, false)
+    }
+
+    /// The text without a row: its comment goes with it, and the blank line that set it off.
+    fn remove(&self, key: &str, item: &Item<'_>) -> Edited {
+        let items = self.items(key)?;
+        let is_at = |row: Option<&Item<'_>>| row.is_some_and(|row| row.at == item.at);
+        let (is_first, is_last) = (is_at(items.first()), is_at(items.last()));
+        if is_first && is_last {
+            let section = self.section(key)?;
+            let empty = if matches!(section.value.kind, Kind::Map(_)) { " {}" } else { " []" };
+            let end = trimmed(self.text, self.end_of(item));
+            return Ok(self.replaced(behind_colon(self.text, section)..end, empty));
+        }
+        let (mut start, mut end) = (with_comments(self.text, item.at), self.end_of(item));
+        if is_last && is_blank_before(self.text, start) {
+            start = line_start(self.text, start.saturating_sub(1));
+        } else if is_blank_at(self.text, end) && (is_first || is_blank_before(self.text, start)) {
+            end = line_end(self.text, end);
+        }
+        Ok(self.replaced(start..end, ""))
     }
 
     fn add_queue(&self, name: &Named) -> Edited {

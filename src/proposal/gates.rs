@@ -11,7 +11,7 @@ use super::model::{Expected, Proposal, What};
 use crate::check::Id;
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, RowChange};
-use crate::playbook::lint::lint;
+use crate::playbook::lint::{lint, silent_rules};
 use crate::playbook::model::Playbook;
 use crate::playbook::{Loaded, fingerprint};
 use crate::sim::Contradiction;
@@ -191,12 +191,36 @@ pub fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
     verdicts
 }
 
-/// Whether the proposal says only in other words what verdicts mean: no fixture can show that.
-fn is_words_alone(proposal: &Proposal) -> bool {
-    proposal.operations.iter().all(|operation| match &operation.what {
+/// Whether the proposal only says in other words what verdicts mean, and takes away what has no say: no fixture can show
+/// that.
+fn is_unseen(tried: &Tried<'_>) -> bool {
+    tried.proposal.operations.iter().all(|operation| match &operation.what {
         What::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
+        What::RemoveRule(rule) => !speaks(tried.before, &rule.text),
+        What::RemoveVerdict(_) => true,
         _ => false,
     })
+}
+
+/// Whether a rule of the playbook can speak at all.
+fn speaks(loaded: &Loaded, rule: &str) -> bool {
+    let mut rules = loaded.playbook.rules.iter().zip(silent_rules(loaded));
+    rules.any(|(known, silent)| *known.name == *rule && silent.is_none())
+}
+
+/// Whether fixtures show what becomes of the failures that a rule caught which is taken away.
+fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+    let removed = tried.proposal.operations.iter().filter_map(|operation| match &operation.what {
+        What::RemoveRule(rule) => Some(&rule.text),
+        _ => None,
+    });
+    for rule in removed.filter(|rule| speaks(tried.before, rule)) {
+        if !tried.diffs.iter().any(|diff| diff.heard(rule)) {
+            let said = format!("no fixture shows what becomes of the failures that the rule `{rule}` catches today");
+            let next = format!("write one into {}/fixtures/, then {}", tried.folder, again(tried));
+            say(GateKind::CatchesNothing, said, next);
+        }
+    }
 }
 
 /// Whether the proposal's own fixtures show what it is for.
@@ -217,7 +241,8 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
             say(GateKind::NoLookAlike, said, format!("write one into {fixtures}, then {}", again(tried)));
         }
     }
-    let is_shown = tried.diffs.iter().any(|diff| diff.class().is_some()) || is_words_alone(tried.proposal);
+    removals(tried, say);
+    let is_shown = tried.diffs.iter().any(|diff| diff.class().is_some()) || is_unseen(tried);
     if given.is_empty() && !is_shown {
         let said = "no fixture shows the change".to_owned();
         say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
@@ -329,10 +354,34 @@ fn lints(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
         gates.push(Gate {
             kind: GateKind::NewLint,
             message: format!("lint says something new: {}", said.message),
-            next: format!("playproof help {}", said.id),
+            next: way_out(tried, &said).unwrap_or_else(|| format!("playproof help {}", said.id)),
             report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),
         });
     }
+}
+
+/// What takes the cause of a lint away, where it is a row of the playbook as it is that the proposal leaves no say.
+fn way_out(tried: &Tried<'_>, said: &Diagnostic) -> Option<String> {
+    let place = &said.labels.first()?.span;
+    let (playbook, places) = (&tried.applied.loaded.playbook, &tried.applied.loaded.places);
+    let is_named = |row: &String| places.row(playbook, row, "").is_some_and(|at| at.contains(&place.start));
+    let (step, name) = match said.id {
+        "shadowed_rule" => {
+            let mut rules = tried.before.playbook.rules.iter().map(|rule| &*rule.name);
+            ("remove_rule", rules.find(|rule| is_named(&format!("rule {rule}")))?)
+        }
+        "unreached_verdict" => {
+            let mut verdicts = tried.before.playbook.verdicts.iter().map(|verdict| &*verdict.name);
+            ("remove_verdict", verdicts.find(|verdict| is_named(&format!("verdict {verdict}")))?)
+        }
+        _ => return None,
+    };
+    Some(format!(
+        "write `- {step}: {name}` below `operations` in {}/proposal.yaml if it may go, or ask for less in the new rule, \
+         then {}",
+        tried.folder,
+        again(tried)
+    ))
 }
 
 fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {

@@ -8,12 +8,22 @@ use crate::golden::{Class, merge_conflict};
 use crate::yaml::{self, Cursor, Kind, Record, lines, quoted};
 
 pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
-pub(super) const STEPS: &[&str] =
-    &["add_verdict", "add_rule", "move_rule", "add_queue", "change_verdict", "change_limit"];
+pub(super) const STEPS: &[&str] = &[
+    "add_verdict",
+    "add_rule",
+    "move_rule",
+    "remove_rule",
+    "remove_verdict",
+    "add_queue",
+    "change_verdict",
+    "change_limit",
+];
 pub(super) const STEP: &[&str] = &[
     "add_verdict",
     "add_rule",
     "move_rule",
+    "remove_rule",
+    "remove_verdict",
     "add_queue",
     "change_verdict",
     "change_limit",
@@ -114,6 +124,8 @@ fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
         "add_verdict" => add_verdict(value, source),
         "add_rule" => add_rule(value, &record, source),
         "move_rule" => move_rule(value, &record),
+        "remove_rule" => Some(What::RemoveRule(name(value)?)),
+        "remove_verdict" => Some(What::RemoveVerdict(name(value)?)),
         "add_queue" => Some(What::AddQueue(name(value)?)),
         "change_verdict" => change_verdict(value, &record, source),
         _ => change_limit(value, &record, source),
