@@ -82,6 +82,7 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
         let mut ledger = replayed.ledger();
         if notes.iter().any(|note| note.read_as.is_some()) {
             ledger.unknown_fields = 0; // said of each input
+            ledger.lines = 0;
         }
         let all =
             InputAccount { name: "all inputs".to_owned(), ledger, firsts: Firsts::default(), skipped: Vec::new() };
@@ -94,12 +95,14 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     let ledger = &account.ledger;
     let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {})", text::visible(format)));
     let name = text::fitted_path(&account.name, width.saturating_sub(text::width(&read_as)));
-    let mut said = vec![
-        text::counted(ledger.lines, "line", "lines"),
+    // The lines of a foreign one are those that an import made of it: no file has them.
+    let lines = (read_as.is_empty() && ledger.lines > 0).then(|| text::counted(ledger.lines, "line", "lines"));
+    let mut said: Vec<String> = lines.into_iter().collect();
+    said.extend([
         text::counted(ledger.runs, "run", "runs"),
         text::counted(ledger.calls + ledger.combined, "call", "calls"),
         text::counted(ledger.results + ledger.combined, "result", "results"),
-    ];
+    ]);
     // What an import leaves in its lines is our own doing.
     let unknown_fields = if read_as.is_empty() { ledger.unknown_fields } else { 0 };
     let odd = [

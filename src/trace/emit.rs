@@ -1,11 +1,13 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
 use crate::trace::json;
+use crate::trace::origin::{Origins, Stands};
 
 /// Lines of a trace, one object each.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
+    origins: Origins,
 }
 
 /// When something was, as our format writes it.
@@ -33,6 +35,7 @@ pub(crate) struct CallLine<'a> {
     /// Microseconds.
     pub(crate) timeout: Option<u64>,
     pub(crate) source: &'a str,
+    pub(crate) stands: Stands,
 }
 
 /// What a line says of a result.
@@ -49,6 +52,7 @@ pub(crate) struct ResultLine<'a> {
     /// None: it went well.
     pub(crate) failed: Option<ErrorPart<'a>>,
     pub(crate) source: &'a str,
+    pub(crate) stands: Stands,
 }
 
 /// The error object of a failed result.
@@ -67,9 +71,19 @@ impl Lines {
         self.bytes
     }
 
+    /// All lines so far, and where each comes from.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Origins) {
+        (self.bytes, self.origins)
+    }
+
     /// Takes the lines so far, for a writer that streams.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
+    }
+
+    /// Takes where they come from.
+    pub(crate) fn take_origins(&mut self) -> Origins {
+        std::mem::take(&mut self.origins)
     }
 
     pub(crate) fn call(&mut self, call: &CallLine<'_>) {
@@ -84,6 +98,7 @@ impl Lines {
         object.text("reversal_token", call.token);
         object.millis("timeout_ms", call.timeout);
         object.end(call.source);
+        self.origins.push(call.stands, call.source);
     }
 
     pub(crate) fn result(&mut self, result: &ResultLine<'_>) {
@@ -99,12 +114,14 @@ impl Lines {
             object.error(&error);
         }
         object.end(result.source);
+        self.origins.push(result.stands, result.source);
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {
         let mut object = self.begin("run_end");
         object.text("run_id", Some(run));
         object.end("");
+        self.origins.push(Stands::default(), "");
     }
 
     fn begin(&mut self, kind: &str) -> Object<'_> {

@@ -51,7 +51,7 @@ fn of_call<'a>(call: &'a RecordedCall, label: &'a str) -> CallLine<'a> {
         evidence: call.evidence(),
         token: call.token(),
         timeout: call.timeout.map(crate::time::Duration::as_micros),
-        source: "",
+        ..CallLine::default()
     }
 }
 
@@ -79,7 +79,7 @@ fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAns
             AnswerTo::Reversal => Some("reversal"),
         },
         failed,
-        source: "",
+        ..ResultLine::default()
     }
 }
 

@@ -7,6 +7,7 @@ mod feedback;
 mod impact;
 mod mine;
 mod pages;
+mod places;
 mod same_bytes;
 mod suggested;
 

@@ -65,6 +65,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "replay",
             "sim",
             "trace::model",
+            "trace::origin",
         ],
     ),
     ("impact", CAPABILITY),

@@ -2,7 +2,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
-use crate::cli::inputs::{self, Foreign};
+use crate::cli::inputs;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
 use crate::report::style::Palette;
@@ -40,13 +40,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid));
     let name = files::display_name(&args.input);
-    let imported = match inputs::foreign(&args.input, mapping.as_ref())? {
-        Foreign::Imported(imported) => imported,
-        Foreign::Unknown => {
-            return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
-                .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
-                .next("playproof schema mapping"));
-        }
+    let Some(imported) = inputs::foreign(&args.input, mapping.as_ref())? else {
+        return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
+            .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
+            .next("playproof schema mapping"));
     };
     match args.output.as_deref() {
         Some(path) => files::write_atomically(path, &imported.lines)?,

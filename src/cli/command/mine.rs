@@ -5,11 +5,11 @@ use clap::ValueEnum;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::Output;
-use crate::cli::playbooks;
 use crate::cli::project::Project;
 use crate::cli::reading::Reading;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
+use crate::cli::{inputs, playbooks};
 use crate::mining::{Mined, Miner, Part};
 use crate::report::mining::{Shown, json, page};
 use crate::report::style::Palette;
@@ -92,6 +92,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         command: "mine",
         flags: flags(args),
         inputs: &args.inputs,
+        sources: inputs::sources(&args.inputs),
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
         jobs: args.jobs,
@@ -101,9 +102,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
     let [plan] = &plans;
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
-    let Streamed { replayed, notes, names } = &streamed;
+    let Streamed { replayed, notes, sources } = &streamed;
     let next = next(args, &mined);
-    let shown = Shown { mined: &mined, replayed, notes, names, next: next.as_deref() };
+    let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_deref() };
     match args.format {
         Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
         Format::Json => output.write(&json(&shown))?,

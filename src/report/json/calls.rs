@@ -28,6 +28,7 @@ pub fn write_call(
     if let Some(line) = view.line {
         number(out, ",\"line\":", line);
     }
+    text_if(out, ",\"path\":", view.path);
     text(out, ",\"tool\":", view.tool);
     text_if(out, ",\"idempotency_key\":", view.key);
     if let Some(outcome) = transcript.outcomes.get(call.index()) {

@@ -3,6 +3,8 @@
 use super::write::Object;
 use crate::event::{EffectClaim, FindingBy, FindingId, Names};
 use crate::replay::{Counts, FindingCounts, OUTCOMES, Replayed, Summary};
+use crate::trace::model::Place;
+use crate::trace::origin::Sources;
 
 /// Writes the account of a replay's inputs into an object.
 pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
@@ -20,6 +22,12 @@ pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
             }
         }
     });
+}
+
+/// Writes where a call stands into an object: `input`, `line`, and `path` where the line alone does not tell it.
+pub fn write_place(object: &mut Object<'_>, sources: &Sources, place: Place) {
+    let origin = sources.of(place);
+    object.text_if("input", sources.name(place.input)).number("line", origin.line).text_if("path", origin.path);
 }
 
 /// Writes the keys of a whole replay into an object: `inputs`, `recorded`, `playbooks`.

@@ -19,6 +19,7 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
         run: None,
         input: None,
         line: None,
+        path: None,
         tool: "pay",
         args: None,
         key: None,

@@ -32,7 +32,7 @@ pub struct Args {
     pub inputs: Vec<String>,
 
     /// The call: a reference such as `r1#3` (run and number), its place FILE:LINE, or its own id
-    #[arg(long, value_name = "REF|PLACE|ID")]
+    #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true)]
     pub call: Option<String>,
 
     /// The playbook: an embedded name or a path [default: the project's, or standard]

@@ -12,6 +12,7 @@ use crate::report::style::Palette;
 use crate::sim::Plan;
 use crate::time::Instant;
 use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 fn plan(name: &str) -> Plan {
@@ -52,7 +53,7 @@ fn refund(key: Option<&str>, answers: Vec<RecordedAnswer>) -> Case {
     Case::Recorded {
         call: Box::new(call),
         beyond: BeyondTape::Unanswered,
-        input: "trace.jsonl".into(),
+        sources: Sources::new(["trace.jsonl".to_owned()]),
         recorded: Recorded::default(),
     }
 }

@@ -7,11 +7,11 @@ use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::Output;
-use crate::cli::playbooks;
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
+use crate::cli::{inputs, playbooks};
 use crate::impact::{Gate, Part, Watcher};
 use crate::proposal::Judged;
 use crate::report::proposal::{json, markdown, page};
@@ -121,6 +121,7 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Outpu
         command: &command,
         flags: Flags::default().reading(&args.reading),
         inputs: &args.corpus,
+        sources: inputs::sources(&args.corpus),
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
         jobs: args.jobs,

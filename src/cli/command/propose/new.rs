@@ -235,6 +235,7 @@ fn mined(
         command: &command,
         flags: Flags::default().reading(&args.reading),
         inputs,
+        sources: crate::cli::inputs::sources(inputs),
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
         jobs: None,

@@ -61,7 +61,7 @@ pub struct Args {
     pub only: Option<String>,
 
     /// Only this call: a reference such as `r1#3`, its place FILE:LINE, or its own id
-    #[arg(long, value_name = "REF|PLACE|ID", help_heading = "Showing")]
+    #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true, help_heading = "Showing")]
     pub call: Option<String>,
 
     /// Only the calls of this run

@@ -206,6 +206,7 @@ impl<'a> Rehearsal<'a> {
             run: None,
             input: Some(self.path),
             line: None,
+            path: None,
             tool: &call.tool,
             args: Some(&call.args),
             key: call.key.as_deref(),

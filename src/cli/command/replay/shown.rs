@@ -1,7 +1,7 @@
 //! The calls that a page of a replay shows, drawn in its format.
 
-use super::watch::{of_playbook, view};
-use crate::cli::view::facts_in_words;
+use super::watch::of_playbook;
+use crate::cli::view::{facts_in_words, of_recorded};
 use crate::event::{Finding, unnamed};
 use crate::ids::CallId;
 use crate::report::block::{self, Style};
@@ -11,6 +11,7 @@ use crate::report::overview::InputNote;
 use crate::report::text;
 use crate::report::view::RunView;
 use crate::sim::{Plan, ScenarioCall};
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 /// What is needed to draw a call beside the call itself.
@@ -20,8 +21,8 @@ pub struct Drawing<'a> {
     pub plans: &'a [Plan],
     /// What answers where a recording ends.
     pub beyond: &'a BeyondTape,
-    /// The inputs' names.
-    pub inputs: &'a [String],
+    /// What the inputs are called, and where their lines come from.
+    pub sources: &'a Sources,
     /// What the inputs turned out to be.
     pub notes: &'a [InputNote],
 }
@@ -41,7 +42,7 @@ impl Drawing<'_> {
         if note.is_some_and(|note| note.ok_is_read) {
             facts += " · status read from the text";
         }
-        let view = view(&detail.call, &reference[0], &facts, self.inputs);
+        let view = of_recorded(&detail.call, &reference[0], &facts, self.sources);
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
@@ -49,7 +50,7 @@ impl Drawing<'_> {
     pub fn json(&self, group: &Group, out: &mut Vec<u8>) {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
-        let view = view(&detail.call, &reference[0], "", self.inputs);
+        let view = of_recorded(&detail.call, &reference[0], "", self.sources);
         let mut object = Object::open(out);
         object.number("count", group.count).texts("others", group.alike().others.iter().map(String::as_str));
         object.raws("runs", detail.records.iter().zip(self.plans), |(record, plan), out| {

@@ -10,7 +10,7 @@ use crate::cli::output::{Output, to_stderr, to_stdout};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
-use crate::cli::{beyond, files, playbooks};
+use crate::cli::{beyond, inputs, playbooks};
 use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
@@ -21,7 +21,7 @@ use crate::report::overview;
 use crate::report::summary::Totals;
 use crate::report::text;
 use crate::sim::Plan;
-use crate::trace::model::Place;
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 /// Groups of calls that are shown unless `--all` is given.
@@ -36,17 +36,18 @@ pub fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let plans = plans(&playbooks::names(&args.playbooks, project), tools)?;
-    let selection = selection(args, &plans)?;
-    let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
+    let sources = inputs::sources(&args.inputs);
+    let selection = selection(args, &plans, &sources)?;
     let lines = args.format == Format::Jsonl;
     let wanted = lines.then(|| selection.clone());
-    let watcher = Watcher { lines: wanted, listing: Listing::new(selection.clone()), inputs: names };
+    let watcher = Watcher { lines: wanted, listing: Listing::new(selection.clone()), sources: sources.clone() };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
     beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
         command: "replay",
         flags: flags(args),
         inputs: &args.inputs,
+        sources: sources.clone(),
         reading: &args.reading,
         beyond: beyond.clone(),
         jobs: args.jobs,
@@ -62,13 +63,13 @@ pub fn run(
     })?;
     refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
     let groups = watcher.listing.into_groups();
-    say_ambiguous(args, &groups);
+    say_ambiguous(args, &groups, &sources);
     let page = Page { args, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
     page.write(&groups, output)?;
     Ok(exit(&streamed.replayed, args.strict))
 }
 
-fn selection(args: &Args, plans: &[Plan]) -> Result<Selection, Failure> {
+fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<Selection, Failure> {
     let everything = args.all || args.call.is_some() || args.run.is_some() || args.format == Format::Jsonl;
     let only = match args.only.as_deref() {
         None if everything => Only::Nothing,
@@ -78,25 +79,14 @@ fn selection(args: &Args, plans: &[Plan]) -> Result<Selection, Failure> {
         Some(verdict) => Only::Verdict(known_verdict(verdict, plans)?),
     };
     let unfolded = args.all || args.call.is_some();
-    let place = args.call.as_deref().and_then(|call| place(call, &args.inputs));
-    Ok(Selection { only, call: args.call.clone(), place, run: args.run.clone(), unfolded })
-}
-
-/// The place that `FILE:LINE` names.
-fn place(call: &str, inputs: &[String]) -> Option<Place> {
-    let (path, line) = call.rsplit_once(':')?;
-    let input = inputs.iter().position(|input| input == path)?;
-    Some(Place { input: u32::try_from(input).ok()?, line: line.parse().ok()? })
+    let call = args.call.as_deref().map(|call| inputs::place(call).into_owned());
+    Ok(Selection { only, call, sources: sources.clone(), run: args.run.clone(), unfolded })
 }
 
 /// References are unique in an input, ids not even there: a name that selects several calls says so.
-fn say_ambiguous(args: &Args, groups: &[Group]) {
+fn say_ambiguous(args: &Args, groups: &[Group], sources: &Sources) {
     let (Some(call), [first, _, ..]) = (&args.call, groups) else { return };
-    let name = |group: &Group| {
-        let Place { input, line } = group.detail.call.place;
-        let input = usize::try_from(input).ok().and_then(|input| args.inputs.get(input));
-        format!("{}:{line}", input.map_or("?", String::as_str))
-    };
+    let name = |group: &Group| sources.say(group.detail.call.place);
     let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
     let more = if groups.len() > SHOWN { ", and more" } else { "" };
     to_stderr(&text::visible(&format!(
@@ -251,7 +241,7 @@ impl Page<'_> {
     }
 
     fn drawing(&self) -> Drawing<'_> {
-        Drawing { plans: self.plans, beyond: self.beyond, inputs: &self.streamed.names, notes: &self.streamed.notes }
+        Drawing { plans: self.plans, beyond: self.beyond, sources: &self.streamed.sources, notes: &self.streamed.notes }
     }
 
     /// The place of the playbook under which the worst finding of a call was made.

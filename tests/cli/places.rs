@@ -1,0 +1,81 @@
+//! Places are those of the user's own file, whatever it had to be turned into to be read.
+
+use crate::Place;
+
+/// A tau2-bench results file: an answered call, and one that failed, in messages of their own.
+fn results() -> serde_json::Value {
+    let call = |id: &str, tool: &str| serde_json::json!({ "id": id, "name": tool, "arguments": {} });
+    let made = |calls: Vec<serde_json::Value>| serde_json::json!({ "role": "assistant", "tool_calls": calls });
+    let answer =
+        |id: &str, error: bool| serde_json::json!({ "role": "tool", "id": id, "content": "x", "error": error });
+    let messages = vec![
+        made(vec![call("a", "look")]),
+        answer("a", false),
+        made(vec![call("b", "book"), call("c", "pay")]),
+        answer("b", false),
+        answer("c", true),
+    ];
+    serde_json::json!({ "info": {}, "simulations": [{ "task_id": "7", "trial": 0, "messages": messages }] })
+}
+
+const PATH: &str = "simulations[0].messages[2].tool_calls[1]";
+
+/// The line of a text on which what follows begins.
+fn line_of(text: &str, what: &str) -> usize {
+    let (before, _) = text.split_once(what).expect("it is there");
+    before.trim_end().matches('\n').count() + 2
+}
+
+#[test]
+fn a_call_of_a_foreign_document_stands_in_the_line_that_an_editor_shows() {
+    let place = Place::new();
+    let text = serde_json::to_string_pretty(&results()).expect("JSON");
+    // Keys are sorted: `arguments` is the first of a call, behind the line of its brace.
+    let line = line_of(&text, "\"arguments\": {},\n              \"id\": \"c\"") - 1;
+    assert_eq!(text.lines().nth(line - 1).map(str::trim), Some("{"), "{text}");
+    place.write("results.json", &text);
+    let named = format!("results.json:{line}");
+    let run = place.run(&["replay", "results.json"]);
+    assert!(run.out.contains(&format!("{named}\n")), "{}", run.out);
+    let one = place.run(&["replay", "results.json", "--call", &named, "--format", "jsonl"]);
+    assert!(one.out.contains(&format!("\"line\":{line},\"tool\":\"pay\"")), "{}{}", one.out, one.err);
+    let page = place.run(&["explain", "results.json", "--call", &named]);
+    assert!(page.code == 0 && page.out.contains(&named), "{}{}", page.out, page.err);
+    let none = place.run(&["replay", "results.json", "--call", "results.json:1"]);
+    assert_eq!((none.code, none.err.contains("there is no call `results.json:1`")), (2, true), "{}", none.err);
+}
+
+#[test]
+fn where_a_line_holds_several_calls_the_path_in_the_document_follows_it() {
+    let place = Place::new();
+    place.write("results.json", results().to_string());
+    let named = format!("results.json:1, {PATH}");
+    let run = place.run(&["replay", "results.json"]);
+    assert!(run.out.contains(&named) || run.out.replace("\n   ", " ").contains(&named), "{}", run.out);
+    let one = place.run(&["replay", "results.json", "--call", &named, "--format", "jsonl"]);
+    assert!(one.out.contains(&format!("\"line\":1,\"path\":\"{PATH}\",\"tool\":\"pay\"")), "{}{}", one.out, one.err);
+    assert!(!one.out.contains("\"tool\":\"book\""), "{}", one.out);
+    let all = place.run(&["replay", "results.json", "--call", "results.json:1"]);
+    assert!(all.err.contains("is the name of 3 calls: ") && all.err.contains(&named), "{}", all.err);
+    let page = place.run(&["explain", "results.json", "--call", &named]);
+    assert!(page.code == 0 && page.out.contains(PATH), "{}{}", page.out, page.err);
+}
+
+#[test]
+fn a_row_of_a_mapped_log_stands_in_its_line_and_standard_input_has_lines_too() {
+    let place = Place::new();
+    let row = |id: u32, ok: bool| format!("{{\"id\":{id},\"tool\":\"pay\",\"ok\":{ok}}}\n");
+    let log = format!("{}\n\n{}", row(1, true), row(2, false));
+    place.write("our.log", &log);
+    place.write(
+        "map.yaml",
+        "format: mapping/1\ncall: { id: id, tool: tool }\nresult: { body: ok }\nfailed: [{ ok: false }]\n",
+    );
+    for (input, name) in [("our.log", "our.log:4"), ("-", "<stdin>:4")] {
+        let run = place.run_with(&["replay", input, "--map", "map.yaml"], &log);
+        assert!(run.out.contains(&format!("{name}\n")), "{}{}", run.out, run.err);
+        let call = format!("{input}:4");
+        let one = place.run_with(&["explain", input, "--map", "map.yaml", "--call", &call], &log);
+        assert!(one.code == 0 && one.out.contains(name), "{}{}", one.out, one.err);
+    }
+}
