@@ -183,6 +183,7 @@ impl Page<'_> {
         let playbooks = self.playbooks();
         let totals = Totals { replayed: self.replayed(), names: &playbooks };
         let mut parts = vec![overview::render(&totals, &self.streamed.notes, style.width, style.palette)];
+        parts.extend(self.whole().map(|said| text::wrapped(&said, style.width).join("\n")));
         if !shown.is_empty() {
             let heading = heading(self.only, shown.len(), groups);
             let lines = text::wrapped(&heading, style.width);
@@ -200,6 +201,7 @@ impl Page<'_> {
         let playbooks = self.playbooks();
         let totals = Totals { replayed: self.replayed(), names: &playbooks };
         let mut parts = vec!["## Replay".to_owned(), overview::markdown(&totals, &self.streamed.notes)];
+        parts.extend(self.whole().map(|said| text::markdown(&said)));
         if !shown.is_empty() {
             parts.push(format!("### {}", text::markdown(&heading(self.only, shown.len(), groups))));
             parts.extend(self.drawing().blocks(shown, style).iter().map(|block| text::markdown_block(block)));
@@ -215,6 +217,7 @@ impl Page<'_> {
         let mut out = Vec::new();
         let mut document = Object::open(&mut out);
         document.text("format", "replay/1");
+        self.fill_selection(&mut document);
         fill_replayed(&mut document, self.replayed(), &self.playbooks());
         document.number("groups", groups.len() as u64).raws("calls", shown, |group, out| drawing.json(group, out));
         document.end();
@@ -226,10 +229,37 @@ impl Page<'_> {
         let mut out = Vec::new();
         let mut line = Object::open(&mut out);
         line.text("type", "summary");
+        self.fill_selection(&mut line);
         fill_replayed(&mut line, self.replayed(), &self.playbooks());
         line.end();
         out.push(b'\n');
         out
+    }
+
+    /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
+    fn selected(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Args { only, call, run, .. } = self.args;
+        let all = [("only", only), ("call", call), ("run", run)];
+        all.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)))
+    }
+
+    /// A selection chooses what is listed and nothing else: whoever reads the summary beside it must know.
+    fn whole(&self) -> Option<String> {
+        let flags: Vec<String> =
+            self.selected().map(|(flag, value)| format!("--{flag} {}", text::shell_word(value))).collect();
+        let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
+        (!flags.is_empty()).then(|| text::visible(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
+    }
+
+    /// Every number of the document is about the whole input, whatever was selected to be listed.
+    fn fill_selection(&self, document: &mut Object<'_>) {
+        if self.selected().next().is_some() {
+            document.object("listed_only", |object| {
+                for (flag, value) in self.selected() {
+                    object.text(flag, value);
+                }
+            });
+        }
     }
 
     fn replayed(&self) -> &Replayed {
