@@ -144,6 +144,14 @@ fn a_failed_call_sent_again_unchanged_that_fails_again_is_futile_unless_somethin
         r#"{"call_id":"2","status":"error"}"#,
     ];
     assert_eq!(recorded(&parallel, FindingId::FutileRetry), 0, "both were sent before either failed");
+    let label_used_again = [
+        r#"{"tool":"read.x","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"tool":"read.x","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"error"}"#,
+        r#"{"tool":"read.y","call_id":"2"}"#,
+    ];
+    assert_eq!(recorded(&label_used_again, FindingId::FutileRetry), 1, "the first call is still looked at first");
 }
 
 #[test]

@@ -99,6 +99,25 @@ fn a_label_that_is_used_again_closes_the_call_that_had_it() {
     ]);
     assert_eq!(shape(&read), ["#1 a", "#2 b", "#3 c+"]);
     assert_eq!(read.calls[0].number, 1);
+    let lines = [r#"{"tool":"a","call_id":"1"}"#, r#"{"tool":"b","call_id":"1"}"#, r#"{"tool":"b","call_id":"1"}"#];
+    let read = assemble(
+        &[&lines[..], &[r#"{"call_id":"1","status":"ok"}"#, r#"{"type":"tool_result","tool":"b","status":"error"}"#]]
+            .concat(),
+    );
+    assert_eq!(shape(&read), ["#1 a", "#2 b", "#3 b+"], "a result without a label does not find it either");
+    assert_eq!(read.ledger.orphans, 1);
+}
+
+#[test]
+fn calls_of_a_run_are_given_out_in_the_order_of_their_lines_whatever_their_labels() {
+    let lines = [r#"{"tool":"a"}"#, r#"{"tool":"b","call_id":"1"}"#, r#"{"tool":"c","call_id":"1"}"#];
+    let mut closed = Vec::new();
+    let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
+    let piece = Piece::Lines(lines.join("\n").into_bytes());
+    assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+    assert_eq!(closed.len(), 0, "the first one may still be answered");
+    assembler.finish(&mut closed);
+    assert_eq!(closed.iter().map(|closed| closed.call.tool()).collect::<Vec<_>>(), ["a", "b", "c"]);
 }
 
 #[test]
