@@ -25,6 +25,12 @@ pub fn facts_in_words(facts: ToolFacts) -> String {
     words
 }
 
+/// The same beside a recorded call, with what its recording does not tell.
+pub fn facts_of_recorded(call: &RecordedCall, facts: ToolFacts) -> String {
+    let status = if call.is_read_from_text() { " · status read from the text" } else { "" };
+    facts_in_words(facts) + status
+}
+
 /// A recorded call as pages see it.
 pub fn of_recorded<'a>(
     call: &'a RecordedCall,

@@ -360,7 +360,16 @@ mod tests {
         call.number_in_run = u32::try_from(line).unwrap();
         let to = AnswerTo::Attempt;
         let place = call.place;
-        call.answers.push(RecordedAnswer { to, attempt: None, started: None, at: None, reply, inferred: false, place });
+        call.answers.push(RecordedAnswer {
+            to,
+            attempt: None,
+            started: None,
+            at: None,
+            reply,
+            inferred: false,
+            from_text: false,
+            place,
+        });
         call
     }
 

@@ -51,6 +51,8 @@ pub(crate) struct ResultLine<'a> {
     pub(crate) answers: Option<&'a str>,
     /// None: it went well.
     pub(crate) failed: Option<ErrorPart<'a>>,
+    /// Only the text says whether it failed.
+    pub(crate) from_text: bool,
     pub(crate) source: &'a str,
     pub(crate) stands: Stands,
 }
@@ -110,6 +112,7 @@ impl Lines {
         object.at(result.started.map(At::Micros), "started_ms");
         object.at(result.at, "at_ms");
         object.text("status", Some(if result.failed.is_some() { "error" } else { "ok" }));
+        object.text("status_from", result.from_text.then_some("text"));
         if let Some(error) = result.failed.filter(ErrorPart::says_something) {
             object.error(&error);
         }

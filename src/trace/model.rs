@@ -53,6 +53,8 @@ pub struct RecordedAnswer {
     pub reply: Reply,
     /// Read from an identical later call (`--join-resends`), not recorded as this call's own.
     pub inferred: bool,
+    /// The source has no flag for it: an import read from the text whether it is ok or a failure.
+    pub from_text: bool,
     /// Where it stands.
     pub place: Place,
 }
@@ -225,6 +227,11 @@ impl RecordedCall {
             next = number.next();
             (number, answer)
         })
+    }
+
+    /// Whether only the text says of one of its answers whether it is ok or a failure.
+    pub fn is_read_from_text(&self) -> bool {
+        self.answers.iter().any(|answer| answer.from_text)
     }
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` where runs have no names.

@@ -79,6 +79,7 @@ fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAns
             AnswerTo::Reversal => Some("reversal"),
         },
         failed,
+        from_text: answer.from_text,
         ..ResultLine::default()
     }
 }
@@ -114,7 +115,16 @@ mod tests {
     fn answer(to: AnswerTo, line: u64, reply: Reply) -> RecordedAnswer {
         let at = Some(Instant::from_millis(line * 10));
         let attempt = (to == AnswerTo::Attempt).then_some(1);
-        RecordedAnswer { to, attempt, started: None, at, reply, inferred: false, place: Place { input: 0, line } }
+        RecordedAnswer {
+            to,
+            attempt,
+            started: None,
+            at,
+            reply,
+            inferred: false,
+            from_text: false,
+            place: Place { input: 0, line },
+        }
     }
 
     fn read(text: &str) -> Vec<RecordedCall> {

@@ -1,4 +1,4 @@
-//! Places are those of the user's own file, whatever it had to be turned into to be read.
+//! What a foreign recording shows as it is shows also once imported, and places are those of the user's own file, whatever it had to be turned into to be read.
 
 use crate::Place;
 
@@ -77,5 +77,54 @@ fn a_row_of_a_mapped_log_stands_in_its_line_and_standard_input_has_lines_too() {
         let call = format!("{input}:4");
         let one = place.run_with(&["explain", input, "--map", "map.yaml", "--call", &call], &log);
         assert!(one.code == 0 && one.out.contains(name), "{}{}", one.out, one.err);
+    }
+}
+
+/// The lines of a page that speak of no file.
+fn without_places(page: &str, input: &str) -> Vec<String> {
+    let name = format!("{input}:");
+    let lines = page.lines().filter(|line| !line.starts_with(input) && !line.starts_with("next: "));
+    let lines = lines.map(|line| line.find(&name).map_or(line, |at| &line[..at]).trim_end().to_owned());
+    lines.filter(|line| !line.is_empty()).collect() // a place may stand in a line of its own
+}
+
+#[test]
+fn an_imported_trace_replays_as_the_recording_itself_and_knows_what_that_could_not_tell() {
+    let place = Place::new();
+    let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
+    for name in ["openai-chat.json", "openai-conversations.jsonl", "tau-bench.json", "tau2-bench.json"] {
+        place.write(name, std::fs::read(samples.join(name)).expect("a sample"));
+        let import = place.run(&["import", name, "-o", "trace.jsonl"]);
+        assert_eq!(import.code, 0, "{}", import.err);
+        let (theirs, ours) = (place.run(&["replay", name, "--all"]), place.run(&["replay", "trace.jsonl", "--all"]));
+        let skip_account = |page: &str, input| without_places(page, input).split_off(1);
+        assert_eq!(skip_account(&theirs.out, name), skip_account(&ours.out, "trace.jsonl"), "{name}");
+        assert!(!ours.out.contains("unknown field"), "{}", ours.out);
+        let reads_text = name != "tau2-bench.json";
+        assert_eq!(ours.out.contains("status read from the text"), reads_text, "{}", ours.out);
+        let json = |input: &str| {
+            let run = place.run(&["replay", input, "--format", "json", "--all"]);
+            let mut document: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+            document["inputs"][0]["name"] = serde_json::Value::Null;
+            for call in document["calls"].as_array_mut().expect("calls") {
+                for run in call["runs"].as_array_mut().expect("runs") {
+                    for key in ["input", "line", "path"] {
+                        run.as_object_mut().expect("a run").remove(key);
+                    }
+                }
+            }
+            (document, run.code)
+        };
+        assert_eq!(json(name), json("trace.jsonl"), "{name}");
+        let (theirs, ours) = (["explain", name, "--call"], ["explain", "trace.jsonl", "--call"]);
+        let call = place.run(&["replay", name, "--format", "jsonl"]).out;
+        let call: serde_json::Value = call
+            .lines()
+            .find(|line| line.contains("\"ref\""))
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .expect("a call");
+        let call = call["ref"].as_str().expect("a reference").to_owned();
+        let explained = |words: [&str; 3]| without_places(&place.run(&[&words[..], &[&call]].concat()).out, words[1]);
+        assert_eq!(explained(theirs), explained(ours), "{name}");
     }
 }

@@ -118,6 +118,7 @@ fn the_first_attempt_that_the_playbook_does_not_make_is_marked_in_the_recording(
             at: Some(MS(at)),
             reply: Reply::Failed(None),
             inferred: at == 1_200,
+            from_text: false,
             place: Place::default(),
         });
     }

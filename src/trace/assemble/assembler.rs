@@ -311,6 +311,7 @@ impl<'a> Assembler<'a> {
             answer.at = None;
         }
         self.ledger.attached += 1;
+        self.ledger.read_from_text += u64::from(answer.from_text);
         self.ledger.backwards += u64::from(backwards && !late);
         if answer.to == AnswerTo::Attempt {
             let number = answer.attempt.unwrap_or_else(|| open.highest_attempt.saturating_add(1));

@@ -145,6 +145,7 @@ impl Run {
             id: Some(&id),
             at: answer.at.map(At::Text),
             failed: answer.failed.map(error),
+            from_text: !answer.flagged,
             source: answer.place,
             stands: answer.stands,
             ..ResultLine::default()

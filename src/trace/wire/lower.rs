@@ -20,7 +20,7 @@ use crate::trace::wire::fields::{self, Fields};
 use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Parsed};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
-    LineFields, NAMES, RUN, STARTED, STATUS, TIMEOUT, TOKEN, TOOL, TYPE,
+    LineFields, NAMES, RUN, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
 use crate::trace::{canonical, iso, scan};
 
@@ -150,6 +150,7 @@ impl<'a> Lowering<'a> {
             at: self.time(fields)?,
             reply: self.reply(fields, beside)?,
             inferred: false,
+            from_text: fields.field(STATUS_FROM) == Some("\"text\""),
             place: Place::default(),
         })
     }

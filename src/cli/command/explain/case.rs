@@ -1,7 +1,7 @@
 //! The one call that is explained, and the means to simulate it again under another playbook.
 
 use super::recorded::Recorded;
-use crate::cli::view::{facts_in_words, of_recorded};
+use crate::cli::view::{facts_in_words, facts_of_recorded, of_recorded};
 use crate::event::{Finding, FindingBy, Intent, Transcript, unnamed};
 use crate::fixture::model::Fixture;
 use crate::ids::CallId;
@@ -117,6 +117,14 @@ impl Case {
         }
     }
 
+    /// What is known of the tool and of the recording, in words.
+    pub fn facts_in_words(&self, ran: &Ran) -> String {
+        match self {
+            Case::Recorded { call, .. } => facts_of_recorded(call, ran.facts),
+            Case::Rehearsed { .. } => facts_in_words(ran.facts),
+        }
+    }
+
     /// The case as a page shows it; `facts` and `reference` are texts that the view borrows.
     pub fn view<'a>(&'a self, facts: &'a str, reference: &'a str) -> CallView<'a> {
         match self {
@@ -166,10 +174,5 @@ impl Ran {
             findings: self.findings.clone(),
             intent: self.intent,
         }
-    }
-
-    /// What is known of the tool, in words.
-    pub fn facts_in_words(&self) -> String {
-        facts_in_words(self.facts)
     }
 }

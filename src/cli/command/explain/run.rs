@@ -84,7 +84,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 pub fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
     let reference = case.reference();
     let ran = case.simulate(plan);
-    let facts = ran.facts_in_words();
+    let facts = case.facts_in_words(&ran);
     let runs = [ran.run(plan)];
     let mut sections = vec![block::render(1, &case.view(&facts, &reference), &runs, &Alike::default(), style)];
     sections.push(section("What happened", story(case, plan, &ran, style.width), style.palette));

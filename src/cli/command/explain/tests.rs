@@ -33,6 +33,7 @@ fn answered(at_ms: u64, reply: Reply) -> RecordedAnswer {
         at: Some(Instant::from_millis(at_ms)),
         reply,
         inferred: false,
+        from_text: false,
         place: Place::default(),
     }
 }

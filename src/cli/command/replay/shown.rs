@@ -1,13 +1,12 @@
 //! The calls that a page of a replay shows, drawn in its format.
 
 use super::watch::of_playbook;
-use crate::cli::view::{facts_in_words, of_recorded};
+use crate::cli::view::{facts_of_recorded, of_recorded};
 use crate::event::{Finding, unnamed};
 use crate::ids::CallId;
 use crate::report::block::{self, Style};
 use crate::report::json::{Object, write_call};
 use crate::report::listing::{Group, Only};
-use crate::report::overview::InputNote;
 use crate::report::text;
 use crate::report::view::RunView;
 use crate::sim::{Plan, ScenarioCall};
@@ -23,8 +22,6 @@ pub struct Drawing<'a> {
     pub beyond: &'a BeyondTape,
     /// What the inputs are called, and where their lines come from.
     pub sources: &'a Sources,
-    /// What the inputs turned out to be.
-    pub notes: &'a [InputNote],
 }
 
 impl Drawing<'_> {
@@ -36,12 +33,8 @@ impl Drawing<'_> {
     fn block(&self, number: usize, group: &Group, style: Style) -> String {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
-        let mut facts =
-            self.plans.first().map(|plan| facts_in_words(plan.facts(detail.call.tool()))).unwrap_or_default();
-        let note = usize::try_from(detail.call.place.input).ok().and_then(|input| self.notes.get(input));
-        if note.is_some_and(|note| note.ok_is_read) {
-            facts += " · status read from the text";
-        }
+        let facts = self.plans.first().map(|plan| plan.facts(detail.call.tool()));
+        let facts = facts.map(|facts| facts_of_recorded(&detail.call, facts)).unwrap_or_default();
         let view = of_recorded(&detail.call, &reference[0], &facts, self.sources);
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }

@@ -271,7 +271,7 @@ impl Page<'_> {
     }
 
     fn drawing(&self) -> Drawing<'_> {
-        Drawing { plans: self.plans, beyond: self.beyond, sources: &self.streamed.sources, notes: &self.streamed.notes }
+        Drawing { plans: self.plans, beyond: self.beyond, sources: &self.streamed.sources }
     }
 
     /// The place of the playbook under which the worst finding of a call was made.
