@@ -368,6 +368,7 @@ mod tests {
             reply,
             inferred: false,
             from_text: false,
+            line_hash: 0,
             place,
         });
         call

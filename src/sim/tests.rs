@@ -29,6 +29,7 @@ fn answer(at_ms: u64, reply: Reply) -> RecordedAnswer {
         reply,
         inferred: false,
         from_text: false,
+        line_hash: 0,
         place: Place::default(),
     }
 }

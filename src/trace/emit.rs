@@ -51,6 +51,8 @@ pub(crate) struct ResultLine<'a> {
     pub(crate) answers: Option<&'a str>,
     /// None: it went well.
     pub(crate) failed: Option<ErrorPart<'a>>,
+    /// Tells the row that it was made of from others.
+    pub(crate) row: Option<u32>,
     /// Only the text says whether it failed.
     pub(crate) from_text: bool,
     pub(crate) source: &'a str,
@@ -116,6 +118,7 @@ impl Lines {
         if let Some(error) = result.failed.filter(ErrorPart::says_something) {
             object.error(&error);
         }
+        object.number("row", result.row.map(u64::from));
         object.end(result.source);
         self.origins.push(result.stands, result.source);
     }

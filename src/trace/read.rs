@@ -149,7 +149,7 @@ impl Digest {
                 if matches!(parsed.line, Line::Other) && self.firsts.kind.is_none() {
                     self.firsts.kind = wire::unfamiliar_type(text).map(|name| (line, name));
                 }
-                self.line(line, parsed.line, at_hand);
+                self.line((line, text), parsed.line, at_hand);
             }
             Err(error) => self.bad.push(BadLine::new(line, text, *error).redacted(at_hand.redaction)),
         }
@@ -160,12 +160,12 @@ impl Digest {
         self.bad.push(bad.redacted(redaction));
     }
 
-    fn line(&mut self, line: u64, parsed: Line<'_>, at_hand: &mut AtHand<'_, '_>) {
+    fn line(&mut self, (line, text): (u64, &str), parsed: Line<'_>, at_hand: &mut AtHand<'_, '_>) {
         let place = Place { input: 0, line };
         match parsed {
             Line::Call(call) => self.entries.push(call_entry(&call, place, None, at_hand)),
             Line::Both(call, answer) => self.entries.push(call_entry(&call, place, Some(answer), at_hand)),
-            Line::Answer(answer) => self.answer(answer, place, at_hand.redaction),
+            Line::Answer(answer) => self.answer(answer, text, place, at_hand.redaction),
             Line::RunEnd(run) => self.entries.push(Entry::RunEnd(marks::of_run(run.as_deref()))),
             Line::Other => self.other += 1,
         }
@@ -173,9 +173,14 @@ impl Digest {
 
     /// Adds an answer.
     #[inline]
-    fn answer(&mut self, line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) {
+    fn answer(&mut self, line: AnswerLine<'_>, text: &str, place: Place, redaction: &RedactionRules) {
         let AnswerLine { run, id, tool, mut answer } = line;
-        redaction.reply(&mut answer.reply);
+        if !redaction.is_empty() {
+            if answer.line_hash == 0 {
+                answer.line_hash = wire::hash_of_line(text); // what differs must differ when it cannot be seen any more
+            }
+            redaction.reply(&mut answer.reply);
+        }
         let run = marks::of_run(run.as_deref());
         let id = id.map_or(0, |id| marks::of_id(run, &id));
         let tool = tool.map_or(0, |tool| marks::of_tool(&tool));

@@ -128,3 +128,25 @@ fn an_imported_trace_replays_as_the_recording_itself_and_knows_what_that_could_n
         assert_eq!(explained(theirs), explained(ours), "{name}");
     }
 }
+
+#[test]
+fn a_row_of_a_mapped_log_that_stands_twice_is_a_duplicate_and_one_that_differs_is_an_attempt() {
+    let place = Place::new();
+    place.write(
+        "map.yaml",
+        "format: mapping/1\ncall: { where: { e: call }, id: id, tool: tool }\nresult: { where: { e: end }, id: id, body: said }\nfailed: [{ e: end }]\n",
+    );
+    let (call, end) = (r#"{"e":"call","id":1,"tool":"pay"}"#, r#"{"e":"end","id":1,"said":"no","at":5}"#);
+    let other = end.replace(":5", ":6");
+    place.write("twice.log", [call, end, end].join("\n"));
+    place.write("again.log", [call, end, &other].join("\n"));
+    for (log, duplicates, attempts) in [("twice.log", 1, 1), ("again.log", 0, 2)] {
+        let run = place.run(&["replay", log, "--map", "map.yaml", "--format", "json"]);
+        let document: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+        let found = (&document["inputs"][0]["duplicates"], &document["playbooks"][0]["upstream_calls_recorded"]);
+        assert_eq!(found, (&serde_json::json!(duplicates), &serde_json::json!(attempts)), "{log}");
+        place.run(&["import", log, "--map", "map.yaml", "-o", "trace.jsonl"]);
+        let imported = place.run(&["replay", "trace.jsonl"]);
+        assert_eq!(imported.out.contains("1 duplicate result"), duplicates == 1, "{}", imported.out);
+    }
+}

@@ -119,6 +119,7 @@ fn the_first_attempt_that_the_playbook_does_not_make_is_marked_in_the_recording(
             reply: Reply::Failed(None),
             inferred: at == 1_200,
             from_text: false,
+            line_hash: 0,
             place: Place::default(),
         });
     }

@@ -33,7 +33,8 @@ pub struct InputLedger {
     pub attached: u64,
     /// Answers that no open call goes with.
     pub orphans: u64,
-    /// Answers to an attempt that had one already; the first one counts.
+    /// Answers to an attempt that had one already, and lines that say again what one of their call said; the first one
+    /// counts.
     pub duplicates: u64,
     /// Answers beyond the 1,000 that one call may have.
     pub surplus: u64,

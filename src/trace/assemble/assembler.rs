@@ -302,14 +302,14 @@ impl<'a> Assembler<'a> {
             answer.inferred = true;
             answer.attempt = None; // it counts the resend's attempts, not this call's
         }
-        let Some(place) = place(call, open.highest_attempt, &answer) else {
-            self.ledger.duplicates += 1;
-            return;
-        };
         let backwards = answer.at.zip(answer.started.or(call.at)).is_some_and(|(at, start)| at < start);
         if backwards {
             answer.at = None;
         }
+        let Some(place) = place(call, open.highest_attempt, &answer) else {
+            self.ledger.duplicates += 1;
+            return;
+        };
         self.ledger.attached += 1;
         self.ledger.read_from_text += u64::from(answer.from_text);
         self.ledger.backwards += u64::from(backwards && !late);
@@ -373,10 +373,13 @@ impl<'a> Assembler<'a> {
 }
 
 /// Where an answer goes among those of its call: attempts stand in the order of their numbers, however late their
-/// answers came. None: the same attempt has an answer already.
+/// answers came. None: the same attempt has an answer already, or this very line was read before.
 fn place(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> Option<usize> {
     let end = Some(call.answers.len());
     match (answer.to, answer.attempt) {
+        // Logs are shipped more than once; what differs, be it in its time alone, is another attempt. A resend that was
+        // read as an attempt is one, whatever it got.
+        (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.says_the_same(answer)) => None,
         (_, None) => end,
         (AnswerTo::Attempt, Some(attempt)) if attempt > highest_attempt => end,
         (AnswerTo::Attempt, Some(attempt)) => {

@@ -19,6 +19,7 @@ use crate::trace::foreign::{Imported, LossReport, Missing, Oddity};
 use crate::trace::json;
 use crate::trace::origin::{LineFinder, Origins, Stands};
 use crate::trace::text::Foreign;
+use crate::trace::wire;
 
 /// Turns a whole foreign source, called `name`, into lines of our own trace format: JSON Lines, JSON documents one
 /// after the other, or one document with an array of rows.
@@ -221,6 +222,7 @@ impl<'m> Applier<'m> {
             started,
             at,
             failed,
+            row: Some(wire::hash_of_line(row.raw.get())),
             source: place,
             stands,
             ..ResultLine::default()

@@ -20,9 +20,9 @@ use crate::trace::wire::fields::{self, Fields};
 use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Parsed};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
-    LineFields, NAMES, RUN, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
+    LineFields, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
-use crate::trace::{canonical, iso, scan};
+use crate::trace::{canonical, hash, iso, scan};
 
 type Outcome<T> = Result<T, Box<LineError>>;
 
@@ -46,6 +46,13 @@ pub fn parse_among<'a>(line: &'a str, known: &mut KnownErrors<'a>) -> Outcome<Pa
         Some(()) => Lowering { line, plain: fields.plain }.line(&fields, &mut beside),
         None => slowly(line, &mut beside),
     }
+}
+
+/// Tells a line from others that say the same as far as anyone knows.
+pub fn hash_of_line(line: &str) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the answers of one call apart")]
+    let bits = hash::bytes(line.trim_end().as_bytes(), 0) as u32;
+    bits.max(1)
 }
 
 /// [`parse_line`] without the fast lane.
@@ -143,16 +150,29 @@ impl<'a> Lowering<'a> {
     }
 
     fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<RecordedAnswer> {
+        let reply = self.reply(fields, beside)?;
         Ok(RecordedAnswer {
             to: fields.field(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
             attempt: fields.field(ATTEMPT).map(|raw| self.attempt(raw)).transpose()?,
             started: fields.field(STARTED).map(|raw| self.instant(raw, "started_ms")).transpose()?,
             at: self.time(fields)?,
-            reply: self.reply(fields, beside)?,
+            reply,
             inferred: false,
             from_text: fields.field(STATUS_FROM) == Some("\"text\""),
+            line_hash: self.line_hash(fields, beside),
             place: Place::default(),
         })
+    }
+
+    /// What tells the line from others that say the same: of an imported one its row, for its place alone differs from
+    /// that of a row which says the same.
+    fn line_hash(self, fields: &Fields<'a, LINE_FIELDS>, beside: &Beside<'a, '_>) -> u32 {
+        let says_more = fields.unknown > 0 || beside.unknown_fields > 0 || fields.field(SOURCE).is_some();
+        match fields.field(ROW).and_then(|row| row.parse().ok()) {
+            Some(row) => row,
+            None if says_more => hash_of_line(self.line),
+            None => 0,
+        }
     }
 
     fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Reply> {

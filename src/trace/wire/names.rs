@@ -22,7 +22,9 @@ pub(super) const ANSWERS: usize = 15;
 /// Where an import found what the line says; for people.
 pub(super) const SOURCE: usize = 16;
 pub(super) const STATUS_FROM: usize = 17;
-pub(super) const LINE_FIELDS: usize = 18;
+/// Tells the foreign row that a line was made of from others.
+pub(super) const ROW: usize = 18;
+pub(super) const LINE_FIELDS: usize = 19;
 
 pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "type",
@@ -43,6 +45,7 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "answers",
     "source",
     "status_from",
+    "row",
 ];
 
 /// The fields of a line.
