@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::changeset::Alone;
 use super::exit::Failure;
+use super::playbooks::Named;
 use super::project::{self, Project};
 use super::{files, folders, playbooks};
 use crate::check::{Id, map};
@@ -29,17 +30,9 @@ pub struct Workspace {
     fixtures: PathBuf,
     goldens: PathBuf,
     proposals: PathBuf,
-    default: DefaultPlaybook,
+    /// The playbook of fixtures that name none.
+    default: Named,
     tools: Tools,
-}
-
-/// The playbook of fixtures that name none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct DefaultPlaybook {
-    /// The name that fixtures and goldens know it by.
-    name: String,
-    /// Its file, where the project names one that lies apart from the other playbooks.
-    path: Option<PathBuf>,
 }
 
 /// A playbook that fixtures use.
@@ -69,10 +62,7 @@ impl Workspace {
     /// A project file or tool facts that cannot be used.
     pub fn open() -> Result<Workspace, Failure> {
         let project = Project::find()?;
-        let found = files::upwards(project::FILE).and_then(|file| file.parent().map(Path::to_path_buf));
-        // Below the working directory paths are short, as people type them.
-        let root = found.filter(|root| !files::from_here(root).is_empty()).unwrap_or_default();
-        Workspace::of(root, &project)
+        Workspace::of(project::root(), &project)
     }
 
     /// The project whose file lies in `root`.
@@ -91,7 +81,7 @@ impl Workspace {
             fixtures: folder(&project.fixtures, "fixtures"),
             goldens: folder(&project.goldens, "goldens"),
             proposals: folder(&project.proposals, "proposals"),
-            default: default_playbook(&root, project),
+            default: playbooks::usual(&root, project),
             tools: playbooks::facts(None, project)?,
             root,
         })
@@ -126,7 +116,7 @@ impl Workspace {
     /// A name that nothing answers to, a file that cannot be read, everything that is wrong in it.
     pub fn playbook(&self, asked: Option<&str>) -> Result<(String, Used), Failure> {
         let meant = match asked {
-            Some(asked) => named_playbook(&self.root, asked),
+            Some(asked) => Named::new(&self.root, asked),
             None => self.default.clone(),
         };
         let path = match asked {
@@ -217,9 +207,7 @@ impl Workspace {
 
     /// The file of a playbook that fixtures use; none for an embedded one.
     fn playbook_path(&self, name: &str) -> Option<PathBuf> {
-        let apart = self.default.path.as_ref().filter(|_| self.default.name == name);
-        let usual = || self.root.join("playbooks").join(format!("{name}.yaml"));
-        Some(apart.cloned().unwrap_or_else(usual)).filter(|path| folders::has_file(path))
+        playbooks::file_of(&self.root, &self.default, name)
     }
 
     /// The names of all fixtures, sorted.
@@ -434,27 +422,6 @@ fn misnamed(path: &str) -> Failure {
         .help("a record is called `NNNN-words.yaml`: four digits, which say its place in the order, and a few words")
 }
 
-fn default_playbook(root: &Path, project: &Project) -> DefaultPlaybook {
-    let usual = EMBEDDED.first().copied().unwrap_or_default();
-    named_playbook(root, project.playbook.as_deref().unwrap_or(usual))
-}
-
-/// A playbook by name or path: below the folder of playbooks, its name is its path there.
-fn named_playbook(root: &Path, named: &str) -> DefaultPlaybook {
-    if !playbooks::is_path(named) {
-        return DefaultPlaybook { name: named.to_owned(), path: None };
-    }
-    let path = Path::new(named);
-    let text = |path: &Path| path.with_extension("").to_string_lossy().into_owned();
-    match path.strip_prefix(root.join("playbooks")) {
-        Ok(below) => DefaultPlaybook { name: text(below), path: None },
-        Err(_) => {
-            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            DefaultPlaybook { name, path: Some(path.to_path_buf()) }
-        }
-    }
-}
-
 /// Paths below a folder as names: with `/`, without their ending.
 fn names(paths: Vec<PathBuf>, ending: &str) -> Vec<String> {
     let name = |path: PathBuf| {
@@ -507,12 +474,12 @@ mod tests {
     #[test]
     fn a_default_playbook_given_by_its_path_is_known_by_its_name() {
         let project = |playbook: &str| Project { playbook: Some(playbook.to_owned()), ..Project::default() };
-        let name = |root: &str, playbook: &str| default_playbook(Path::new(root), &project(playbook)).name;
+        let name = |root: &str, playbook: &str| playbooks::usual(Path::new(root), &project(playbook)).name;
         assert_eq!(name("", "playbooks/study/mine.yaml"), "study/mine");
         assert_eq!(name("/p", "/p/playbooks/mine.yaml"), "mine");
         assert_eq!(name("", "standard"), "standard");
-        assert_eq!(default_playbook(Path::new(""), &Project::default()).name, "standard");
-        let apart = default_playbook(Path::new(""), &project("books/mine.yaml"));
+        assert_eq!(playbooks::usual(Path::new(""), &Project::default()).name, "standard");
+        let apart = playbooks::usual(Path::new(""), &project("books/mine.yaml"));
         assert_eq!((&*apart.name, apart.path), ("mine", Some(PathBuf::from("books/mine.yaml"))));
     }
 }

@@ -28,7 +28,7 @@ Examples:
 
 Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors.")]
 pub struct Args {
-    /// Playbooks: embedded names or paths [default: the project's, or standard]
+    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 

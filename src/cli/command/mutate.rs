@@ -38,7 +38,7 @@ names of rules do not count. A survivor that is all right is listed in mutants.y
 
 Exit codes: 0 every survivor is accepted, 1 a survivor or a stale entry, 2 no fixture, or unusable input.")]
 pub struct Args {
-    /// Playbooks: embedded names or paths [default: the project's, or standard]
+    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 

@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true)]
     pub call: Option<String>,
 
-    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 

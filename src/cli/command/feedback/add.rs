@@ -56,7 +56,7 @@ pub struct Args {
     #[arg(long, requires = "expected")]
     pub new: bool,
 
-    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 

@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
 
-    /// The playbook that is: an embedded name or a path [default: the project's, or standard]
+    /// The playbook that is: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub base: Option<String>,
 

@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
 
-    /// A playbook: an embedded name or a path; several are shown side by side [default: the project's, or standard]
+    /// A playbook: a name (of `playbooks/`, else embedded) or a path; several are shown side by side [default: the project's, or standard]
     #[arg(short, long = "playbook", value_name = "P")]
     pub playbooks: Vec<String>,
 
