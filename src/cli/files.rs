@@ -84,7 +84,9 @@ pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
         let written = File::options().write(true).open(target).and_then(|mut device| device.write_all(bytes));
         return written.map_err(|error| unwritable(target, &error));
     }
-    let target = &real(target).unwrap_or_else(|| target.to_owned());
+    // Only a link is followed: a path stays as people wrote it, for they see it where it cannot be written.
+    let is_link = fs::symlink_metadata(target).is_ok_and(|facts| facts.is_symlink());
+    let target = &real(target).filter(|_| is_link).unwrap_or_else(|| target.to_owned());
     let beside = staged(target, bytes)?;
     beside.persist(target).map(drop).map_err(|error| unwritable(target, &error.error))
 }
