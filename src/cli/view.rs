@@ -51,6 +51,7 @@ pub fn of_recorded<'a>(
         key: call.key(),
         token: call.token(),
         facts,
+        declared: false,
         at: call.at.unwrap_or(Instant::ZERO),
         timed: call.at.is_some(),
         recorded: Some(call),

@@ -124,7 +124,7 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
         }
     }
     said.sort_by_key(|(finding, _)| (finding.id.severity(), finding.id));
-    let about = About { several, keyed: view.key.is_some() };
+    let about = About { several, keyed: view.key.is_some(), declared: view.declared };
     let line = |(finding, by): (Finding, String)| {
         let severity = findings::severity(finding.id.severity(), style.palette);
         let sentence = findings::sentence(finding.id, finding.count, about);

@@ -212,6 +212,10 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
     let lists = [
         ("Tools that nobody declared, and that may have made an effect again (calls)", &possible.undeclared),
         ("Keys that were sent again; an upstream that forgot them made its effect again (calls)", &possible.keyed),
+        (
+            "Identical calls, one ok and one failed; if that acted all the same, the effect is there twice (calls)",
+            &possible.failed,
+        ),
     ];
     let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
     let lists: Vec<String> = lists.collect();

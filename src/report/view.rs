@@ -31,6 +31,8 @@ pub struct CallView<'a> {
     pub token: Option<&'a str>,
     /// What is known of the tool, in words.
     pub facts: &'a str,
+    /// Whether people said it.
+    pub declared: bool,
     /// When it was made, in virtual time.
     pub at: Instant,
     /// Whether the source has times.

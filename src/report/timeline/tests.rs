@@ -25,6 +25,7 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
         key: None,
         token: None,
         facts: "",
+        declared: false,
         at: MS(1_000),
         timed,
         recorded,

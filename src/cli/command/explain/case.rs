@@ -143,6 +143,7 @@ impl Case {
                     key: self.key(),
                     token: self.token(),
                     facts,
+                    declared: false,
                     at: written.map_or(Instant::ZERO, |call| call.at),
                     timed: true,
                     recorded: None,

@@ -15,6 +15,7 @@ use crate::playbook::model::Tools;
 use crate::report::block::{self, Alike, Arguments, Style};
 use crate::report::style::Palette;
 use crate::report::text;
+use crate::report::view::CallView;
 use crate::sim::Plan;
 use crate::upstream::BeyondTape;
 
@@ -85,8 +86,9 @@ pub fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
     let reference = case.reference();
     let ran = case.simulate(plan);
     let facts = case.facts_in_words(&ran);
+    let view = CallView { declared: ran.facts.declared, ..case.view(&facts, &reference) };
     let runs = [ran.run(plan)];
-    let mut sections = vec![block::render(1, &case.view(&facts, &reference), &runs, &Alike::default(), style)];
+    let mut sections = vec![block::render(1, &view, &runs, &Alike::default(), style)];
     sections.push(section("What happened", story(case, plan, &ran, style.width), style.palette));
     let others = otherwise::tell(case, plan, tools, &ran);
     if !others.is_empty() {

@@ -212,6 +212,7 @@ impl<'a> Rehearsal<'a> {
             key: call.key.as_deref(),
             token: call.token.as_deref(),
             facts,
+            declared: true,
             at: call.at,
             timed: true,
             recorded: None,

@@ -8,7 +8,7 @@ use crate::report::block::{self, Style};
 use crate::report::json::{Object, write_call};
 use crate::report::listing::{Group, Only};
 use crate::report::text;
-use crate::report::view::RunView;
+use crate::report::view::{CallView, RunView};
 use crate::sim::{Plan, ScenarioCall};
 use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
@@ -34,8 +34,9 @@ impl Drawing<'_> {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
         let facts = self.plans.first().map(|plan| plan.facts(detail.call.tool()));
+        let declared = facts.is_some_and(|facts| facts.declared);
         let facts = facts.map(|facts| facts_of_recorded(&detail.call, facts)).unwrap_or_default();
-        let view = of_recorded(&detail.call, &reference[0], &facts, self.sources);
+        let view = CallView { declared, ..of_recorded(&detail.call, &reference[0], &facts, self.sources) };
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
