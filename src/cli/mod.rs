@@ -17,7 +17,6 @@ mod kinds;
 mod manual;
 mod output;
 mod pending;
-mod planting;
 mod playbooks;
 mod project;
 mod reading;

@@ -68,14 +68,15 @@ impl Place {
 
     /// The same from a folder below.
     pub fn run_below(&self, folder: &str, args: &[&str]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_playproof"))
-            .args(args)
-            .current_dir(self.path(folder))
-            .env_clear()
-            .output()
-            .expect("the program runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+        ran(Command::new(env!("CARGO_BIN_EXE_playproof")).args(args).current_dir(self.path(folder)))
+    }
+
+    /// As `run`, in a shell that has set limits before.
+    #[cfg(unix)]
+    pub fn limited(&self, limits: &str, args: &[&str]) -> Ran {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{limits}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_playproof")]).args(args);
+        ran(shell.current_dir(self.path("")))
     }
 
     /// Every file and folder, files with their content.
@@ -84,6 +85,12 @@ impl Place {
         collect(self.0.path(), "", &mut found);
         found
     }
+}
+
+fn ran(command: &mut Command) -> Ran {
+    let output = command.env_clear().output().expect("the program runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
 }
 
 fn collect(folder: &Path, below: &str, found: &mut BTreeMap<String, Vec<u8>>) {

@@ -139,12 +139,15 @@ impl Project {
 
     /// The same from a folder of the project.
     pub fn run_in(&self, folder: &str, args: &[&str]) -> Ran {
-        let mut command = assert_cmd::Command::cargo_bin("playproof").expect("the program");
-        command.current_dir(self.folder.join(folder)).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()); // for git
-        let output = command.args(args).output().expect("it runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+        ran(Command::new(env!("CARGO_BIN_EXE_playproof")).current_dir(self.folder.join(folder)).args(args))
+    }
+
+    /// The same in a shell that has set limits before.
+    #[cfg(unix)]
+    pub fn limited(&self, limits: &str, args: &[&str]) -> Ran {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{limits}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_playproof")]).args(args);
+        ran(shell.current_dir(&self.folder))
     }
 
     /// Runs it and gives the exit code and everything that was said; the files are as they were.
@@ -184,6 +187,13 @@ pub fn record(consequences: &str) -> String {
          ## Why the existing verdicts do not cover it\n\nPeople look at it and can do nothing.\n\n\
          ## Consequences\n\n{consequences}\n"
     )
+}
+
+fn ran(command: &mut Command) -> Ran {
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()); // for git
+    let output = command.output().expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
 }
 
 fn collect(folder: &Path, below: &str, files: &mut BTreeMap<String, Vec<u8>>) {

@@ -192,38 +192,6 @@ fn a_verdict_without_a_look_alike_and_a_fixture_that_shows_something_else_are_to
 }
 
 #[test]
-fn an_interrupted_accept_is_found_and_taken_back() {
-    let project = Project::with_proposal();
-    let before = project.files();
-    // As it is left by a machine that stops after the first file.
-    let old = project.read(PLAYBOOK);
-    project.write("proposals/.accepting/0.old", &old);
-    let journal = r#"{"format":"changeset/1","files":[{"path":"playbooks/ours.yaml","was_there":true},{"path":"docs/adr/0001-said-no.md","was_there":false}],"made":["docs","docs/adr"]}"#;
-    project.write("proposals/.accepting/journal.json", journal);
-    project.write(PLAYBOOK, "half");
-    project.write("docs/adr/0001-said-no.md", "half");
-    let asking = [
-        &["propose", "check"][..],
-        &ACCEPT,
-        &["propose", "new", "x"],
-        &["propose", "rebase", "said-no"],
-        &["check"],
-        &["check", "--accept"],
-        &["accept"],
-        &["approve", "--reason", "because"],
-    ];
-    for args in asking {
-        let (code, said) = project.refused(args);
-        assert_eq!(code, 2, "{said}");
-        assert!(said.contains("interrupted") && said.contains("next: playproof propose recover"), "{said}");
-    }
-    let ran = project.run(&["propose", "recover"]);
-    assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(project.files(), before);
-    assert!(!project.path("docs").exists() && project.run(&["propose", "check"]).code == 0);
-}
-
-#[test]
 fn names_that_nothing_answers_to_are_told_with_the_nearest() {
     let project = Project::with_proposal();
     let (code, said) = project.refused(&["propose", "check", "said-on"]);

@@ -52,10 +52,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
     alone.commit(&changes)?;
     let mut lines: Vec<String> = Vec::new();
     for change in &changes {
-        lines.extend(match change {
-            Change::Write(path, _) => Some(format!("wrote {}", workspace.name(path))),
-            Change::Remove(_) => None,
-        });
+        lines.extend(change.text().map(|_| format!("wrote {}", workspace.name(change.path()))));
     }
     lines.push(format!("{} is accepted", stored.id));
     lines.push(format!("{} playproof check", palette.strong("next:")));
@@ -76,7 +73,7 @@ fn changes(desk: &Desk<'_>, stored: &Stored, tryout: &Tryout, reason: &str) -> R
     let adr_name = adr.as_ref().map(|adr| workspace.name(adr.path())).unwrap_or_default();
     changes.extend(adr);
     for (fixture, _, source) in &stored.fixtures {
-        changes.push(Change::Write(workspace.fixture_path(fixture), source.text.clone().into_bytes()));
+        changes.push(Change::Create(workspace.fixture_path(fixture), source.text.clone().into_bytes()));
     }
     changes.extend(goldens(workspace, tryout, reason)?);
     changes.extend(other_goldens(desk, stored, tryout)?);
@@ -110,7 +107,7 @@ fn record(
         rows: history.changes(&tryout.judged.playbook, rows.iter().map(|row| (&*row.name, &*row.text))),
     };
     let number = next_number(history.entries().iter().map(|entry| entry.name.as_str()));
-    Ok(Change::Write(workspace.record_path(&record.file_name(number)), record.render().into_bytes()))
+    Ok(Change::Create(workspace.record_path(&record.file_name(number)), record.render().into_bytes()))
 }
 
 /// Its record says what the proposal changes, and no more: rows that nobody has recorded yet are not its own.
@@ -132,7 +129,7 @@ fn adr(workspace: &Workspace, stored: &Stored) -> Result<Option<Change>, Failure
     let number = |path: &PathBuf| path.to_str()?.get(..4)?.parse::<u32>().ok();
     let next = names.iter().filter_map(number).max().unwrap_or(0).saturating_add(1);
     let path = folder.join(format!("{next:04}-{}.md", stored.id));
-    Ok(Some(Change::Write(path, numbered(&adr.text, next).into_bytes())))
+    Ok(Some(Change::Create(path, numbered(&adr.text, next).into_bytes())))
 }
 
 /// The goldens under the playbook: those that change, and those of the new fixtures.
