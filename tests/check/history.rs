@@ -97,7 +97,9 @@ fn approving_says_what_it_wrote_and_does_not_ask_for_what_is_being_done() {
     assert!(!only_recorded.out.contains("approved in"), "{}", only_recorded.out);
     assert!(only_recorded.out.contains("goldens/playbook.lock has every row already"), "{}", only_recorded.out);
     assert!(only_recorded.out.contains("recorded in proposals/history/"), "{}", only_recorded.out);
-    assert_eq!(project.read("goldens/playbook.lock"), lock);
+    let explained = lock.replace("why: 'as it came'", "why: 'recorded anew'");
+    assert_eq!(project.read("goldens/playbook.lock"), explained, "the same rows, and the reason that is recorded");
+    assert_eq!(verify(&project).code, 0);
     project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
     let both = project.run(&["approve", "--reason", "one more"]);
     assert!(both.out.contains("approved in goldens/playbook.lock"), "{}", both.out);
@@ -119,6 +121,58 @@ fn a_lock_that_was_edited_with_its_playbook_is_seen_at_the_record() {
     );
     assert_eq!(project.run(&["approve", "--reason", "it was meant"]).code, 0);
     assert_eq!(verify(&project).code, 0);
+}
+
+#[test]
+fn a_lock_that_was_lost_gets_its_reasons_back_from_the_history() {
+    let project = slower();
+    let lock = project.read("goldens/playbook.lock");
+    std::fs::remove_file(project.path("goldens/playbook.lock")).expect("it is there");
+    assert_eq!(project.run(&["approve", "--reason", "made anew"]).code, 0);
+    assert_eq!(project.read("goldens/playbook.lock"), lock);
+    assert_eq!(verify(&project).code, 0);
+}
+
+#[test]
+fn a_reason_that_was_edited_in_the_lock_or_in_the_record_is_seen() {
+    let project = slower();
+    let record = records(&project).pop().unwrap();
+    let file = record.rsplit('/').next().unwrap();
+    for (edited, from, to, said) in [
+        ("goldens/playbook.lock", "why: 'the gateway is slower'", "why: 'it felt right'", "the gateway is slower"),
+        (&record, "reason: 'the gateway is slower'", "reason: 'it felt right'", "it felt right"),
+    ] {
+        project.edit(edited, from, to);
+        let parts = [
+            "the row `verdict transient_timeout` was approved for another reason",
+            &format!("{file} says: {said}"),
+            "goldens/playbook.lock:",
+            "next: git log -p -- goldens/playbook.lock",
+        ];
+        objects(&verify(&project), &parts);
+        project.edit(edited, to, from);
+    }
+    assert_eq!(verify(&project).code, 0);
+}
+
+#[test]
+fn a_reason_that_was_edited_everywhere_is_seen_against_what_it_was() {
+    let project = slower();
+    git(&project, &["init", "-q", "-b", "main"]);
+    commit(&project);
+    let record = records(&project).pop().unwrap();
+    project.edit("goldens/playbook.lock", "why: 'the gateway is slower'", "why: 'it felt right'");
+    project.edit(&record, "reason: 'the gateway is slower'", "reason: 'it felt right'");
+    let alone = verify(&project);
+    assert!(alone.code == 0 && alone.out.contains("only `--since REV` can tell"), "files alone cannot tell: {alone:?}");
+    let since = || project.run(&["history", "verify", "--since", "main"]);
+    let next = format!("next: git log -p -- {record}");
+    objects(&since(), &["a record that was there says something else by now", "it was: the gateway is slower", &next]);
+    // Gone altogether, with a playbook, a lock and a chain that fit again.
+    std::fs::remove_file(project.path(&record)).unwrap();
+    assert_eq!(project.run(&["approve", "--reason", "it felt right"]).code, 0);
+    assert_eq!(verify(&project).code, 0);
+    objects(&since(), &["a record that was there is gone", &next]);
 }
 
 #[test]

@@ -83,6 +83,24 @@ fn two_proposals_on_the_same_row_are_told_of_each_other() {
 }
 
 #[test]
+fn a_proposal_that_changes_no_row_is_not_recorded() {
+    let project = Project::new();
+    project.edit(PLAYBOOK, "queues: [people]", "queues: [people]\nlimits: { max_attempts: 4 }");
+    assert_eq!(project.run(&["approve", "--reason", "fewer"]).code, 0);
+    let json = project.run(&["lint", PLAYBOOK, "--format", "json"]);
+    assert_eq!(json.code, 0, "{json:?}");
+    assert_eq!(project.run(&["propose", "new", "said_no", "--when", "{ message: { contains: declined } }"]).code, 0);
+    let text = project.read(PROPOSAL);
+    let at = text.find("operations:").expect("operations");
+    project.write(PROPOSAL, &(text[..at].to_owned() + "operations:\n  - change_limit: max_attempts\n    to: 4\n"));
+    project.write("proposals/said-no/adr.md", &record("Nothing follows."));
+    for name in ["said-no", "not-said-no"] {
+        fs::remove_file(project.path(&format!("proposals/said-no/fixtures/{name}.yaml"))).unwrap();
+    }
+    both_refuse(&project, 1, &["catches nothing: no fixture shows the change"]);
+}
+
+#[test]
 fn what_the_proposal_does_not_name_and_what_it_names_in_vain_are_told() {
     let project = Project::with_proposal();
     project.edit(PROPOSAL, "ours/declined: effect_changed", "ours/slow: outcome_changed");

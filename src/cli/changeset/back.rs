@@ -80,8 +80,8 @@ pub(super) fn take_back(staging: &Path) -> Result<Recovered, Failure> {
             }
         }
     }
+    remove_all(&journal.made); // before the end: who is stopped in between begins anew
     seal(staging).map_err(|error| broken(&path, &reason(&error)))?;
-    remove_all(&journal.made);
     recovered.back.reverse();
     recovered.aside.reverse();
     recovered.made = journal.made;

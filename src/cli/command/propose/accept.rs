@@ -14,7 +14,7 @@ use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{folders, git};
-use crate::golden::{GoldenFile, Reason};
+use crate::golden::{Class, GoldenFile, Reason};
 use crate::history::{History, Kind, Record, Taken, next_number};
 use crate::playbook::rows;
 use crate::proposal::{FixtureDiff, numbered};
@@ -94,18 +94,27 @@ fn record(
     let history = workspace.read_history()?;
     refuse_unrecorded(&history, tryout)?;
     let rows = rows(&tryout.applied.loaded.playbook);
-    let goldens = tryout.judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some());
+    let goldens = || tryout.judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some());
+    let explained = goldens().filter(|diff| !diff.is_new && diff.class().is_some_and(Class::wants_reason));
     let record = Record {
         kind: Kind::Proposal(Taken {
             id: stored.id.clone(),
             adr: adr.replace('\\', "/"),
             fixtures: stored.fixtures.iter().map(|(name, ..)| name.clone()).collect(),
-            goldens: goldens.map(|diff| diff.id.to_string()).collect(),
+            goldens: goldens().map(|diff| diff.id.to_string()).collect(),
+            explained: explained.map(|diff| diff.id.to_string()).collect(),
         }),
         playbook: tryout.judged.playbook.clone(),
         reason: reason.to_owned(),
         rows: history.changes(&tryout.judged.playbook, rows.iter().map(|row| (&*row.name, &*row.text))),
     };
+    if record.rows.is_empty() {
+        // The gates hold this too; such a record could never be read again.
+        return Err(Failure::said(format!(
+            "`{}` changes no row of the playbook: there is nothing to record",
+            stored.id
+        )));
+    }
     let number = next_number(history.entries().iter().map(|entry| entry.name.as_str()));
     Ok(Change::Create(workspace.record_path(&record.file_name(number)), record.render().into_bytes()))
 }
