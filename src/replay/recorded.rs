@@ -3,7 +3,8 @@
 //! write that succeeded (in a table that is at least half full).
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
 
 use crate::event::{Finding, FindingBy, FindingId};
 use crate::ids::CallId;
@@ -134,11 +135,11 @@ impl Recording {
     fn remember(&mut self, same: u64) -> &mut Recent {
         self.order.push_back(same);
         if self.order.len() > WINDOW {
-            let oldest = self.order.pop_front();
-            if let Some((mark, recent)) = oldest.and_then(|mark| Some((mark, self.recent.get_mut(&mark)?))) {
-                recent.count -= 1;
-                if recent.count == 0 {
-                    self.recent.remove(&mark);
+            let oldest = self.order.pop_front().map(|mark| self.recent.entry(mark));
+            if let Some(Entry::Occupied(mut oldest)) = oldest {
+                oldest.get_mut().count -= 1;
+                if oldest.get().count == 0 {
+                    oldest.remove();
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::classify::{reads_as_denial, reads_as_processed};
 use crate::event::{
-    Decision, DecisionEvent, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OutcomeKind,
+    Decision, DecisionEvent, EffectClaim, Finding, FindingBy, FindingId, LedgerEntry, LedgerKind, OutcomeKind,
     Provenance, Status,
 };
 use crate::ids::{CallId, VerdictId};
@@ -15,21 +15,26 @@ use super::plan::Plan;
 use super::record::Record;
 use super::scenario::ScenarioCall;
 
-/// Every finding of a record, worst first, then by call.
-pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// Fills the record's findings: worst first, then by call.
+pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Record) {
+    let mut findings = std::mem::take(&mut record.findings);
+    findings.clear();
+    add_all(plan, calls, record, &mut findings);
+    findings.sort_unstable();
+    findings.dedup();
+    record.findings = findings;
+}
+
+fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
     if calls.len() == 1 && matches!(calls[0].source, Source::Tape(_)) && is_calm(record) {
-        return findings; // the usual call of a trace: one attempt, nothing failed
+        return; // the usual call of a trace: one attempt, nothing failed
     }
-    duplicate_effects(calls, record, &mut findings);
+    duplicate_effects(calls, record, findings);
     for (n, call) in calls.iter().enumerate() {
         let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
         let seen = Seen { plan, call, id, record };
         findings.extend(seen.all());
     }
-    findings.sort_unstable();
-    findings.dedup();
-    findings
 }
 
 fn is_calm(record: &Record) -> bool {
@@ -47,6 +52,10 @@ fn is_calm(record: &Record) -> bool {
 /// dispatcher's, whose attempts made them (`playbook`), in whatever order they landed and whichever attempt acted.
 /// One intent may have both.
 fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
+    let is_effect = |entry: &&LedgerEntry| matches!(entry.kind, LedgerKind::Applied | LedgerKind::Existing);
+    if record.ledger.entries().iter().filter(is_effect).nth(1).is_none() {
+        return;
+    }
     for (intent, net) in record.ledger.net().into_iter().filter(|(_, net)| net.effects > 1) {
         let made = || {
             let calls = calls.iter().enumerate().map(|(n, call)| (CallId(u32::try_from(n).unwrap_or(u32::MAX)), call));
@@ -112,17 +121,13 @@ impl Seen<'_> {
         if own.unobserved > 0 {
             return None; // a recorded failure: nobody knows what the upstream did
         }
-        let all = self.call.intent(self.id).map_or(0, |intent| self.net_of(intent));
+        let all = self.call.intent(self.id).map_or(0, |intent| self.record.ledger.net_of(intent).effects);
         let lies = match outcome.claim {
             EffectClaim::NotApplied => own.effects > 0 || self.ignored_proof(),
             EffectClaim::Applied => all == 0,
             EffectClaim::Unknown => self.ignored_proof(),
         };
         self.finding(FindingId::UntruthfulOutcome, u32::from(lies))
-    }
-
-    fn net_of(&self, intent: Intent) -> u32 {
-        self.record.ledger.net().get(&intent).map_or(0, |net| net.effects)
     }
 
     /// A failure that was not obeyed had proved more than the outcome says.

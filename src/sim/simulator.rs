@@ -90,7 +90,7 @@ impl Simulator {
             Turn { sim: self, plan, calls, now }.take(pending);
         }
         self.close(calls.len());
-        self.record.findings = findings::derive(plan, calls, &self.record);
+        findings::derive(plan, calls, &mut self.record);
     }
 
     fn clear(&mut self, keys: KeyDialect, calls: usize) {

@@ -1,13 +1,15 @@
 //! From a piece of an input to what its lines say, ready to be paired. Pieces can be read in any order and on any
 //! thread: line numbers are still relative to the piece. Opens no files, pairs nothing.
 
+use std::borrow::Cow;
+
 use crate::trace::assemble::{Story, TracedCall};
 use crate::trace::marks::{self, Marks};
 use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
 use crate::trace::pieces::{MAX_LINE, Piece};
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::BadLine;
-use crate::trace::wire::{self, AnswerLine, CallLine, KnownErrors, Line, Unfamiliar};
+use crate::trace::wire::{self, AnswerLine, CallLine, KnownErrors, Line, Listener, Unfamiliar};
 
 /// What the lines of one piece say, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,10 +88,16 @@ pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spare
     match piece {
         Piece::Lines(bytes) => {
             let mut digest = Digest { entries, ..Digest::default() };
-            let mut at_hand = AtHand { redaction, spares, errors: KnownErrors::default() };
+            let mut at_hand = AtHand { redaction, spares };
+            // Errors are shared within a piece only: threads would wait for one another over those that all share.
+            let mut errors = KnownErrors::default();
             match std::str::from_utf8(bytes) {
-                Ok(text) => split(bytes, |line, range| digest.text(line, text.get(range).unwrap_or(""), &mut at_hand)),
-                Err(_) => split(bytes, |line, range| digest.bytes(line, bytes.get(range).unwrap_or(&[]), &mut at_hand)),
+                Ok(text) => split(bytes, |line, range| {
+                    digest.text(line, text.get(range).unwrap_or(""), &mut errors, &mut at_hand);
+                }),
+                Err(_) => split(bytes, |line, range| {
+                    digest.bytes(line, bytes.get(range).unwrap_or(&[]), &mut errors, &mut at_hand);
+                }),
             }
             digest
         }
@@ -119,37 +127,36 @@ fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
 }
 
 /// What is at hand while the lines of one piece are read.
-struct AtHand<'a, 'd> {
+struct AtHand<'d> {
     redaction: &'d RedactionRules,
     spares: &'d mut Spares,
-    /// Errors are shared within a piece only: threads would wait for one another over those that all share.
-    errors: KnownErrors<'a>,
 }
 
 impl Digest {
-    fn bytes<'a>(&mut self, line: u64, bytes: &'a [u8], at_hand: &mut AtHand<'a, '_>) {
+    fn bytes<'a>(&mut self, line: u64, bytes: &'a [u8], errors: &mut KnownErrors<'a>, at_hand: &mut AtHand<'_>) {
         match std::str::from_utf8(bytes) {
-            Ok(text) => self.text(line, text, at_hand),
+            Ok(text) => self.text(line, text, errors, at_hand),
             Err(error) => self.bad(BadLine::no_text(line, bytes, error), at_hand.redaction),
         }
     }
 
-    fn text<'a>(&mut self, line: u64, text: &'a str, at_hand: &mut AtHand<'a, '_>) {
+    fn text<'a>(&mut self, line: u64, text: &'a str, errors: &mut KnownErrors<'a>, at_hand: &mut AtHand<'_>) {
         self.lines += 1;
         if !text.starts_with('{') && text.trim_ascii().is_empty() {
             self.blank += 1;
             return;
         }
-        match wire::parse_among(text, &mut at_hand.errors) {
-            Ok(parsed) => {
-                self.unknown_fields += u64::from(parsed.unknown_fields);
-                if parsed.unknown_fields > 0 && self.firsts.field.is_none() {
+        let others = self.other;
+        let place = Place { input: 0, line };
+        match wire::parse_among(text, errors, &mut OneLine { place, digest: self, at_hand }) {
+            Ok(unknown_fields) => {
+                self.unknown_fields += u64::from(unknown_fields);
+                if unknown_fields > 0 && self.firsts.field.is_none() {
                     self.firsts.field = wire::unfamiliar_field(text).map(|name| (line, name));
                 }
-                if matches!(parsed.line, Line::Other) && self.firsts.kind.is_none() {
+                if self.other > others && self.firsts.kind.is_none() {
                     self.firsts.kind = wire::unfamiliar_type(text).map(|name| (line, name));
                 }
-                self.line(line, parsed.line, at_hand);
             }
             Err(error) => self.bad.push(BadLine::new(line, text, *error).redacted(at_hand.redaction)),
         }
@@ -159,37 +166,43 @@ impl Digest {
         self.lines += 1;
         self.bad.push(bad.redacted(redaction));
     }
+}
 
-    fn line(&mut self, line: u64, parsed: Line<'_>, at_hand: &mut AtHand<'_, '_>) {
-        let place = Place { input: 0, line };
-        match parsed {
-            Line::Call(call) => self.entries.push(call_entry(&call, place, None, at_hand)),
-            Line::Both(call, answer) => self.entries.push(call_entry(&call, place, Some(answer), at_hand)),
-            Line::Answer(answer) => self.answer(answer, place, at_hand.redaction),
-            Line::RunEnd(run) => self.entries.push(Entry::RunEnd(marks::of_run(run.as_deref()))),
-            Line::Other => self.other += 1,
-        }
+/// Adds what one line says to the digest of its piece.
+struct OneLine<'d, 'h> {
+    place: Place,
+    digest: &'d mut Digest,
+    at_hand: &'d mut AtHand<'h>,
+}
+
+impl<'a> Listener<'a> for OneLine<'_, '_> {
+    #[inline]
+    fn call(&mut self, call: CallLine<'a>, answer: Option<RecordedAnswer>) {
+        let entry = call_entry(&call, self.place, answer, self.at_hand);
+        self.digest.entries.push(entry);
     }
 
-    /// Adds an answer.
     #[inline]
-    fn answer(&mut self, line: AnswerLine<'_>, place: Place, redaction: &RedactionRules) {
+    fn answer(&mut self, line: AnswerLine<'a>) {
         let AnswerLine { run, id, tool, mut answer } = line;
-        redaction.reply(&mut answer.reply);
+        self.at_hand.redaction.reply(&mut answer.reply);
+        answer.place = self.place;
         let run = marks::of_run(run.as_deref());
         let id = id.map_or(0, |id| marks::of_id(run, &id));
         let tool = tool.map_or(0, |tool| marks::of_tool(&tool));
-        let answer = RecordedAnswer { place, ..answer };
-        self.entries.push(Entry::Answer(AnswerEntry { run, id, tool, answer }));
+        self.digest.entries.push(Entry::Answer(AnswerEntry { run, id, tool, answer }));
+    }
+
+    fn run_end(&mut self, run: Option<Cow<'a, str>>) {
+        self.digest.entries.push(Entry::RunEnd(marks::of_run(run.as_deref())));
+    }
+
+    fn other(&mut self) {
+        self.digest.other += 1;
     }
 }
 
-fn call_entry(
-    line: &CallLine<'_>,
-    place: Place,
-    answer: Option<RecordedAnswer>,
-    at_hand: &mut AtHand<'_, '_>,
-) -> Entry {
+fn call_entry(line: &CallLine<'_>, place: Place, answer: Option<RecordedAnswer>, at_hand: &mut AtHand<'_>) -> Entry {
     let texts = CallTexts {
         run: line.run.as_deref(),
         id: line.id.as_deref(),

@@ -47,6 +47,15 @@ impl Ledger {
         all
     }
 
+    /// What is left of the effects for one intent.
+    pub fn net_of(&self, intent: Intent) -> NetEffects {
+        let mut net = NetEffects::default();
+        for entry in self.entries.iter().filter(|entry| entry.intent == intent) {
+            count(&mut net, entry);
+        }
+        net
+    }
+
     /// What is left of the effects that `call` itself caused.
     pub fn net_of_call(&self, call: CallId) -> NetEffects {
         let mut net = NetEffects::default();
@@ -89,6 +98,8 @@ mod tests {
         ledger.book(entry(1, LedgerKind::Applied, 0));
         ledger.book(entry(1, LedgerKind::Applied, 1));
         assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 2);
+        assert_eq!(ledger.net_of(Intent::Single(CallId(0))).effects, 2);
+        assert_eq!(ledger.net_of(Intent::Single(CallId(1))).effects, 0);
         ledger.book(entry(2, LedgerKind::Reversed, 1));
         assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 1);
         assert_eq!(ledger.net_of_call(CallId(1)).effects, 0);

@@ -39,7 +39,6 @@ const TABLE: &[(&str, &[&str])] = &[
             "dispatch",
             "event",
             "fixture",
-            "golden",
             "playbook",
             "replay",
             "sim",

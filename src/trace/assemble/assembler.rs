@@ -6,7 +6,7 @@
 //! or `reorder_window` calls later; a result after that is an orphan.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 
 use crate::diagnostic::Report;
 use crate::time::Instant;
@@ -246,7 +246,7 @@ impl<'a> Assembler<'a> {
             self.ledger.orphans += 1;
             return;
         };
-        let inferred = id != 0 && open.joined_ids.contains(&id);
+        let inferred = id != 0 && open.was_joined_by(id);
         let late = self.see_time(open.run, answer.at);
         self.attach(number, answer, inferred, late);
     }
@@ -327,9 +327,11 @@ impl<'a> Assembler<'a> {
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
         let Some(open) = self.open.take(number, &mut self.runs) else { return };
         fetch(&*open.traced); // it was last touched thousands of calls ago, and will be looked at soon
-        for &id in [open.id].iter().chain(&*open.joined_ids) {
-            if self.by_id.get(&half(id)) == Some(&number) {
-                self.by_id.remove(&half(id));
+        for id in open.ids().filter(|&id| id != 0) {
+            if let hash_map::Entry::Occupied(holder) = self.by_id.entry(half(id))
+                && *holder.get() == number
+            {
+                holder.remove();
             }
         }
         if self.options.join_resends {

@@ -18,7 +18,7 @@ pub struct OpenCall {
     /// The highest number of an answered attempt; 0: none was answered.
     pub highest_attempt: u32,
     /// Labels of calls that were read as its further attempts; most calls have none.
-    pub joined_ids: Box<[u128]>,
+    joined_ids: Vec<u128>,
     /// Its neighbours among the open calls of its run; 0: none.
     before: u64,
     after: u64,
@@ -32,14 +32,22 @@ impl OpenCall {
 
     /// Whether a call with this label is this one, or was read as its further attempt.
     pub fn answers_to(&self, id: u128) -> bool {
-        self.id == id || self.joined_ids.contains(&id)
+        self.id == id || self.was_joined_by(id)
+    }
+
+    /// Whether a call with this label was read as its further attempt.
+    pub fn was_joined_by(&self, id: u128) -> bool {
+        self.joined_ids.contains(&id)
+    }
+
+    /// Its label and those of the calls that were read as its further attempts.
+    pub fn ids(&self) -> impl Iterator<Item = u128> {
+        std::iter::once(self.id).chain(self.joined_ids.iter().copied())
     }
 
     /// Notes the label of a call that is read as its further attempt.
     pub fn join(&mut self, id: u128) {
-        let mut ids = std::mem::take(&mut self.joined_ids).into_vec();
-        ids.push(id);
-        self.joined_ids = ids.into_boxed_slice();
+        self.joined_ids.push(id);
     }
 
     /// The open call before it in its run; 0: none.
@@ -99,9 +107,11 @@ impl OpenCalls {
         if let Some(before) = self.get_mut(before) {
             before.after = number;
         }
-        let (id, joined_ids) = (traced.marks.id, Box::default());
-        let open = OpenCall { traced, id, run, highest_attempt: 0, joined_ids, before, after: 0 };
-        self.slots.push_back(Some(open));
+        let id = traced.marks.id;
+        self.slots.push_back(None); // so that the call is made where it stays: to move what was just written is slow
+        if let Some(slot) = self.slots.back_mut() {
+            *slot = Some(OpenCall { traced, id, run, highest_attempt: 0, joined_ids: Vec::new(), before, after: 0 });
+        }
     }
 
     /// Takes a call out.

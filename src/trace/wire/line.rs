@@ -35,6 +35,41 @@ pub struct Parsed<'a> {
     pub unknown_fields: u32,
 }
 
+/// Is told what lines say, one thing a line. What a line says is large: so it is handed on where it is made, for a
+/// trace has millions of lines.
+pub trait Listener<'a> {
+    /// A call, with its answer where the line has one.
+    fn call(&mut self, call: CallLine<'a>, answer: Option<RecordedAnswer>);
+    /// An answer to an earlier call.
+    fn answer(&mut self, answer: AnswerLine<'a>);
+    /// The end of a run.
+    fn run_end(&mut self, run: Option<Cow<'a, str>>);
+    /// A line of a type that this version does not know.
+    fn other(&mut self);
+}
+
+/// Keeps what the latest line said.
+impl<'a> Listener<'a> for Option<Line<'a>> {
+    fn call(&mut self, call: CallLine<'a>, answer: Option<RecordedAnswer>) {
+        *self = Some(match answer {
+            Some(answer) => Line::Both(call, answer),
+            None => Line::Call(call),
+        });
+    }
+
+    fn answer(&mut self, answer: AnswerLine<'a>) {
+        *self = Some(Line::Answer(answer));
+    }
+
+    fn run_end(&mut self, run: Option<Cow<'a, str>>) {
+        *self = Some(Line::RunEnd(run));
+    }
+
+    fn other(&mut self) {
+        *self = Some(Line::Other);
+    }
+}
+
 /// The call of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallLine<'a> {

@@ -17,7 +17,7 @@ use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
 use crate::trace::number::{Decimal, leading_digits};
 use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{self, Fields};
-use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Parsed};
+use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Listener, Parsed};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
     LineFields, NAMES, RUN, STARTED, STATUS, TIMEOUT, TOKEN, TOOL, TYPE,
@@ -26,35 +26,41 @@ use crate::trace::{canonical, iso, scan};
 
 type Outcome<T> = Result<T, Box<LineError>>;
 
-/// What one line says: the whole interface between the reader and whatever scans JSON.
-/// `line` has no line break and is not blank.
+/// Tells `listener` what one of many lines says: the whole interface between the reader and whatever scans JSON.
+/// `line` has no line break and is not blank; `known` is what errors the lines had so far. Returns how many of its
+/// fields nobody knows.
 ///
 /// # Errors
-/// Anything but one JSON object whose known fields have their types.
-pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
-    parse_among(line, &mut KnownErrors::default())
+/// Anything but one JSON object whose known fields have their types; then the listener was told nothing.
+#[inline]
+pub fn parse_among<'a>(line: &'a str, known: &mut KnownErrors<'a>, listener: &mut impl Listener<'a>) -> Outcome<u32> {
+    let mut fields = Fields::EMPTY;
+    match fields::accept::<LineFields, LINE_FIELDS>(line, &mut fields) {
+        Some(()) => Lowering { line, plain: fields.plain }.line(&fields, known, listener),
+        None => slowly(line, known, listener),
+    }
 }
 
-/// The same for one of many lines; `known` is what errors they had so far.
+/// What one line says.
 ///
 /// # Errors
-/// As [`parse_line`].
-pub fn parse_among<'a>(line: &'a str, known: &mut KnownErrors<'a>) -> Outcome<Parsed<'a>> {
-    let mut fields = Fields::EMPTY;
-    let mut beside = Beside { unknown_fields: 0, known };
-    match fields::accept::<LineFields, LINE_FIELDS>(line, &mut fields) {
-        Some(()) => Lowering { line, plain: fields.plain }.line(&fields, &mut beside),
-        None => slowly(line, &mut beside),
-    }
+/// As [`parse_among`].
+pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
+    let mut said = None;
+    let unknown_fields = parse_among(line, &mut KnownErrors::default(), &mut said)?;
+    Ok(Parsed { line: said.unwrap_or(Line::Other), unknown_fields })
 }
 
 /// [`parse_line`] without the fast lane.
 #[cfg(test)]
 pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
-    slowly(line, &mut Beside { unknown_fields: 0, known: &mut KnownErrors::default() })
+    let mut said = None;
+    let unknown_fields = slowly(line, &mut KnownErrors::default(), &mut said)?;
+    Ok(Parsed { line: said.unwrap(), unknown_fields })
 }
 
-fn slowly<'a>(line: &'a str, beside: &mut Beside<'a, '_>) -> Outcome<Parsed<'a>> {
+#[cold]
+fn slowly<'a>(line: &'a str, known: &mut KnownErrors<'a>, listener: &mut impl Listener<'a>) -> Outcome<u32> {
     let lowering = Lowering { line, plain: false };
     if let Some(place) = scan::too_deep(line) {
         let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);
@@ -64,7 +70,7 @@ fn slowly<'a>(line: &'a str, beside: &mut Beside<'a, '_>) -> Outcome<Parsed<'a>>
     if let Some((number, value)) = fields.twice {
         return Err(lowering.twice(NAMES.get(number).copied().unwrap_or_default(), value));
     }
-    lowering.line(&fields, beside)
+    lowering.line(&fields, known, listener)
 }
 
 /// What lowering a line adds to on its way.
@@ -83,35 +89,51 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     #[inline]
-    fn line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Parsed<'a>> {
+    fn line(
+        self,
+        fields: &Fields<'a, LINE_FIELDS>,
+        known: &mut KnownErrors<'a>,
+        listener: &mut impl Listener<'a>,
+    ) -> Outcome<u32> {
+        let mut beside = Beside { unknown_fields: fields.unknown, known };
         let answered = fields.field(STATUS).or(fields.field(ERROR)).is_some();
-        let line = match fields.field(TYPE) {
-            Some("\"tool_call\"") if answered => self.both(fields, beside)?,
-            Some("\"tool_call\"") => Line::Call(self.call(fields)?),
-            Some("\"tool_result\"") => Line::Answer(self.answer_line(fields, beside)?),
-            Some("\"run_end\"") => Line::RunEnd(self.label(fields, RUN)?),
+        match fields.field(TYPE) {
+            Some("\"tool_call\"") if answered => self.both(fields, &mut beside, listener)?,
+            Some("\"tool_call\"") => listener.call(self.call(fields)?, None),
+            Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut beside)?),
+            Some("\"run_end\"") => listener.run_end(self.label(fields, RUN)?),
             Some(other) => {
                 self.text(other, "type")?;
-                return Ok(Parsed { line: Line::Other, unknown_fields: 0 });
+                listener.other();
+                return Ok(0);
             }
-            None if fields.field(TOOL).is_some() && answered => self.both(fields, beside)?,
-            None if fields.field(TOOL).is_some() => Line::Call(self.call(fields)?),
-            None if answered && fields.field(ID).is_some() => Line::Answer(self.answer_line(fields, beside)?),
+            None if fields.field(TOOL).is_some() && answered => self.both(fields, &mut beside, listener)?,
+            None if fields.field(TOOL).is_some() => listener.call(self.call(fields)?, None),
+            None if answered && fields.field(ID).is_some() => {
+                listener.answer(self.answer_line(fields, &mut beside)?);
+            }
             None => return Err(self.nothing_known(fields)),
-        };
-        Ok(Parsed { line, unknown_fields: fields.unknown.saturating_add(beside.unknown_fields) })
+        }
+        Ok(beside.unknown_fields)
     }
 
-    fn both(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Line<'a>> {
+    fn both(
+        self,
+        fields: &Fields<'a, LINE_FIELDS>,
+        beside: &mut Beside<'a, '_>,
+        listener: &mut impl Listener<'a>,
+    ) -> Outcome<()> {
         let mut call = self.call(fields)?;
         let mut answer = self.answer(fields, beside)?;
         match answer.started.take() {
             Some(started) => call.at = Some(started),
             None => answer.at = None,
         }
-        Ok(Line::Both(call, answer))
+        listener.call(call, Some(answer));
+        Ok(())
     }
 
+    #[inline]
     fn call(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<CallLine<'a>> {
         let Some(tool) = fields.field(TOOL).filter(|tool| *tool != "\"\"") else {
             let message = "a tool_call needs a `tool`: the name of what was called";
@@ -136,12 +158,14 @@ impl<'a> Lowering<'a> {
         })
     }
 
+    #[inline]
     fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<AnswerLine<'a>> {
         let answer = self.answer(fields, beside)?;
         let tool = fields.field(TOOL).map(|raw| self.text(raw, "tool")).transpose()?;
         Ok(AnswerLine { run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
     }
 
+    #[inline]
     fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<RecordedAnswer> {
         Ok(RecordedAnswer {
             to: fields.field(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
@@ -154,6 +178,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
+    #[inline]
     fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Reply> {
         let error = fields.field(ERROR);
         match fields.field(STATUS) {

@@ -1,5 +1,5 @@
-//! One line of a trace (DESIGN.md section 3). [`parse_line`] is all that the reader needs of it,
-//! and [`parse_among`], which is the same for many lines.
+//! One line of a trace (DESIGN.md section 3). [`parse_among`] is all that the reader needs of it,
+//! and [`parse_line`], which is the same for one line alone.
 
 mod errors;
 mod fields;
@@ -11,6 +11,6 @@ mod tests;
 mod unfamiliar;
 
 pub use errors::KnownErrors;
-pub use line::{AnswerLine, CallLine, Line, LineError, Parsed, is_field};
+pub use line::{AnswerLine, CallLine, Line, LineError, Listener, Parsed, is_field};
 pub use lower::{parse_among, parse_line};
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};
