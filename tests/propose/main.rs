@@ -3,5 +3,6 @@
 mod drafts;
 mod interrupted;
 mod project;
+mod taken_in;
 mod way;
 mod wrong;
