@@ -10,6 +10,7 @@ mod files;
 mod fixtures;
 mod flags;
 mod folders;
+mod format;
 mod git;
 mod inputs;
 mod kept;

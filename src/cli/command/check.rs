@@ -3,13 +3,13 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use regex::Regex;
 
 use crate::check::{CaseResult, CheckReport, GoldenState, Verdict};
 use crate::cli::changeset::Alone;
 use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::project::{self, Project};
 use crate::cli::reports::{self, ReportTo};
@@ -31,16 +31,6 @@ Where a run differs, what it shows is left beside its golden as `.snap.new`, for
 `reject`; in CI nothing is written. To see what another playbook would change, edit the playbook and check.
 
 Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people, worst first
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
-}
 
 /// What `check` is told.
 #[derive(Debug, clap::Args)]

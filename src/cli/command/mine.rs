@@ -1,9 +1,8 @@
 //! `playproof mine TRACE...`: failures that a playbook has no use for, by the form of their message.
 
-use clap::ValueEnum;
-
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
+use crate::cli::format::Format;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
 use crate::cli::project::Project;
@@ -33,16 +32,6 @@ Examples:
   playproof mine trace.jsonl
   playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
   playproof mine results.json --tools tools.yaml --format json";
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A page for people
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
-}
 
 /// What `mine` is told.
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,5 @@
 //! `playproof feedback`: which of its three questions is asked.
 
-use clap::ValueEnum;
-
 use super::{add, list, show};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
@@ -33,15 +31,6 @@ pub enum Question {
     List(list::Args),
     /// Show one: the note, what the playbook made of it then and now, and the call explained
     Show(show::Args),
-}
-
-/// How results are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    Table,
-    /// One JSON document
-    Json,
 }
 
 /// Answers.

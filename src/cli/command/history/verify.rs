@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::ValueEnum;
-
 use crate::check::Id;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::Format;
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
@@ -48,15 +47,6 @@ pub struct Args {
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-}
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people, each place underlined
-    Table,
-    /// One JSON document
-    Json,
 }
 
 /// What was looked at.
