@@ -2,6 +2,9 @@
 
 mod drafts;
 mod interrupted;
+#[path = "../place/mod.rs"]
+#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
+mod place;
 mod project;
 mod taken_in;
 mod way;

@@ -150,7 +150,7 @@ fn a_weaker_guard_wants_a_reason_and_a_new_lint_is_told() {
 #[test]
 fn a_golden_that_is_out_of_date_stands_in_the_way() {
     let project = Project::with_proposal();
-    project.edit("goldens/ours/slow.snap", "outcome: escalated", "outcome: exhausted");
+    project.edit_first("goldens/ours/slow.snap", "outcome: escalated", "outcome: exhausted");
     both_refuse(&project, 1, &["golden stale:", "next: playproof check ours/slow"]);
 }
 
@@ -253,7 +253,7 @@ fn a_playbook_that_fixtures_do_not_know_by_its_name_is_not_changed() {
     project.edit(PROPOSAL, "playbook: \"ours\"", "playbook: ../apart-from-all.yaml");
     both_refuse(&project, 2, &["is not what this project's fixtures call `apart-from-all`"]);
     project.edit(PROPOSAL, "playbook: ../apart-from-all.yaml", "playbook: playbooks/ours.yaml");
-    let ran = project.run_in("fixtures", &["propose", "check", "said-no"]);
+    let ran = project.run_below("fixtures", &["propose", "check", "said-no"]);
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
