@@ -140,3 +140,51 @@ fn write(path: &std::path::Path, text: &str) -> Result<(), Failure> {
     folders::make_for(path)?;
     files::write_atomically(&name, text.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Diverged;
+    use crate::diagnostic::Source;
+    use crate::golden::{compare, parse_body};
+
+    fn body(attempts: u8) -> String {
+        let end = format!("outcome: escalated, effect: unknown, attempts: {attempts}, verdicts: []");
+        format!("a: {{ {end} }}\nledger: {{}}\nfindings: []\nevents: []\n")
+    }
+
+    /// A run that differs from a golden that had other attempts.
+    fn result(golden: GoldenState) -> CaseResult {
+        let id = Id { playbook: "p".into(), fixture: "f".into() };
+        CaseResult { id, title: String::new(), body: body(2), golden, contradictions: Vec::new() }
+    }
+
+    fn diverged() -> GoldenState {
+        let read = |text: String| parse_body(Source::whole("g", text)).unwrap();
+        let golden = GoldenFile::new("f", "p", &body(1));
+        let golden = GoldenFile::parse(&Source::whole("goldens/p/f.snap", golden.render())).unwrap();
+        GoldenState::Diverged(Box::new(Diverged { comparison: compare(&read(body(1)), &read(body(2))), golden }))
+    }
+
+    #[test]
+    fn a_golden_that_is_another_one_by_now_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        write(&path("playproof.yaml"), "format: project/1\n").unwrap();
+        let workspace = Workspace::at(folder.path()).unwrap();
+        let accept = |golden: GoldenState| {
+            let accepted = acceptance(&workspace, &[&result(golden)], None)?;
+            workspace.alone()?.commit(&accepted.changes)
+        };
+        let golden = path("goldens/p/f.snap");
+        // It was compared with one attempt; since then somebody has accepted three.
+        let theirs = GoldenFile::new("f", "p", &body(3)).render();
+        write(&golden, &theirs).unwrap();
+        assert!(format!("{:?}", accept(diverged()).unwrap_err()).contains("has changed since this was compared"));
+        assert!(format!("{:?}", accept(GoldenState::Missing).unwrap_err()).contains("of this name now"));
+        assert_eq!(files::read_small(&golden.to_string_lossy()).unwrap().text, theirs);
+        write(&golden, &GoldenFile::new("f", "p", &body(1)).render()).unwrap();
+        accept(diverged()).unwrap();
+        assert!(files::read_small(&golden.to_string_lossy()).unwrap().text.contains("attempts: 2"));
+    }
+}
