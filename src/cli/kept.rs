@@ -10,15 +10,18 @@ use crate::trace::assemble::AssembleOptions;
 use crate::trace::model::RecordedCall;
 use crate::trace::redact::RedactionRules;
 
-/// Loads one feedback.
+/// Loads one feedback, by its id or the path of one of its files.
 ///
 /// # Errors
 /// An id that nothing answers to; files in which something is wrong.
 pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Result<Kept, Failure> {
-    let path = workspace.feedback_path(id, "yaml");
-    if id.contains(['/', '\\']) || !super::folders::has_file(&path) {
+    let named = id.rsplit(['/', '\\']).next().unwrap_or(id);
+    let named = [".yaml", ".jsonl"].iter().find_map(|ending| named.strip_suffix(ending)).unwrap_or(named);
+    let path = workspace.feedback_path(named, "yaml");
+    if named.is_empty() || !super::folders::has_file(&path) {
         return Err(unknown(workspace, id));
     }
+    let id = named;
     let mend = |failure: Failure| failure.next(format!("git log --oneline -- {}", workspace.name(&path)));
     let source = workspace.read(&path)?;
     let (feedback, places) = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;

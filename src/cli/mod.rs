@@ -27,6 +27,7 @@ mod run;
 mod stream;
 mod terminal;
 mod topics;
+mod verdicts;
 mod view;
 mod workspace;
 

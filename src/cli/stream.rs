@@ -35,8 +35,8 @@ pub struct Stream<'a> {
     pub beyond: BeyondTape,
     /// Threads; none: all cores.
     pub jobs: Option<NonZeroUsize>,
-    /// An input without calls is no error.
-    pub allow_empty: bool,
+    /// Whether an input without calls is no error; none where the command has no flag for it.
+    pub allow_empty: Option<bool>,
 }
 
 /// What is left when all is read.
@@ -150,7 +150,7 @@ impl Stream<'_> {
 
     fn refuse_empty(&self, replayed: &Replayed) -> Result<(), Failure> {
         let is_empty = |account: &&InputAccount| account.ledger.calls + account.ledger.combined == 0;
-        match replayed.inputs.iter().find(is_empty).filter(|_| !self.allow_empty) {
+        match replayed.inputs.iter().find(is_empty).filter(|_| self.allow_empty != Some(true)) {
             None => Ok(()),
             Some(account) => Err(self.empty(account)),
         }
@@ -158,17 +158,18 @@ impl Stream<'_> {
 
     fn empty(&self, account: &InputAccount) -> Failure {
         let ledger = &account.ledger;
-        let refused =
-            |said: String| Failure::source(&account.name, "empty_input", said).next(self.again("--allow-empty"));
+        let flag = self.allow_empty.map_or("", |_| "; `--allow-empty` makes an input without calls no error");
+        let refused = |said: String| Failure::source(&account.name, "empty_input", said).next("playproof schema trace");
         match (ledger.lines, ledger.results) {
-            (0, _) => refused("it is empty".to_owned())
-                .help("was it written to the end? `--allow-empty` makes an input without calls no error"),
+            (0, _) => {
+                let failure = refused("it is empty".to_owned())
+                    .help(format!("was it written to the end?{}", flag.trim_start_matches(';')));
+                if flag.is_empty() { failure } else { failure.next(self.again("--allow-empty")) }
+            }
             (lines, 0) => refused(format!("no calls in {}", text::counted(lines, "line", "lines")))
-                .help("a call is a line with `tool`; `--allow-empty` makes an input without calls no error")
-                .next("playproof schema trace"),
+                .help(format!("a call is a line with `tool`{flag}")),
             (_, results) => refused(format!("{}, but no calls", text::counted(results, "result", "results")))
-                .help("a result belongs to a call before it; `--allow-empty` makes an input without calls no error")
-                .next("playproof schema trace"),
+                .help(format!("a result belongs to a call before it{flag}")),
         }
     }
 

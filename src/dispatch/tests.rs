@@ -56,19 +56,6 @@ fn playbook() -> Playbook {
     }
 }
 
-fn study() -> Study {
-    Study {
-        why: "test".into(),
-        first_failure_only: false,
-        retry_guard: Guard::Asked,
-        token_guard: Guard::Asked,
-        refused_reversal_exhausts: false,
-        futile_refresh_deprecates: false,
-        resends_stale_evidence: false,
-        final_error_first: false,
-    }
-}
-
 fn keyed_write() -> CallFacts {
     CallFacts {
         tool: ToolId(0),
@@ -275,7 +262,7 @@ fn a_token_is_redeemed_once_even_by_two_calls() {
 #[test]
 fn first_failure_only_shows_later_verdicts_and_does_not_obey_them() {
     let mut literal = playbook();
-    literal.study = Some(Study { first_failure_only: true, ..study() });
+    literal.study = Some(Study { first_failure_only: true, ..Study::safe("test") });
     let (decisions, outcome) = drive(&literal, keyed_write(), &[failed(TIMEOUT), failed(DENIED), failed(DENIED)]);
     assert_eq!(outcome.kind, OutcomeKind::Exhausted(StopReason::MaxRetries));
     let ignored = Decision::FailureClassified { verdict: VerdictId(DENIED), rule: None, ignored: true };
@@ -285,7 +272,7 @@ fn first_failure_only_shows_later_verdicts_and_does_not_obey_them() {
 #[test]
 fn a_guard_that_is_off_lets_the_unsafe_retry_pass() {
     let mut unguarded = playbook();
-    unguarded.study = Some(Study { retry_guard: Guard::Off, ..study() });
+    unguarded.study = Some(Study { retry_guard: Guard::Off, ..Study::safe("test") });
     let (_, outcome) = drive(&unguarded, unkeyed_write(), &[failed(TIMEOUT), Reaction::Ok]);
     assert_eq!(outcome.attempts, 2);
 }

@@ -77,10 +77,12 @@ pub fn failure_at(call: &RecordedCall, attempt: u32) -> Option<Option<&ErrorFact
     }
 }
 
-/// The verdict of a playbook on the failure of one attempt, whether or not it would come to that attempt.
-pub fn verdict_now(plan: &Plan, call: &RecordedCall, attempt: u32) -> Option<String> {
+/// The verdict of a playbook on the failure of one attempt, and the rule that gives it, whether or not it would come
+/// to that attempt.
+pub fn verdict_now(plan: &Plan, call: &RecordedCall, attempt: u32) -> Option<(String, String)> {
     let error = failure_at(call, attempt)?;
     let attempt = AttemptNo::new(attempt);
     let signal = Signal::new(error, call.tool(), plan.facts(call.tool()), call.key().is_some(), attempt);
-    Some(plan.names.verdict(plan.classifier.classify(&signal).verdict).to_owned())
+    let classified = plan.classifier.classify(&signal);
+    Some((plan.names.verdict(classified.verdict).to_owned(), plan.names.rule(classified.rule).to_owned()))
 }

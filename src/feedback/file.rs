@@ -13,11 +13,11 @@ use crate::yaml::{self, Cursor, quoted};
 
 const HEAD: &str = "\
 # A call that the playbook handled wrong, and what is wrong with it. The file of the same name beside this one is the
-# slice of the trace that replays it. `playproof feedback add` wrote both; note and expected verdict may be edited.
+# slice of the trace that replays it. `playproof feedback` writes both: `add`, and `edit`, `close` and `reopen`.
 format: feedback/1
 ";
 
-const KEYS: [&str; 8] = ["format", "note", "playbook", "call", "expected", "facts", "came_from", "before"];
+const KEYS: [&str; 9] = ["format", "note", "playbook", "call", "expected", "closed", "facts", "came_from", "before"];
 const BEFORE: [&str; 7] = ["attempt", "verdict", "rule", "compensation", "outcome", "effect", "attempts"];
 const FACTS: [&str; 4] = ["access", "idempotent", "repeatable", "timeout_ms"];
 const DAY: Duration = Duration::from_millis(86_400_000);
@@ -26,9 +26,9 @@ impl Feedback {
     /// The file's text.
     pub fn render(&self) -> String {
         let mut text = HEAD.to_owned();
-        let expected = self.expected.as_deref();
-        let entries = [("note", Some(&*self.note)), ("playbook", Some(&self.playbook)), ("call", Some(&self.call))];
-        for (key, value) in entries.into_iter().chain([("expected", expected)]) {
+        let said = [("note", Some(&*self.note)), ("playbook", Some(&self.playbook)), ("call", Some(&self.call))];
+        let asked = [("expected", self.expected.as_deref()), ("closed", self.closed.as_deref())];
+        for (key, value) in said.into_iter().chain(asked) {
             if let Some(value) = value {
                 let _ = writeln!(text, "{key}: {}", quoted(value)); // writing to a String cannot fail
             }
@@ -75,6 +75,7 @@ fn read(root: Cursor<'_>) -> Option<(Feedback, Places)> {
     let text = |key: &'static str| map.required(key).and_then(Cursor::words).map(str::to_owned);
     let (note, playbook, call) = (text("note"), text("playbook"), text("call"));
     let expected = map.optional("expected").map(|expected| expected.name().map(|name| name.text.to_owned()));
+    let closed = map.optional("closed").map(|reason| reason.words().map(str::to_owned));
     let facts = map.optional("facts").map(facts);
     let came_from = map.required("came_from").and_then(came_from);
     let before = map.required("before").and_then(before);
@@ -85,6 +86,7 @@ fn read(root: Cursor<'_>) -> Option<(Feedback, Places)> {
         playbook: playbook?,
         call: call?,
         expected: expected.map_or(Some(None), |expected| expected.map(Some))?,
+        closed: closed.map_or(Some(None), |closed| closed.map(Some))?,
         facts: facts.map_or(Some(None), |facts| facts.map(Some))?,
         came_from: came_from?,
         before: before?,

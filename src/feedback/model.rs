@@ -25,6 +25,8 @@ pub struct Feedback {
     pub expected: Option<String>,
     /// Facts of the call's tool that win over those of project and playbook.
     pub facts: Option<ToolFacts>,
+    /// Why nothing more is to be done about it; none while something is.
+    pub closed: Option<String>,
     /// Where the call was.
     pub came_from: CameFrom,
     /// What the playbook made of it then.
@@ -71,12 +73,14 @@ pub struct Kept {
 }
 
 /// Whether a feedback still asks for something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// Its failure has not the expected verdict, or nobody said which one it should have.
     Open,
     /// Its failure has the expected verdict by now.
     Answered,
+    /// Somebody said that nothing is to be done about it.
+    Closed,
 }
 
 impl State {
@@ -85,6 +89,7 @@ impl State {
         match self {
             State::Open => "open",
             State::Answered => "answered",
+            State::Closed => "closed",
         }
     }
 }
@@ -129,13 +134,19 @@ impl Kept {
         Plan::new(playbook.clone(), &self.tools(weaker))
     }
 
-    /// What its playbook makes of the failure now: the state, and the verdict.
-    pub fn state(&self, plan: &Plan) -> (State, Option<String>) {
+    /// What its playbook makes of the failure now: the state, and the verdict with the rule that gives it.
+    pub fn state(&self, plan: &Plan) -> (State, Option<(String, String)>) {
         let now = self
             .call()
             .zip(self.feedback.before.failed.as_ref())
             .and_then(|(call, failed)| super::ending::verdict_now(plan, call, failed.attempt));
-        let is_answered = self.feedback.expected.is_some() && self.feedback.expected == now;
-        (if is_answered { State::Answered } else { State::Open }, now)
+        let verdict = now.as_ref().map(|(verdict, _)| verdict);
+        let is_answered = self.feedback.expected.is_some() && self.feedback.expected.as_ref() == verdict;
+        let state = match (&self.feedback.closed, is_answered) {
+            (Some(_), _) => State::Closed,
+            (None, true) => State::Answered,
+            (None, false) => State::Open,
+        };
+        (state, now)
     }
 }

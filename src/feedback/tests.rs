@@ -42,6 +42,7 @@ fn feedback(expected: Option<&str>) -> Feedback {
         call: "r1#1".into(),
         expected: expected.map(str::to_owned),
         facts: None,
+        closed: None,
         came_from: CameFrom { trace: "t.jsonl".into(), call: "r1#7".into(), line: 9 },
         before: Ending::of(&plan(), &call(Some(odd())), false),
     }
@@ -65,7 +66,8 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
     };
     let calm = Feedback { before: Ending::of(&plan(), &call(None), false), facts: Some(facts), ..feedback(None) };
     assert_eq!(calm.before.failed, None);
-    for feedback in [feedback(Some("out_of_stock")), calm] {
+    let closed = Feedback { closed: Some("the tool is gone: it's over".into()), ..feedback(None) };
+    for feedback in [feedback(Some("out_of_stock")), calm, closed] {
         let (again, _) = parse(Source::whole("x.yaml", feedback.render())).unwrap_or_else(|report| panic!("{report}"));
         assert_eq!((again.render(), again), (feedback.render(), feedback));
     }
@@ -83,8 +85,14 @@ fn an_ending_says_verdict_rule_compensation_outcome_and_effect() {
 #[test]
 fn a_feedback_is_answered_once_its_failure_has_the_expected_verdict() {
     assert_eq!(kept(None).state(&plan()).0, State::Open);
-    assert_eq!(kept(Some("out_of_stock")).state(&plan()), (State::Open, Some("unclassified".into())));
+    assert_eq!(
+        kept(Some("out_of_stock")).state(&plan()),
+        (State::Open, Some(("unclassified".into(), "otherwise".into())))
+    );
     assert_eq!(kept(Some("unclassified")).state(&plan()).0, State::Answered);
+    let mut closed = kept(Some("out_of_stock"));
+    closed.feedback.closed = Some("over".into());
+    assert_eq!(closed.state(&plan()).0, State::Closed);
     let mut gone = kept(Some("unclassified"));
     gone.calls = vec![call(None)];
     assert_eq!(gone.state(&plan()), (State::Open, None));

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::result::Mined;
+use super::result::{Cluster, Mined, cluster_of};
 use super::shape::{Failure, Key, Shape, write_forms};
 use crate::event::OutcomeKind;
 use crate::ids::AttemptNo;
 use crate::replay::{Replayed, Seen, Watch};
 use crate::sim::Plan;
-use crate::trace::model::Reply;
+use crate::trace::model::{RecordedCall, Reply};
 
 /// Shapes that are told apart.
 const MAX_SHAPES: usize = 4_096;
@@ -40,9 +40,26 @@ impl Part {
         }
     }
 
+    /// The same as if so many other inputs had been read before.
+    #[must_use]
+    pub fn after_inputs(mut self, inputs: u32) -> Part {
+        let samples = self.shapes.values_mut().flat_map(|shape| &mut shape.samples);
+        samples.for_each(|sample| sample.place.input = sample.place.input.saturating_add(inputs));
+        self
+    }
+
     /// The clusters of everything, drawn for the `top` most pressing ones.
     pub fn finish(self, plan: &Plan, replayed: &Replayed, top: usize) -> Mined {
         Mined::new(self.shapes, self.overflow, plan, replayed, top)
+    }
+
+    /// The cluster of one failed attempt, whatever its verdict; none where it was not seen or did not fail.
+    pub fn around(self, plan: &Plan, call: &RecordedCall, attempt: AttemptNo) -> Option<Cluster> {
+        let (_, answer) = call.attempts().find(|(number, _)| *number == attempt)?;
+        let Reply::Failed(error) = &answer.reply else { return None };
+        let facts = plan.facts(call.tool());
+        let failure = Failure { call, error: error.as_deref(), facts, attempt, place: answer.place };
+        cluster_of(self.shapes, &key_of(plan, &failure, &mut String::new(), &mut String::new()), plan)
     }
 
     fn shape(&mut self, key: Key) -> Option<&mut Shape> {
@@ -54,14 +71,18 @@ impl Part {
 
     fn add(&mut self, plan: &Plan, failure: &Failure<'_>, exhausted: bool) {
         let (mut form, mut key) = (std::mem::take(&mut self.form), std::mem::take(&mut self.key));
-        write_forms(failure.message().unwrap_or(""), &mut form, &mut key);
-        let key_of_shape = Key::new(&key, failure.error, plan.classifier.classify(&failure.signal()).verdict);
-        match self.shape(key_of_shape) {
+        match self.shape(key_of(plan, failure, &mut form, &mut key)) {
             Some(shape) => shape.add(failure, &form, exhausted),
             None => self.overflow += 1,
         }
         (self.form, self.key) = (form, key);
     }
+}
+
+/// What tells the failure's shape from others; its form is left in `form`, and blind to case in `key`.
+fn key_of(plan: &Plan, failure: &Failure<'_>, form: &mut String, key: &mut String) -> Key {
+    write_forms(failure.message().unwrap_or(""), form, key);
+    Key::new(key, failure.error, plan.classifier.classify(&failure.signal()).verdict)
 }
 
 impl Watch for Miner {

@@ -7,8 +7,7 @@ use super::alike::{ALIKE_MIN, likeness};
 use super::draw::draw;
 use super::merge::{Joined, join};
 use super::rule::{Drawn, Undrawn};
-use super::shape::{Key, Sample, Shape, write_forms};
-use crate::event::ErrorFacts;
+use super::shape::{Key, Sample, Shape};
 use crate::playbook::model::UNCLASSIFIED;
 use crate::replay::{Counts, Replayed};
 use crate::sim::Plan;
@@ -19,6 +18,9 @@ const EXAMPLES: usize = 3;
 
 /// Look-alikes that a cluster shows.
 const LOOK_ALIKES: usize = 3;
+
+/// Other failures that a cluster remembers.
+const OTHERS: usize = 100;
 
 /// What was mined.
 #[derive(Clone, Debug)]
@@ -72,18 +74,10 @@ pub struct Cluster {
     pub look_alikes: Vec<LookAlike>,
     /// The rule that would catch the cluster and nothing else that was seen.
     pub rule: Result<Drawn, Undrawn>,
-    /// The shapes that were joined.
-    pub(super) members: Vec<Key>,
-}
-
-impl Cluster {
-    /// Whether a failure of this verdict is one of its own.
-    pub fn holds(&self, error: Option<&ErrorFacts>, verdict: &str) -> bool {
-        let (mut form, mut key) = (String::new(), String::new());
-        write_forms(error.and_then(|error| error.message.as_deref()).unwrap_or(""), &mut form, &mut key);
-        let is_it = |member: &Key| *member == Key::new(&key, error, member.verdict);
-        self.verdict == verdict && self.members.iter().any(is_it)
-    }
+    /// The first rule of the playbook that matches any of its failures today; one for them stands before it.
+    pub before: Option<String>,
+    /// Failures that are none of its own, the nearest first: what its rule must not catch.
+    pub others: Vec<Example>,
 }
 
 /// One failure of a cluster.
@@ -162,6 +156,16 @@ impl Mined {
     }
 }
 
+/// The cluster of all failures that are joined with those of `key`, whether or not they fell.
+pub(super) fn cluster_of(shapes: BTreeMap<Key, Shape>, key: &Key, plan: &Plan) -> Option<Cluster> {
+    let shapes: Vec<(Key, Shape)> = shapes.into_iter().collect();
+    let at = shapes.iter().position(|(known, _)| known == key)?;
+    let joined = join(&shapes, |other, _| other.verdict == key.verdict);
+    let joined = joined.iter().find(|joined| joined.members.binary_search(&at).is_ok())?;
+    let finder = Finder { shapes: &shapes, plan };
+    finder.clusters(std::slice::from_ref(joined)).pop()
+}
+
 /// Risk, then failures of writes, then failures; equal ones stay in the order of their forms.
 fn pressure(cluster: &Joined, shapes: &[(Key, Shape)], is_unclassified: &dyn Fn(&Key) -> bool) -> (u64, u64, u64) {
     let mut sums = (0, 0, 0);
@@ -219,7 +223,8 @@ impl Finder<'_> {
             examples: self.examples(joined),
             look_alikes: self.look_alikes(joined),
             rule: draw(joined, self.shapes, taken),
-            members: members().map(|(key, _)| key.clone()).collect(),
+            before: self.first_rule(joined),
+            others: self.others(joined),
         }
     }
 
@@ -231,9 +236,44 @@ impl Finder<'_> {
         samples.take(EXAMPLES).map(Example::of).collect()
     }
 
+    fn first_rule(&self, joined: &Joined) -> Option<String> {
+        let samples = joined.members.iter().filter_map(|&n| self.shapes.get(n)).flat_map(|(_, shape)| &shape.samples);
+        let first = samples.filter_map(|sample| self.plan.classifier.classify(&sample.signal()).rule).min();
+        first.map(|rule| self.plan.names.rule(Some(rule)).to_owned())
+    }
+
+    fn not_of(&self, joined: &Joined) -> impl Iterator<Item = (usize, &(Key, Shape))> {
+        self.shapes.iter().enumerate().filter(|(n, _)| joined.members.binary_search(n).is_err())
+    }
+
+    /// First what looks like the cluster, then what nobody knows, then what has a verdict; each by what it shares with
+    /// the cluster. One of each shape first.
+    fn others(&self, joined: &Joined) -> Vec<Example> {
+        let members = || joined.members.iter().filter_map(|&n| self.shapes.get(n));
+        let is_of = |tool: &str| members().any(|(_, shape)| shape.tools.rows().iter().any(|&(name, _)| name == tool));
+        let own = members().map(|(key, _)| key).next();
+        let rank = |(n, (key, shape)): (usize, &(Key, Shape))| {
+            let likeness = likeness(&joined.form, &shape.form);
+            let near = if likeness >= ALIKE_MIN { likeness } else { 0 };
+            let is_known = self.plan.names.verdict(key.verdict) != UNCLASSIFIED;
+            let tool = shape.tools.rows().iter().any(|(tool, _)| is_of(tool));
+            let kind = own.is_some_and(|own| own.kind == key.kind);
+            let status = own.is_some_and(|own| own.status == key.status);
+            let shared = usize::from(tool) + usize::from(kind) + usize::from(status);
+            (Reverse(near), is_known, Reverse(shared), Reverse(likeness), n)
+        };
+        let mut ranked: Vec<_> = self.not_of(joined).map(rank).collect();
+        ranked.sort_unstable();
+        let shapes: Vec<&Shape> =
+            ranked.iter().filter_map(|&(.., n)| self.shapes.get(n)).map(|(_, shape)| shape).collect();
+        let deepest = shapes.iter().map(|shape| shape.samples.len()).max().unwrap_or(0);
+        let samples = (0..deepest).flat_map(|n| shapes.iter().filter_map(move |shape| shape.samples.get(n)));
+        samples.take(OTHERS).map(Example::of).collect()
+    }
+
     fn look_alikes(&self, joined: &Joined) -> Vec<LookAlike> {
-        let others = self.shapes.iter().enumerate().filter(|(n, _)| joined.members.binary_search(n).is_err());
-        let mut alike: Vec<(usize, usize)> = others
+        let mut alike: Vec<(usize, usize)> = self
+            .not_of(joined)
             .map(|(n, (_, shape))| (likeness(&joined.form, &shape.form), n))
             .filter(|&(likeness, _)| likeness >= ALIKE_MIN)
             .collect();

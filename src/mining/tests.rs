@@ -187,6 +187,7 @@ fn a_verdict_that_exhausts_its_call_is_mined_and_one_that_helps_is_not() {
     let mined = mine(&trace.concat());
     assert_eq!(forms(&mined), [("index is gone", 1)]);
     assert_eq!((mined.shown[0].helped, &*mined.shown[0].verdict), (3, "server_error_5xx"));
+    assert_eq!(mined.shown[0].before.as_deref(), Some("server-error"), "behind it no rule would catch them");
     assert_eq!((mined.failures, mined.unclassified, mined.exhausted, mined.undetermined), (6, 0, 1, 1));
 }
 
@@ -227,4 +228,24 @@ fn any_number_of_threads_mines_the_same() {
     for jobs in [2, 7] {
         assert_eq!(format!("{:?}", mine_with(standard, &trace, jobs)), one);
     }
+}
+
+#[test]
+fn other_failures_stand_beside_a_cluster_the_nearest_first() {
+    let late = |message: &str| failure("pay", &format!(r#"{{"kind":"timeout","message":"{message}"}}"#));
+    let mined = mine(
+        &[
+            said("pay", &["Order a1 is locked"]),
+            late("Nobody answers"),
+            said("search.web", &["no pages at all"]),
+            said("pay", &["card declined"]),
+            late("Order b2 is locked by another"),
+        ]
+        .concat(),
+    );
+    let others: Vec<_> =
+        of(&mined, "Order <id> is locked").others.iter().filter_map(|other| other.message.as_deref()).collect();
+    // Near in words; then what nobody knows, of the same tool first; then what has a verdict.
+    assert_eq!(others, ["Order b2 is locked by another", "card declined", "no pages at all", "Nobody answers"]);
+    assert_eq!(of(&mined, "Order <id> is locked").before, None);
 }

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::model::{
-    Between, Compensation, Final, Guard, MessageOp, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, ToolFacts,
-    When,
+    Between, Compensation, Final, Guard, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, ToolFacts, When,
 };
 use super::{overlap, pattern, syntax};
 use crate::ids::{QueueId, ReasonId};
@@ -209,13 +208,7 @@ fn ranges<T: fmt::Display>(ranges: &[Between<T>]) -> Vec<String> {
 }
 
 fn message(test: &MessageTest) -> Value {
-    let op = match test.op {
-        MessageOp::Contains => "contains",
-        MessageOp::StartsWith => "starts_with",
-        MessageOp::Equals => "equals",
-        MessageOp::Matches => "matches",
-    };
-    json!({ op: sorted(&test.any_of), "case": test.case_sensitive })
+    json!({ test.op.as_str(): sorted(&test.any_of), "case": test.case_sensitive })
 }
 
 /// Names are alone; a glob stands behind the globs before it, for the first that matches a tool speaks.

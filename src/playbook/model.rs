@@ -260,6 +260,21 @@ pub enum MessageOp {
     Matches,
 }
 
+impl MessageOp {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [MessageOp; 4] = [MessageOp::Contains, MessageOp::StartsWith, MessageOp::Equals, MessageOp::Matches];
+
+    /// The key that asks it, as playbooks write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            MessageOp::Contains => "contains",
+            MessageOp::StartsWith => "starts_with",
+            MessageOp::Equals => "equals",
+            MessageOp::Matches => "matches",
+        }
+    }
+}
+
 /// Whether a tool changes the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
@@ -404,4 +419,20 @@ pub struct Study {
     pub resends_stale_evidence: bool,
     /// `final_error: first`: the outcome carries the first error only.
     pub final_error_first: bool,
+}
+
+impl Study {
+    /// The block with no switch on: all is as without it.
+    pub fn safe(why: &str) -> Study {
+        Study {
+            why: why.into(),
+            first_failure_only: false,
+            retry_guard: Guard::Asked,
+            token_guard: Guard::Asked,
+            refused_reversal_exhausts: false,
+            futile_refresh_deprecates: false,
+            resends_stale_evidence: false,
+            final_error_first: false,
+        }
+    }
 }

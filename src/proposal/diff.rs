@@ -63,8 +63,17 @@ impl FixtureDiff {
 
     /// Whether any call gets this verdict under the changed playbook.
     pub fn gets(&self, verdict: &str) -> bool {
-        self.after.iter().any(|call| call.verdicts.split(", ").any(|one| one == verdict))
+        gives(&self.after, verdict)
     }
+
+    /// Whether any call gets this verdict under the playbook as it is.
+    pub fn got(&self, verdict: &str) -> bool {
+        gives(&self.before, verdict)
+    }
+}
+
+fn gives(calls: &[CallFacts], verdict: &str) -> bool {
+    calls.iter().any(|call| call.verdicts.split(", ").any(|one| one == verdict))
 }
 
 /// Runs a fixture under the playbook as it is and as proposed.

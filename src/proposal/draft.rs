@@ -1,5 +1,5 @@
 //! The texts of a new proposal: `proposal.yaml` and the decision record, with what is known filled in and a clear
-//! placeholder for what only its author can say.
+//! placeholder for what only its author can say. Decides nothing of what is proposed.
 
 use std::sync::Arc;
 
@@ -11,24 +11,37 @@ use crate::diagnostic::Source;
 use crate::yaml::{self, Cursor, scalar};
 
 /// What a new proposal is made of. Values are YAML, in one line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Draft {
     /// The playbook, by the name that fixtures know it by.
     pub playbook: String,
     /// Its fingerprint.
     pub base: String,
-    /// The new verdict.
+    /// The verdict that it is about.
     pub verdict: String,
-    /// What it means; none: left to the author.
-    pub means: Option<String>,
-    /// What it says about the effect.
-    pub effect: String,
-    /// Its compensation.
-    pub then: String,
-    /// The rule that gives it; none: left to the author.
+    /// What becomes of the verdict.
+    pub change: VerdictChange,
+    /// A rule that gives it; none: left to the author where the verdict is new, else there is none.
     pub rule: Option<DraftRule>,
     /// What was seen.
     pub evidence: Evidence,
+}
+
+/// What a new proposal does to its verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VerdictChange {
+    /// It is new.
+    Added {
+        /// What it means; none: left to the author.
+        means: Option<String>,
+        /// What it says about the effect.
+        effect: String,
+        /// Its compensation.
+        then: String,
+    },
+    /// It is there already: other values, in the order in which playbooks write them; where there are none it stays as
+    /// it is.
+    Changed(Vec<(&'static str, String)>),
 }
 
 /// The rule of a new proposal.
@@ -38,6 +51,8 @@ pub struct DraftRule {
     pub name: String,
     /// Its condition.
     pub when: String,
+    /// The rule that it stands before; none: behind all others.
+    pub before: Option<String>,
 }
 
 /// What was seen, in paragraphs of Markdown; empty: nothing was.
@@ -53,19 +68,38 @@ pub struct Evidence {
 
 /// The text of `proposal.yaml`.
 pub fn proposal_text(draft: &Draft) -> String {
-    let Draft { playbook, base, verdict, effect, then, .. } = draft;
-    let means = draft.means.clone().unwrap_or_else(|| format!("{UNWRITTEN} - what this failure means, in a sentence"));
-    let means = Value::from(means);
-    let unwritten = DraftRule { name: verdict.replace('_', "-"), when: format!("{{ kind: '{UNWRITTEN}' }}") };
-    let rule = draft.rule.as_ref().unwrap_or(&unwritten);
-    let playbook = Value::from(playbook.as_str());
+    let Draft { playbook, base, verdict, change, rule, .. } = draft;
+    let mut steps = String::new();
+    let unwritten;
+    let mut rule = rule.as_ref();
+    match change {
+        VerdictChange::Added { means, effect, then } => {
+            let means =
+                means.clone().unwrap_or_else(|| format!("{UNWRITTEN} - what this failure means, in a sentence"));
+            let means = Value::from(means);
+            steps += &format!(
+                "  - add_verdict:\n      {verdict}:\n        means: {means}\n        effect: {effect}\n        then: \
+                 {then}\n"
+            );
+            let when = format!("{{ kind: '{UNWRITTEN}' }}");
+            unwritten = DraftRule { name: verdict.replace('_', "-"), when, before: None };
+            rule = rule.or(Some(&unwritten));
+        }
+        VerdictChange::Changed(parts) if parts.is_empty() => {}
+        VerdictChange::Changed(parts) => {
+            steps += &format!("  - change_verdict: {verdict}\n");
+            steps.extend(parts.iter().map(|(key, value)| format!("    {key}: {value}\n")));
+        }
+    }
+    if let Some(DraftRule { name, when, before }) = rule {
+        steps += &format!("  - add_rule:\n      rule: {name}\n      when: {when}\n      verdict: {verdict}\n");
+        steps.extend(before.iter().map(|before| format!("    before: {}\n", scalar(before))));
+    }
     format!(
-        "format: proposal/1\nplaybook: {playbook}\n# The playbook that this was made for; `playproof propose rebase` \
-         moves it on.\nbase: '{base}'\noperations:\n  - add_verdict:\n      {verdict}:\n        means: {means}\n        \
-         effect: {effect}\n        then: {then}\n  - add_rule:\n      rule: {}\n      when: {}\n      verdict: \
-         {verdict}\n# Goldens that this changes, and the worst that may change in each, such as\n#   \
-         {}/a-fixture: outcome_changed\nexpect: {{}}\n",
-        rule.name, rule.when, draft.playbook
+        "format: proposal/1\nplaybook: {}\n# The playbook that this was made for; `playproof propose rebase` \
+         moves it on.\nbase: '{base}'\noperations:\n{steps}# Goldens that this changes, and the worst that may change \
+         in each, such as\n#   {playbook}/a-fixture: outcome_changed\nexpect: {{}}\n",
+        Value::from(playbook.as_str())
     )
 }
 
@@ -73,17 +107,29 @@ pub fn proposal_text(draft: &Draft) -> String {
 pub fn adr_text(draft: &Draft) -> String {
     let Evidence { pattern, example, today } = &draft.evidence;
     let [first, second, third, fourth] = PARTS;
+    let (title, why) = match &draft.change {
+        VerdictChange::Added { .. } => {
+            ("The verdict", "what goes wrong while they get the verdict that they get today -->")
+        }
+        VerdictChange::Changed(parts) if parts.is_empty() => (
+            "A rule for the verdict",
+            "what goes wrong while they get the verdict that they get today, and why this one fits them -->",
+        ),
+        VerdictChange::Changed(_) => {
+            ("A change of the verdict", "what goes wrong while the verdict is answered as it is today -->")
+        }
+    };
     let asks = [
         "what these failures have in common, how many there are, and where they were seen -->",
         "one of them, or the place where such a failure is documented -->",
-        "what goes wrong while they get the verdict that they get today -->",
+        why,
         "what the playbook does from now on, who notices, and what becomes harder -->",
     ];
     let [ask_pattern, ask_example, ask_why, ask_consequences] = asks.map(|ask| format!("{PLACEHOLDER} {ask}"));
     let or_ask = |said: &[String], ask: &str| if said.is_empty() { ask.to_owned() } else { said.join("\n\n") };
     let why: Vec<String> = today.iter().cloned().chain([ask_why]).collect();
     format!(
-        "# The verdict `{}`\n\n## {first}\n\n{}\n\n## {second}\n\n{}\n\n## {third}\n\n{}\n\n## {fourth}\n\n{}\n",
+        "# {title} `{}`\n\n## {first}\n\n{}\n\n## {second}\n\n{}\n\n## {third}\n\n{}\n\n## {fourth}\n\n{}\n",
         draft.verdict,
         or_ask(pattern, &ask_pattern),
         or_ask(example, &ask_example),

@@ -12,6 +12,7 @@ use crate::check::Id;
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, RowChange};
 use crate::playbook::lint::lint;
+use crate::playbook::model::Playbook;
 use crate::playbook::{Loaded, fingerprint};
 use crate::sim::Contradiction;
 
@@ -173,11 +174,28 @@ fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
     }
 }
 
-/// The verdicts that the proposal adds.
-fn added(proposal: &Proposal) -> impl Iterator<Item = &str> {
-    proposal.operations.iter().filter_map(|operation| match &operation.what {
-        What::AddVerdict(name, _) => Some(name.text.as_str()),
-        _ => None,
+/// The verdicts that a proposal adds, and those for which it adds a rule, each once; `after` is the playbook as proposed.
+pub fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
+    let mut verdicts: Vec<&str> = Vec::new();
+    for operation in &proposal.operations {
+        let verdict = match &operation.what {
+            What::AddVerdict(name, _) => Some(name.text.as_str()),
+            What::AddRule(name, ..) => {
+                let rule = after.rules.iter().find(|rule| *rule.name == *name.text);
+                rule.map(|rule| &*after.verdict(rule.verdict).name)
+            }
+            _ => None,
+        };
+        verdicts.extend(verdict.filter(|verdict| !verdicts.contains(verdict)));
+    }
+    verdicts
+}
+
+/// Whether the proposal says only in other words what verdicts mean: no fixture can show that.
+fn is_words_alone(proposal: &Proposal) -> bool {
+    proposal.operations.iter().all(|operation| match &operation.what {
+        What::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
+        _ => false,
     })
 }
 
@@ -185,11 +203,13 @@ fn added(proposal: &Proposal) -> impl Iterator<Item = &str> {
 fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
     let own = || tried.diffs.iter().filter(|diff| diff.is_new);
     let fixtures = format!("{}/fixtures/", tried.folder);
-    let mut adds = false;
-    for verdict in added(tried.proposal) {
-        adds = true;
-        if !own().any(|diff| diff.gets(verdict)) {
-            let said = format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing");
+    let given = given(tried.proposal, &tried.applied.loaded.playbook);
+    for verdict in &given {
+        if !own().any(|diff| diff.gets(verdict) && !diff.got(verdict)) {
+            let said = match own().any(|diff| diff.gets(verdict)) {
+                true => format!("each fixture of the proposal that gets the verdict `{verdict}` gets it already"),
+                false => format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing"),
+            };
             say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
         }
         if !own().any(|diff| !diff.gets(verdict) && !diff.after.iter().all(|call| call.verdicts.is_empty())) {
@@ -197,15 +217,15 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
             say(GateKind::NoLookAlike, said, format!("write one into {fixtures}, then {}", again(tried)));
         }
     }
-    if !adds && tried.diffs.iter().all(|diff| diff.class().is_none()) {
+    let is_shown = tried.diffs.iter().any(|diff| diff.class().is_some()) || is_words_alone(tried.proposal);
+    if given.is_empty() && !is_shown {
         let said = "no fixture shows the change".to_owned();
         say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
     }
     for diff in tried.diffs {
         let Some(first) = diff.contradictions.first() else { continue };
         let expects = first.to_string();
-        let caught =
-            added(tried.proposal).find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
+        let caught = given.iter().find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
         match caught.filter(|_| diff.is_new) {
             Some(verdict) => {
                 let said = format!("the look-alike `{}` gets the verdict `{verdict}`: {expects}", diff.id.fixture);
@@ -214,7 +234,12 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
             }
             None => {
                 let said = format!("`{}` would not show what it is meant to show: {expects}", diff.id);
-                let next = format!("mend the proposal, or what the fixture expects, then {}", again(tried));
+                let place = if diff.is_new { fixtures.as_str() } else { "" };
+                let next = format!(
+                    "mend the proposal, or what the fixture {place}{} expects, then {}",
+                    diff.id.fixture,
+                    again(tried)
+                );
                 say(GateKind::Contradiction, said, next);
             }
         }

@@ -226,10 +226,12 @@ fn a_draft_is_a_proposal_that_can_be_read_and_applied() {
         playbook: "ours".into(),
         base: BASE.into(),
         verdict: "said_no".into(),
-        means: Some("It said: \"no\".".into()),
-        effect: "not_applied".into(),
-        then: "{ escalate_to_human: { queue: people } }".into(),
-        rule: Some(DraftRule { name: "said-no".into(), when: "{ message: { contains: no } }".into() }),
+        change: VerdictChange::Added {
+            means: Some("It said: \"no\".".into()),
+            effect: "not_applied".into(),
+            then: "{ escalate_to_human: { queue: people } }".into(),
+        },
+        rule: Some(DraftRule { name: "said-no".into(), when: "{ message: { contains: no } }".into(), before: None }),
         evidence: Evidence::default(),
     };
     let proposal = parse(Source::whole("p", proposal_text(&draft))).unwrap_or_else(|report| panic!("{report}"));

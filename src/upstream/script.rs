@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::event::{Asked, ErrorFacts};
 use crate::time::Duration;
+use crate::trace::model::Reply;
 
 /// What the upstream will answer for one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,15 @@ impl Says {
     /// No, with this error object.
     pub fn failed(error: ErrorFacts) -> Says {
         Says::Failed(Some(Arc::new(error)))
+    }
+}
+
+impl From<&Reply> for Says {
+    fn from(reply: &Reply) -> Says {
+        match reply {
+            Reply::Ok => Says::Ok,
+            Reply::Failed(error) => Says::Failed(error.clone()),
+        }
     }
 }
 

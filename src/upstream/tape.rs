@@ -2,7 +2,7 @@
 
 use crate::event::{Asked, ErrorFacts, Provenance};
 use crate::time::Duration;
-use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall};
 
 use super::script::Says;
 
@@ -54,7 +54,7 @@ impl<'a> Tape<'a> {
         };
         match recorded {
             Some(answer) => Some(TapeAnswer {
-                says: says(&answer.reply),
+                says: Says::from(&answer.reply),
                 latency: self.latency(asked, answer),
                 provenance: if answer.inferred { Provenance::Inferred } else { Provenance::Recorded },
             }),
@@ -80,18 +80,11 @@ impl<'a> Tape<'a> {
             BeyondTape::Repeat => match asked {
                 Asked::Attempt(attempt) => {
                     let before = self.call.attempts().take_while(|(number, _)| *number < attempt);
-                    before.last().map(|(_, answer)| says(&answer.reply))
+                    before.last().map(|(_, answer)| Says::from(&answer.reply))
                 }
                 Asked::Refresh(_) | Asked::Reversal => None,
             },
         };
         says.map(|says| TapeAnswer { says, latency: Some(Duration::ZERO), provenance: Provenance::Modelled })
-    }
-}
-
-fn says(reply: &Reply) -> Says {
-    match reply {
-        Reply::Ok => Says::Ok,
-        Reply::Failed(error) => Says::Failed(error.clone()),
     }
 }

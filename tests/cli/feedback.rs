@@ -63,14 +63,16 @@ fn a_call_is_kept_with_its_slice_listed_and_shown() {
     let list = place.run(&["feedback", "list"]);
     assert!(list.out.contains(&format!("open      {id}\n")) && list.out.contains("1 open, 0 answered"), "{}", list.out);
     assert!(list.out.contains("crm.update: verdict unclassified, expected out_of_stock"), "{}", list.out);
+    let by_file = place.run(&["feedback", "show", &format!("proposals/feedback/{id}.yaml")]);
     let show = place.run(&["feedback", "show", &id]);
+    assert_eq!(by_file.out, show.out);
     for said in [
         "note        wait",
         "came from   t.jsonl:4, call r1#2",
         "compensation  escalate_to_human  escalate_to_human",
         "What happened",
         "send again?",
-        &format!("next: playproof propose new out_of_stock --from-feedback {id}"),
+        "next: playproof init",
     ] {
         assert!(show.out.contains(said), "{said}\n{}", show.out);
     }
@@ -303,4 +305,61 @@ fn what_cannot_be_written_leaves_everything_as_it_is() {
         assert_eq!(std::fs::read_to_string(place.path().join(in_the_way)).unwrap(), "in the way");
         assert!(!place.path().join("proposals/.accepting").exists());
     }
+}
+
+#[test]
+fn a_feedback_is_edited_closed_and_opened_again() {
+    let place = place();
+    let id = keep_shelf(&place);
+    let run = place.run(&["feedback", "edit", &id, "--expected", "empty_shelf", "--note", "wait: it's refilled"]);
+    assert!(run.code == 0 && run.out.contains(&format!("{id} expects empty_shelf")), "{}{}", run.out, run.err);
+    let list = place.run(&["feedback", "list"]);
+    assert!(list.out.contains("expected empty_shelf") && list.out.contains("wait: it's refilled"), "{}", list.out);
+    assert!(list.out.contains(&format!("next: playproof feedback show {id}")), "{}", list.out);
+
+    refused(&place.run(&["feedback", "close", &id]), &["not closed without a reason"]);
+    refused(&place.run(&["feedback", "reopen", &id]), &["is not closed"]);
+    assert_eq!(place.run(&["feedback", "close", &id, "--reason", "the shelf is gone"]).code, 0);
+    refused(&place.run(&["feedback", "close", &id, "--reason", "again"]), &["is closed already: the shelf is gone"]);
+    let list = place.run(&["feedback", "list"]);
+    assert_eq!(list.out.trim_end(), "0 open, 0 answered, 1 closed (`--all` lists them)");
+    let all = place.run(&["feedback", "list", "--all"]);
+    assert!(
+        all.out.contains(&format!("closed    {id}")) && all.out.contains("closed: the shelf is gone"),
+        "{}",
+        all.out
+    );
+    assert!(all.out.contains("0 open, 0 answered, 1 closed"), "{}", all.out);
+    let json = place.run(&["feedback", "list", "--all", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    let one = &json["feedback"][0];
+    assert_eq!((&one["state"], &one["closed"]), (&"closed".into(), &"the shelf is gone".into()));
+    let show = place.run(&["feedback", "show", &id]);
+    assert!(show.out.contains("closed      the shelf is gone"), "{}", show.out);
+    assert!(show.out.contains(&format!("next: playproof feedback reopen {id}")), "{}", show.out);
+    assert_eq!(place.run(&["feedback", "reopen", &id]).code, 0);
+    assert!(place.run(&["feedback", "list"]).out.contains("1 open, 0 answered"));
+}
+
+#[test]
+fn an_edit_that_cannot_be_meant_changes_nothing() {
+    let place = place();
+    let id = keep_shelf(&place);
+    let calm = place.run(&["feedback", "add", "t.jsonl", "--call", "r1#4", "--note", "paid twice"]);
+    let calm = calm.out.lines().next().and_then(|line| line.strip_prefix("kept as ")).expect("an id");
+    let before = store(&place);
+    let edit = |args: &[&str]| place.run(&[&["feedback", "edit"], args].concat());
+    refused(&edit(&["nowhere", "--note", "x"]), &["no feedback is called `nowhere`"]);
+    refused(
+        &edit(&[&id, "--expected", "policy_denid"]),
+        &["did you mean `policy_denied`?", "--expected policy_denied"],
+    );
+    refused(&edit(&[&id, "--expected", "Shelf empty"]), &["cannot be the name", "--expected shelf_empty"]);
+    refused(&edit(&[calm, "--expected", "policy_denied"]), &["no attempt of the call", "feedback close"]);
+    assert_eq!(edit(&[&id]).code, 2);
+    let same = edit(&[&id, "--note", "wait"]);
+    assert!(same.code == 0 && same.out.contains("nothing was changed"), "{}", same.out);
+    assert_eq!(store(&place), before);
+    let list = place.run(&["feedback", "list"]);
+    assert!(list.out.contains("2 open"), "{}", list.out);
 }

@@ -16,6 +16,32 @@ fn place() -> Place {
 }
 
 #[test]
+fn what_is_suggested_can_be_typed_where_it_is_suggested() {
+    let place = place();
+    let next = |args: &[&str]| {
+        let run = place.run(&[&["mine"], args].concat());
+        run.out.lines().find_map(|line| line.strip_prefix("next: ")).map(str::to_owned)
+    };
+    let typed = |command: &str| place.run(&command.split(' ').skip(1).collect::<Vec<_>>());
+    // No playbook can be changed where there is no project; one that playproof carries never can.
+    let init = next(&["t.jsonl"]).expect("a suggestion");
+    assert_eq!(init, "playproof init --from t.jsonl");
+    assert_eq!(typed(&init).code, 0);
+    assert_eq!(next(&["t.jsonl", "--playbook", "standard"]).as_deref(), Some("playproof mine t.jsonl"));
+    let propose = next(&["t.jsonl"]).expect("a suggestion");
+    assert_eq!(propose, "playproof propose new VERDICT --from-cluster 1 --trace t.jsonl");
+    let run = typed(&propose);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(
+        place
+            .run_with(&["mine", "-"], "{\"tool\":\"t\",\"status\":\"error\"}\n")
+            .out
+            .lines()
+            .all(|line| !line.starts_with("next:"))
+    );
+}
+
+#[test]
 fn the_page_shows_forms_look_alikes_and_rules() {
     let run = place().run(&["mine", "t.jsonl"]);
     assert_eq!((run.code, &*run.err), (0, ""));
@@ -25,7 +51,7 @@ fn the_page_shows_forms_look_alikes_and_rules() {
         "examples    r1#1: payment method card_1 is unknown",
         "look-alikes 1 unclassified, tool_error: payment method is unknown",
         "when: { kind: tool_error, message: { matches: '^payment method \\S+ is unknown$' } }",
-        "next: playproof propose new VERDICT --from-cluster 1 --trace t.jsonl",
+        "next: playproof init --from t.jsonl",
     ] {
         assert!(run.out.contains(said), "{said}\n---\n{}", run.out);
     }

@@ -1,6 +1,6 @@
 //! What `propose new` writes.
 
-use crate::project::Project;
+use crate::project::{Project, record};
 
 fn failed(n: u32, tool: &str, message: &str) -> String {
     format!(
@@ -68,7 +68,7 @@ fn a_draft_of_what_is_there_already_or_cannot_be_is_refused() {
         assert_eq!(code, 2, "{said}");
         assert!(said.contains(part), "`{part}` in {said}");
     };
-    refused(&["propose", "new", "slow"], "has a verdict `slow` already");
+    refused(&["propose", "new", "slow"], "ours has the verdict `slow` already, and nothing of it would change");
     refused(&["propose", "new", "said_no"], "there is a proposal `said-no` already");
     refused(&["propose", "new", "../x"], "cannot be the name of a verdict");
     refused(&["propose", "new", "x", "--like", "slwo"], "did you mean `slow`?");
@@ -79,6 +79,19 @@ fn a_draft_of_what_is_there_already_or_cannot_be_is_refused() {
     trace(&project);
     let from = ["propose", "new", "x", "--from-cluster", "40", "--trace", "trace.jsonl"];
     refused(&from, "there is no form 40: 3 forms were mined");
+    refused(&from, "next: playproof mine trace.jsonl");
+    refused(&["propose", "new", "Too many!"], "next: playproof propose new too_many");
+    let odd = ["propose", "new", "so bad", "--from-cluster", "1", "--trace", "a b.jsonl", "--map", "m.yaml"];
+    refused(&odd, "next: playproof propose new so_bad --from-cluster 1 --trace 'a b.jsonl' --map m.yaml");
+    refused(&["propose", "new", "x", "--from-cluster", "1", "--trace", "-"], "it is read twice");
+    refused(
+        &["propose", "new", "slow", "--then", "{ retry_with_backoff: { backoff_ms: [200] } }"],
+        "nothing of it would",
+    );
+    project.write("calm.jsonl", "{\"tool\":\"search\",\"status\":\"ok\"}\n");
+    refused(&["propose", "new", "x", "--from-cluster", "1", "--trace", "calm.jsonl"], "no recorded attempt failed");
+    project.write("empty.jsonl", "");
+    refused(&["propose", "new", "x", "--from-cluster", "1", "--trace", "empty.jsonl"], "next: playproof schema trace");
 }
 
 #[test]
@@ -137,4 +150,229 @@ fn what_is_suggested_after_a_line_that_cannot_be_read_can_be_run() {
     let ran = project.run(&["propose", "check", "said-no", "--corpus", "trace.jsonl"]);
     let next = "next: playproof propose check said-no --corpus trace.jsonl --skip-invalid";
     assert!(ran.code == 2 && ran.err.contains(next), "{ran:?}");
+}
+
+/// The title of a fixture, and what it expects of its call.
+fn expects(project: &Project, fixture: &str) -> (String, String) {
+    let text = project.read(&format!("proposals/{fixture}.yaml"));
+    let line = |of: &str| text.lines().find(|line| line.trim_start().starts_with(of)).unwrap_or_default().to_owned();
+    (line("title:"), text.lines().filter(|line| line.contains("verdicts:")).collect())
+}
+
+#[test]
+fn a_look_alike_is_any_other_recorded_failure_where_none_is_near() {
+    let project = Project::new();
+    let odd = failed(1, "mail.send", "the letterbox is full");
+    let late = r#"{"run_id":"r1","tool":"search","status":"error","error":{"kind":"timeout","message":"late"}}"#;
+    let new = ["propose", "new", "said_no", "--effect", "not_applied", "--from-cluster", "1", "--trace", "trace.jsonl"];
+    for (others, title, verdict) in [
+        // What nobody knows goes before what is known, though that stands first.
+        (format!("{late}\n{odd}"), "mail.send says: the letterbox is full", "unclassified"),
+        (format!("{late}\n"), "search says: late", "slow"),
+    ] {
+        let lines: String = (1..9).map(|n| failed(n, "payments.charge", &format!("card {n} was declined"))).collect();
+        project.write("trace.jsonl", &(lines + &others));
+        let ran = project.run(&new);
+        assert!(ran.code == 0 && !ran.out.contains("made up"), "{ran:?}");
+        let (said, expected) = expects(&project, "said-no/fixtures/not-said-no");
+        assert!(said.contains(title) && expected.contains(&format!("verdicts: [{verdict}")), "{said} {expected}");
+        assert_eq!(project.run(&["propose", "reject", "said-no", "--reason", "a try"]).code, 0);
+    }
+}
+
+#[test]
+fn a_look_alike_is_made_up_and_says_so_where_nothing_else_failed() {
+    let project = Project::new();
+    project.write("trace.jsonl", &failed(1, "payments.charge", "card 1 was declined"));
+    let ran = project.run(&["propose", "new", "said_no", "--from-cluster", "1", "--trace", "trace.jsonl"]);
+    assert!(ran.code == 0 && ran.out.contains("no other failure was recorded: the look-alike is made up"), "{ran:?}");
+    let (title, _) = expects(&project, "said-no/fixtures/not-said-no");
+    assert!(title.contains("write this - made up, for no other failure was recorded"), "{title}");
+}
+
+#[test]
+fn a_verdict_that_is_there_gets_another_rule_with_both_fixtures() {
+    let project = Project::new();
+    trace(&project);
+    let ran = project.run(&["propose", "new", "slow", "--from-cluster", "1", "--trace", "trace.jsonl"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("ours has the verdict `slow` already: this adds the rule"), "{}", ran.out);
+    let proposal = project.read("proposals/slow-2/proposal.yaml");
+    assert!(!proposal.contains("add_verdict") && !proposal.contains("change_verdict"), "{proposal}");
+    assert!(expects(&project, "slow-2/fixtures/slow-2").1.contains("verdicts: [slow"));
+    assert!(expects(&project, "slow-2/fixtures/not-slow-2").0.contains("card 9 was not answered"));
+    project.edit("proposals/slow-2/proposal.yaml", "expect: {}", "expect:\n  ours/declined: effect_changed");
+    let (_, said) = project.refused(&["propose", "check"]);
+    assert!(said.contains("1 row") && !said.contains("catches nothing:") && !said.contains("look alike"), "{said}");
+    project.write("proposals/slow-2/adr.md", &record("Slow ones are sent again."));
+    let accept = project.run(&["propose", "accept", "slow-2", "--reason", "they are slow too"]);
+    assert_eq!((accept.code, project.run(&["check"]).code), (0, 0), "{accept:?}");
+    assert_eq!(project.run(&["history", "verify"]).code, 0);
+    // The next one has a number of its own.
+    let ran = project.run(&["propose", "new", "slow", "--when", "{ kind: later }"]);
+    assert!(ran.out.contains("wrote proposals/slow-3/proposal.yaml"), "{ran:?}");
+}
+
+#[test]
+fn a_rule_for_a_verdict_wants_a_fixture_that_it_catches_and_one_that_it_spares() {
+    let project = Project::new();
+    assert_eq!(project.run(&["propose", "new", "slow", "--when", "{ kind: later }"]).code, 0);
+    let caught = project.read("proposals/slow-2/fixtures/slow-2.yaml");
+    let without = |file: &str| {
+        std::fs::remove_file(project.path(&format!("proposals/slow-2/fixtures/{file}.yaml"))).unwrap();
+        project.refused(&["propose", "check"]).1
+    };
+    let said = without("not-slow-2");
+    assert!(said.contains("no look alike:") && !said.contains("catches nothing:"), "{said}");
+    // A fixture that gets the verdict by another rule shows nothing of this one.
+    project.write("proposals/slow-2/fixtures/slow-2.yaml", &caught.replace("kind: later", "kind: timeout"));
+    let said = project.refused(&["propose", "check"]).1;
+    assert!(said.contains("each fixture of the proposal that gets the verdict `slow` gets it already"), "{said}");
+    assert!(without("slow-2").contains("it catches nothing"));
+    project.edit("proposals/slow-2/proposal.yaml", "kind: later", "kind: unheard");
+    project.write(
+        "proposals/slow-2/fixtures/odd.yaml",
+        &caught.replace("verdicts: [slow]", "verdicts: [unclassified]").replace("kind: later", "kind: unheard"),
+    );
+    assert!(project.refused(&["propose", "check"]).1.contains("look alike caught: the look-alike `odd`"));
+}
+
+#[test]
+fn a_verdict_that_is_there_gets_another_compensation() {
+    let project = Project::new();
+    let ran = project.run(&["propose", "new", "slow", "--like", "unclassified", "--effect", "not_applied"]);
+    assert!(ran.code == 0 && ran.out.contains("this changes its `effect`, `then`"), "{ran:?}");
+    let proposal = project.read("proposals/slow-2/proposal.yaml");
+    let step =
+        "  - change_verdict: slow\n    effect: not_applied\n    then: { escalate_to_human: { queue: people } }\n";
+    assert!(proposal.contains(step) && !proposal.contains("add_rule"), "{proposal}");
+    assert!(project.read("proposals/slow-2/adr.md").starts_with("# A change of the verdict `slow`\n"));
+    assert!(!project.path("proposals/slow-2/fixtures/not-slow-2.yaml").exists(), "nothing could catch too much");
+    let list = project.run(&["propose", "list"]);
+    assert!(list.out.contains("slow-2    ours      slow"), "{}", list.out);
+    let (_, said) = project.refused(&["propose", "check"]);
+    assert!(said.contains("ours/slow-2  new fixture") && !said.contains("catches nothing"), "{said}");
+}
+
+#[test]
+fn a_rule_for_failures_that_another_rule_catches_stands_before_it() {
+    let project = Project::new();
+    let late = r#"{"run_id":"r1","tool":"search","status":"error","error":{"kind":"timeout","message":"MESSAGE"}}"#;
+    let lines: Vec<String> =
+        ["the index is rebuilt", "no answer"].iter().map(|said| late.replace("MESSAGE", said) + "\n").collect();
+    project.write("trace.jsonl", &lines.concat());
+    let keep = |call: &str, note: &str, expected: &[&str]| {
+        let add = [&["feedback", "add", "trace.jsonl", "--call", call, "--note", note], expected].concat();
+        let added = project.run(&add);
+        assert_eq!(added.code, 0, "{added:?}");
+        added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned()
+    };
+    let id = keep("r1#1", "Waiting does not help.", &["--expected", "unclassified"]);
+    keep("r1#2", "This one is right.", &[]);
+    let show = project.run(&["feedback", "show", &id]);
+    let next = format!("propose new unclassified --from-feedback {id}");
+    assert!(show.out.contains(&format!("next: playproof {next}")), "{}", show.out);
+    let ran = project.run(&next.split(' ').collect::<Vec<_>>());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let proposal = project.read("proposals/unclassified-2/proposal.yaml");
+    assert!(proposal.contains("verdict: unclassified\n    before: timeout\n"), "{proposal}");
+    let (title, expected) = expects(&project, "unclassified-2/fixtures/not-unclassified-2");
+    assert!(title.contains("search says: no answer") && expected.contains("verdicts: [slow"), "{title} {expected}");
+    project.write("proposals/unclassified-2/adr.md", &record("People see it."));
+    let accept = project.run(&["propose", "accept", "unclassified-2", "--reason", "people can help"]);
+    assert_eq!(accept.code, 0, "{accept:?}");
+    let list = project.run(&["feedback", "list"]);
+    assert!(list.out.contains(&format!("answered  {id}")), "{}", list.out);
+    assert!(list.out.contains("by the rule the-index-is-rebuilt, as expected"), "{}", list.out);
+}
+
+#[test]
+fn a_draft_says_what_is_expected_of_a_feedback_of_which_nobody_had_said_it() {
+    let project = Project::new();
+    trace(&project);
+    let add = ["feedback", "add", "trace.jsonl", "--call", "r1#2", "--note", "Nobody can help."];
+    let added = project.run(&add);
+    let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
+    let ran = project.run(&["propose", "new", "said_no", "--from-feedback", &id, "--trace", "trace.jsonl"]);
+    assert!(ran.code == 0 && ran.out.contains(&format!("{id} expects `said_no` from now on")), "{ran:?}");
+    assert!(project.read(&format!("proposals/feedback/{id}.yaml")).contains("expected: 'said_no'"));
+    let (title, _) = expects(&project, "said-no/fixtures/not-said-no");
+    assert!(title.contains("card 9 was not answered"), "the trace has it, the slice has not: {title}");
+    let ran = project.run(&["propose", "new", "other", "--from-feedback", &id]);
+    assert!(ran.out.contains("this alone will not answer it") && ran.out.contains("feedback edit"), "{ran:?}");
+    assert_eq!(project.run(&["feedback", "close", &id, "--reason", "it is over"]).code, 0);
+    let (code, said) = project.refused(&["propose", "new", "third", "--from-feedback", &id]);
+    assert!(code == 2 && said.contains("is closed: it is over") && said.contains("feedback reopen"), "{said}");
+}
+
+#[test]
+fn a_feedback_on_a_log_that_needs_a_mapping_finds_its_look_alike_there() {
+    let project = Project::new();
+    for name in ["my-log.jsonl", "my-log.mapping.yaml"] {
+        let from = format!("{}/docs/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+        project.write(name, &std::fs::read_to_string(from).expect("an example"));
+    }
+    let map = ["--map", "my-log.mapping.yaml"];
+    let add = ["feedback", "add", "my-log.jsonl", "--call", "agent-41#2", "--note", "It was done already."];
+    let added = project.run(&[&add[..], &map].concat());
+    let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
+    let new = ["propose", "new", "done", "--from-feedback", &id, "--effect", "applied"];
+    let alone = project.run(&new);
+    assert!(alone.out.contains("with `--trace` and what it was recorded in"), "{alone:?}");
+    assert_eq!(project.run(&["propose", "reject", "done", "--reason", "a try"]).code, 0);
+    let ran = project.run(&[&new[..], &["--trace", "my-log.jsonl"], &map].concat());
+    assert!(ran.code == 0 && !ran.out.contains("made up"), "{ran:?}");
+    let (title, expected) = expects(&project, "done/fixtures/not-done");
+    assert!(!title.contains("write this") && !expected.contains("done"), "{title} {expected}");
+}
+
+#[test]
+fn other_words_for_a_verdict_need_no_fixture() {
+    let project = Project::new();
+    assert_eq!(project.run(&["propose", "new", "slow", "--means", "Nobody answered in time."]).code, 0);
+    assert!(!project.path("proposals/slow-2/fixtures").exists());
+    project.write("proposals/slow-2/adr.md", &record("Nothing but the words."));
+    let accept = project.run(&["propose", "accept", "slow-2", "--reason", "clearer"]);
+    assert_eq!((accept.code, project.run(&["check"]).code), (0, 0), "{accept:?}");
+    assert!(project.read(crate::project::PLAYBOOK).contains("means: \"Nobody answered in time.\"   # who knows"));
+    assert_eq!(project.run(&["propose", "new", "slow", "--like", "unclassified"]).code, 0);
+    std::fs::remove_dir_all(project.path("proposals/slow-2/fixtures")).unwrap();
+    project.edit("fixtures/slow.yaml", "timeout: {}", "ok: {}");
+    let said = project.refused(&["propose", "check"]).1;
+    assert!(said.contains("catches nothing: no fixture shows the change"), "{said}");
+}
+
+#[test]
+fn a_form_that_a_verdict_did_not_help_gets_a_rule_before_that_verdict_s() {
+    let project = Project::new();
+    let answer = |n: u32| {
+        format!(
+            r#"{{"type":"tool_result","call_id":"a","attempt":{n},"status":"error","error":{{"status":504,"message":"the index is gone"}}}}"#
+        ) + "\n"
+    };
+    let call = "{\"type\":\"tool_call\",\"call_id\":\"a\",\"tool\":\"search\",\"idempotency_key\":\"k\"}\n".to_owned();
+    project.write("trace.jsonl", &(call + &answer(1) + &answer(2)));
+    let page = project.run(&["mine", "trace.jsonl"]);
+    assert!(page.out.contains("if it stands before gateway"), "{}", page.out);
+    let ran = project.run(&["propose", "new", "gone", "--from-cluster", "1", "--trace", "trace.jsonl"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(project.read("proposals/gone/proposal.yaml").contains("    before: gateway\n"));
+    let (_, said) = project.refused(&["propose", "check"]);
+    assert!(!said.contains("catches nothing:") && !said.contains("new lint:"), "{said}");
+    let ran = project.run(&["propose", "new", "slow", "--from-cluster", "1", "--trace", "trace.jsonl"]);
+    let next = "next: playproof propose new slow --from-cluster 1 --trace trace.jsonl --then '{ ... }'";
+    assert!(ran.code == 2 && ran.err.contains("gives it to these failures") && ran.err.contains(next), "{ran:?}");
+}
+
+#[test]
+fn a_rule_that_earlier_ones_leave_nothing_to_stands_before_them() {
+    let project = Project::new();
+    let ran = project.run(&["propose", "new", "lost", "--when", "{ kind: timeout, tool: 'mail.*' }"]);
+    assert!(ran.code == 0 && ran.out.contains("the rule stands before `timeout`"), "{ran:?}");
+    assert!(project.read("proposals/lost/proposal.yaml").contains("    before: timeout\n"));
+    assert!(expects(&project, "lost/fixtures/lost").1.contains("verdicts: [lost"));
+    let (_, said) = project.refused(&["propose", "check"]);
+    assert!(!said.contains("catches nothing:") && !said.contains("new lint:"), "{said}");
+    let ran = project.run(&["propose", "new", "other", "--when", "{ kind: reset }"]);
+    assert!(!ran.out.contains("stands before") && !project.read("proposals/other/proposal.yaml").contains("before:"));
 }

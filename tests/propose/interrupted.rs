@@ -7,7 +7,7 @@ use crate::project::{PLAYBOOK, Project};
 const ACCEPT: [&str; 5] = ["propose", "accept", "said-no", "--reason", "because"];
 
 /// Every command that writes into a project, as it is typed.
-const WRITING: [(&str, &[&str]); 13] = [
+const WRITING: [(&str, &[&str]); 16] = [
     ("init", &["init"]),
     ("check", &["check"]),
     ("check", &["check", "--accept"]),
@@ -16,6 +16,9 @@ const WRITING: [(&str, &[&str]); 13] = [
     ("reject", &["reject"]),
     ("approve", &["approve", "--reason", "because"]),
     ("feedback add", &["feedback", "add", "trace.jsonl", "--call", "0", "--note", "odd"]),
+    ("feedback edit", &["feedback", "edit", "x", "--note", "odder"]),
+    ("feedback close", &["feedback", "close", "x", "--reason", "known"]),
+    ("feedback reopen", &["feedback", "reopen", "x"]),
     ("propose new", &["propose", "new", "another", "--when", "{ status: 418 }"]),
     ("propose accept", &ACCEPT),
     ("propose reject", &["propose", "reject", "said-no", "--reason", "no"]),

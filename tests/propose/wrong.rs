@@ -42,6 +42,28 @@ fn merge_conflicts_in_the_playbook_are_told_as_that() {
 }
 
 #[test]
+fn merge_conflicts_in_any_file_of_the_proposal_are_told_with_file_and_line() {
+    for (file, line, old) in [
+        ("adr.md", "11:1", "## Why"),
+        ("proposal.yaml", "5:1", "operations:"),
+        ("fixtures/said-no.yaml", "2:1", "title:"),
+        ("notes.txt", "1:1", "mine"),
+    ] {
+        let project = Project::with_proposal();
+        project.write("proposals/said-no/notes.txt", "mine\n");
+        let name = format!("proposals/said-no/{file}");
+        project.edit(&name, old, &format!("<<<<<<< HEAD\n=======\n>>>>>>> other\n{old}"));
+        both_refuse(
+            &project,
+            2,
+            &["git could not merge this file", &format!("{name}:{line}"), "next: playproof propose"],
+        );
+        let ran = project.run(&["propose", "list"]);
+        assert!(ran.code == 0 && ran.out.contains("cannot be read"), "{ran:?}");
+    }
+}
+
+#[test]
 fn rows_that_nobody_approved_and_an_edited_lock_are_refused() {
     let project = Project::with_proposal();
     project.edit("goldens/playbook.lock", r#""backoff_ms":[200]"#, r#""backoff_ms":[900]"#);

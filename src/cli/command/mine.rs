@@ -1,6 +1,8 @@
 //! `playproof mine TRACE...`: failures that a playbook has no use for, by the form of their message.
 
+use crate::cli::command::propose::{self, Stand};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::files;
 use crate::cli::flags::Flags;
 use crate::cli::format::Format;
 use crate::cli::output::Output;
@@ -84,7 +86,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
         jobs: args.jobs,
-        allow_empty: args.allow_empty,
+        allow_empty: Some(args.allow_empty),
     };
     let mut all = Part::default();
     let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
@@ -100,23 +102,38 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(Exit::Clean)
 }
 
-/// A verdict for the most pressing form whose rule was drawn; else its first example, explained.
+/// A verdict for the most pressing form whose rule was drawn, where the project can change the playbook; else what
+/// makes it so. Without such a form its first example, explained. Nothing for standard input, which is gone.
 fn next(args: &Args, mined: &Mined) -> Option<String> {
-    let drawn = mined.shown.iter().position(|cluster| cluster.rule.is_ok());
-    let mut words = vec!["playproof".to_owned()];
-    match drawn {
-        Some(place) => {
-            words.extend(["propose", "new", "VERDICT", "--from-cluster"].map(str::to_owned));
-            words.extend([(place + 1).to_string(), "--trace".to_owned()]);
-            words.extend(args.inputs.iter().cloned());
-        }
+    if args.inputs.iter().any(|input| input == files::STDIN) {
+        return None;
+    }
+    let words = |words: &[&str], inputs: &[String]| -> Vec<String> {
+        ["playproof"].iter().chain(words).map(|word| (*word).to_owned()).chain(inputs.iter().cloned()).collect()
+    };
+    let said = match mined.shown.iter().position(|cluster| cluster.rule.is_ok()) {
+        Some(place) => match propose::stand(args.playbook.as_deref()) {
+            Stand::Own => {
+                let number = (place + 1).to_string();
+                let words = words(&["propose", "new", "VERDICT", "--from-cluster", &number, "--trace"], &args.inputs);
+                flags(args).after(&words)
+            }
+            Stand::AnotherIsOwn => {
+                let flags = Flags::default().with("--tools", args.tools.as_deref()).reading(&args.reading);
+                flags.after(&words(&["mine"], &args.inputs))
+            }
+            Stand::NoneIsOwn => {
+                let from = |flags: Flags, input: &String| flags.with("--from", Some(input));
+                args.inputs.iter().fold(Flags::default(), from).after(&["playproof", "init"])
+            }
+        },
         None => {
             let example = mined.shown.first()?.examples.first()?;
             let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
-            words.extend(["explain", input, "--call", &example.reference].map(str::to_owned));
+            flags(args).after(&words(&["explain", input, "--call", &example.reference], &[]))
         }
-    }
-    Some(text::visible(&flags(args).after(&words)).into_owned())
+    };
+    Some(text::visible(&said).into_owned())
 }
 
 /// The flags that say what is mined and how.

@@ -98,6 +98,7 @@ mod tests {
             playbook: "p".into(),
             call: "c".into(),
             expected: Some("v".into()),
+            closed: Some("r".into()),
             facts: Some(ToolFacts::ASSUMED),
             came_from: CameFrom::default(),
             before: ending,

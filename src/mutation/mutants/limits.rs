@@ -52,16 +52,7 @@ fn reverses(then: &Compensation) -> bool {
 
 /// The study block, made where there is none.
 fn study(playbook: &mut Playbook) -> &mut Study {
-    playbook.study.get_or_insert_with(|| Study {
-        why: "a mutant".into(),
-        first_failure_only: false,
-        retry_guard: Guard::Asked,
-        token_guard: Guard::Asked,
-        refused_reversal_exhausts: false,
-        futile_refresh_deprecates: false,
-        resends_stale_evidence: false,
-        final_error_first: false,
-    })
+    playbook.study.get_or_insert_with(|| Study::safe("a mutant"))
 }
 
 fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::all::{Mutant, Row, slug};
 use crate::ids::VerdictId;
-use crate::playbook::model::{Between, MessageOp, MessageTest, Playbook, Rule, When};
+use crate::playbook::model::{Between, Playbook, Rule, When};
 
 /// The largest status that a rule can name.
 const MOST_STATUS: u16 = 999;
@@ -79,7 +79,7 @@ impl WhenRow<'_> {
             self.add(format!("without-{name}"), format!("does not ask `{name}`"), clear);
         }
         for (at, test) in when.message.iter().enumerate() {
-            let op = op_word(test);
+            let op = test.op.as_str();
             self.add(format!("without-message-{op}"), format!("does not ask `message: {op}`"), move |when| {
                 drop(when.message.remove(at));
             });
@@ -99,7 +99,7 @@ impl WhenRow<'_> {
         }
         for (test, asked) in rule.when.message.iter().enumerate() {
             for (at, text) in several(&asked.any_of) {
-                let op = op_word(asked);
+                let op = asked.op.as_str();
                 let operation = format!("without-{op}-{}", slug(&text));
                 self.add(operation, format!("`message: {op}` without `{text}`"), move |when| {
                     if let Some(test) = when.message.get_mut(test) {
@@ -167,13 +167,4 @@ fn off_by_one<T: Ord + Copy + Display>(
 
 fn span<T: PartialEq + Display>(range: &Between<T>) -> String {
     if range.first == range.last { range.first.to_string() } else { format!("{}-{}", range.first, range.last) }
-}
-
-fn op_word(test: &MessageTest) -> &'static str {
-    match test.op {
-        MessageOp::Contains => "contains",
-        MessageOp::StartsWith => "starts_with",
-        MessageOp::Equals => "equals",
-        MessageOp::Matches => "matches",
-    }
 }

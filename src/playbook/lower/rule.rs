@@ -111,13 +111,8 @@ fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
     }
     let record = at.record("`message`", syntax::MESSAGE)?;
     let case_sensitive = optional(record.optional("case"), |case| case.word(&syntax::CASE_SENSITIVE));
-    let ops = [
-        ("contains", MessageOp::Contains),
-        ("starts_with", MessageOp::StartsWith),
-        ("equals", MessageOp::Equals),
-        ("matches", MessageOp::Matches),
-    ];
-    let written: Vec<_> = ops.into_iter().filter_map(|(key, op)| Some((op, record.optional(key)?))).collect();
+    let ops = MessageOp::ALL.into_iter();
+    let written: Vec<_> = ops.filter_map(|op| Some((op, record.optional(op.as_str())?))).collect();
     if written.is_empty() {
         at.wrong("empty_message", "`message` asks nothing: write `contains`, `starts_with`, `equals` or `matches`", "");
         return None;

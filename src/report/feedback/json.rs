@@ -33,7 +33,9 @@ fn fill(object: &mut Object<'_>, shown: &Shown<'_>) {
     let feedback = &shown.kept.feedback;
     object.text("id", &shown.kept.id).text("state", shown.state.as_str()).text("tool", shown.tool());
     object.text("playbook", &feedback.playbook).text("note", &feedback.note);
-    object.text_or_null("verdict", shown.now).text_or_null("expected", feedback.expected.as_deref());
+    object.text_or_null("verdict", shown.verdict()).text_or_null("rule", shown.rule());
+    object.text_or_null("expected", feedback.expected.as_deref());
+    object.text_or_null("closed", feedback.closed.as_deref());
     object.object("came_from", |object| {
         let from = &feedback.came_from;
         object.text("trace", &from.trace).text("call", &from.call).number("line", from.line);

@@ -19,8 +19,8 @@ pub struct Shown<'a> {
     pub kept: &'a Kept,
     /// Whether it is answered.
     pub state: State,
-    /// The verdict of its failure now; none where nothing failed.
-    pub now: Option<&'a str>,
+    /// The verdict of its failure now, and the rule that gives it; none where nothing failed.
+    pub now: Option<&'a (String, String)>,
 }
 
 impl<'a> Shown<'a> {
@@ -28,30 +28,51 @@ impl<'a> Shown<'a> {
     pub fn tool(&self) -> &'a str {
         self.kept.call().map_or("", |call| call.tool())
     }
+
+    /// The verdict of its failure now.
+    pub fn verdict(&self) -> Option<&'a str> {
+        self.now.map(|(verdict, _)| verdict.as_str())
+    }
+
+    /// The rule that gives it.
+    pub fn rule(&self) -> Option<&'a str> {
+        self.now.map(|(_, rule)| rule.as_str())
+    }
 }
 
-/// The list, ending without a line break.
-pub fn page(all: &[Shown<'_>], width: usize, palette: Palette) -> String {
+/// The list, ending without a line break; `closed` are those that are not listed, because they are closed.
+pub fn page(all: &[Shown<'_>], closed: usize, width: usize, palette: Palette) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for shown in all {
         let feedback = &shown.kept.feedback;
-        let verdicts = format!(
-            "{}: verdict {}, expected {}",
-            visible(shown.tool()),
-            shown.now.unwrap_or("none"),
-            feedback.expected.as_deref().unwrap_or("not said")
-        );
         let mut lines = vec![format!("{}  {}", state(shown.state, palette), palette.strong(&shown.kept.id))];
-        for said in [verdicts, visible(&feedback.note).into_owned()] {
+        let reason = feedback.closed.as_ref().map(|reason| format!("closed: {}", visible(reason)));
+        for said in [verdicts(shown), visible(&feedback.note).into_owned()].into_iter().chain(reason) {
             lines.extend(
                 broken(&said, width.saturating_sub(10).max(20)).into_iter().map(|line| format!("{:10}{line}", "")),
             );
         }
         blocks.push(lines.join("\n"));
     }
-    let open = all.iter().filter(|shown| shown.state == State::Open).count();
-    blocks.push(format!("{open} open, {} answered", all.len() - open));
+    let count = |state: State| all.iter().filter(|shown| shown.state == state).count();
+    let mut counts = format!("{} open, {} answered", count(State::Open), count(State::Answered));
+    match (count(State::Closed), closed) {
+        (0, 0) => {}
+        (0, hidden) => counts += &format!(", {hidden} closed (`--all` lists them)"),
+        (shown, _) => counts += &format!(", {shown} closed"),
+    }
+    blocks.push(counts);
     blocks.join("\n")
+}
+
+fn verdicts(shown: &Shown<'_>) -> String {
+    let (tool, verdict) = (visible(shown.tool()), shown.verdict().unwrap_or("none"));
+    match (shown.state, shown.rule(), &shown.kept.feedback.expected) {
+        (State::Answered, Some(rule), _) => format!("{tool}: verdict {verdict} by the rule {rule}, as expected"),
+        (_, _, expected) => {
+            format!("{tool}: verdict {verdict}, expected {}", expected.as_deref().unwrap_or("not said"))
+        }
+    }
 }
 
 fn state(state: State, palette: Palette) -> String {
@@ -59,6 +80,7 @@ fn state(state: State, palette: Palette) -> String {
     match state {
         State::Open => palette.doubtful(&word),
         State::Answered => palette.good(&word),
+        State::Closed => palette.faint(&word),
     }
 }
 
@@ -72,13 +94,14 @@ pub fn head(shown: &Shown<'_>, now: &Ending, slice: &str, is_new: bool, style: S
         Some(expected) if is_new => format!("{expected}, a new verdict: {} has none of that name", feedback.playbook),
         Some(expected) => expected.clone(),
     };
-    let rows = [
-        ("note", feedback.note.clone()),
+    let mut rows = vec![("note", feedback.note.clone())];
+    rows.extend(feedback.closed.clone().map(|reason| ("closed", reason)));
+    rows.extend([
         ("expected", expected),
         ("came from", format!("{}:{}, call {}", from.trace, from.line, from.call)),
         ("slice", format!("{slice}, {}", counted(shown.kept.calls.len() as u64, "call", "calls"))),
         ("playbook", feedback.playbook.clone()),
-    ];
+    ]);
     let mut lines = vec![format!("{}  {}", palette.strong(&shown.kept.id), state(shown.state, palette).trim_end())];
     for (label, said) in rows {
         for (n, line) in broken(&visible(&said), width.saturating_sub(LABEL + 2).max(20)).into_iter().enumerate() {

@@ -45,6 +45,7 @@ fn fill(object: &mut Object<'_>, cluster: &Cluster, names: &[String]) {
             object.object("rule", |object| {
                 object.text("name", &drawn.name).text("when", &drawn.when).text("yaml", &drawn.yaml);
                 object.number("caught", drawn.caught as u64).number("spared", drawn.spared as u64);
+                object.text_if("before", cluster.before.as_deref());
             });
         }
         Err(why) => {

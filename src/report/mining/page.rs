@@ -104,7 +104,7 @@ fn block(cluster: &Cluster, columns: usize, palette: Palette) -> String {
     }
     match &cluster.rule {
         Ok(drawn) => {
-            say("rule", &tried(drawn));
+            say("rule", &tried(drawn, cluster.before.as_deref()));
             lines.extend(drawn.yaml.lines().map(|line| format!("     {line}")));
         }
         Err(why) => say("rule", &undrawn(why)),
@@ -146,9 +146,10 @@ fn look_alike(alike: &LookAlike) -> String {
     format!("{failures} {}, {kind}{status}: {message}", alike.verdict)
 }
 
-fn tried(drawn: &Drawn) -> String {
+fn tried(drawn: &Drawn, before: Option<&str>) -> String {
+    let before = before.map_or_else(String::new, |rule| format!(", if it stands before {}", visible(rule)));
     format!(
-        "catches all {} tried and none of {} others:",
+        "catches all {} tried and none of {} others{before}:",
         counted(drawn.caught as u64, "message", "messages"),
         count(drawn.spared as u64)
     )

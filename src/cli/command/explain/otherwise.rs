@@ -1,7 +1,5 @@
 //! What would have happened otherwise: the same simulation, run again without one rule or with one guard flipped.
 
-use std::sync::Arc;
-
 use super::case::{Case, Ran};
 use super::story::claim_in_words;
 use crate::event::{Decision, OutcomeKind};
@@ -93,16 +91,7 @@ fn without_rule(playbook: &Playbook, rule: RuleId) -> Playbook {
 
 fn with_guards(playbook: &Playbook, retry: Option<Guard>, token: Option<Guard>) -> Playbook {
     let mut other = playbook.clone();
-    let mut study = other.study.take().unwrap_or_else(|| Study {
-        why: Arc::from("a second run of `explain`"),
-        first_failure_only: false,
-        retry_guard: Guard::Asked,
-        token_guard: Guard::Asked,
-        refused_reversal_exhausts: false,
-        futile_refresh_deprecates: false,
-        resends_stale_evidence: false,
-        final_error_first: false,
-    });
+    let mut study = other.study.take().unwrap_or_else(|| Study::safe("a second run of `explain`"));
     study.retry_guard = retry.unwrap_or(study.retry_guard);
     study.token_guard = token.unwrap_or(study.token_guard);
     other.study = Some(study);

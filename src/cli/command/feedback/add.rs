@@ -10,9 +10,9 @@ use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::{Reading, each_call};
+use crate::cli::verdicts::refuse_misspelt;
 use crate::cli::workspace::Workspace;
 use crate::cli::{files, folders, inputs, playbooks, reason};
-use crate::diagnostic::did_you_mean;
 use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
 use crate::playbook::model::Playbook;
 use crate::replay::Tokens;
@@ -94,7 +94,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let playbook = workspace.lasting_name(&name, &used)?;
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
     let plan = Plan::new(used.loaded.playbook.clone(), &tools);
-    refuse_misspelt(args, &plan.playbook, &name)?;
+    if let Some(expected) = &args.expected {
+        let again = |near: &str| format!("{} --expected {near}", again(args));
+        refuse_misspelt(expected, args.new, &plan.playbook, &name, again)?;
+    }
     let (about, calls) = collect(args, &plan)?;
     let sliced = sliced(args, &plan, &project.redaction, &about, &calls)?;
     let call = &about.call;
@@ -109,6 +112,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         playbook,
         call: sliced.reference.clone(),
         expected: args.expected.clone(),
+        closed: None,
         facts: args.tools.as_ref().map(|_| plan.facts(call.tool())).filter(|facts| facts.declared),
         came_from: CameFrom {
             trace: Path::new(&args.input)
@@ -157,27 +161,10 @@ fn refuse_input(input: &str) -> Result<(), Failure> {
             .next(format!("playproof check {}", shell_word(input))));
     }
     match input == files::STDIN {
-        true => Err(Failure::said("the trace is read twice: name a file, not standard input")),
+        true => Err(Failure::said("the trace is read twice: name a file, not standard input")
+            .next("playproof feedback add trace.jsonl --call REF --note '...'")),
         false => Ok(()),
     }
-}
-
-/// A verdict that is nearly one of the playbook's is likely one of the playbook's.
-fn refuse_misspelt(args: &Args, playbook: &Playbook, name: &str) -> Result<(), Failure> {
-    let Some(expected) = args.expected.as_deref() else { return Ok(()) };
-    let fits = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-    if expected.is_empty() || expected.chars().count() > 100 || !expected.chars().all(fits) {
-        return Err(Failure::said(format!("`{expected}` cannot be the name of a verdict"))
-            .help("a name has 1 to 100 letters, digits and _ - ."));
-    }
-    let known = || playbook.verdicts.iter().map(|verdict| &*verdict.name);
-    if args.new || known().any(|known| known == expected) {
-        return Ok(());
-    }
-    let Some(near) = did_you_mean(expected, known()) else { return Ok(()) };
-    Err(Failure::said(format!("`{name}` has no verdict `{expected}`"))
-        .help(format!("did you mean `{near}`? if a new verdict is meant, say so with `--new`"))
-        .next(format!("{} --expected {near}", again(args))))
 }
 
 /// The command as it was typed, without its expected verdict.
@@ -326,8 +313,7 @@ fn kept_already(workspace: &Workspace, id: &str, new: &Feedback, output: &mut Ou
     }
     Err(Failure::said(format!("this call is kept already, as `{id}`, with another note or expected verdict"))
         .help(format!(
-            "nothing was changed; both may be edited in {}",
-            workspace.name(&workspace.feedback_path(id, "yaml"))
+            "nothing was changed; to change both: playproof feedback edit {id} --note '...' --expected VERDICT"
         ))
         .next(format!("playproof feedback show {id}")))
 }

@@ -9,18 +9,24 @@ use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::{Used, Workspace};
+use crate::feedback::{Kept, State};
 use crate::report::feedback::{Shown, json, page};
 use crate::report::style::Palette;
+use crate::report::text::visible;
 
 /// How it is listed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Those that are closed too
+    #[arg(long)]
+    pub all: bool,
+
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
-/// Lists.
+/// Lists: what is open first, then what is answered, then what is closed.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let (project, workspace) = (Project::find()?, Workspace::open()?);
     let ids = workspace.feedback_ids()?;
@@ -42,11 +48,32 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         let (state, now) = kept.state(&plan);
         all.push((kept, state, now));
     }
-    let shown: Vec<Shown<'_>> =
-        all.iter().map(|(kept, state, now)| Shown { kept, state: *state, now: now.as_deref() }).collect();
+    all.sort_by_key(|(_, state, _)| *state); // stable
+    let shown: Vec<Shown<'_>> = all
+        .iter()
+        .filter(|(_, state, _)| args.all || *state != State::Closed)
+        .map(|(kept, state, now)| Shown { kept, state: *state, now: now.as_ref() })
+        .collect();
     match args.format {
-        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Table => {
+            let palette = Palette::new(terminal.out.colour);
+            let mut text = page(&shown, all.len() - shown.len(), terminal.out.width, palette);
+            if let Some(next) = next(&shown) {
+                text += &format!("\n{} {}", palette.strong("next:"), visible(&next));
+            }
+            output.page(&text)?;
+        }
         Format::Json => output.page(&json(&shown))?,
     }
     Ok(Exit::Clean)
+}
+
+/// The first that is open: what it is waiting for.
+fn next(shown: &[Shown<'_>]) -> Option<String> {
+    let open = || shown.iter().filter(|shown| shown.state == State::Open).map(|shown| shown.kept);
+    let is_unsaid = |kept: &&Kept| kept.feedback.expected.is_none() && kept.feedback.before.failed.is_some();
+    match open().find(is_unsaid) {
+        Some(unsaid) => Some(format!("playproof feedback edit {} --expected VERDICT", unsaid.id)),
+        None => open().next().map(|first| format!("playproof feedback show {}", first.id)),
+    }
 }

@@ -1,6 +1,7 @@
 //! `playproof feedback show ID`: the note, what was made of the call then and now, and the call explained.
 
 use crate::cli::command::explain::{self, Case, Search};
+use crate::cli::command::propose::{self, Stand};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::format::Format;
@@ -37,7 +38,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let used = kept::playbook(&workspace, &kept)?;
     let plan = kept.plan(&used.loaded.playbook, workspace.tools());
     let (state, now) = kept.state(&plan);
-    let shown = Shown { kept: &kept, state, now: now.as_deref() };
+    let shown = Shown { kept: &kept, state, now: now.as_ref() };
     let case = case(&workspace, &project, &kept, &plan)?;
     let Case::Recorded { call, recorded, .. } = &case else { return Err(Failure::said("its slice is no recording")) };
     let ending = Ending::of(&plan, call, recorded.token_spent);
@@ -82,7 +83,11 @@ fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> R
 fn next(kept: &Kept, state: State, slice: &str) -> String {
     match (state, &kept.feedback.before.failed) {
         (State::Answered, _) => "playproof feedback list".to_owned(),
+        (State::Closed, _) => format!("playproof feedback reopen {}", kept.id),
         (State::Open, None) => format!("playproof replay {}", shell_word(slice)),
+        (State::Open, Some(_)) if propose::stand(Some(&kept.feedback.playbook)) == Stand::NoneIsOwn => {
+            "playproof init".to_owned()
+        }
         (State::Open, Some(_)) => {
             let verdict = kept.feedback.expected.as_deref().unwrap_or("VERDICT");
             format!("playproof propose new {verdict} --from-feedback {}", kept.id)

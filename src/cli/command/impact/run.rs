@@ -41,7 +41,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         jobs: args.jobs,
-        allow_empty: args.allow_empty,
+        allow_empty: Some(args.allow_empty),
     };
     beyond::warn(&stream.beyond, &[mine, theirs]);
     let mut all = Part::default();

@@ -30,7 +30,7 @@ pub struct Args {
 /// The commands about proposals.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Draft a proposal for a new verdict, with its decision record and its fixtures
+    /// Draft a proposal for a verdict, new or not, with its decision record and its fixtures
     New(Box<New>),
     /// Show what proposals change in fixtures, and what speaks against accepting them
     Check(Box<Check>),
@@ -47,21 +47,31 @@ pub enum What {
 }
 
 /// What `propose new` is told.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-With --from-cluster the rule, both fixtures and the decision record's evidence come from the recording; why, and
-what follows, is left to the author. Without it fixtures are made up from the rule.
+With --from-cluster the rule, both fixtures and the decision record's evidence come from the recording; with
+--from-feedback from the call that was kept, and from what else was kept or is named with --trace. Why, and what
+follows, is left to the author. Without either fixtures are made up from the rule.
+
+A verdict that the playbook has already gets another rule (--when, --from-cluster, --from-feedback), or other values
+(--then, --like, --effect, --means).
+
+--when asks what a playbook's rules ask: kind, status, code, message (contains, starts_with, equals, matches), tool
+and more. --then is one of retry_with_backoff, refresh_evidence, escalate_to_human, issue_reversal and
+deprecate_tool_call with its parameters. `playproof schema playbook` has all of both. Nothing is written where
+something of it cannot be used.
 
 Examples:
   playproof propose new rate_limited --when '{ status: 429 }' --like transient_timeout
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl --effect not_applied \\
-      --then '{ deprecate_tool_call: { reason: the tool said no } }'")]
+      --then '{ deprecate_tool_call: { reason: the tool said no } }'
+  playproof propose new policy_denied --when '{ message: { contains: not allowed } }'    one more rule for it")]
 pub struct New {
-    /// The new verdict's name
+    /// The verdict's name: a new one, or one of the playbook's
     #[arg(value_name = "VERDICT")]
     pub verdict: String,
 
-    /// The condition of its rule, as YAML
+    /// The condition of a rule for it, as YAML
     #[arg(long, value_name = "YAML")]
     pub when: Option<String>,
 
@@ -69,11 +79,11 @@ pub struct New {
     #[arg(long, value_name = "VERDICT", conflicts_with = "then")]
     pub like: Option<String>,
 
-    /// Its compensation, as YAML [default: escalate to the default queue]
+    /// Its compensation, as YAML [default for a new one: escalate to the default queue]
     #[arg(long, value_name = "YAML")]
     pub then: Option<String>,
 
-    /// What the failure says about the effect [default: that of --like, else unknown]
+    /// What the failure says about the effect [default for a new one: that of --like, else unknown]
     #[arg(long, value_enum, value_name = "EFFECT")]
     pub effect: Option<EffectWord>,
 
@@ -81,25 +91,25 @@ pub struct New {
     #[arg(long, value_name = "TEXT")]
     pub means: Option<String>,
 
-    /// The playbook [default: the project's]
+    /// The playbook [default: that of the feedback, else the project's]
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
     /// Take rule, fixtures and evidence from this feedback; --when says the rule where none can be drawn
-    #[arg(long, value_name = "ID", conflicts_with = "from_cluster")]
+    #[arg(long, value_name = "ID", group = "evidence")]
     pub from_feedback: Option<String>,
 
     /// Take rule, fixtures and evidence from this cluster: the failures of one form, by its number in `mine`
-    #[arg(long, value_name = "K", requires = "traces", conflicts_with = "when",
+    #[arg(long, value_name = "K", group = "evidence", requires = "traces", conflicts_with = "when",
         value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub from_cluster: Option<u16>,
 
-    /// Where the cluster was mined; may be given several times
-    #[arg(long = "trace", value_name = "TRACE", num_args = 1.., requires = "from_cluster")]
+    /// Where the cluster was mined, or where look-alikes of a feedback may be; may be given several times
+    #[arg(long = "trace", value_name = "TRACE", num_args = 1.., requires = "evidence")]
     pub traces: Vec<String>,
 
     /// Tool facts for the traces; they win over the playbook's
-    #[arg(long, value_name = "FILE", requires = "from_cluster")]
+    #[arg(long, value_name = "FILE", requires = "evidence")]
     pub tools: Option<String>,
 
     /// How traces are read.

@@ -125,7 +125,7 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Outpu
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
         jobs: args.jobs,
-        allow_empty: false,
+        allow_empty: None,
     };
     let mut all = Part::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;

@@ -15,6 +15,7 @@ use crate::diagnostic::Source;
 use crate::fixture::model::Fixture;
 use crate::golden::Lock;
 use crate::proposal::{Applied, FixtureDiff, Judged, Tried, apply, before_and_after, judge, touched};
+use crate::report::text::shell_word;
 use crate::sim::{Plan, Simulator};
 
 /// The project, read once for all proposals.
@@ -155,13 +156,19 @@ pub fn own_playbook(workspace: &Workspace, asked: Option<&str>) -> Result<(Strin
 
 fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, Used), Failure> {
     let Some(path) = &used.path else {
-        return Err(Failure::said(format!(
-            "`{name}` is carried by playproof: a project changes its own playbooks alone"
-        ))
-        .help(format!("put a playbook of your own at `playbooks/{name}.yaml`, or name another"))
-        .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
+        let said = format!("`{name}` is carried by playproof: a project changes its own playbooks alone");
+        let other = workspace.playbook(None).ok().filter(|(other, used)| is_own(workspace, other, used));
+        return Err(match other {
+            Some((other, _)) => Failure::said(said).help(format!("the project's own is `{other}`")).next(format!(
+                "playproof propose new VERDICT --playbook {}",
+                shell_word(&workspace.playbook_argument(&other))
+            )),
+            None => Failure::said(said)
+                .help(format!("`playproof init` makes a project with one; or put your own at `playbooks/{name}.yaml`"))
+                .next("playproof init"),
+        });
     };
-    if !is_known(workspace, &name, path) {
+    if !is_own(workspace, &name, &used) {
         let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.name(path));
         return Err(Failure::said(said)
             .help("a project changes the playbooks below its folder `playbooks`, and the one that playproof.yaml names")
@@ -170,8 +177,30 @@ fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, U
     Ok((name, used))
 }
 
-/// Whether the playbook in `path` lies in the project, and is the one that its fixtures know by `name`.
-fn is_known(workspace: &Workspace, name: &str, path: &Path) -> bool {
+/// Whether a proposal can change the playbook that is asked for, or else that of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// It can.
+    Own,
+    /// It cannot, but it can change the project's.
+    AnotherIsOwn,
+    /// There is none that it could change.
+    NoneIsOwn,
+}
+
+/// How the playbook that is asked for, by name or path, stands to the project of the working directory.
+pub fn stand(asked: Option<&str>) -> Stand {
+    let Ok(workspace) = Workspace::open() else { return Stand::NoneIsOwn };
+    match (own_playbook(&workspace, asked).is_ok(), own_playbook(&workspace, None).is_ok()) {
+        (true, _) => Stand::Own,
+        (false, true) => Stand::AnotherIsOwn,
+        (false, false) => Stand::NoneIsOwn,
+    }
+}
+
+/// Whether the playbook lies in the project, and is the one that its fixtures know by `name`.
+pub fn is_own(workspace: &Workspace, name: &str, used: &Used) -> bool {
+    let Some(path) = &used.path else { return false };
     let root = if workspace.root().as_os_str().is_empty() { Path::new(".") } else { workspace.root() };
     let known = workspace.playbook(Some(name)).ok().and_then(|(_, known)| files::real(&known.path?));
     match (files::real(path), files::real(root)) {

@@ -7,7 +7,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
-use crate::proposal::{GateKind, What};
+use crate::proposal::{GateKind, What, given};
 use crate::report::table::{self, Align};
 use crate::report::text::visible;
 
@@ -35,19 +35,17 @@ fn row(desk: &Desk<'_>, id: &str) -> Vec<String> {
     let Ok(stored) = stored::load(desk.workspace, id) else {
         return cells(["", "", "cannot be read", ""]);
     };
-    let verdicts: Vec<&str> = stored
-        .proposal
-        .operations
-        .iter()
-        .filter_map(|operation| match &operation.what {
-            What::AddVerdict(name, _) | What::ChangeVerdict(name, _) => Some(name.text.as_str()),
-            _ => None,
-        })
-        .collect();
-    let playbook = stored.proposal.playbook.text.as_str();
+    let (proposal, playbook) = (&stored.proposal, stored.proposal.playbook.text.as_str());
+    let named = proposal.operations.iter().filter_map(|operation| match &operation.what {
+        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) => Some(name.text.as_str()),
+        _ => None,
+    });
+    let mut verdicts: Vec<&str> = named.collect();
     let Ok(tried) = desk.try_out(&stored) else {
         return cells([playbook, &verdicts.join(", "), "does not fit the playbook", ""]);
     };
+    let given = given(proposal, &tried.applied.loaded.playbook);
+    verdicts.extend(given.into_iter().filter(|verdict| !verdicts.contains(verdict)).collect::<Vec<_>>());
     let gates = &tried.judged.gates;
     let moved = gates.iter().any(|gate| gate.kind == GateKind::BaseMoved);
     let state = match gates.first() {

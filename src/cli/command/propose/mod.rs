@@ -4,12 +4,16 @@ mod accept;
 mod args;
 mod check;
 mod desk;
+mod drafting;
 mod list;
 mod new;
 mod recorded;
 mod reject;
 mod run;
+mod samples;
+mod seen;
 mod stored;
 
 pub use args::Args;
+pub use desk::{Stand, stand};
 pub use run::run;

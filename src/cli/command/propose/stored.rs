@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::cli::exit::Failure;
 use crate::cli::folders;
 use crate::cli::workspace::{STAGING, Workspace};
-use crate::diagnostic::{Source, did_you_mean};
+use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::{self, model::Fixture};
+use crate::golden::merge_conflict;
 use crate::proposal::{self, Proposal};
 
 /// Folders beside the proposals that are none.
@@ -63,6 +64,7 @@ pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
         return Err(unknown(workspace, named)?);
     }
     let again = format!("playproof propose check {named}");
+    refuse_conflicts(workspace, &folder).map_err(|failure| failure.next(again.clone()))?;
     let proposal =
         proposal::parse(workspace.read(&file)?).map_err(|report| Failure::from(report).next(again.clone()))?;
     let adr = folder.join("adr.md");
@@ -76,6 +78,19 @@ pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
         fixtures.push((name.trim_end_matches(".yaml").to_owned(), fixture, source));
     }
     Ok(Stored { id: named.to_owned(), folder, proposal, adr, fixtures })
+}
+
+/// Refuses a proposal in which git has left both sides of a merge, in whichever file.
+fn refuse_conflicts(workspace: &Workspace, folder: &Path) -> Result<(), Failure> {
+    let mut reports = Vec::new();
+    for file in files(folder)? {
+        // What is no text was not merged by lines.
+        let Ok(source) = workspace.read(&file) else { continue };
+        if let Some(said) = merge_conflict(&source.text) {
+            reports.push(Report::one(source, said.help("decide which side is meant; nothing was changed")));
+        }
+    }
+    if reports.is_empty() { Ok(()) } else { Err(Failure::Reports { reports, next: None }) }
 }
 
 fn unknown(workspace: &Workspace, id: &str) -> Result<Failure, Failure> {

@@ -50,7 +50,7 @@ pub fn run(
         reading: &args.reading,
         beyond: beyond.clone(),
         jobs: args.jobs,
-        allow_empty: args.allow_empty,
+        allow_empty: Some(args.allow_empty),
     };
     let mut written = 0;
     if lines {
