@@ -84,21 +84,26 @@ pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
         let written = File::options().write(true).open(target).and_then(|mut device| device.write_all(bytes));
         return written.map_err(|error| unwritable(target, &error));
     }
-    if target.is_dir() {
-        return Err(Failure::said(format!("`{path}` is a directory")).help("name a file to write"));
-    }
-    let real = real(target).unwrap_or_else(|| target.to_owned());
-    let beside = staged(&real, bytes).map_err(|error| unwritable(target, &error))?;
-    beside.persist(real).map(drop).map_err(|error| unwritable(target, &error.error))
+    // Only a link is followed: a path stays as people wrote it, for they see it where it cannot be written.
+    let is_link = fs::symlink_metadata(target).is_ok_and(|facts| facts.is_symlink());
+    let target = &real(target).filter(|_| is_link).unwrap_or_else(|| target.to_owned());
+    let beside = staged(target, bytes)?;
+    beside.persist(target).map(drop).map_err(|error| unwritable(target, &error.error))
 }
 
 /// The bytes in a file beside `target`, on disk and ready to take its place.
-fn staged(target: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+fn staged(target: &Path, bytes: &[u8]) -> Result<NamedTempFile, Failure> {
+    if target.is_dir() {
+        return Err(Failure::said(format!("`{}` is a directory", target.display())).help("name a file to write"));
+    }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut beside = tempfile::Builder::new().prefix(".playproof-").permissions_like(target).tempfile_in(folder)?;
-    beside.write_all(bytes)?;
-    beside.as_file().sync_all()?;
-    Ok(beside)
+    let mut beside = tempfile::Builder::new()
+        .prefix(".playproof-")
+        .permissions_like(target)
+        .tempfile_in(folder)
+        .map_err(|error| unwritable(target, &error))?;
+    let written = beside.write_all(bytes).and_then(|()| beside.as_file().sync_all());
+    written.map(|()| beside).map_err(|error| unwritable(target, &error))
 }
 
 fn unwritable(target: &Path, error: &io::Error) -> Failure {
