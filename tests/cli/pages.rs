@@ -50,7 +50,7 @@ fn what_replay_says_to_run_next_can_be_run() {
 fn a_page_is_as_wide_as_columns_says() {
     let place = Place::with_trace();
     for width in [60, 80, 140] {
-        let output = place.command(&["replay", "trace.jsonl"]).env("COLUMNS", width.to_string()).output();
+        let output = place.command().args(["replay", "trace.jsonl"]).env("COLUMNS", width.to_string()).output();
         let page = String::from_utf8(output.expect("the binary runs").stdout).expect("UTF-8");
         let widest = page.lines().map(|line| line.chars().count()).max();
         assert_eq!(widest, Some(width), "{page}"); // the rule beside a call's title

@@ -1,8 +1,7 @@
 //! `playproof lint PLAYBOOK...`: what is wrong in a playbook, and what is legal but likely not meant.
 
-use clap::ValueEnum;
-
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::Format;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
 use crate::cli::project::Project;
@@ -35,15 +34,6 @@ pub struct Args {
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-}
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people, each place underlined
-    Table,
-    /// One JSON document
-    Json,
 }
 
 /// One playbook and what is to be said of it.

@@ -1,11 +1,10 @@
 //! `playproof mine TRACE...`: failures that a playbook has no use for, by the form of their message.
 
-use clap::ValueEnum;
-
 use crate::cli::command::propose::{self, Stand};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
 use crate::cli::flags::Flags;
+use crate::cli::format::Format;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::Reading;
@@ -35,16 +34,6 @@ Examples:
   playproof mine trace.jsonl
   playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
   playproof mine results.json --tools tools.yaml --format json";
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A page for people
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
-}
 
 /// What `mine` is told.
 #[derive(Debug, clap::Args)]

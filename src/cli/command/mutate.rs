@@ -2,11 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use clap::ValueEnum;
-
 use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
+use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
@@ -61,15 +60,6 @@ pub struct Args {
     /// Threads; the result is the same for any number [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-}
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Pages for people
-    Table,
-    /// One JSON document
-    Json,
 }
 
 /// Mutates.

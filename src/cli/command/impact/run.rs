@@ -1,8 +1,9 @@
 //! `playproof impact`: from arguments to a page and an exit code.
 
-use super::args::{Args, FailOn, Format};
+use super::args::{Args, FailOn};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
+use crate::cli::format::PublicFormat;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
@@ -52,9 +53,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let Streamed { replayed, notes, sources } = &streamed;
     let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_deref() };
     match args.format {
-        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
-        Format::Markdown => output.page(&markdown(&shown))?,
-        Format::Json => output.write(&json(&shown, sources))?,
+        PublicFormat::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        PublicFormat::Markdown => output.page(&markdown(&shown))?,
+        PublicFormat::Json => output.write(&json(&shown, sources))?,
     }
     Ok(exit(args, &gate, &impact))
 }
