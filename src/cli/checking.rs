@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::changeset;
 use super::exit::Failure;
 use super::workspace::{Used, Workspace};
 use crate::check::{Case, Cause, CheckReport, Id, cause, check_one, map, row_changes};
@@ -52,14 +51,13 @@ pub struct Checked {
 /// Runs the selected cases.
 ///
 /// # Errors
-/// Files that cannot be read or used, names that nothing answers to; a change that was interrupted. An empty selection is none.
+/// Files that cannot be read or used, names that nothing answers to. An empty selection is none.
 pub fn check(
     workspace: &Workspace,
     selection: &Selection,
     jobs: NonZeroUsize,
     fail_fast: bool,
 ) -> Result<Checked, Failure> {
-    changeset::refuse_interrupted(&workspace.staging())?;
     let names = fixture_names(workspace, selection)?;
     let fixtures = workspace.load_fixtures(&names, jobs)?;
     let all = ids(workspace, &fixtures);

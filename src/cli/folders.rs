@@ -78,6 +78,38 @@ pub fn below_repository(folder: &Path) -> Option<String> {
     (!below.is_empty()).then(|| below.join("/"))
 }
 
+/// What a path is taken by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// Nothing is there, and nothing stands in the way.
+    Free,
+    /// A file, or something else that is no folder.
+    File,
+    /// A folder.
+    Folder,
+}
+
+/// What stands at `path`; a link counts as what it leads to, and as a file where it leads nowhere.
+///
+/// # Errors
+/// A file where one of its folders should be.
+pub fn taken(path: &Path) -> Result<Taken, Failure> {
+    if let Ok(facts) = fs::metadata(path) {
+        return Ok(if facts.is_dir() { Taken::Folder } else { Taken::File });
+    }
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(Taken::File);
+    }
+    let in_the_way = path.ancestors().skip(1).find(|above| fs::symlink_metadata(above).is_ok());
+    match in_the_way.filter(|above| !above.is_dir()) {
+        None => Ok(Taken::Free),
+        Some(file) => {
+            let said = format!("`{}` is a file, and a folder of this name is needed", file.display());
+            Err(Failure::said(said).help("move it away, or name another folder"))
+        }
+    }
+}
+
 /// Whether there is a file of this name.
 pub fn has_file(path: &Path) -> bool {
     path.is_file()
@@ -105,5 +137,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(remove(&folder.path().join("none")).is_ok());
         assert!(remove(folder.path()).is_err());
+    }
+
+    #[test]
+    fn a_file_where_a_folder_is_needed_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("fixtures"), "").unwrap();
+        assert_eq!(taken(&root.path().join("fixtures")).unwrap(), Taken::File);
+        assert_eq!(taken(&root.path().join("goldens/x/y.snap")).unwrap(), Taken::Free);
+        assert_eq!(taken(root.path()).unwrap(), Taken::Folder);
+        let Err(Failure::Said { message, .. }) = taken(&root.path().join("fixtures/a.yaml")) else { panic!() };
+        assert!(message.ends_with("fixtures` is a file, and a folder of this name is needed"), "{message}");
     }
 }

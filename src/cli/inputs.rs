@@ -1,5 +1,6 @@
 //! What the inputs of a command are: traces, foreign recordings or fixtures. Finds out and opens; replays nothing.
 
+use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
 use super::exit::Failure;
@@ -8,6 +9,7 @@ use super::kinds::{self, Kind};
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
 use crate::trace::mapping::{self, Mapping};
+use crate::trace::origin::{Origins, Sources};
 use crate::trace::own;
 use crate::trace::pieces::decode;
 
@@ -25,14 +27,21 @@ pub struct TraceInput {
     pub lines: Box<dyn Read + Send>,
     /// What its source could not tell, where it is a foreign one.
     pub loss: Option<LossReport>,
+    /// Where its lines come from, where it is a foreign one.
+    pub origins: Option<Origins>,
 }
 
-/// What a foreign recording turned out to be.
-pub enum Foreign {
-    /// One that can be read.
-    Imported(Imported),
-    /// None that is known.
-    Unknown,
+/// What the inputs of a command are called; where their lines come from is learnt when they are opened.
+pub fn sources(paths: &[String]) -> Sources {
+    Sources::new(paths.iter().map(|path| files::display_name(path)))
+}
+
+/// A place as people write it, with the name that its input has in messages.
+pub fn place(written: &str) -> Cow<'_, str> {
+    match written.strip_prefix(files::STDIN).filter(|rest| rest.starts_with(':')) {
+        Some(rest) => Cow::Owned(format!("{}{rest}", files::STDIN_NAME)),
+        None => Cow::Borrowed(written),
+    }
 }
 
 /// What a file looks like, by its beginning.
@@ -95,19 +104,19 @@ pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failur
     kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
     let whole = Cursor::new(start.clone()).chain(rest);
     match format(&start, mapping) {
-        None => Ok(TraceInput { name, lines: Box::new(whole), loss: None }),
+        None => Ok(TraceInput { name, lines: Box::new(whole), loss: None, origins: None }),
         Some(format) => {
-            let imported = imported(format, &whole_of(&name, whole)?, &name)?;
-            Ok(TraceInput { name, lines: Box::new(Cursor::new(imported.lines)), loss: Some(imported.loss) })
+            let Imported { lines, origins, loss } = imported(format, &whole_of(&name, whole)?, &name)?;
+            Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }
     }
 }
 
-/// Reads a foreign recording.
+/// Reads a foreign recording; none that is known gives none.
 ///
 /// # Errors
 /// A path that cannot be read; a recording in which something is wrong.
-pub fn foreign(path: &str, mapping: Option<&Mapping>) -> Result<Foreign, Failure> {
+pub fn foreign(path: &str, mapping: Option<&Mapping>) -> Result<Option<Imported>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
     kinds::expect(Kind::Recording, &name, &start)?;
@@ -117,10 +126,10 @@ pub fn foreign(path: &str, mapping: Option<&Mapping>) -> Result<Foreign, Failure
         return Err(said.help("was it written to the end?").next("playproof help import"));
     }
     match format(&start, mapping) {
-        None => Ok(Foreign::Unknown),
+        None => Ok(None),
         Some(format) => {
             let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
-            Ok(Foreign::Imported(imported(format, &bytes, &name)?))
+            Ok(Some(imported(format, &bytes, &name)?))
         }
     }
 }

@@ -91,7 +91,8 @@ fn of_yaml(text: &str) -> Option<Kind> {
     if golden {
         return Some(Kind::Golden);
     }
-    let format = text.lines().find_map(|line| line.strip_prefix("format:"))?;
+    // Behind prose it is an example in a document, not the format of the file.
+    let format = text.lines().take_while(|line| may_be_yaml(line)).find_map(|line| line.strip_prefix("format:"))?;
     match format.trim().trim_matches(['"', '\'']).split('/').next()? {
         "playbook" => Some(Kind::Playbook),
         "fixture" => Some(Kind::Fixture),
@@ -105,6 +106,11 @@ fn of_yaml(text: &str) -> Option<Kind> {
         "lock" => Some(Kind::Lock),
         _ => None,
     }
+}
+
+fn may_be_yaml(line: &str) -> bool {
+    let key = |line: &str| line.split_once(':').is_some_and(|(key, _)| !key.trim_end().contains(' '));
+    line.trim().is_empty() || line.starts_with(['#', ' ', '-', '%']) || key(line)
 }
 
 /// Refuses a file that begins with `start` and seems to be something else than `wanted`.
@@ -209,5 +215,13 @@ mod tests {
         assert!(refused(b"[\n  {\"tool\": \"a\"}\n]", false) && refused(b"{\n  \"tool\": \"a\"\n}", false));
         assert!(!refused(b"[\n  {\"tool\": \"a\"}\n]", true), "a mapping reads it");
         assert!(!refused(b"{\"tool\":\"a\"}\n", false));
+    }
+
+    #[test]
+    fn a_document_that_shows_a_playbook_is_none() {
+        let playbook = "format: playbook/1\nname: x\n";
+        assert_eq!(of(playbook.as_bytes()), Some(Kind::Playbook));
+        assert_eq!(of(format!("# ours\n\nname: x\n{playbook}").as_bytes()), Some(Kind::Playbook));
+        assert_eq!(of(format!("# Title\n\nThis is prose: see below.\n\n{playbook}").as_bytes()), None);
     }
 }

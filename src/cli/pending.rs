@@ -1,5 +1,6 @@
 //! Goldens that wait for review, beside the accepted ones: written, accepted, rejected. Compares nothing.
 
+use super::changeset::{Alone, Change};
 use super::exit::Failure;
 use super::workspace::Workspace;
 use super::{files, folders};
@@ -46,28 +47,52 @@ pub fn pending(result: &CaseResult) -> Option<GoldenFile> {
     }
 }
 
-/// Accepts results: each becomes the golden, and nothing of it waits any more.
-///
-/// Nothing is written unless all can be accepted.
+/// What accepting results changes: each becomes the golden, and nothing of it waits any more.
+#[derive(Debug, Default)]
+pub struct Acceptance {
+    /// The runs that are accepted.
+    pub ids: Vec<Id>,
+    /// Their files; to be changed all or none.
+    pub changes: Vec<Change>,
+}
+
+/// Accepts results, or none of them.
 ///
 /// # Errors
-/// A result that contradicts its fixture, or that wants a reason where none is given; a file that cannot be written.
-pub fn accept(workspace: &Workspace, results: &[&CaseResult], reason: Option<&str>) -> Result<Vec<Id>, Failure> {
-    let mut goldens = Vec::new();
+/// A result that contradicts its fixture, that wants a reason where none is given, or whose golden is no longer the one
+/// that it was held against.
+pub fn acceptance(workspace: &Workspace, results: &[&CaseResult], reason: Option<&str>) -> Result<Acceptance, Failure> {
+    let mut accepted = Acceptance::default();
     for result in results {
         let Some(mut golden) = acceptable(result)? else { continue };
         if let Some(class) = result.worst().filter(|class| class.wants_reason()) {
             let why = reason.ok_or_else(|| unexplained(class, results))?;
             golden.reasons.push(Reason { class: class.words().to_owned(), why: why.to_owned() });
         }
-        goldens.push((&result.id, golden));
+        refuse_changed(workspace, result)?;
+        let (paths, text) = (workspace.golden(&result.id), golden.render().into_bytes());
+        accepted.changes.push(match result.golden {
+            GoldenState::Missing => Change::Create(paths.accepted, text),
+            _ => Change::Write(paths.accepted, text),
+        });
+        if folders::has_file(&paths.pending) {
+            accepted.changes.push(Change::Remove(paths.pending));
+        }
+        accepted.ids.push(result.id.clone());
     }
-    for (id, golden) in &goldens {
-        let paths = workspace.golden(id);
-        write(&paths.accepted, &golden.render())?;
-        folders::remove(&paths.pending)?;
+    Ok(accepted)
+}
+
+/// Refuses a golden that is another one by now: what would be accepted was never shown against it.
+fn refuse_changed(workspace: &Workspace, result: &CaseResult) -> Result<(), Failure> {
+    let GoldenState::Diverged(diverged) = &result.golden else { return Ok(()) };
+    let now = workspace.read_golden(&result.id)?.and_then(|source| GoldenFile::parse(&source).ok());
+    if now.is_some_and(|now| now == diverged.golden) {
+        return Ok(());
     }
-    Ok(goldens.into_iter().map(|(id, _)| id.clone()).collect())
+    Err(Failure::said(format!("the golden of `{}` has changed since this was compared with it", result.id))
+        .help("nothing was accepted")
+        .next(format!("playproof check {}", result.id)))
 }
 
 fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
@@ -101,17 +126,65 @@ fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
 /// Forgets what waits for review.
 ///
 /// # Errors
-/// A file that cannot be removed.
-pub fn reject(workspace: &Workspace, ids: &[Id]) -> Result<(), Failure> {
-    ids.iter().try_for_each(|id| folders::remove(&workspace.golden(id).pending))
+/// A file that cannot be removed; then all of them still wait.
+pub fn reject(workspace: &Workspace, alone: &Alone, ids: &[Id]) -> Result<(), Failure> {
+    alone.commit(&ids.iter().map(|id| Change::Remove(workspace.golden(id).pending)).collect::<Vec<_>>())
 }
 
 /// Writes a file that may lie in a new folder, if it does not say that already.
-pub fn write(path: &std::path::Path, text: &str) -> Result<(), Failure> {
+fn write(path: &std::path::Path, text: &str) -> Result<(), Failure> {
     let name = path.to_string_lossy();
     if folders::has_file(path) && files::read_small(&name).is_ok_and(|old| old.text == text) {
         return Ok(());
     }
     folders::make_for(path)?;
     files::write_atomically(&name, text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Diverged;
+    use crate::diagnostic::Source;
+    use crate::golden::{compare, parse_body};
+
+    fn body(attempts: u8) -> String {
+        let end = format!("outcome: escalated, effect: unknown, attempts: {attempts}, verdicts: []");
+        format!("a: {{ {end} }}\nledger: {{}}\nfindings: []\nevents: []\n")
+    }
+
+    /// A run that differs from a golden that had other attempts.
+    fn result(golden: GoldenState) -> CaseResult {
+        let id = Id { playbook: "p".into(), fixture: "f".into() };
+        CaseResult { id, title: String::new(), body: body(2), golden, contradictions: Vec::new() }
+    }
+
+    fn diverged() -> GoldenState {
+        let read = |text: String| parse_body(Source::whole("g", text)).unwrap();
+        let golden = GoldenFile::new("f", "p", &body(1));
+        let golden = GoldenFile::parse(&Source::whole("goldens/p/f.snap", golden.render())).unwrap();
+        GoldenState::Diverged(Box::new(Diverged { comparison: compare(&read(body(1)), &read(body(2))), golden }))
+    }
+
+    #[test]
+    fn a_golden_that_is_another_one_by_now_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        write(&path("playproof.yaml"), "format: project/1\n").unwrap();
+        let workspace = Workspace::at(folder.path()).unwrap();
+        let accept = |golden: GoldenState| {
+            let accepted = acceptance(&workspace, &[&result(golden)], None)?;
+            workspace.alone()?.commit(&accepted.changes)
+        };
+        let golden = path("goldens/p/f.snap");
+        // It was compared with one attempt; since then somebody has accepted three.
+        let theirs = GoldenFile::new("f", "p", &body(3)).render();
+        write(&golden, &theirs).unwrap();
+        assert!(format!("{:?}", accept(diverged()).unwrap_err()).contains("has changed since this was compared"));
+        assert!(format!("{:?}", accept(GoldenState::Missing).unwrap_err()).contains("of this name now"));
+        assert_eq!(files::read_small(&golden.to_string_lossy()).unwrap().text, theirs);
+        write(&golden, &GoldenFile::new("f", "p", &body(1)).render()).unwrap();
+        accept(diverged()).unwrap();
+        assert!(files::read_small(&golden.to_string_lossy()).unwrap().text.contains("attempts: 2"));
+    }
 }

@@ -1,14 +1,65 @@
-//! Playbooks by name or path, ready to run. Knows the embedded names; parses nothing itself.
+//! Playbooks by name or path, ready to run. Parses nothing itself.
+//!
+//! What a name means is the same for every command: what ends like a file is a path; any other name is the project's own
+//! playbook of that name, if it has one (the one that `playproof.yaml` names, or `playbooks/NAME.yaml`), else the
+//! embedded one.
+
+use std::path::{Path, PathBuf};
 
 use super::exit::Failure;
 use super::files;
+use super::folders;
 use super::kinds::{self, Kind};
-use super::project::Project;
+use super::project::{self, Project};
 use crate::diagnostic::{Source, did_you_mean};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded, tools};
 
-/// Whether a playbook is named by its path; otherwise it is an embedded one.
+/// Where the project's own playbooks lie, below its root.
+const FOLDER: &str = "playbooks";
+
+/// A playbook by the name that fixtures and goldens know it by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// Its file, where that lies apart from the other playbooks.
+    pub path: Option<PathBuf>,
+}
+
+impl Named {
+    /// What people call `named` in the project in `root`: below the folder of playbooks, the name of a file is its path
+    /// there.
+    pub fn new(root: &Path, named: &str) -> Named {
+        if !is_path(named) {
+            return Named { name: named.to_owned(), path: None };
+        }
+        let path = Path::new(named);
+        let text = |path: &Path| path.with_extension("").to_string_lossy().into_owned();
+        match path.strip_prefix(root.join(FOLDER)) {
+            Ok(below) => Named { name: text(below), path: None },
+            Err(_) => {
+                let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+                Named { name, path: Some(path.to_path_buf()) }
+            }
+        }
+    }
+}
+
+/// The playbook that the project in `root` uses where none is named.
+pub fn usual(root: &Path, project: &Project) -> Named {
+    let usual = EMBEDDED.first().copied().unwrap_or_default();
+    Named::new(root, project.playbook.as_deref().unwrap_or(usual))
+}
+
+/// The project's file for the playbook called `name`; none: an embedded one is meant.
+pub fn file_of(root: &Path, usual: &Named, name: &str) -> Option<PathBuf> {
+    let apart = usual.path.as_ref().filter(|_| usual.name == name);
+    let own = || root.join(FOLDER).join(format!("{name}.yaml"));
+    Some(apart.cloned().unwrap_or_else(own)).filter(|path| folders::has_file(path))
+}
+
+/// Whether a playbook is named by its path.
 pub fn is_path(name: &str) -> bool {
     name == files::STDIN || [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
 }
@@ -25,17 +76,24 @@ pub fn names(asked: &[String], project: &Project) -> Vec<String> {
 /// The text of a playbook.
 ///
 /// # Errors
-/// A path that cannot be read, a name that is not embedded.
+/// A path that cannot be read, a name that nothing answers to.
 pub fn source(name: &str) -> Result<std::sync::Arc<Source>, Failure> {
-    match embedded(name) {
-        Some(text) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
-        None if is_path(name) || files::exists(name) => {
-            let source = files::read_small(name)?;
-            kinds::expect(Kind::Playbook, name, source.text.as_bytes())?;
-            Ok(source)
-        }
-        None => Err(unknown(name)),
+    if is_path(name) {
+        return read(name);
     }
+    let (root, project) = (project::root(), Project::find()?);
+    match (file_of(&root, &usual(&root, &project), name), embedded(name)) {
+        (Some(path), _) => read(&path.to_string_lossy()),
+        (None, Some(text)) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
+        (None, None) if files::exists(name) => read(name),
+        (None, None) => Err(unknown(name, &root)),
+    }
+}
+
+fn read(path: &str) -> Result<std::sync::Arc<Source>, Failure> {
+    let source = files::read_small(path)?;
+    kinds::expect(Kind::Playbook, path, source.text.as_bytes())?;
+    Ok(source)
 }
 
 /// Loads a playbook.
@@ -61,14 +119,19 @@ pub fn facts(asked: Option<&str>, project: &Project) -> Result<Tools, Failure> {
     }
 }
 
-fn unknown(name: &str) -> Failure {
+fn unknown(name: &str, root: &Path) -> Failure {
     let path = format!("{name}.yaml");
-    let failure = Failure::said(format!("there is no embedded playbook `{name}`"));
+    let failure = Failure::said(format!("there is no playbook `{name}`, neither of this project nor embedded"));
     if files::size(&path).is_some() {
         return failure.help(format!("there is a file of that name: did you mean `{path}`?"));
     }
-    match did_you_mean(name, EMBEDDED.iter().copied()) {
+    let own = folders::files_under(&root.join(FOLDER), ".yaml").unwrap_or_default();
+    let own: Vec<String> = own.iter().map(|path| path.with_extension("").to_string_lossy().into_owned()).collect();
+    match did_you_mean(name, own.iter().map(String::as_str).chain(EMBEDDED.iter().copied())) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None => failure.help(format!("embedded are {}; a path ends in `.yaml`", EMBEDDED.join(", "))),
+        None => failure.help(format!(
+            "embedded are {}; one of the project's own lies in `{FOLDER}/{name}.yaml`, and a path ends in `.yaml`",
+            EMBEDDED.join(", ")
+        )),
     }
 }

@@ -1,6 +1,6 @@
 //! The project's own defaults, `playproof.yaml`, found in the working directory or above it. Flags win over it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::exit::Failure;
@@ -17,7 +17,7 @@ const KEYS: [&str; 7] = ["format", "playbook", "tools", "fixtures", "goldens", "
 /// What the file says; paths are as seen from the working directory.
 #[derive(Clone, Debug, Default)]
 pub struct Project {
-    /// The playbook to use where none is named: an embedded name or a path.
+    /// The playbook to use where none is named: a name or a path.
     pub playbook: Option<String>,
     /// The tool facts file.
     pub tools: Option<String>,
@@ -50,6 +50,13 @@ impl Project {
         let source = Arc::new(Source { name: FILE.to_owned(), ..(*source).clone() });
         Ok(parse(source, &root)?)
     }
+}
+
+/// The project's root: the folder of its file, else the working directory. Below that paths are short, as people type
+/// them.
+pub fn root() -> PathBuf {
+    let found = files::upwards(FILE).and_then(|file| file.parent().map(Path::to_path_buf));
+    found.filter(|root| !files::from_here(root).is_empty()).unwrap_or_default()
 }
 
 /// Reads the file; `root` is the folder that it stands in.

@@ -19,6 +19,7 @@ use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, r
 use crate::report::overview::InputNote;
 use crate::report::{diagnostic, text};
 use crate::sim::Plan;
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 /// What is read, and how.
@@ -29,6 +30,8 @@ pub struct Stream<'a> {
     pub flags: Flags,
     /// Paths; `-` is standard input.
     pub inputs: &'a [String],
+    /// What they are called; learns where the lines of the foreign ones come from.
+    pub sources: Sources,
     /// How they are read.
     pub reading: &'a Reading,
     /// What answers where a recording ends.
@@ -45,8 +48,8 @@ pub struct Streamed {
     pub replayed: Replayed,
     /// What the inputs turned out to be.
     pub notes: Vec<InputNote>,
-    /// The inputs' names, in their order.
-    pub names: Vec<String>,
+    /// What the inputs are called, and where their lines come from.
+    pub sources: Sources,
 }
 
 impl Stream<'_> {
@@ -90,7 +93,7 @@ impl Stream<'_> {
         };
         let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs, terminal);
-        let feed = feed::open(self.inputs, mapping.as_ref(), Arc::clone(&notes), bar.clone());
+        let feed = feed::open(self.inputs, mapping.as_ref(), Arc::clone(&notes), self.sources.clone(), bar.clone());
         let replayed = replay(plans, feed, &options, watch, each);
         bar.finish_and_clear();
         let Learned { notes, refused } = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
@@ -100,8 +103,7 @@ impl Stream<'_> {
         })?;
         say_skipped(&replayed, terminal);
         self.refuse_empty(&replayed)?;
-        let names = self.inputs.iter().map(|path| files::display_name(path)).collect();
-        Ok(Streamed { replayed, notes, names })
+        Ok(Streamed { replayed, notes, sources: self.sources.clone() })
     }
 
     fn refuse_fixtures(&self) -> Result<(), Failure> {

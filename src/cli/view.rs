@@ -1,6 +1,10 @@
 //! Values of the engine as the pages want them.
 
 use crate::playbook::model::{Access, DEFAULT_TIMEOUT, ToolFacts};
+use crate::report::view::CallView;
+use crate::time::Instant;
+use crate::trace::model::RecordedCall;
+use crate::trace::origin::Sources;
 
 /// What is known of a tool: `write, not idempotent (assumed: nobody declared this tool)`.
 pub fn facts_in_words(facts: ToolFacts) -> String {
@@ -19,4 +23,37 @@ pub fn facts_in_words(facts: ToolFacts) -> String {
         words += " (assumed)";
     }
     words
+}
+
+/// The same beside a recorded call, with what its recording does not tell.
+pub fn facts_of_recorded(call: &RecordedCall, facts: ToolFacts) -> String {
+    let status = if call.is_read_from_text() { " · status read from the text" } else { "" };
+    facts_in_words(facts) + status
+}
+
+/// A recorded call as pages see it.
+pub fn of_recorded<'a>(
+    call: &'a RecordedCall,
+    reference: &'a str,
+    facts: &'a str,
+    sources: &'a Sources,
+) -> CallView<'a> {
+    let origin = sources.of(call.place);
+    CallView {
+        reference,
+        id: call.id(),
+        run: call.run(),
+        input: sources.name(call.place.input),
+        line: Some(origin.line),
+        path: origin.path,
+        tool: call.tool(),
+        args: call.args(),
+        key: call.key(),
+        token: call.token(),
+        facts,
+        declared: false,
+        at: call.at.unwrap_or(Instant::ZERO),
+        timed: call.at.is_some(),
+        recorded: Some(call),
+    }
 }

@@ -21,6 +21,8 @@ fn call(error: Option<ErrorFacts>) -> RecordedCall {
         at: Some(Instant::from_millis(40)),
         reply: error.map_or(Reply::Ok, |error| Reply::Failed(Some(error.into()))),
         inferred: false,
+        from_text: false,
+        line_hash: 0,
         place: Place { input: 0, line: 2 },
     }];
     call

@@ -43,6 +43,8 @@ pub struct LockedRow {
     pub why: String,
     /// Where its name stands in the file.
     pub span: Range<usize>,
+    /// Where that reason stands.
+    pub why_span: Range<usize>,
 }
 
 /// A row that is not the same before and after a change.
@@ -104,8 +106,18 @@ impl Lock {
         let mut old = std::mem::take(&mut section.rows);
         for (name, text) in rows {
             let kept = old.remove(name).filter(|row| row.text == text);
-            let new = || LockedRow { text: text.to_owned(), why: why.to_owned(), span: 0..0 };
+            let new = || LockedRow { text: text.to_owned(), why: why.to_owned(), span: 0..0, why_span: 0..0 };
             section.rows.insert(name.to_owned(), kept.unwrap_or_else(new));
+        }
+    }
+
+    /// Gives rows of a playbook that stay as they are the reason for which they were approved.
+    pub fn explain<'a>(&mut self, playbook: &str, rows: impl IntoIterator<Item = &'a str>, why: &str) {
+        let Some(section) = self.playbooks.get_mut(playbook) else { return };
+        for name in rows {
+            if let Some(row) = section.rows.get_mut(name) {
+                why.clone_into(&mut row.why);
+            }
         }
     }
 }
@@ -199,7 +211,8 @@ fn read(root: Cursor<'_>) -> Option<Lock> {
         let rows = value.entries("the rows of a playbook")?.map(|(key, row)| {
             let record = row.record("an approved row", &["is", "why"])?;
             let text = |name: &str| record.required(name).and_then(Cursor::string).map(str::to_owned);
-            Some((key.text.to_owned(), LockedRow { text: text("is")?, why: text("why")?, span: key.span }))
+            let why_span = record.optional("why").map(Cursor::span).unwrap_or_default();
+            Some((key.text.to_owned(), LockedRow { text: text("is")?, why: text("why")?, span: key.span, why_span }))
         });
         let section = Section { rows: rows.collect::<Option<_>>()?, span: key.span };
         lock.playbooks.insert(key.text.to_owned(), section);

@@ -8,18 +8,23 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{RowChange, merge_conflict};
 use crate::yaml::{self, Cursor, Record as Map};
 
-const KEYS: [&str; 9] = ["format", "kind", "proposal", "adr", "playbook", "reason", "fixtures", "goldens", "rows"];
+const KEYS: [&str; 10] =
+    ["format", "kind", "proposal", "adr", "playbook", "reason", "fixtures", "goldens", "explained", "rows"];
 
 /// What only a proposal has.
-const OF_A_PROPOSAL: [&str; 4] = ["proposal", "adr", "fixtures", "goldens"];
+const OF_A_PROPOSAL: [&str; 5] = ["proposal", "adr", "fixtures", "goldens", "explained"];
 
 /// Where parts of a record stand in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// The playbook's name.
     pub playbook: Range<usize>,
+    /// The reason.
+    pub reason: Range<usize>,
     /// The path of the ADR; none for an approval.
     pub adr: Option<Range<usize>>,
+    /// As the goldens in which the reason is kept.
+    pub explained: Vec<Range<usize>>,
     /// As the record's rows.
     pub rows: Vec<RowPlaces>,
 }
@@ -56,7 +61,14 @@ fn read(root: Cursor<'_>) -> Option<(Record, Places)> {
     let rows = map.required("rows").and_then(rows);
     let place = |key: &str| map.optional(key).map(Cursor::span);
     let (rows, row_places) = rows?.into_iter().unzip();
-    let places = Places { playbook: place("playbook")?, adr: place("adr"), rows: row_places };
+    let explained = map.optional("explained").and_then(Cursor::list);
+    let places = Places {
+        playbook: place("playbook")?,
+        reason: place("reason")?,
+        adr: place("adr"),
+        explained: explained.into_iter().flatten().map(Cursor::span).collect(),
+        rows: row_places,
+    };
     Some((Record { kind: kind?, playbook: playbook?, reason: reason?, rows }, places))
 }
 
@@ -66,8 +78,9 @@ fn taken(map: &Map<'_>) -> Option<Taken> {
         None => Some(Vec::new()),
         Some(names) => names.list()?.map(|name| name.words().map(str::to_owned)).collect(),
     };
-    let (id, adr, fixtures, goldens) = (text("proposal"), text("adr"), names("fixtures"), names("goldens"));
-    Some(Taken { id: id?, adr: adr?, fixtures: fixtures?, goldens: goldens? })
+    let (id, adr, fixtures) = (text("proposal"), text("adr"), names("fixtures"));
+    let (goldens, explained) = (names("goldens"), names("explained"));
+    Some(Taken { id: id?, adr: adr?, fixtures: fixtures?, goldens: goldens?, explained: explained? })
 }
 
 fn approval(map: &Map<'_>) -> Option<Kind> {

@@ -5,9 +5,13 @@
 
 use std::sync::Arc;
 
+use super::past::{Entry, History};
+use super::read::parse;
+use super::record::{Kind, Record};
 use super::verify::Objection;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::golden::{Class, GoldenFile, Reason, compare, parse_body};
+use crate::yaml::shorten;
 
 /// The reasons of a golden that explain nothing.
 pub fn reasons(golden: &GoldenFile, source: &Arc<Source>) -> Vec<Objection> {
@@ -47,6 +51,51 @@ pub fn reason_for(before: &GoldenFile, golden: &GoldenFile, source: &Arc<Source>
         .at(place(source, "info:"), comparison.headline())
         .help("restore the golden from git, then let `playproof check` and `accept --reason TEXT` write it");
     object(said)
+}
+
+/// Goldens that a record says keep its reason, and that do not. One that is gone by now keeps nothing.
+pub fn unkept(entry: &Entry, goldens: &[(GoldenFile, Arc<Source>)]) -> Vec<Objection> {
+    let Kind::Proposal(taken) = &entry.record.kind else { return Vec::new() };
+    let named = |id: &str| goldens.iter().find(|(golden, _)| format!("{}/{}", golden.playbook, golden.fixture) == id);
+    let keeps = |golden: &GoldenFile| golden.reasons.iter().any(|reason| reason.why == entry.record.reason);
+    let unkept = taken.explained.iter().zip(&entry.places.explained).filter_map(|(id, place)| {
+        let (_, source) = named(id).filter(|(golden, _)| !keeps(golden))?;
+        let said =
+            Diagnostic::error("reason_not_kept", format!("the golden `{id}` does not keep this record's reason"))
+                .at(place.clone(), "changed dangerously with it")
+                .help(format!(
+                    "record or golden was edited by hand: restore it from git; the golden is {}",
+                    source.name
+                ));
+        Some(Objection::new(Some(&entry.record.playbook), &entry.source, said))
+    });
+    unkept.collect()
+}
+
+/// That a record that was there before is gone, or gives another reason by now: what was accepted does not change.
+pub fn rewritten(history: &History, file: &str, text: &str) -> Option<Objection> {
+    let then = Source::whole(file, text);
+    // What could not be read before said nothing.
+    let (before, places) = parse(Arc::clone(&then)).ok()?;
+    let entry = history.entries().iter().find(|entry| entry.source.name == file);
+    let is_same = |now: &Record| now.reason == before.reason && now.kind == before.kind;
+    match entry {
+        Some(entry) if is_same(&entry.record) => None,
+        Some(entry) => {
+            let said = Diagnostic::error("record_rewritten", "a record that was there says something else by now")
+                .at(entry.places.reason.clone(), format!("it was: {}", shorten(&before.reason)))
+                .help("restore it from git: a later reason is a record of its own");
+            Some(Objection::new(Some(&before.playbook), &entry.source, said))
+        }
+        // Under another name it is still there.
+        None if history.entries().iter().any(|entry| entry.record == before) => None,
+        None => {
+            let said = Diagnostic::error("record_gone", "a record that was there is gone")
+                .at(places.reason, "what it said")
+                .help("restore it from git");
+            Some(Objection::new(Some(&before.playbook), &then, said))
+        }
+    }
 }
 
 /// The first place of a word in the source, or its start.

@@ -46,6 +46,8 @@ pub struct Taken {
     pub fixtures: Vec<String>,
     /// The goldens that came or changed with it, as `PLAYBOOK/FIXTURE`.
     pub goldens: Vec<String>,
+    /// Those of them that changed dangerously, and so keep the record's reason.
+    pub explained: Vec<String>,
 }
 
 impl Record {
@@ -88,7 +90,8 @@ impl Record {
         line("playbook", &self.playbook);
         line("reason", &self.reason);
         if let Kind::Proposal(taken) = &self.kind {
-            for (key, names) in [("fixtures", &taken.fixtures), ("goldens", &taken.goldens)] {
+            let lists = [("fixtures", &taken.fixtures), ("goldens", &taken.goldens), ("explained", &taken.explained)];
+            for (key, names) in lists {
                 if !names.is_empty() {
                     text += &format!("{key}:\n");
                 }

@@ -1,5 +1,7 @@
 //! Records written, read back, replayed and held against a lock.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::diagnostic::{Report, Source};
 use crate::golden::{GoldenFile, Lock, Reason, RowChange};
@@ -18,6 +20,7 @@ fn proposal() -> Record {
         adr: "docs/adr/0012-request-rejected.md".into(),
         fixtures: vec!["a-rejected-request".into()],
         goldens: vec!["standard/a-rejected-request".into()],
+        explained: vec!["standard/a-rejected-request".into()],
     };
     let rows = vec![row("verdict request_rejected", None, Some(r#"{"effect":"not_applied"}"#))];
     Record { kind: Kind::Proposal(taken), playbook: "standard".into(), reason: "it's \"no\", not silence".into(), rows }
@@ -46,14 +49,69 @@ fn lock(rows: &[(&str, &str)]) -> Lock {
 
 /// What is wrong, what is underlined, and what is said of the place.
 fn objections(records: &[Record], rows: &[(&str, &str)]) -> Vec<(String, String, String)> {
-    let lock = lock(rows);
+    let mut lock = lock(rows);
+    for record in records {
+        lock.explain("standard", record.rows.iter().map(|row| &*row.name), &record.reason);
+    }
     let source = Source::whole("goldens/playbook.lock", lock.render());
+    objections_to(records, &Lock::parse(Arc::clone(&source)).unwrap(), &source)
+}
+
+fn objections_to(records: &[Record], lock: &Lock, source: &Arc<Source>) -> Vec<(String, String, String)> {
     let said = |objection: Objection| {
         let label = &objection.report.diagnostics[0].labels[0];
         let underlined = objection.report.source.text[label.span.clone()].to_owned();
         (objection.id().to_owned(), underlined, label.text.clone())
     };
-    verify(&history(records), &lock, &source).into_iter().map(said).collect()
+    verify(&history(records), lock, source).into_iter().map(said).collect()
+}
+
+#[test]
+fn a_reason_that_lock_and_record_do_not_share_is_named_where_the_lock_has_it() {
+    let mut lock = lock(&[("limit a", "1"), ("limit b", "2")]);
+    lock.explain("standard", ["limit a"], "first");
+    let source = Source::whole("goldens/playbook.lock", lock.render());
+    let lock = Lock::parse(Arc::clone(&source)).unwrap();
+    let found = objections_to(&[first()], &lock, &source);
+    assert_eq!((found.len(), &*found[0].0, &*found[0].1), (1, "other_reason", "'why'"));
+    assert!(found[0].2.starts_with("0001-standard-first-") && found[0].2.ends_with(".yaml says: first"), "{found:?}");
+}
+
+#[test]
+fn a_golden_that_does_not_keep_its_record_s_reason_is_named_in_the_record() {
+    let mut record = proposal();
+    let Kind::Proposal(taken) = &mut record.kind else { panic!() };
+    taken.explained = vec!["standard/pay".into(), "standard/gone".into()];
+    let unkept = |whys: &[&str]| unkept(&entry(3, &record), &[golden(BODY, whys)]);
+    assert_eq!(unkept(&["another", &record.reason]), []);
+    for whys in [&[][..], &["another"]] {
+        let found = unkept(whys);
+        assert_eq!((found.len(), found[0].id()), (1, "reason_not_kept"));
+        let report = &found[0].report;
+        assert_eq!(&report.source.text[report.diagnostics[0].labels[0].span.clone()], "'standard/pay'");
+    }
+}
+
+#[test]
+fn a_record_that_is_gone_or_gives_another_reason_than_it_did_is_named() {
+    let (was, other) = (entry(1, &first()), approval("second thoughts", first().rows));
+    let then = |now: &[Entry]| {
+        let found = rewritten(&History::new(now.to_vec()), &was.source.name, &was.source.text);
+        found.map(|found| (found.id(), found.report.source.name.clone()))
+    };
+    let name = &was.source.name;
+    assert_eq!(then(std::slice::from_ref(&was)), None);
+    let renamed = entry(2, &first());
+    assert_eq!(then(&[renamed]), None, "it is still there");
+    assert_eq!(then(&[]), Some(("record_gone", name.clone())));
+    let (record, places) = parse(Source::whole(name.clone(), other.render())).unwrap();
+    let now = Entry { record, places, source: Source::whole(name.clone(), other.render()), ..was.clone() };
+    assert_eq!(then(&[now]), Some(("record_rewritten", name.clone())));
+    // Two branches that changed one row: the later record may be made to begin where the earlier one ended.
+    let rebased = approval("first", vec![row("limit a", Some("0"), Some("1"))]);
+    let (record, places) = parse(Source::whole(name.clone(), rebased.render())).unwrap();
+    let now = Entry { record, places, source: Source::whole(name.clone(), rebased.render()), ..was.clone() };
+    assert_eq!(then(&[now]), None);
 }
 
 fn first() -> Record {
@@ -182,7 +240,7 @@ events:
 - { +0:    pay, attempt_started: 1 }
 ";
 
-fn golden(body: &str, whys: &[&str]) -> (GoldenFile, std::sync::Arc<Source>) {
+fn golden(body: &str, whys: &[&str]) -> (GoldenFile, Arc<Source>) {
     let mut golden = GoldenFile::new("pay", "standard", body);
     golden.reasons = whys.iter().map(|why| Reason { class: "effect changed".into(), why: (*why).into() }).collect();
     let source = Source::whole("goldens/standard/pay.snap", golden.render());

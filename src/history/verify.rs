@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::past::{Entry, History, Rows, Standing};
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::golden::{Lock, RowChange};
+use crate::golden::{Lock, LockedRow, RowChange};
 use crate::yaml::shorten;
 
 /// Something that the records do not explain, or that does not fit.
@@ -47,10 +47,14 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
         }
         for (name, row) in &section.rows {
             let standing = known.and_then(|known| known.get(name.as_str()));
-            // Where a record says something else, that is said where the record stands.
-            if standing.is_none_or(|standing| standing.text.is_none()) {
-                found.push(Objection::new(Some(playbook), lock_source, unexplained(name, standing, row.span.clone())));
-            }
+            let said = match standing {
+                None => Some(unexplained(name, None, row.span.clone())),
+                Some(standing) if standing.text.is_none() => Some(unexplained(name, Some(standing), row.span.clone())),
+                Some(standing) if standing.text == Some(row.text.as_str()) => other_reason(name, row, standing.entry),
+                // That the record says something else is said where the record stands.
+                Some(_) => None,
+            };
+            found.extend(said.map(|said| Objection::new(Some(playbook), lock_source, said)));
         }
     }
     found.extend(not_in_the_lock(&rows, lock));
@@ -87,6 +91,17 @@ fn unexplained(name: &str, standing: Option<&Standing<'_>>, span: Range<usize>) 
     Diagnostic::error("no_record", format!("nothing explains the row `{}`", shorten(name)))
         .at(span, label)
         .help("restore the record from git, or let `playproof approve` write one")
+}
+
+/// That lock and record do not give the same reason for a row.
+fn other_reason(name: &str, row: &LockedRow, entry: &Entry) -> Option<Diagnostic> {
+    if row.why == entry.record.reason {
+        return None;
+    }
+    let said = format!("the row `{}` was approved for another reason", shorten(name));
+    let label = format!("{} says: {}", entry.name, shorten(&entry.record.reason));
+    let said = Diagnostic::error("other_reason", said).at(row.why_span.clone(), label);
+    Some(said.help("one of the two was edited by hand: restore it from git"))
 }
 
 /// Rows that the records come to and the lock does not have so.

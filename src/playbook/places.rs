@@ -62,6 +62,8 @@ pub(super) struct RulePlaces {
     pub name: Range<usize>,
     pub when: Range<usize>,
     pub attempt: Option<Range<usize>>,
+    /// The kinds that it asks for, one by one.
+    pub kinds: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

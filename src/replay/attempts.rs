@@ -57,7 +57,8 @@ fn sent_after<'a>(
     count
 }
 
-fn may_have_acted(
+/// Whether `plan` says of a failure that the upstream may have acted.
+pub fn may_have_acted(
     call: &RecordedCall,
     facts: ToolFacts,
     plan: &Plan,

@@ -477,7 +477,7 @@ impl Order<'_> {
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
             self.recording.make_room(&calls, &facts);
             for (n, (closed, &facts)) in calls.iter().zip(&facts).enumerate() {
-                self.recording.take(closed, facts, |finding| recorded.push((n, finding)));
+                self.recording.take(closed, facts, plans.first(), |finding| recorded.push((n, finding)));
                 if tokens::token(closed).is_some() {
                     let plans = plans.iter().zip(&mut self.tokens).enumerate();
                     let of_call =

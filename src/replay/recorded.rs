@@ -5,13 +5,17 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
+use std::sync::Arc;
 
-use crate::event::{Finding, FindingBy, FindingId};
-use crate::ids::CallId;
+use crate::event::{ErrorFacts, Finding, FindingBy, FindingId};
+use crate::ids::{AttemptNo, CallId};
 use crate::playbook::model::{Access, ToolFacts};
+use crate::sim::Plan;
 use crate::trace::assemble::{ClosedCall, Story};
 use crate::trace::hash::{AsIsState, half};
+use crate::trace::model::{RecordedCall, Reply};
 
+use super::attempts;
 use super::counts::Counts;
 
 /// Calls that are looked back at for loops and resends.
@@ -39,15 +43,30 @@ impl std::hash::Hash for IntentKey {
 }
 
 /// What is known of one call among the last ones.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Recent {
     count: u32,
     /// The line of its last failure; 0: it did not fail last.
     failed_on: u64,
     /// Failures in a row.
     failures: u32,
-    /// Effects, where its tool is assumed to write.
+    /// Effects of those without a key, where its tool makes its effect once more each time.
     effects: u32,
+    /// Whether one of those may have acted though it was not answered with ok.
+    maybe: Maybe,
+}
+
+/// Whether a call that was not answered with ok may have acted: asked only where that matters, for most calls are made
+/// once.
+#[derive(Clone, Debug, Default)]
+enum Maybe {
+    /// None may have.
+    #[default]
+    No,
+    /// One that failed at once with this; nobody has asked the playbook.
+    Unasked(Option<Arc<ErrorFacts>>),
+    /// One may have.
+    Yes,
 }
 
 /// By tool: calls that may have made an effect again.
@@ -57,6 +76,8 @@ pub struct PossibleDuplicates {
     pub undeclared: Counts,
     /// The call had a key: an upstream that honours it gave its first answer again.
     pub keyed: Counts,
+    /// Beside an identical call that was not answered with ok, and may have acted all the same.
+    pub failed: Counts,
 }
 
 impl PossibleDuplicates {
@@ -64,6 +85,7 @@ impl PossibleDuplicates {
     pub fn merge(&mut self, later: &PossibleDuplicates) {
         self.undeclared.merge(&later.undeclared);
         self.keyed.merge(&later.keyed);
+        self.failed.merge(&later.failed);
     }
 }
 
@@ -77,8 +99,15 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Takes the next closed call, and adds what it shows to `findings`.
-    pub fn take(&mut self, closed: &ClosedCall, facts: ToolFacts, mut findings: impl FnMut(Finding)) {
+    /// Takes the next closed call, and adds what it shows to `findings`. Whether a failure may have acted is what `plan`
+    /// says of it; without one, any may.
+    pub fn take(
+        &mut self,
+        closed: &ClosedCall,
+        facts: ToolFacts,
+        plan: Option<&Plan>,
+        mut findings: impl FnMut(Finding),
+    ) {
         let effects = net_effects(&closed.story, facts);
         let recent = self.remember(half(closed.marks.same));
         recent.count += 1;
@@ -88,12 +117,17 @@ impl Recording {
         if recent.takes_futile_retry(&closed.story) {
             findings(finding(FindingId::FutileRetry, recent.failures - 1));
         }
+        let in_doubt = acts_again(facts) && closed.marks.keyed == 0 && recent.takes_doubt(closed, facts, effects, plan);
+        let seen = recent.effects;
+        if in_doubt {
+            findings(finding(FindingId::PossibleDuplicateEffect, seen.saturating_add(1)));
+            self.possible_duplicates.failed.add(closed.call.tool(), 1);
+        }
         match sum_of(closed, facts) {
             Sum::None => return,
             Sum::Recent => {
-                recent.effects = recent.effects.saturating_add(effects);
-                if recent.effects > 1 {
-                    findings(finding(FindingId::PossibleDuplicateEffect, recent.effects));
+                if seen > 1 {
+                    findings(finding(FindingId::PossibleDuplicateEffect, seen));
                     self.possible_duplicates.undeclared.add(closed.call.tool(), 1);
                 }
                 return;
@@ -148,6 +182,23 @@ impl Recording {
 }
 
 impl Recent {
+    /// Books the effects of a call, and says whether there is one that another call, not answered with ok, may have made
+    /// too. Where two are proved, that was said already.
+    fn takes_doubt(&mut self, closed: &ClosedCall, facts: ToolFacts, effects: u32, plan: Option<&Plan>) -> bool {
+        let again = self.count > 1;
+        let before = self.effects;
+        self.effects = before.saturating_add(effects);
+        if effects > 0 {
+            return again && before == 0 && self.maybe.ask(closed, facts, plan);
+        }
+        let failed = Maybe::of(closed, facts, plan);
+        if matches!(failed, Maybe::No) || (again && self.maybe.ask(closed, facts, plan)) {
+            return false; // one that may have acted is enough to be told of
+        }
+        self.maybe = failed;
+        before > 0 && self.maybe.ask(closed, facts, plan)
+    }
+
     /// Books how the call ended, and says whether it failed as it had before, with nothing written between.
     fn takes_futile_retry(&mut self, story: &Story) -> bool {
         if story.attempts == 0 {
@@ -166,6 +217,52 @@ impl Recent {
     }
 }
 
+impl Maybe {
+    /// Of a call that made no effect that is proved and left.
+    fn of(closed: &ClosedCall, facts: ToolFacts, plan: Option<&Plan>) -> Maybe {
+        if closed.story.succeeded > 0 {
+            return Maybe::No; // made, and taken back
+        }
+        let mut attempts = closed.call.attempts();
+        match (attempts.next().map(|(_, answer)| &answer.reply), attempts.next()) {
+            (None, _) => Maybe::Yes,
+            (Some(Reply::Failed(error)), None) => Maybe::Unasked(error.clone()),
+            _ => {
+                let acted = closed.call.attempts().any(|(number, answer)| match &answer.reply {
+                    Reply::Failed(error) => may_have_acted(&closed.call, facts, plan, number, error.as_deref()),
+                    Reply::Ok => false,
+                });
+                if acted { Maybe::Yes } else { Maybe::No }
+            }
+        }
+    }
+
+    /// Whether it may have; `closed` is an identical call.
+    fn ask(&mut self, closed: &ClosedCall, facts: ToolFacts, plan: Option<&Plan>) -> bool {
+        if let Maybe::Unasked(error) = self {
+            let acted = may_have_acted(&closed.call, facts, plan, AttemptNo::FIRST, error.as_deref());
+            *self = if acted { Maybe::Yes } else { Maybe::No };
+        }
+        matches!(self, Maybe::Yes)
+    }
+}
+
+/// What a playbook says of a failure; without one, any may have acted.
+fn may_have_acted(
+    call: &RecordedCall,
+    facts: ToolFacts,
+    plan: Option<&Plan>,
+    attempt: AttemptNo,
+    error: Option<&ErrorFacts>,
+) -> bool {
+    plan.is_none_or(|plan| attempts::may_have_acted(call, facts, plan, attempt, error))
+}
+
+/// Whether a tool's call makes its effect once more each time that it is sent.
+const fn acts_again(facts: ToolFacts) -> bool {
+    matches!(facts.access, Access::Write) && !facts.repeatable && !facts.idempotent
+}
+
 /// Where the effects of a call's intent are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sum {
@@ -178,7 +275,7 @@ enum Sum {
 }
 
 fn sum_of(closed: &ClosedCall, facts: ToolFacts) -> Sum {
-    if net_effects(&closed.story, facts) == 0 || facts.repeatable || facts.idempotent {
+    if net_effects(&closed.story, facts) == 0 || !acts_again(facts) {
         return Sum::None;
     }
     match facts.declared || closed.marks.keyed != 0 {

@@ -107,6 +107,30 @@ fn other_arguments_a_failed_first_try_another_run_a_read_and_a_repeatable_tool_a
 }
 
 #[test]
+fn an_ok_beside_an_identical_call_that_may_have_acted_is_a_doubt_in_either_order() {
+    let failed = |kind: &str| PAID.replace("\"ok\"", &format!("\"error\",\"error\":{{\"kind\":\"{kind}\"}}"));
+    let (timeout, denied) = (failed("timeout"), failed("403_forbidden"));
+    let doubts = |lines: &[&str]| recorded(lines, FindingId::PossibleDuplicateEffect);
+    assert_eq!(doubts(&[&timeout, PAID]), 1);
+    assert_eq!(doubts(&[PAID, &timeout]), 1);
+    assert_eq!(doubts(&[&denied, PAID]) + doubts(&[PAID, &denied]), 0, "a denial did not act");
+    assert_eq!(doubts(&[&timeout, &denied, PAID]) + doubts(&[&denied, &timeout, PAID]), 2);
+    assert_eq!(doubts(&[PAID, &timeout, &timeout]), 1, "it is told once");
+    assert_eq!(doubts(&[&timeout, PAID, PAID]), 1, "and then the effect is there twice, without a doubt");
+    assert_eq!(recorded(&[&timeout, PAID, PAID], FindingId::DuplicateEffect), 1);
+    assert_eq!(doubts(&[&timeout, &timeout]), 0, "nothing is proved to be there");
+    for other in [(":1}", ":2}"), ("\"r\"", "\"s\""), ("\"pay\"", "\"read.x\""), ("\"pay\"", "\"mail\"")] {
+        let with = |line: &str| line.replace(other.0, other.1);
+        match other.0 {
+            "\"pay\"" => assert_eq!(doubts(&[&with(&timeout), &with(PAID)]), 0, "{other:?}"),
+            _ => assert_eq!(doubts(&[&with(&timeout), PAID]), 0, "{other:?}"),
+        }
+    }
+    let keyed = |line: &str| line.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
+    assert_eq!(doubts(&[&keyed(&timeout), &keyed(PAID)]), 0, "that is what a key is for");
+}
+
+#[test]
 fn an_effect_that_was_taken_back_is_none() {
     let reversed = [
         r#"{"tool":"pay","run_id":"r","call_id":"1","args":{"order":1}}"#,
@@ -144,6 +168,14 @@ fn a_failed_call_sent_again_unchanged_that_fails_again_is_futile_unless_somethin
         r#"{"call_id":"2","status":"error"}"#,
     ];
     assert_eq!(recorded(&parallel, FindingId::FutileRetry), 0, "both were sent before either failed");
+    let label_used_again = [
+        r#"{"tool":"read.x","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"tool":"read.x","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"error"}"#,
+        r#"{"tool":"read.y","call_id":"2"}"#,
+    ];
+    assert_eq!(recorded(&label_used_again, FindingId::FutileRetry), 1, "the first call is still looked at first");
 }
 
 #[test]

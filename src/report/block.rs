@@ -8,6 +8,7 @@ use super::view::{CallView, RunView, Truth};
 use crate::event::{EffectClaim, Finding, FindingBy, LedgerKind, OutcomeKind, Provenance};
 use crate::time::Duration;
 use crate::trace::model::{AnswerTo, RecordedCall, Reply};
+use crate::trace::origin::Origin;
 
 /// The least width of a column; narrower ones are stacked.
 const COLUMN_MIN: usize = 34;
@@ -123,7 +124,7 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
         }
     }
     said.sort_by_key(|(finding, _)| (finding.id.severity(), finding.id));
-    let about = About { several, keyed: view.key.is_some() };
+    let about = About { several, keyed: view.key.is_some(), declared: view.declared };
     let line = |(finding, by): (Finding, String)| {
         let severity = findings::severity(finding.id.severity(), style.palette);
         let sentence = findings::sentence(finding.id, finding.count, about);
@@ -147,8 +148,9 @@ fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
         parts.push(format!("reversal token {}", text::fitted(token, 30)));
     }
     if let (Some(input), Some(line)) = (view.input, view.line) {
-        let line = format!(":{line}");
-        parts.push(format!("{}{line}", text::fitted_path(input, (style.width / 2).saturating_sub(line.len()))));
+        let place = Origin { line, path: view.path };
+        let room = (style.width / 2).saturating_sub(Origin { line, path: None }.to_string().len());
+        parts.push(format!("{}{place}", text::fitted_path(input, room)));
     }
     let mut lines = text::wrapped(&parts.join(" · "), style.width - INDENT);
     if let Some(args) = view.args.filter(|args| !args.is_empty() && *args != "{}") {

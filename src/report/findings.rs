@@ -12,6 +12,8 @@ pub struct About {
     pub several: bool,
     /// A call with an idempotency key.
     pub keyed: bool,
+    /// A call of a tool of which people said that it writes.
+    pub declared: bool,
 }
 
 /// What was found, with its count, in a few words.
@@ -33,7 +35,11 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         }
         FindingId::Undetermined => "an answer was needed that nothing supplies".to_owned(),
         FindingId::PossibleDuplicateEffect => {
-            let why = if about.keyed { "the upstream forgets its key" } else { "this tool writes" };
+            let why = match (about.keyed, about.declared) {
+                (true, _) => "the upstream forgets its key",
+                (false, true) => "what failed acted all the same",
+                (false, false) => "this tool writes",
+            };
             format!("one intent may have had {most}{}, if {why}", counted(count, "effect", "effects"))
         }
         // A call carries how often it was made until then, not how often in all.

@@ -13,6 +13,7 @@ use crate::event::{Decision, EffectClaim, Finding, FindingId, FindingSeverity, N
 use crate::replay::write_template;
 use crate::sim::Record;
 use crate::trace::model::{Place, RecordedCall, Reply};
+use crate::trace::origin::Sources;
 
 /// References that are kept of the calls that went the same way as the one shown.
 const OTHERS: usize = 4;
@@ -21,14 +22,14 @@ const OTHERS: usize = 4;
 const INTENTS_MAX: usize = 2_000;
 
 /// Which calls are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// What must be true of them.
     pub only: Only,
-    /// Only this call: its reference or its own id.
+    /// Only this call: its reference, its place or its own id.
     pub call: Option<String>,
-    /// The same by its place, where `call` names one.
-    pub place: Option<Place>,
+    /// What places are called.
+    pub sources: Sources,
     /// Only calls of this run.
     pub run: Option<String>,
     /// Each call by itself, none folded.
@@ -43,12 +44,12 @@ impl Selection {
         recorded: &[Finding],
         mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
     ) -> bool {
-        let Selection { only, call: wanted, place, run, .. } = self;
+        let Selection { only, call: wanted, sources, run, .. } = self;
         if run.as_deref().is_some_and(|run| call.run() != Some(run)) {
             return false;
         }
         if let Some(wanted) = wanted.as_deref() {
-            return *place == Some(call.place) || call.id() == Some(wanted) || call.reference() == wanted;
+            return call.id() == Some(wanted) || call.reference() == wanted || sources.is_meant(wanted, call.place);
         }
         let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
         let failed = || {
@@ -359,7 +360,17 @@ mod tests {
         call.number_in_run = u32::try_from(line).unwrap();
         let to = AnswerTo::Attempt;
         let place = call.place;
-        call.answers.push(RecordedAnswer { to, attempt: None, started: None, at: None, reply, inferred: false, place });
+        call.answers.push(RecordedAnswer {
+            to,
+            attempt: None,
+            started: None,
+            at: None,
+            reply,
+            inferred: false,
+            from_text: false,
+            line_hash: 0,
+            place,
+        });
         call
     }
 

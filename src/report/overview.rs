@@ -19,8 +19,6 @@ pub struct InputNote {
     pub name: String,
     /// What a foreign one was read as.
     pub read_as: Option<String>,
-    /// Whether its results carry no status, so that the text alone says which of them failed.
-    pub ok_is_read: bool,
     /// What was left out of a foreign one, in words.
     pub left_out: Option<String>,
 }
@@ -67,10 +65,8 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
         let note = notes.get(n);
         lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette));
-        let status = "its results carry no status: whether one is ok or a failure is read from its text";
-        let status = note.filter(|note| note.ok_is_read).map(|_| status);
-        for said in status.into_iter().chain(note.and_then(|note| note.left_out.as_deref())) {
-            let said = text::wrapped(&text::visible(said), width.saturating_sub(2));
+        for said in status_of(account).into_iter().chain(note.and_then(|note| note.left_out.clone())) {
+            let said = text::wrapped(&text::visible(&said), width.saturating_sub(2));
             lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
         }
     }
@@ -81,7 +77,7 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
     if replayed.inputs.len() > 1 {
         let mut ledger = replayed.ledger();
         if notes.iter().any(|note| note.read_as.is_some()) {
-            ledger.unknown_fields = 0; // said of each input
+            ledger.lines = 0;
         }
         let all =
             InputAccount { name: "all inputs".to_owned(), ledger, firsts: Firsts::default(), skipped: Vec::new() };
@@ -90,18 +86,29 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
     lines.join("\n")
 }
 
+/// What is to be known of results whose source does not say how they went.
+fn status_of(account: &InputAccount) -> Option<String> {
+    let (read, all) = (account.ledger.read_from_text, account.ledger.attached);
+    let rest = "no status: whether one is ok or a failure is read from its text";
+    match read {
+        0 => None,
+        _ if read == all => Some(format!("its results carry {rest}")),
+        _ => Some(format!("{} {rest}", text::counted(read, "result carries", "results carry"))),
+    }
+}
+
 fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: Palette) -> Vec<String> {
     let ledger = &account.ledger;
     let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {})", text::visible(format)));
     let name = text::fitted_path(&account.name, width.saturating_sub(text::width(&read_as)));
-    let mut said = vec![
-        text::counted(ledger.lines, "line", "lines"),
+    // The lines of a foreign one are those that an import made of it: no file has them.
+    let lines = (read_as.is_empty() && ledger.lines > 0).then(|| text::counted(ledger.lines, "line", "lines"));
+    let mut said: Vec<String> = lines.into_iter().collect();
+    said.extend([
         text::counted(ledger.runs, "run", "runs"),
         text::counted(ledger.calls + ledger.combined, "call", "calls"),
         text::counted(ledger.results + ledger.combined, "result", "results"),
-    ];
-    // What an import leaves in its lines is our own doing.
-    let unknown_fields = if read_as.is_empty() { ledger.unknown_fields } else { 0 };
+    ]);
     let odd = [
         (ledger.unanswered, "call without a result", "calls without a result"),
         (ledger.joined, "call read as a resend", "calls read as resends"),
@@ -111,7 +118,7 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
         (ledger.backwards, "time out of order", "times out of order"),
         (ledger.skipped, "line skipped", "lines skipped"),
         (ledger.other, "line of unknown type", "lines of unknown type"),
-        (unknown_fields, "unknown field", "unknown fields"),
+        (ledger.unknown_fields, "unknown field", "unknown fields"),
         (ledger.blank, "blank line", "blank lines"),
     ];
     said.extend(odd.iter().filter(|odd| odd.0 > 0).map(|&(count, one, many)| text::counted(count, one, many)));
@@ -119,10 +126,8 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     let mut lines = vec![format!("{}{read_as}", palette.strong(&name))];
     let counts = text::wrapped(&said.join(", "), width.saturating_sub(2));
     lines.extend(counts.iter().map(|line| palette.faint(&format!("  {line}"))));
-    if read_as.is_empty() {
-        let firsts = unfamiliar(&account.firsts).into_iter().flat_map(|said| text::wrapped(&said, width - 2));
-        lines.extend(firsts.map(|line| palette.doubtful(&format!("  {line}"))));
-    }
+    let firsts = unfamiliar(&account.firsts).into_iter().flat_map(|said| text::wrapped(&said, width - 2));
+    lines.extend(firsts.map(|line| palette.doubtful(&format!("  {line}"))));
     lines
 }
 
@@ -207,6 +212,10 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
     let lists = [
         ("Tools that nobody declared, and that may have made an effect again (calls)", &possible.undeclared),
         ("Keys that were sent again; an upstream that forgot them made its effect again (calls)", &possible.keyed),
+        (
+            "Identical calls, one ok and one failed; if that acted all the same, the effect is there twice (calls)",
+            &possible.failed,
+        ),
     ];
     let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
     let lists: Vec<String> = lists.collect();

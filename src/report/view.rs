@@ -19,6 +19,8 @@ pub struct CallView<'a> {
     pub input: Option<&'a str>,
     /// Its line there, from 1; none where lines mean nothing.
     pub line: Option<u64>,
+    /// What leads to it in the document of that line, where the line alone does not tell it.
+    pub path: Option<&'a str>,
     /// The tool.
     pub tool: &'a str,
     /// The arguments as JSON text.
@@ -29,6 +31,8 @@ pub struct CallView<'a> {
     pub token: Option<&'a str>,
     /// What is known of the tool, in words.
     pub facts: &'a str,
+    /// Whether people said it.
+    pub declared: bool,
     /// When it was made, in virtual time.
     pub at: Instant,
     /// Whether the source has times.

@@ -28,6 +28,8 @@ fn answer(at_ms: u64, reply: Reply) -> RecordedAnswer {
         at: Some(Instant::from_millis(at_ms)),
         reply,
         inferred: false,
+        from_text: false,
+        line_hash: 0,
         place: Place::default(),
     }
 }

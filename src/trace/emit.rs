@@ -1,11 +1,13 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
 use crate::trace::json;
+use crate::trace::origin::{Origins, Stands};
 
 /// Lines of a trace, one object each.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
+    origins: Origins,
 }
 
 /// When something was, as our format writes it.
@@ -33,6 +35,7 @@ pub(crate) struct CallLine<'a> {
     /// Microseconds.
     pub(crate) timeout: Option<u64>,
     pub(crate) source: &'a str,
+    pub(crate) stands: Stands,
 }
 
 /// What a line says of a result.
@@ -48,7 +51,12 @@ pub(crate) struct ResultLine<'a> {
     pub(crate) answers: Option<&'a str>,
     /// None: it went well.
     pub(crate) failed: Option<ErrorPart<'a>>,
+    /// Tells the row that it was made of from others.
+    pub(crate) row: Option<u32>,
+    /// Only the text says whether it failed.
+    pub(crate) from_text: bool,
     pub(crate) source: &'a str,
+    pub(crate) stands: Stands,
 }
 
 /// The error object of a failed result.
@@ -67,9 +75,19 @@ impl Lines {
         self.bytes
     }
 
+    /// All lines so far, and where each comes from.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Origins) {
+        (self.bytes, self.origins)
+    }
+
     /// Takes the lines so far, for a writer that streams.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
+    }
+
+    /// Takes where they come from.
+    pub(crate) fn take_origins(&mut self) -> Origins {
+        std::mem::take(&mut self.origins)
     }
 
     pub(crate) fn call(&mut self, call: &CallLine<'_>) {
@@ -84,6 +102,7 @@ impl Lines {
         object.text("reversal_token", call.token);
         object.millis("timeout_ms", call.timeout);
         object.end(call.source);
+        self.origins.push(call.stands, call.source);
     }
 
     pub(crate) fn result(&mut self, result: &ResultLine<'_>) {
@@ -95,16 +114,20 @@ impl Lines {
         object.at(result.started.map(At::Micros), "started_ms");
         object.at(result.at, "at_ms");
         object.text("status", Some(if result.failed.is_some() { "error" } else { "ok" }));
+        object.text("status_from", result.from_text.then_some("text"));
         if let Some(error) = result.failed.filter(ErrorPart::says_something) {
             object.error(&error);
         }
+        object.number("row", result.row.map(u64::from));
         object.end(result.source);
+        self.origins.push(result.stands, result.source);
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {
         let mut object = self.begin("run_end");
         object.text("run_id", Some(run));
         object.end("");
+        self.origins.push(Stands::default(), "");
     }
 
     fn begin(&mut self, kind: &str) -> Object<'_> {

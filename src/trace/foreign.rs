@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::diagnostic::counted;
+use crate::trace::origin::Origins;
 
 /// A foreign source as lines of our own trace format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// One object a line, as `trace::read` reads them.
     pub lines: Vec<u8>,
+    /// Where each of them comes from.
+    pub origins: Origins,
     /// What the source cannot tell, and what was odd in it.
     pub loss: LossReport,
 }

@@ -1,5 +1,6 @@
 //! A 128-bit hash of bytes with fixed secrets, for telling names and arguments apart in memory.
-//! Not a fingerprint: its values never reach a file or an output, and it does not resist an attacker.
+//! Not a fingerprint: it does not resist an attacker, and its values reach no output but the `row` of imported lines,
+//! where they are compared with those of the same file alone.
 
 const SECRETS: [u64; 6] = [
     0x243f_6a88_85a3_08d3, // the digits of pi: nothing up the sleeve

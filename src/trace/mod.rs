@@ -13,6 +13,7 @@ pub mod mapping;
 pub mod marks;
 pub mod model;
 mod number;
+pub mod origin;
 pub mod own;
 pub mod pieces;
 pub mod processor;

@@ -53,6 +53,10 @@ pub struct RecordedAnswer {
     pub reply: Reply,
     /// Read from an identical later call (`--join-resends`), not recorded as this call's own.
     pub inferred: bool,
+    /// The source has no flag for it: an import read from the text whether it is ok or a failure.
+    pub from_text: bool,
+    /// A hash of the whole line, where that says more than what is known of it here; 0: it does not.
+    pub line_hash: u32,
     /// Where it stands.
     pub place: Place,
 }
@@ -102,6 +106,14 @@ const ROUND: usize = 128;
 const TEXTS: usize = 7;
 const KEY: usize = 4;
 const TOKEN: usize = 6;
+
+impl RecordedAnswer {
+    /// Whether the line of `other` says, as far as anyone can tell, the very same.
+    pub fn says_the_same(&self, other: &RecordedAnswer) -> bool {
+        let when = |answer: &RecordedAnswer| (answer.at, answer.started, answer.attempt, answer.to, answer.line_hash);
+        when(self) == when(other) && self.reply == other.reply
+    }
+}
 
 impl RecordedCall {
     /// A call without times and answers yet.
@@ -225,6 +237,11 @@ impl RecordedCall {
             next = number.next();
             (number, answer)
         })
+    }
+
+    /// Whether only the text says of one of its answers whether it is ok or a failure.
+    pub fn is_read_from_text(&self) -> bool {
+        self.answers.iter().any(|answer| answer.from_text)
     }
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` where runs have no names.

@@ -148,7 +148,7 @@ impl Digest {
         }
         let others = self.other;
         let place = Place { input: 0, line };
-        match wire::parse_among(text, errors, &mut OneLine { place, digest: self, at_hand }) {
+        match wire::parse_among(text, errors, &mut OneLine { place, text, digest: self, at_hand }) {
             Ok(unknown_fields) => {
                 self.unknown_fields += u64::from(unknown_fields);
                 if unknown_fields > 0 && self.firsts.field.is_none() {
@@ -171,6 +171,7 @@ impl Digest {
 /// Adds what one line says to the digest of its piece.
 struct OneLine<'d, 'h> {
     place: Place,
+    text: &'d str,
     digest: &'d mut Digest,
     at_hand: &'d mut AtHand<'h>,
 }
@@ -185,7 +186,13 @@ impl<'a> Listener<'a> for OneLine<'_, '_> {
     #[inline]
     fn answer(&mut self, line: AnswerLine<'a>) {
         let AnswerLine { run, id, tool, mut answer } = line;
-        self.at_hand.redaction.reply(&mut answer.reply);
+        let redaction = self.at_hand.redaction;
+        if !redaction.is_empty() {
+            if answer.line_hash == 0 {
+                answer.line_hash = wire::hash_of_line(self.text); // what differs must differ when it cannot be seen any more
+            }
+            redaction.reply(&mut answer.reply);
+        }
         answer.place = self.place;
         let run = marks::of_run(run.as_deref());
         let id = id.map_or(0, |id| marks::of_id(run, &id));

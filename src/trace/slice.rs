@@ -51,7 +51,7 @@ fn of_call<'a>(call: &'a RecordedCall, label: &'a str) -> CallLine<'a> {
         evidence: call.evidence(),
         token: call.token(),
         timeout: call.timeout.map(crate::time::Duration::as_micros),
-        source: "",
+        ..CallLine::default()
     }
 }
 
@@ -70,7 +70,7 @@ fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAns
     ResultLine {
         run: call.run(),
         id: Some(label),
-        attempt: answer.attempt,
+        attempt: answer.attempt.or_else(|| number_of(call, answer)),
         started: answer.started.map(crate::time::Instant::as_micros),
         at: answer.at.map(|at| At::Micros(at.as_micros())),
         answers: match answer.to {
@@ -79,8 +79,19 @@ fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAns
             AnswerTo::Reversal => Some("reversal"),
         },
         failed,
-        source: "",
+        from_text: answer.from_text,
+        ..ResultLine::default()
     }
+}
+
+/// The number of an attempt that another line of its call would be taken for: what told them apart may be redacted, or
+/// is not written.
+fn number_of(call: &RecordedCall, answer: &RecordedAnswer) -> Option<u32> {
+    let plain = RecordedAnswer { line_hash: 0, ..answer.clone() };
+    let same = |other: &RecordedAnswer| RecordedAnswer { line_hash: 0, ..other.clone() }.says_the_same(&plain);
+    let is_told_apart = call.answers.iter().filter(|other| same(other)).count() < 2;
+    let own = call.attempts().find(|(_, other)| std::ptr::eq(*other, answer));
+    own.filter(|_| !is_told_apart).map(|(number, _)| number.get())
 }
 
 #[cfg(test)]
@@ -114,7 +125,17 @@ mod tests {
     fn answer(to: AnswerTo, line: u64, reply: Reply) -> RecordedAnswer {
         let at = Some(Instant::from_millis(line * 10));
         let attempt = (to == AnswerTo::Attempt).then_some(1);
-        RecordedAnswer { to, attempt, started: None, at, reply, inferred: false, place: Place { input: 0, line } }
+        RecordedAnswer {
+            to,
+            attempt,
+            started: None,
+            at,
+            reply,
+            inferred: false,
+            from_text: false,
+            line_hash: 0,
+            place: Place { input: 0, line },
+        }
     }
 
     fn read(text: &str) -> Vec<RecordedCall> {

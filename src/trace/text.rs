@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::trace::origin::LineFinder;
 
 /// Bytes shown before and behind a place.
 const AROUND: usize = 60;
@@ -30,6 +31,11 @@ impl<'a> Foreign<'a> {
                 Err(foreign.report(good.len(), Diagnostic::error("not_utf8", message)))
             }
         }
+    }
+
+    /// Finds the lines of the values that are read from the text.
+    pub(crate) fn lines(&self) -> LineFinder {
+        LineFinder::new(self.text, 1)
     }
 
     /// The one JSON value that the text is.

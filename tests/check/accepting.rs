@@ -153,6 +153,28 @@ fn a_golden_that_cannot_be_written_is_an_error_of_accepting_and_a_word_of_checki
 }
 
 #[test]
+fn of_several_goldens_all_are_accepted_or_none() {
+    let project = delayed();
+    assert_eq!(project.run(&["check"]).code, 1);
+    let before = project.files();
+    let last = project.pending().pop().expect("two wait").replace(".snap.new", ".snap");
+    let mark = |is_read_only: bool| {
+        let mut rights = std::fs::metadata(project.path(&last)).expect("it is there").permissions();
+        rights.set_readonly(is_read_only);
+        std::fs::set_permissions(project.path(&last), rights).expect("permissions");
+    };
+    mark(true);
+    for args in [&["accept"][..], &["check", "--accept"]] {
+        let ran = project.run(args);
+        assert!(ran.code == 2 && ran.err.contains("it is read-only"), "{args:?}: {ran:?}");
+        assert_eq!(project.files(), before, "{args:?}");
+    }
+    mark(false);
+    assert_eq!(project.run(&["accept"]).code, 0);
+    assert!(project.pending().is_empty() && !project.path("proposals/.accepting").exists());
+}
+
+#[test]
 fn two_checks_at_once_leave_whole_files() {
     let project = delayed();
     std::thread::scope(|scope| {

@@ -97,7 +97,9 @@ fn approving_says_what_it_wrote_and_does_not_ask_for_what_is_being_done() {
     assert!(!only_recorded.out.contains("approved in"), "{}", only_recorded.out);
     assert!(only_recorded.out.contains("goldens/playbook.lock has every row already"), "{}", only_recorded.out);
     assert!(only_recorded.out.contains("recorded in proposals/history/"), "{}", only_recorded.out);
-    assert_eq!(project.read("goldens/playbook.lock"), lock);
+    let explained = lock.replace("why: 'as it came'", "why: 'recorded anew'");
+    assert_eq!(project.read("goldens/playbook.lock"), explained, "the same rows, and the reason that is recorded");
+    assert_eq!(verify(&project).code, 0);
     project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
     let both = project.run(&["approve", "--reason", "one more"]);
     assert!(both.out.contains("approved in goldens/playbook.lock"), "{}", both.out);
@@ -119,6 +121,58 @@ fn a_lock_that_was_edited_with_its_playbook_is_seen_at_the_record() {
     );
     assert_eq!(project.run(&["approve", "--reason", "it was meant"]).code, 0);
     assert_eq!(verify(&project).code, 0);
+}
+
+#[test]
+fn a_lock_that_was_lost_gets_its_reasons_back_from_the_history() {
+    let project = slower();
+    let lock = project.read("goldens/playbook.lock");
+    std::fs::remove_file(project.path("goldens/playbook.lock")).expect("it is there");
+    assert_eq!(project.run(&["approve", "--reason", "made anew"]).code, 0);
+    assert_eq!(project.read("goldens/playbook.lock"), lock);
+    assert_eq!(verify(&project).code, 0);
+}
+
+#[test]
+fn a_reason_that_was_edited_in_the_lock_or_in_the_record_is_seen() {
+    let project = slower();
+    let record = records(&project).pop().unwrap();
+    let file = record.rsplit('/').next().unwrap();
+    for (edited, from, to, said) in [
+        ("goldens/playbook.lock", "why: 'the gateway is slower'", "why: 'it felt right'", "the gateway is slower"),
+        (&record, "reason: 'the gateway is slower'", "reason: 'it felt right'", "it felt right"),
+    ] {
+        project.edit(edited, from, to);
+        let parts = [
+            "the row `verdict transient_timeout` was approved for another reason",
+            &format!("{file} says: {said}"),
+            "goldens/playbook.lock:",
+            "next: git log -p -- goldens/playbook.lock",
+        ];
+        objects(&verify(&project), &parts);
+        project.edit(edited, to, from);
+    }
+    assert_eq!(verify(&project).code, 0);
+}
+
+#[test]
+fn a_reason_that_was_edited_everywhere_is_seen_against_what_it_was() {
+    let project = slower();
+    git(&project, &["init", "-q", "-b", "main"]);
+    commit(&project);
+    let record = records(&project).pop().unwrap();
+    project.edit("goldens/playbook.lock", "why: 'the gateway is slower'", "why: 'it felt right'");
+    project.edit(&record, "reason: 'the gateway is slower'", "reason: 'it felt right'");
+    let alone = verify(&project);
+    assert!(alone.code == 0 && alone.out.contains("only `--since REV` can tell"), "files alone cannot tell: {alone:?}");
+    let since = || project.run(&["history", "verify", "--since", "main"]);
+    let next = format!("next: git log -p -- {record}");
+    objects(&since(), &["a record that was there says something else by now", "it was: the gateway is slower", &next]);
+    // Gone altogether, with a playbook, a lock and a chain that fit again.
+    std::fs::remove_file(project.path(&record)).unwrap();
+    assert_eq!(project.run(&["approve", "--reason", "it felt right"]).code, 0);
+    assert_eq!(verify(&project).code, 0);
+    objects(&since(), &["a record that was there is gone", &next]);
 }
 
 #[test]
@@ -159,21 +213,17 @@ fn an_unknown_playbook_is_refused_with_the_one_that_was_meant() {
 }
 
 #[test]
-#[cfg(unix)]
-fn a_folder_that_cannot_be_written_leaves_lock_and_history_as_they_were() {
-    use std::os::unix::fs::PermissionsExt;
+fn what_cannot_be_written_leaves_lock_and_history_as_they_were() {
     let project = slower();
     project.edit(PLAYBOOK, DELAYS.1, "[400, 600, 1800]");
-    let (before, folder) = (project.files(), project.path("goldens"));
-    let set = |mode| std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
-    set(0o555);
-    let is_root = std::fs::write(folder.join("probe"), "").is_ok(); // nothing is read-only for root
+    // A folder where the lock should be: the same for every user, also for one who may write anywhere.
+    let (lock, moved) = (project.path("goldens/playbook.lock"), project.path("moved"));
+    std::fs::rename(&lock, moved).expect("it is there");
+    std::fs::create_dir(&lock).expect("a folder");
+    let before = project.files();
     let ran = project.run(&["approve", "--reason", "slower still"]);
-    set(0o755);
-    if is_root {
-        return;
-    }
-    assert!(ran.code == 2 && ran.err.contains("permission denied"), "{ran:?}");
+    let said = "playbook.lock` cannot be written: it is a directory";
+    assert!(ran.code == 2 && ran.err.contains(said) && ran.err.contains("nothing was changed"), "{ran:?}");
     assert_eq!(project.files(), before);
 }
 

@@ -252,3 +252,20 @@ fn wrong_usage() {
         assert!(run.err.contains(said), "{args:?}\n{}", run.err);
     }
 }
+
+#[test]
+fn a_recording_without_calls_is_no_import_unless_that_is_allowed() {
+    let place = Place::new();
+    place.write(
+        "results.json",
+        r#"[{"role":"user","content":"hi"},{"role":"tool","tool_call_id":"c1","content":"done"}]"#,
+    );
+    place.write("talk.json", r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#);
+    for (file, said) in [("results.json", "1 result, but no calls"), ("talk.json", "it holds no calls")] {
+        let run = place.run(&["import", file, "-o", "trace.jsonl"]);
+        assert_eq!((run.code, run.err.contains(said)), (2, true), "{}", run.err);
+        assert!(run.err.contains(&format!("next: playproof import {file} --allow-empty")), "{}", run.err);
+        assert!(!place.path().join("trace.jsonl").exists(), "nothing is written");
+        assert_eq!(place.run(&["import", file, "--allow-empty"]).code, 0);
+    }
+}

@@ -292,17 +292,18 @@ fn a_damaged_file_or_slice_is_shown_with_its_place() {
 }
 
 #[test]
-#[cfg(unix)]
-fn a_folder_that_cannot_be_written_stays_as_it_is() {
-    use std::os::unix::fs::PermissionsExt;
-    let place = place();
-    let set = |mode| std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(mode)).unwrap();
-    set(0o555);
-    let is_root = std::fs::write(place.path().join("probe"), "").is_ok(); // nothing is read-only for root
-    let run = place.run(&["feedback", "add", "t.jsonl", "--call", "r1#2", "--note", "x"]);
-    set(0o755);
-    if !is_root {
-        refused(&run, &["permission denied"]);
+fn what_cannot_be_written_leaves_everything_as_it_is() {
+    // A file where a folder should be: the same for every user, also for one who may write anywhere.
+    for in_the_way in ["proposals/feedback", "proposals"] {
+        let place = place();
+        if let Some((folder, _)) = in_the_way.split_once('/') {
+            std::fs::create_dir(place.path().join(folder)).unwrap();
+        }
+        place.write(in_the_way, "in the way");
+        let run = place.run(&["feedback", "add", "t.jsonl", "--call", "r1#2", "--note", "x"]);
+        refused(&run, &["cannot be written: ", "nothing was changed"]);
+        assert_eq!(std::fs::read_to_string(place.path().join(in_the_way)).unwrap(), "in the way");
+        assert!(!place.path().join("proposals/.accepting").exists());
     }
 }
 

@@ -7,13 +7,17 @@ mod feedback;
 mod impact;
 mod mine;
 mod pages;
+#[path = "../place/mod.rs"]
+#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
+mod place;
+mod places;
 mod same_bytes;
 mod suggested;
 
-use std::path::Path;
+use std::ops::Deref;
+use std::path::PathBuf;
 
-use assert_cmd::Command;
-use tempfile::TempDir;
+use place::Ran as Run;
 
 /// A refund that was retried by the harness, a search that failed, and a denial that was sent again.
 const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"payments.issue_refund","at_ms":0,"args":{"order":"o_91","amount":4200}}
@@ -26,19 +30,20 @@ const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"
 {"type":"tool_result","run_id":"r2","call_id":"c1","attempt":2,"at_ms":6200,"status":"error","error":{"kind":"403_forbidden","message":"not allowed"}}
 "#;
 
-/// What the binary did.
-struct Run {
-    code: i32,
-    out: String,
-    err: String,
-}
-
 /// A folder for one test.
-struct Place(TempDir);
+struct Place(place::Place);
+
+impl Deref for Place {
+    type Target = place::Place;
+
+    fn deref(&self) -> &place::Place {
+        &self.0
+    }
+}
 
 impl Place {
     fn new() -> Place {
-        Place(TempDir::new().expect("a temporary folder"))
+        Place(place::Place::new())
     }
 
     /// A place with the trace of this file.
@@ -48,33 +53,16 @@ impl Place {
         place
     }
 
-    fn path(&self) -> &Path {
-        self.0.path()
+    fn path(&self) -> PathBuf {
+        self.0.path("")
     }
 
     fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        std::fs::write(self.path().join(name), content).expect("a file");
+        self.write_bytes(name, content.as_ref());
     }
 
     /// Copies a fixture of the repository here.
     fn copy_fixture(&self, name: &str) {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
-        std::fs::copy(&from, self.path().join(name)).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = assert_cmd::cargo::cargo_bin_cmd!("playproof");
-        command.env_clear().current_dir(self.path()).args(args);
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Run {
-        self.run_with(args, "")
-    }
-
-    fn run_with(&self, args: &[&str], stdin: &str) -> Run {
-        let output = self.command(args).write_stdin(stdin).output().expect("the binary runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        Run { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+        self.copy(&format!("fixtures/{name}"), name);
     }
 }

@@ -50,7 +50,7 @@ fn what_replay_says_to_run_next_can_be_run() {
 fn a_page_is_as_wide_as_columns_says() {
     let place = Place::with_trace();
     for width in [60, 80, 140] {
-        let output = place.command(&["replay", "trace.jsonl"]).env("COLUMNS", width.to_string()).output();
+        let output = place.command().args(["replay", "trace.jsonl"]).env("COLUMNS", width.to_string()).output();
         let page = String::from_utf8(output.expect("the binary runs").stdout).expect("UTF-8");
         let widest = page.lines().map(|line| line.chars().count()).max();
         assert_eq!(widest, Some(width), "{page}"); // the rule beside a call's title
@@ -245,4 +245,36 @@ fn colour_is_a_choice_and_changes_nothing_but_colour() {
         rest = after.split_once('m').map_or("", |(_, rest)| rest);
     }
     assert_eq!(bare + rest, plain);
+}
+
+#[test]
+fn a_selection_lists_fewer_calls_and_says_that_everything_else_is_of_the_whole_input() {
+    let place = Place::with_trace();
+    let all = place.run(&["replay", "trace.jsonl"]);
+    let one = place.run(&["replay", "trace.jsonl", "--run", "r1"]);
+    let (summary, listed) = one.out.split_once("\n\nCounted above").expect("it is said");
+    assert!(all.out.starts_with(summary), "the summary is that of the whole input: {}", one.out);
+    assert!(listed.contains("`--run r1`") && !listed.contains("r2#1"), "{listed}");
+    assert_eq!(all.code, one.code);
+    assert!(!all.out.contains("Counted above"), "{}", all.out);
+    let flags = ["replay", "trace.jsonl", "--run", "r2", "--only", "failed", "--format"];
+    for format in ["json", "jsonl"] {
+        let run = place.run(&[&flags[..], &[format]].concat());
+        let last = run.out.lines().last().expect("a summary");
+        let document: serde_json::Value = serde_json::from_str(last).expect("JSON");
+        assert_eq!(document["listed_only"], serde_json::json!({ "only": "failed", "run": "r2" }));
+        assert_eq!((&document["playbooks"][0]["calls"], run.code), (&serde_json::json!(3), all.code));
+    }
+    let markdown = place.run(&[&flags[..], &["markdown"]].concat());
+    assert!(markdown.out.contains("the whole input"), "{}", markdown.out);
+}
+
+#[test]
+fn a_fixture_has_no_runs_to_select() {
+    let place = Place::new();
+    place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
+    for flag in [["--run", "r1"], ["--only", "failed"]] {
+        let run = place.run(&["replay", "unkeyed-refund-times-out-after-landing.yaml", flag[0], flag[1]]);
+        assert_eq!((run.code, run.err.contains("selects calls of a trace")), (2, true), "{}", run.err);
+    }
 }

@@ -233,7 +233,7 @@ pub fn mapping(data: &[u8]) {
 /// What an importer gives is lines of our own format, none of them bad, and its account is true of them.
 fn is_read_by_our_own_reader(imported: Result<Imported, Report>) {
     match imported {
-        Ok(Imported { lines, loss }) => {
+        Ok(Imported { lines, loss, .. }) => {
             assert!(lines.is_empty() || lines.ends_with(b"\n"), "the last line is cut short");
             let (calls, skipped) =
                 balances(&lines, &AssembleOptions { skip_invalid: true, ..AssembleOptions::default() });

@@ -156,3 +156,37 @@ fn every_mistake_in_the_file_is_shown_at_its_place_by_every_command() {
         }
     }
 }
+
+#[test]
+fn a_playbook_s_name_means_the_same_to_every_command_with_and_without_a_project_file() {
+    let named: [&[&str]; 9] = [
+        &["lint", "standard"],
+        &["replay", "trace.jsonl", "--playbook", "standard"],
+        &["explain", "trace.jsonl", "--call", "c1", "--playbook", "standard"],
+        &["mine", "trace.jsonl", "--playbook", "standard"],
+        &["impact", "trace.jsonl", "--base", "standard", "--candidate", "reversing"],
+        &["coverage", "standard"],
+        &["mutate", "standard"],
+        &["feedback", "add", "trace.jsonl", "--call", "c1", "--note", "x", "--playbook", "standard"],
+        &["check"],
+    ];
+    for project in ["format: project/1\n", ""] {
+        let place = Place::new();
+        place.write("trace.jsonl", TRACE);
+        place.copy("fixtures/unkeyed-refund-times-out-after-landing.yaml", "fixtures/refund.yaml");
+        if !project.is_empty() {
+            place.write("playproof.yaml", project);
+        }
+        let embedded = place.run(&["lint", "standard"]).exits(0);
+        assert!(embedded.out.contains("<embedded>/standard: clean"), "{}", embedded.out);
+        place.write("playbooks/standard.yaml", "format: playbook/1\nname: ours\nverdict: {}\n");
+        for args in named {
+            let ran = place.run(args);
+            let said = ran.out + &ran.err;
+            assert_eq!(ran.code, 2, "{args:?}: {said}");
+            assert!(said.contains("playbooks/standard.yaml") && said.contains("`verdict`"), "{args:?}: {said}");
+        }
+        let unknown = place.run(&["lint", "standrad"]).exits(2);
+        assert!(unknown.err.contains("did you mean `standard`?"), "{}", unknown.err);
+    }
+}

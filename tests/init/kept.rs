@@ -1,7 +1,5 @@
 //! Files that are there already: kept, named, and a set that does not go together is said so.
 
-use std::fs;
-
 use crate::place::Place;
 
 #[test]
@@ -76,22 +74,61 @@ fn what_is_there_and_cannot_be_used_stops_it_before_anything_is_written() {
     assert!(place.run(&["init", "file/x"]).exits(2).err.contains("`file` is a file, and a folder"));
 }
 
+#[test]
+fn what_cannot_be_written_is_left_as_it_was() {
+    // A file where a folder should be: the same for every user, also for one who may write anywhere.
+    let place = Place::new();
+    place.write("proposals/.accepting", "in the way");
+    let before = place.everything();
+    let ran = place.run(&["init"]).exits(2);
+    assert!(ran.err.contains("cannot be written: ") && ran.err.contains("nothing was changed"), "{}", ran.err);
+    assert_eq!(place.everything(), before);
+}
+
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_written_is_left_as_it_was() {
-    use std::os::unix::fs::PermissionsExt;
-    for locked in ["", ".github"] {
-        let place = Place::new();
-        place.write(".github/keep", "");
-        let folder = place.path(locked);
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).expect("permissions");
-        let binds = fs::write(folder.join("probe"), "").is_err(); // not for root
-        if binds {
-            let before = place.everything();
-            let ran = place.run(&["init"]).exits(2);
-            assert!(ran.err.contains("permission denied") && ran.err.contains("nothing was written"), "{}", ran.err);
-            assert_eq!(place.everything(), before);
+fn a_full_disk_is_left_as_it_was_and_so_is_one_on_which_init_was_killed() {
+    // A limit on the size of files stands for the disk; where nobody catches its signal, it kills.
+    for (limits, code) in [("trap '' XFSZ; ulimit -f 0", 2), ("trap '' XFSZ; ulimit -f 1", 2), ("ulimit -f 1", -1)] {
+        for folder in [".", "new/deep"] {
+            let place = Place::new();
+            let ran = place.limited(limits, &["init", folder]).exits(code);
+            if code == 2 {
+                assert!(ran.err.contains("cannot be written: file too large"), "{}", ran.err);
+                assert_eq!(place.everything(), Place::new().everything());
+            }
+            // What a kill has left is cleared by the next one.
+            place.run(&["init", folder]).exits(0);
+            let whole = Place::new();
+            whole.run(&["init", folder]).exits(0);
+            assert_eq!(place.everything(), whole.everything());
         }
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("permissions");
+    }
+}
+
+#[test]
+fn an_init_that_was_interrupted_is_refused_until_it_is_taken_back() {
+    for folder in ["", "new"] {
+        let place = Place::new();
+        let path = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        // As it is left by a machine that stops after the first file.
+        let journal = r#"{"format":"changeset/1","files":[
+            {"path":"playproof.yaml","was_there":false,"removes":false},
+            {"path":"playbooks/ours.yaml","was_there":false,"removes":false}],"made":["playbooks"]}"#;
+        place.write(&path("playproof.yaml"), "format: project/1\nplaybook: playbooks/ours.yaml\n");
+        place.write(&path("proposals/.accepting/.gitignore"), "*\n");
+        place.write(&path("proposals/.accepting/1.new"), "name: ours\n");
+        place.write(&path("proposals/.accepting/journal.json"), journal);
+        let before = place.everything();
+        let next = if folder.is_empty() { "" } else { "cd new && " };
+        let ran = place.run(&["init", if folder.is_empty() { "." } else { folder }]).exits(2);
+        assert!(ran.err.contains("was interrupted: some of its files are written"), "{}", ran.err);
+        assert!(ran.err.contains(&format!("next: {next}playproof propose recover\n")), "{}", ran.err);
+        assert_eq!(place.everything(), before);
+        let back = place.run_below(folder, &["propose", "recover"]).exits(0);
+        assert!(back.out.starts_with("put back playproof.yaml\n"), "{}", back.out);
+        let left: Vec<String> = place.everything().into_keys().filter(|name| name != "new/").collect();
+        assert_eq!(left, Vec::<String>::new());
+        place.run(&["init", if folder.is_empty() { "." } else { folder }]).exits(0);
     }
 }

@@ -1,6 +1,11 @@
 //! `playproof propose` on a project of its own: the way of a change, and every way to go astray.
 
 mod drafts;
+mod interrupted;
+#[path = "../place/mod.rs"]
+#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
+mod place;
 mod project;
+mod taken_in;
 mod way;
 mod wrong;

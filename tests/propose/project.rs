@@ -1,10 +1,8 @@
-//! A small project of its own in a folder that goes with the value, and the program run in it with a cleaned
-//! environment.
+//! A small project of its own, and the same with a proposal.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::ops::Deref;
+
+use crate::place::Place;
 
 pub const PLAYBOOK: &str = "playbooks/ours.yaml";
 
@@ -56,27 +54,21 @@ expect:
   ours: { charge: { effect: unknown }, effects: 0 }
 ";
 
-/// The folder; it is removed with the value.
-pub struct Project {
-    /// All of it: a test may write beside the project.
-    _around: tempfile::TempDir,
-    folder: PathBuf,
-}
+/// The project; its folder is removed with the value.
+pub struct Project(Place);
 
-/// What the program did.
-#[derive(Debug)]
-pub struct Ran {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
+impl Deref for Project {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.0
+    }
 }
 
 impl Project {
     /// A project in which everything is as accepted and approved.
     pub fn new() -> Project {
-        let around = tempfile::tempdir().expect("a folder");
-        let folder = around.path().join("project");
-        let project = Project { _around: around, folder };
+        let project = Project(Place::new());
         project.write("playproof.yaml", "format: project/1\nplaybook: playbooks/ours.yaml\n");
         project.write(PLAYBOOK, TEXT);
         project.write("fixtures/slow.yaml", SLOW);
@@ -111,70 +103,6 @@ impl Project {
         project.write("proposals/said-no/adr.md", &record("Nobody can do anything about it."));
         project
     }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
-    }
-
-    pub fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    pub fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, text).unwrap_or_else(|error| panic!("{name}: {error}"));
-    }
-
-    /// Replaces the first place in a file that says `old`.
-    pub fn edit(&self, name: &str, old: &str, new: &str) {
-        let text = self.read(name);
-        assert!(text.contains(old), "`{old}` in {name}: {text}");
-        self.write(name, &text.replacen(old, new, 1));
-    }
-
-    pub fn run(&self, args: &[&str]) -> Ran {
-        self.run_in("", args)
-    }
-
-    /// The same from a folder of the project.
-    pub fn run_in(&self, folder: &str, args: &[&str]) -> Ran {
-        let mut command = assert_cmd::Command::cargo_bin("playproof").expect("the program");
-        command.current_dir(self.folder.join(folder)).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()); // for git
-        let output = command.args(args).output().expect("it runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
-    }
-
-    /// Runs it and gives the exit code and everything that was said; the files are as they were.
-    pub fn refused(&self, args: &[&str]) -> (i32, String) {
-        let before = self.files();
-        let ran = self.run(args);
-        assert_eq!(self.files(), before, "{ran:?}");
-        (ran.code, ran.out + &ran.err)
-    }
-
-    /// Every file with its content, by name.
-    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let mut files = BTreeMap::new();
-        collect(&self.folder, "", &mut files);
-        files
-    }
-
-    /// None where there is no git.
-    pub fn git(&self, args: &[&str]) -> Option<bool> {
-        let who = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
-        let ran = Command::new("git").current_dir(&self.folder).args(who).args(args).output().ok()?;
-        Some(ran.status.success())
-    }
-
-    /// A repository in which everything is committed.
-    pub fn commit(&self) -> Option<bool> {
-        self.git(&["init", "-q", "-b", "main"])?;
-        self.git(&["add", "-A"])?;
-        self.git(&["commit", "-q", "-m", "all"])
-    }
 }
 
 /// A record that says something in each part.
@@ -184,16 +112,4 @@ pub fn record(consequences: &str) -> String {
          ## Why the existing verdicts do not cover it\n\nPeople look at it and can do nothing.\n\n\
          ## Consequences\n\n{consequences}\n"
     )
-}
-
-fn collect(folder: &Path, below: &str, files: &mut BTreeMap<String, Vec<u8>>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let name = format!("{below}{}", entry.file_name().to_string_lossy());
-        match entry.path().is_dir() {
-            true if name != ".git" => collect(&entry.path(), &format!("{name}/"), files),
-            true => {}
-            false => drop(files.insert(name, fs::read(entry.path()).expect("a file"))),
-        }
-    }
 }

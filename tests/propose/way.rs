@@ -45,6 +45,19 @@ fn accepting_edits_the_playbook_in_place_and_takes_in_all_that_belongs_to_it() {
 }
 
 #[test]
+fn a_golden_must_keep_the_reason_for_which_it_was_accepted() {
+    let project = Project::with_proposal();
+    assert_eq!(project.run(&["propose", "accept", "said-no", "--reason", "people could do nothing"]).code, 0);
+    let record = "proposals/history/0002-said-no.yaml";
+    assert!(project.read(record).contains("explained:\n  - 'ours/declined'\n"), "{}", project.read(record));
+    project.edit("goldens/ours/declined.snap", "why: people could do nothing", "why: it felt right");
+    let (code, said) = project.refused(&["history", "verify"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("the golden `ours/declined` does not keep this record's reason"), "{said}");
+    assert!(said.contains("0002-said-no.yaml:") && said.contains(&format!("next: git log -p -- {record}")), "{said}");
+}
+
+#[test]
 fn a_playbook_with_line_ends_of_windows_and_no_last_newline_keeps_both() {
     let project = Project::with_proposal();
     let text = project.read(PLAYBOOK).trim_end().replace('\n', "\r\n");

@@ -64,6 +64,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "replay",
             "sim",
             "trace::model",
+            "trace::origin",
         ],
     ),
     ("impact", CAPABILITY),

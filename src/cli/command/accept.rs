@@ -34,6 +34,7 @@ pub struct Args {
 /// Nothing that waits, or something that may not be accepted.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
+    let alone = workspace.alone()?;
     let reason = args.reason.as_deref();
     let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
     let results = waiting(&workspace, &checked.report.results);
@@ -43,11 +44,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     for result in &results {
         refuse_stale(&workspace, result)?;
     }
-    let accepted = pending::accept(&workspace, &results, reason)?;
+    let accepted = pending::acceptance(&workspace, &results, reason)?;
+    alone.commit(&accepted.changes)?;
     if terminal.ci {
         to_stderr("playproof: accepting in CI, because this command says so\n");
     }
-    let lines: Vec<String> = accepted.iter().map(|id: &Id| format!("accepted {id}")).collect();
+    let lines: Vec<String> = accepted.ids.iter().map(|id: &Id| format!("accepted {id}")).collect();
     output.page(&lines.join("\n"))?;
     Ok(Exit::Clean)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::check::PlaybookRows;
 use crate::cli::changeset::Change;
 use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::exit::{Exit, Failure};
@@ -61,23 +62,28 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         output.page("every row is approved already")?;
         return Ok(Exit::Clean);
     }
+    let before = lock.clone();
     for rows_of in &changed {
         match checked.used.get(&rows_of.playbook) {
             Some(used) => {
                 let rows = rows(&used.loaded.playbook);
                 lock.approve(&rows_of.playbook, rows.iter().map(|row| (&*row.name, &*row.text)), reason);
+                recall(&mut lock, &history, rows_of);
             }
             None => drop(lock.playbooks.remove(&rows_of.playbook)),
         }
     }
+    for record in &records {
+        lock.explain(&record.playbook, record.rows.iter().map(|row| &*row.name), reason);
+    }
     if terminal.ci {
         to_stderr("playproof: approving in CI, because this command says so\n");
     }
-    let lock = (!changed.is_empty()).then_some(&lock);
-    alone.commit(&changes(&workspace, &history, &records, lock))?;
+    let written = (lock != before).then_some(&lock);
+    alone.commit(&changes(&workspace, &history, &records, written))?;
     let palette = Palette::new(terminal.out.colour);
     let mut pages: Vec<String> = changed.iter().map(|rows| check::rows(rows, terminal.out.width, palette)).collect();
-    pages.push(said(&workspace, &history, &records, lock.is_some()));
+    pages.push(said(&workspace, &history, &records, !changed.is_empty()));
     output.page(&pages.join("\n\n"))?;
     Ok(Exit::Clean)
 }
@@ -112,6 +118,18 @@ fn records(
     records.filter(|record| !record.rows.is_empty()).collect()
 }
 
+/// Rows that the lock had lost, and that the history explains as they are, keep the reason that it gives.
+fn recall(lock: &mut Lock, history: &History, changed: &PlaybookRows) {
+    let replayed = history.replay(|_, _, _| {});
+    let Some(known) = replayed.get(changed.playbook.as_str()) else { return };
+    for change in &changed.changes {
+        let standing = known.get(change.name.as_str()).filter(|standing| standing.text == change.after.as_deref());
+        if let Some(standing) = standing {
+            lock.explain(&changed.playbook, [change.name.as_str()], &standing.entry.record.reason);
+        }
+    }
+}
+
 /// Records and lock, or neither; no lock where it has every row already.
 fn changes(workspace: &Workspace, history: &History, records: &[Record], lock: Option<&Lock>) -> Vec<Change> {
     let records = named(history, records).map(|(name, record)| (workspace.record_path(&name), record.render()));
@@ -124,11 +142,13 @@ fn named<'a>(history: &History, records: &'a [Record]) -> impl Iterator<Item = (
     records.iter().zip(first..).map(|(record, number)| (record.file_name(number), record))
 }
 
-fn said(workspace: &Workspace, history: &History, records: &[Record], is_lock_written: bool) -> String {
+fn said(workspace: &Workspace, history: &History, records: &[Record], is_any_new: bool) -> String {
     let lock = workspace.name(&workspace.lock_path());
-    let mut lines = vec![match is_lock_written {
+    let mut lines = vec![match is_any_new {
         true => format!("approved in {lock}"),
-        false => format!("{lock} has every row already: only the history is added to"),
+        false => {
+            format!("{lock} has every row already: what no record explained is recorded, with this reason in both")
+        }
     }];
     let recorded = named(history, records).map(|(name, record)| {
         let rows = counted(record.rows.len() as u64, "row", "rows");

@@ -3,12 +3,13 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use regex::Regex;
 
 use crate::check::{CaseResult, CheckReport, GoldenState, Verdict};
+use crate::cli::changeset::Alone;
 use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::project::{self, Project};
 use crate::cli::reports::{self, ReportTo};
@@ -30,16 +31,6 @@ Where a run differs, what it shows is left beside its golden as `.snap.new`, for
 `reject`; in CI nothing is written. To see what another playbook would change, edit the playbook and check.
 
 Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people, worst first
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
-}
 
 /// What `check` is told.
 #[derive(Debug, clap::Args)]
@@ -102,13 +93,17 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     refuse_playbook(args)?;
     let workspace = Workspace::open()?;
+    let alone = args.accept.then(|| workspace.alone()).transpose()?;
     let selection = selection(args, &workspace)?;
     let checked = checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast)?;
     if checked.report.results.is_empty() && !args.allow_empty {
         return Err(nothing(&workspace, &selection));
     }
-    if args.accept {
-        return accept(args, terminal, &workspace, &selection, &checked, output);
+    if let Some(alone) = alone {
+        accept(args, terminal, &workspace, &alone, &checked)?;
+        let again = checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast)?;
+        show(args, terminal, &workspace, &again, output)?;
+        return Ok(exit(&again.report));
     }
     let left = if terminal.ci { Ok(0) } else { pending::leave(&workspace, &checked.report.results) };
     show(args, terminal, &workspace, &checked, output)?;
@@ -222,27 +217,25 @@ fn about_contradiction(workspace: &Workspace, result: &CaseResult) -> String {
     format!("playproof replay {fixture} --playbook {}", workspace.playbook_argument(&result.id.playbook))
 }
 
+/// Accepts everything that differs.
 fn accept(
     args: &Args,
     terminal: &Terminal,
     workspace: &Workspace,
-    selection: &Selection,
+    alone: &Alone,
     checked: &Checked,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let failing = checked.report.failing();
-    let accepted = pending::accept(workspace, &failing, args.reason.as_deref())
+) -> Result<(), Failure> {
+    let accepted = pending::acceptance(workspace, &checked.report.failing(), args.reason.as_deref())
         .map_err(|failure| failure.next("playproof check"))?;
-    if terminal.ci && !accepted.is_empty() {
-        let many = counted(accepted.len() as u64, "golden was", "goldens were");
+    alone.commit(&accepted.changes)?;
+    if terminal.ci && !accepted.ids.is_empty() {
+        let many = counted(accepted.ids.len() as u64, "golden was", "goldens were");
         to_stderr(&format!("playproof: --accept in CI: {many} overwritten with what the runs show\n"));
     }
-    for id in &accepted {
+    for id in &accepted.ids {
         to_stderr(&format!("accepted {id}\n"));
     }
-    let again = checking::check(workspace, selection, checking::jobs(args.jobs), args.fail_fast)?;
-    show(args, terminal, workspace, &again, output)?;
-    Ok(exit(&again.report))
+    Ok(())
 }
 
 fn exit(report: &CheckReport) -> Exit {

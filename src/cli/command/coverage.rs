@@ -27,7 +27,7 @@ exercise does not count.
 
 Exit codes: 0 measured, 1 below --fail-under, 2 no fixture, or unusable input.")]
 pub struct Args {
-    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
     pub playbook: Option<String>,
 

@@ -2,7 +2,8 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
-use crate::cli::inputs::{self, Foreign};
+use crate::cli::flags::Flags;
+use crate::cli::inputs;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
 use crate::report::style::Palette;
@@ -30,6 +31,10 @@ pub struct Args {
     #[arg(long)]
     pub skip_invalid: bool,
 
+    /// A recording without calls is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
     /// Where to write the trace [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
@@ -40,14 +45,14 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid));
     let name = files::display_name(&args.input);
-    let imported = match inputs::foreign(&args.input, mapping.as_ref())? {
-        Foreign::Imported(imported) => imported,
-        Foreign::Unknown => {
-            return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
-                .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
-                .next("playproof schema mapping"));
-        }
+    let Some(imported) = inputs::foreign(&args.input, mapping.as_ref())? else {
+        return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
+            .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
+            .next("playproof schema mapping"));
     };
+    if imported.loss.calls == 0 && !args.allow_empty {
+        return Err(without_calls(args, &name, imported.loss.results));
+    }
     match args.output.as_deref() {
         Some(path) => files::write_atomically(path, &imported.lines)?,
         None => output.write(&imported.lines)?,
@@ -65,4 +70,16 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         to_stderr(&format!("{} playproof replay {}\n", palette.strong("next:"), text::shell_word(path)));
     }
     Ok(Exit::Clean)
+}
+
+/// Nothing can be made of a recording without calls, and nobody would look at what is written then.
+fn without_calls(args: &Args, name: &str, results: u64) -> Failure {
+    let said = match results {
+        0 => "it holds no calls".to_owned(),
+        results => format!("{}, but no calls", text::counted(results, "result", "results")),
+    };
+    let help = "a result belongs to a call before it; `--allow-empty` makes a recording without calls no error";
+    let flags = Flags::default().with("--map", args.map.as_deref());
+    let again = flags.after(&["playproof", "import", &args.input, "--allow-empty"]);
+    Failure::source(name, "empty_input", said).help(help).next(again)
 }

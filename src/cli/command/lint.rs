@@ -1,8 +1,7 @@
 //! `playproof lint PLAYBOOK...`: what is wrong in a playbook, and what is legal but likely not meant.
 
-use clap::ValueEnum;
-
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::Format;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
 use crate::cli::project::Project;
@@ -28,22 +27,13 @@ Examples:
 
 Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors.")]
 pub struct Args {
-    /// Playbooks: embedded names or paths [default: the project's, or standard]
+    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-}
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people, each place underlined
-    Table,
-    /// One JSON document
-    Json,
 }
 
 /// One playbook and what is to be said of it.

@@ -1,17 +1,16 @@
 //! `playproof mine TRACE...`: failures that a playbook has no use for, by the form of their message.
 
-use clap::ValueEnum;
-
 use crate::cli::command::propose::{self, Stand};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
 use crate::cli::flags::Flags;
+use crate::cli::format::Format;
 use crate::cli::output::Output;
-use crate::cli::playbooks;
 use crate::cli::project::Project;
 use crate::cli::reading::Reading;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
+use crate::cli::{inputs, playbooks};
 use crate::mining::{Mined, Miner, Part};
 use crate::report::mining::{Shown, json, page};
 use crate::report::style::Palette;
@@ -36,16 +35,6 @@ Examples:
   playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
   playproof mine results.json --tools tools.yaml --format json";
 
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A page for people
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
-}
-
 /// What `mine` is told.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -54,7 +43,7 @@ pub struct Args {
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
 
-    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
@@ -94,6 +83,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         command: "mine",
         flags: flags(args),
         inputs: &args.inputs,
+        sources: inputs::sources(&args.inputs),
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
         jobs: args.jobs,
@@ -103,9 +93,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
     let [plan] = &plans;
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
-    let Streamed { replayed, notes, names } = &streamed;
+    let Streamed { replayed, notes, sources } = &streamed;
     let next = next(args, &mined);
-    let shown = Shown { mined: &mined, replayed, notes, names, next: next.as_deref() };
+    let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_deref() };
     match args.format {
         Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
         Format::Json => output.write(&json(&shown))?,

@@ -2,11 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use clap::ValueEnum;
-
 use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
+use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
@@ -38,7 +37,7 @@ names of rules do not count. A survivor that is all right is listed in mutants.y
 
 Exit codes: 0 every survivor is accepted, 1 a survivor or a stale entry, 2 no fixture, or unusable input.")]
 pub struct Args {
-    /// Playbooks: embedded names or paths [default: the project's, or standard]
+    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 
@@ -61,15 +60,6 @@ pub struct Args {
     /// Threads; the result is the same for any number [default: all cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-}
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Pages for people
-    Table,
-    /// One JSON document
-    Json,
 }
 
 /// Mutates.

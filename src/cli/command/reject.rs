@@ -20,6 +20,7 @@ pub struct Args {
 /// Nothing that waits, or a file that cannot be removed.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
+    let alone = workspace.alone()?;
     let waiting = workspace.goldens_that_end_in(".snap.new", &[])?;
     let is_meant = |id: &Id, asked: &String| *asked == id.to_string() || id.to_string().ends_with(&format!("/{asked}"));
     for asked in &args.ids {
@@ -34,7 +35,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if meant.is_empty() {
         return Err(Failure::said("nothing waits for review").next("playproof check"));
     }
-    pending::reject(&workspace, &meant)?;
+    pending::reject(&workspace, &alone, &meant)?;
     let lines: Vec<String> = meant.iter().map(|id| format!("rejected {id}")).collect();
     output.page(&lines.join("\n"))?;
     Ok(Exit::Clean)

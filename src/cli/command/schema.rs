@@ -89,6 +89,7 @@ mod tests {
             adr: "b".into(),
             fixtures: vec!["c".into()],
             goldens: vec!["d".into()],
+            explained: vec!["d".into()],
         });
         let record = Record { kind, playbook: "standard".into(), reason: "r".into(), rows: vec![row] };
         let ending = Ending { failed: None, outcome: "o".into(), effect: "e".into(), attempts: 1 };

@@ -81,9 +81,11 @@ fixture for the case. `--join-resends` reads an identical later call as the next
             "\
 As `duplicate_effect`, for a tool that nobody declared: it is assumed to be a write that is not idempotent. If it is a \
 read, the finding is moot. Also where a key was sent again and both times an ok came back: an upstream that honours keys \
-gave its first answer again, one that forgot the key made its effect again.
+gave its first answer again, one that forgot the key made its effect again. And where a write without a key was made \
+twice unchanged in one run, of which one was answered with ok and the other failed in a way (a timeout) that says nothing \
+of the effect: the one that failed may have acted too.
 
-What to do: `playproof tools TRACE -o tools.yaml` writes the facts of every tool seen, with a guess to confirm; then \
+What to do: look upstream where a call failed; `playproof tools TRACE -o tools.yaml` writes the facts of every tool seen, with a guess to confirm; then \
 `playproof replay TRACE --tools tools.yaml`.",
         ),
         FindingId::RunawayLoop => (

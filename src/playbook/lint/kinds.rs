@@ -22,7 +22,8 @@ pub fn likely_kind<'a>(kind: &str, known: impl IntoIterator<Item = &'a str>) -> 
 pub(super) fn slips(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let rules = &loaded.playbook.rules;
     for (n, rule) in rules.iter().enumerate() {
-        for kind in rule.when.kind.iter().filter(|kind| !KNOWN_KINDS.contains(&kind.as_str())) {
+        let unknown = |(_, kind): &(usize, &String)| !KNOWN_KINDS.contains(&kind.as_str());
+        for (nth, kind) in rule.when.kind.iter().enumerate().filter(unknown) {
             let earlier = rules.iter().take(n).flat_map(|rule| &rule.when.kind).map(String::as_str);
             let named_before = earlier.clone().any(|earlier| earlier == kind);
             let Some(likely) = likely_kind(kind, KNOWN_KINDS.into_iter().chain(earlier)) else { continue };
@@ -30,7 +31,7 @@ pub(super) fn slips(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
             let Some(place) = loaded.places.rules.get(n).filter(|_| !both_meant && !named_before) else { continue };
             found.push(
                 Diagnostic::warning("misspelt_kind", format!("no adapter is known to give the kind `{kind}`"))
-                    .at(place.when.clone(), format!("asks for `{kind}`"))
+                    .at(place.kinds.get(nth).unwrap_or(&place.when).clone(), "unknown")
                     .help(format!("did you mean `{likely}`? if both are given, name both in one rule")),
             );
         }

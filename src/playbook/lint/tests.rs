@@ -193,12 +193,13 @@ fn a_kind_that_is_nearly_a_known_one_is_doubted() {
         ("schema_vaildtion", "schema_validation"),
     ] {
         let rule = format!("kind: {kind}");
-        assert_eq!(of_rules(&[&rule]), [format!("misspelt_kind: {{ {rule} }}")], "{likely}");
+        assert_eq!(of_rules(&[&rule]), [format!("misspelt_kind: {kind}")], "{likely}");
         let text = playbook("", &format!("- {{ rule: r, when: {{ {rule} }}, verdict: known }}"), "");
         let help = lint(&parse(Source::whole("t", text)).unwrap())[0].help.clone().unwrap();
         assert!(help.contains(&format!("`{likely}`")), "{help}");
     }
-    assert_eq!(of_rules(&["kind: rate_limited", "kind: rate_limted"]), ["misspelt_kind: { kind: rate_limted }"]);
+    assert_eq!(of_rules(&["kind: rate_limited", "kind: rate_limted"]), ["misspelt_kind: rate_limted"]);
+    assert_eq!(of_rules(&["kind: [odd, timeot]"]), ["misspelt_kind: timeot"]);
 }
 
 #[test]

@@ -32,8 +32,13 @@ pub(super) fn rule(at: Cursor<'_>, rules: &mut Declared, verdicts: &Declared) ->
         name: name.span,
         when: written_when?.span(),
         attempt: written_when?.entry("attempt").map(Cursor::span),
+        kinds: when.is_some().then(|| written_when?.entry("kind").map(kinds)).flatten().unwrap_or_default(),
     };
     Some((Rule { name: name.text.into(), when: when?, verdict: VerdictId(verdict?) }, places))
+}
+
+fn kinds(at: Cursor<'_>) -> Vec<std::ops::Range<usize>> {
+    at.one_or_many().into_iter().map(Cursor::span).collect()
 }
 
 fn when(at: Cursor<'_>) -> Option<When> {

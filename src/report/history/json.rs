@@ -24,6 +24,7 @@ fn fill(object: &mut Object<'_>, entry: &Entry) {
             object.text("kind", "proposal").text("proposal", &taken.id).text("adr", &taken.adr);
             object.texts("fixtures", taken.fixtures.iter().map(String::as_str));
             object.texts("goldens", taken.goldens.iter().map(String::as_str));
+            object.texts("explained", taken.explained.iter().map(String::as_str));
         }
     }
     object.text("playbook", &record.playbook).text("reason", &record.reason);

@@ -17,6 +17,7 @@ fn history() -> History {
         adr: "docs/adr/0012-slower.md".into(),
         fixtures: vec!["a-slow-answer".into()],
         goldens: Vec::new(),
+        explained: Vec::new(),
     };
     let second = vec![
         row(

@@ -4,10 +4,11 @@ use super::words::Shown;
 use crate::event::EffectClaim;
 use crate::golden::RowChange;
 use crate::impact::{CauseName, CauseRow, Changes, Direction, End, Impact, Load, Refusal, Side, parts};
-use crate::report::json::{Object, write_inputs};
+use crate::report::json::{Object, write_inputs, write_place};
+use crate::trace::origin::Sources;
 
 /// The document, ending with a line break. `inputs` are the names of the inputs, for the places of examples.
-pub fn json(shown: &Shown<'_>, inputs: &[String]) -> Vec<u8> {
+pub fn json(shown: &Shown<'_>, inputs: &Sources) -> Vec<u8> {
     let impact = shown.impact;
     let mut out = Vec::new();
     let mut document = Object::open(&mut out);
@@ -87,7 +88,7 @@ fn row(object: &mut Object<'_>, row: &RowChange) {
     });
 }
 
-fn cause(object: &mut Object<'_>, found: &CauseRow, inputs: &[String]) {
+fn cause(object: &mut Object<'_>, found: &CauseRow, inputs: &Sources) {
     object.text("direction", found.direction.as_str());
     match &found.cause {
         CauseName::Classified { base, candidate } => {
@@ -113,9 +114,9 @@ fn cause(object: &mut Object<'_>, found: &CauseRow, inputs: &[String]) {
     }
     if let Some(example) = &found.example {
         object.object("example", |object| {
-            let input = usize::try_from(example.place.input).ok().and_then(|input| inputs.get(input));
-            object.text("call", &example.reference).text_if("input", input.map(String::as_str));
-            object.number("line", example.place.line).text("tool", &example.tool);
+            object.text("call", &example.reference);
+            write_place(object, inputs, example.place);
+            object.text("tool", &example.tool);
             object.object("base", |object| end(object, &example.base));
             object.object("candidate", |object| end(object, &example.candidate));
         });

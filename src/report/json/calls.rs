@@ -7,6 +7,7 @@ use crate::event::{Finding, Transcript};
 use crate::ids::CallId;
 use crate::report::view::CallView;
 use crate::sim::{OffTape, Tally};
+use crate::trace::model::RecordedCall;
 
 /// Appends the call's object to `out`, without a line end.
 ///
@@ -28,7 +29,11 @@ pub fn write_call(
     if let Some(line) = view.line {
         number(out, ",\"line\":", line);
     }
+    text_if(out, ",\"path\":", view.path);
     text(out, ",\"tool\":", view.tool);
+    if view.recorded.is_some_and(RecordedCall::is_read_from_text) {
+        raw(out, ",\"status_from\":\"text\"");
+    }
     text_if(out, ",\"idempotency_key\":", view.key);
     if let Some(outcome) = transcript.outcomes.get(call.index()) {
         events::ended(out, transcript, outcome);

@@ -8,5 +8,5 @@ mod write;
 
 pub use calls::write_call;
 pub use events::write_events;
-pub use summary::{fill_replayed, write_inputs};
+pub use summary::{fill_replayed, write_inputs, write_place};
 pub use write::Object;

@@ -3,6 +3,8 @@
 use super::write::Object;
 use crate::event::{EffectClaim, FindingBy, FindingId, Names};
 use crate::replay::{Counts, FindingCounts, OUTCOMES, Replayed, Summary};
+use crate::trace::model::Place;
+use crate::trace::origin::Sources;
 
 /// Writes the account of a replay's inputs into an object.
 pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
@@ -22,6 +24,12 @@ pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
     });
 }
 
+/// Writes where a call stands into an object: `input`, `line`, and `path` where the line alone does not tell it.
+pub fn write_place(object: &mut Object<'_>, sources: &Sources, place: Place) {
+    let origin = sources.of(place);
+    object.text_if("input", sources.name(place.input)).number("line", origin.line).text_if("path", origin.path);
+}
+
 /// Writes the keys of a whole replay into an object: `inputs`, `recorded`, `playbooks`.
 pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Names]) {
     write_inputs(object, replayed);
@@ -29,6 +37,7 @@ pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Nam
         findings(object, &replayed.recorded, FindingBy::Recorded);
         counts(object, "possible_duplicates_by_undeclared_tool", &replayed.possible_duplicates.undeclared);
         counts(object, "possible_duplicates_by_keyed_tool", &replayed.possible_duplicates.keyed);
+        counts(object, "possible_duplicates_by_failed_tool", &replayed.possible_duplicates.failed);
     });
     let pairs = replayed.summaries.iter().zip(names);
     object.objects("playbooks", pairs, |object, (summary, names)| fill(object, summary, names));

@@ -2,7 +2,8 @@
 
 use super::page::Shown;
 use crate::mining::{Cluster, Undrawn};
-use crate::report::json::{Object, write_inputs};
+use crate::report::json::{Object, write_inputs, write_place};
+use crate::trace::origin::Sources;
 
 /// The document, ending with a line break.
 pub fn json(shown: &Shown<'_>) -> Vec<u8> {
@@ -20,7 +21,7 @@ pub fn json(shown: &Shown<'_>) -> Vec<u8> {
     out
 }
 
-fn fill(object: &mut Object<'_>, cluster: &Cluster, names: &[String]) {
+fn fill(object: &mut Object<'_>, cluster: &Cluster, names: &Sources) {
     object.number("number", cluster.number as u64).text("form", &cluster.form);
     object.text_if("kind", cluster.kind.as_deref()).number_if("status", cluster.status.map(u64::from));
     object.text_if("code", cluster.code.as_deref()).text("verdict", &cluster.verdict);
@@ -30,9 +31,9 @@ fn fill(object: &mut Object<'_>, cluster: &Cluster, names: &[String]) {
         object.text("tool", tool).number("failures", failures);
     });
     object.objects("examples", &cluster.examples, |object, example| {
-        let input = usize::try_from(example.place.input).ok().and_then(|input| names.get(input));
-        object.text("call", &example.reference).text_if("input", input.map(String::as_str));
-        object.number("line", example.place.line).text("tool", &example.tool);
+        object.text("call", &example.reference);
+        write_place(object, names, example.place);
+        object.text("tool", &example.tool);
         object.text_or_null("message", example.message.as_deref());
     });
     object.objects("look_alikes", &cluster.look_alikes, |object, alike| {

@@ -5,6 +5,7 @@ use crate::replay::Replayed;
 use crate::report::overview::{self, InputNote};
 use crate::report::style::Palette;
 use crate::report::text::{count, counted, fitted, visible, wrapped};
+use crate::trace::origin::Sources;
 
 /// Tools of a cluster that are named.
 const TOOLS: usize = 4;
@@ -25,7 +26,7 @@ pub struct Shown<'a> {
     /// What the inputs were.
     pub notes: &'a [InputNote],
     /// The inputs' names.
-    pub names: &'a [String],
+    pub names: &'a Sources,
     /// The one command to run next.
     pub next: Option<&'a str>,
 }

@@ -19,11 +19,13 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
         run: None,
         input: None,
         line: None,
+        path: None,
         tool: "pay",
         args: None,
         key: None,
         token: None,
         facts: "",
+        declared: false,
         at: MS(1_000),
         timed,
         recorded,
@@ -117,6 +119,8 @@ fn the_first_attempt_that_the_playbook_does_not_make_is_marked_in_the_recording(
             at: Some(MS(at)),
             reply: Reply::Failed(None),
             inferred: at == 1_200,
+            from_text: false,
+            line_hash: 0,
             place: Place::default(),
         });
     }

@@ -33,12 +33,15 @@ pub struct InputLedger {
     pub attached: u64,
     /// Answers that no open call goes with.
     pub orphans: u64,
-    /// Answers to an attempt that had one already; the first one counts.
+    /// Answers to an attempt that had one already, and lines that say again what one of their call said; the first one
+    /// counts.
     pub duplicates: u64,
     /// Answers beyond the 1,000 that one call may have.
     pub surplus: u64,
     /// Lines with a time before an earlier line of their run, or answers before their call: their latency is unknown.
     pub backwards: u64,
+    /// Answers given out of which only the text says whether they are ok or failures.
+    pub read_from_text: u64,
 }
 
 impl InputLedger {
@@ -62,12 +65,12 @@ impl InputLedger {
     }
 
     /// Every row with its name, in a fixed order.
-    pub fn rows(&self) -> [(&'static str, u64); 18] {
+    pub fn rows(&self) -> [(&'static str, u64); 19] {
         let mut copy = *self;
         copy.rows_mut().map(|(name, value)| (name, *value))
     }
 
-    fn rows_mut(&mut self) -> [(&'static str, &mut u64); 18] {
+    fn rows_mut(&mut self) -> [(&'static str, &mut u64); 19] {
         [
             ("lines", &mut self.lines),
             ("blank", &mut self.blank),
@@ -87,6 +90,7 @@ impl InputLedger {
             ("duplicates", &mut self.duplicates),
             ("surplus", &mut self.surplus),
             ("backwards", &mut self.backwards),
+            ("read_from_text", &mut self.read_from_text),
         ]
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! A result finds its call by run and label; without a label it goes to the newest open call of its run and tool that
 //! has not succeeded. A call closes at its run's end, at the end of input, when its label is used again in its run,
-//! or `reorder_window` calls later; a result after that is an orphan.
+//! or `reorder_window` calls later; a result after that is an orphan. Calls of one run are given out in the order of
+//! their lines, for what a recording shows of a call depends on those before it: one whose label is used again waits
+//! until its turn.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::{HashMap, hash_map};
@@ -12,7 +14,7 @@ use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
 use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
-use crate::trace::assemble::open::OpenCalls;
+use crate::trace::assemble::open::{OpenCall, OpenCalls};
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::{AsIsState, half};
 use crate::trace::marks::Marks;
@@ -173,7 +175,7 @@ impl<'a> Assembler<'a> {
         if marks.id != 0 {
             let holder = self.by_id.insert(half(marks.id), target);
             if let Some(holder) = holder.filter(|&holder| holder != target) {
-                self.close(holder, closed);
+                self.forget(holder);
             }
         }
         let (line, at) = (call.place.line, call.at);
@@ -251,12 +253,33 @@ impl<'a> Assembler<'a> {
         self.attach(number, answer, inferred, late);
     }
 
+    /// Lets no later line find an open call whose label has another call now.
+    fn forget(&mut self, number: u64) {
+        let Some(open) = self.open.get(number) else { return };
+        for id in open.ids() {
+            if self.by_id.get(&half(id)) == Some(&number) {
+                self.by_id.remove(&half(id));
+            }
+        }
+        if self.options.join_resends {
+            let resend = half(open.traced.marks.resend());
+            if self.by_resend.get(&resend) == Some(&number) {
+                self.by_resend.remove(&resend);
+            }
+        }
+    }
+
+    /// Whether an open call is only waiting for its turn to be given out.
+    fn is_forgotten(&self, number: u64, open: &OpenCall) -> bool {
+        open.id != 0 && self.by_id.get(&half(open.id)) != Some(&number)
+    }
+
     /// The newest open call of a run and tool that has not succeeded.
     fn newest(&self, run: u128, tool: u128) -> Option<u64> {
         let mut number = self.runs.run(self.runs.find(run)?).last_open;
         for _ in 0..MAX_OFFERS {
             let open = self.open.get(number)?;
-            if open.traced.marks.tool == tool && !open.succeeded() {
+            if open.traced.marks.tool == tool && !open.succeeded() && !self.is_forgotten(number, open) {
                 return Some(number);
             }
             number = open.before();
@@ -279,15 +302,16 @@ impl<'a> Assembler<'a> {
             answer.inferred = true;
             answer.attempt = None; // it counts the resend's attempts, not this call's
         }
-        let Some(place) = place(call, open.highest_attempt, &answer) else {
-            self.ledger.duplicates += 1;
-            return;
-        };
         let backwards = answer.at.zip(answer.started.or(call.at)).is_some_and(|(at, start)| at < start);
         if backwards {
             answer.at = None;
         }
+        let Some(place) = place(call, open.highest_attempt, &answer) else {
+            self.ledger.duplicates += 1;
+            return;
+        };
         self.ledger.attached += 1;
+        self.ledger.read_from_text += u64::from(answer.from_text);
         self.ledger.backwards += u64::from(backwards && !late);
         if answer.to == AnswerTo::Attempt {
             let number = answer.attempt.unwrap_or_else(|| open.highest_attempt.saturating_add(1));
@@ -351,10 +375,13 @@ impl<'a> Assembler<'a> {
 }
 
 /// Where an answer goes among those of its call: attempts stand in the order of their numbers, however late their
-/// answers came. None: the same attempt has an answer already.
+/// answers came. None: the same attempt has an answer already, or this very line was read before.
 fn place(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> Option<usize> {
     let end = Some(call.answers.len());
     match (answer.to, answer.attempt) {
+        // Logs are shipped more than once; what differs, be it in its time alone, is another attempt. A resend that was
+        // read as an attempt is one, whatever it got.
+        (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.says_the_same(answer)) => None,
         (_, None) => end,
         (AnswerTo::Attempt, Some(attempt)) if attempt > highest_attempt => end,
         (AnswerTo::Attempt, Some(attempt)) => {

@@ -99,6 +99,25 @@ fn a_label_that_is_used_again_closes_the_call_that_had_it() {
     ]);
     assert_eq!(shape(&read), ["#1 a", "#2 b", "#3 c+"]);
     assert_eq!(read.calls[0].number, 1);
+    let lines = [r#"{"tool":"a","call_id":"1"}"#, r#"{"tool":"b","call_id":"1"}"#, r#"{"tool":"b","call_id":"1"}"#];
+    let read = assemble(
+        &[&lines[..], &[r#"{"call_id":"1","status":"ok"}"#, r#"{"type":"tool_result","tool":"b","status":"error"}"#]]
+            .concat(),
+    );
+    assert_eq!(shape(&read), ["#1 a", "#2 b", "#3 b+"], "a result without a label does not find it either");
+    assert_eq!(read.ledger.orphans, 1);
+}
+
+#[test]
+fn calls_of_a_run_are_given_out_in_the_order_of_their_lines_whatever_their_labels() {
+    let lines = [r#"{"tool":"a"}"#, r#"{"tool":"b","call_id":"1"}"#, r#"{"tool":"c","call_id":"1"}"#];
+    let mut closed = Vec::new();
+    let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
+    let piece = Piece::Lines(lines.join("\n").into_bytes());
+    assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+    assert_eq!(closed.len(), 0, "the first one may still be answered");
+    assembler.finish(&mut closed);
+    assert_eq!(closed.iter().map(|closed| closed.call.tool()).collect::<Vec<_>>(), ["a", "b", "c"]);
 }
 
 #[test]
@@ -145,10 +164,42 @@ fn an_attempt_that_is_answered_twice_keeps_its_first_answer() {
 }
 
 #[test]
+fn a_result_that_stands_twice_is_a_duplicate_and_one_that_differs_in_anything_is_an_attempt() {
+    let answers = |result: &str, again: &str| {
+        let read = assemble(&[r#"{"tool":"a","call_id":"1"}"#, result, r#"{"tool":"b"}"#, again]);
+        (read.calls[0].attempts().count(), read.ledger.duplicates)
+    };
+    let timed = r#"{"call_id":"1","status":"error","error":{"kind":"timeout"},"at_ms":50}"#;
+    assert_eq!(answers(timed, timed), (1, 1));
+    assert_eq!(answers(timed, &timed.replace("50", "60")), (2, 0));
+    assert_eq!(answers(timed, &timed.replace("timeout", "5xx")), (2, 0));
+    let odd = r#"{"call_id":"1","status":"error","span":1}"#;
+    assert_eq!(answers(odd, odd), (1, 1));
+    assert_eq!(answers(odd, &odd.replace(":1}", ":2}")), (2, 0), "what nobody knows tells them apart");
+    let numbered = r#"{"call_id":"1","status":"error","attempt":1}"#;
+    assert_eq!(answers(numbered, &numbered.replace("error", "ok")), (1, 1));
+    let refresh = r#"{"call_id":"1","status":"ok","answers":"refresh"}"#;
+    assert_eq!(answers(refresh, refresh), (0, 1));
+}
+
+#[test]
+fn redaction_makes_no_two_results_one() {
+    let rules = RedactionRules::new(&[], &["secret [a-z]"]).unwrap();
+    let answer = |c| format!(r#"{{"call_id":"1","status":"error","error":{{"message":"secret {c}"}}}}"#);
+    let text = [r#"{"tool":"a","call_id":"1"}"#.to_owned(), answer('a'), answer('b'), answer('b')].join("\n");
+    let mut closed = Vec::new();
+    let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
+    assembler.take(digest(&Piece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
+    let (ledger, _) = assembler.finish(&mut closed);
+    assert_eq!((closed[0].call.answers.len(), ledger.duplicates), (2, 1));
+}
+
+#[test]
 fn answers_beyond_a_thousand_are_counted_and_dropped() {
-    let mut lines = vec![r#"{"tool":"a","call_id":"1"}"#];
-    lines.resize(1_301, r#"{"call_id":"1","status":"error"}"#);
-    let read = assemble(&lines);
+    let answer = |n: u32| format!(r#"{{"call_id":"1","status":"error","at_ms":{n}}}"#);
+    let answers: Vec<String> = (0..1_300).map(answer).collect();
+    let lines = std::iter::once(r#"{"tool":"a","call_id":"1"}"#).chain(answers.iter().map(String::as_str));
+    let read = assemble(&lines.collect::<Vec<_>>());
     assert_eq!((read.calls[0].answers.len(), read.ledger.surplus), (1_000, 300));
 }
 

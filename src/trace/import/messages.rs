@@ -10,6 +10,7 @@ use crate::trace::arguments::Arguments;
 use crate::trace::foreign::Oddity;
 use crate::trace::iso;
 use crate::trace::json::{self, Fields};
+use crate::trace::origin::Stands;
 
 /// Reads a failure out of a result's content where no flag says whether it is one.
 pub(super) type ReadFailure = for<'c> fn(content: &'c str, tool: Option<&str>) -> Option<&'c str>;
@@ -26,7 +27,7 @@ pub(super) fn walk(run: &str, messages: &[&RawValue], place: &str, read_failure:
     for (n, raw) in messages.iter().enumerate() {
         let place = format!("{place}[{n}]");
         match json::object(raw) {
-            Some(message) => walk.message(&message, &place),
+            Some(message) => walk.message(&message, walk.sink.finder.find(raw), &place),
             None => walk.sink.loss.saw(Oddity::NotReadable, &place),
         }
     }
@@ -48,11 +49,11 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    fn message(&mut self, message: &Fields<'_>, place: &str) {
+    fn message(&mut self, message: &Fields<'_>, stands: Stands, place: &str) {
         match message.text("role").as_deref() {
             Some("system" | "developer") => {}
             Some(role @ ("assistant" | "user")) => self.calls(message, role, place),
-            Some("tool" | "function") => self.results(message, place),
+            Some("tool" | "function") => self.results(message, stands, place),
             _ => self.sink.loss.saw(Oddity::UnknownRole, place),
         }
     }
@@ -62,17 +63,18 @@ impl Walk<'_> {
         for (n, raw) in message.get("tool_calls").and_then(json::array).unwrap_or_default().into_iter().enumerate() {
             let place = format!("{place}.tool_calls[{n}]");
             match json::object(raw) {
-                Some(call) => self.call(&call, role, at.as_deref(), &place),
+                Some(call) => self.call((&call, raw), role, at.as_deref(), &place),
                 None => self.sink.loss.saw(Oddity::NotReadable, &place),
             }
         }
         // The older shape: one call a message, without an id.
-        if let Some(call) = message.get("function_call").and_then(json::object) {
-            self.call(&call, role, at.as_deref(), &format!("{place}.function_call"));
+        let older = message.get("function_call");
+        if let Some((call, raw)) = older.and_then(|raw| Some((json::object(raw)?, raw))) {
+            self.call((&call, raw), role, at.as_deref(), &format!("{place}.function_call"));
         }
     }
 
-    fn call(&mut self, call: &Fields<'_>, role: &str, at: Option<&str>, place: &str) {
+    fn call(&mut self, (call, raw): (&Fields<'_>, &RawValue), role: &str, at: Option<&str>, place: &str) {
         let function = call.get("function").and_then(json::object).unwrap_or_default();
         let Some(tool) = function.text("name").or_else(|| call.text("name")).filter(|name| !name.is_empty()) else {
             self.sink.loss.saw(Oddity::CallWithoutTool, place);
@@ -92,24 +94,25 @@ impl Walk<'_> {
             true => self.user.get_or_insert_with(|| Run::new(&format!("{}.user", self.name))),
             false => &mut self.agent,
         };
-        run.call(&Call { id: id.as_deref(), tool: &tool, args, at, place }, self.sink);
+        let stands = self.sink.finder.find(raw);
+        run.call(&Call { id: id.as_deref(), tool: &tool, args, at, place, stands }, self.sink);
     }
 
     /// One result, or several that one message holds.
-    fn results(&mut self, message: &Fields<'_>, place: &str) {
+    fn results(&mut self, message: &Fields<'_>, stands: Stands, place: &str) {
         let Some(parts) = message.get("tool_messages").and_then(json::array) else {
-            return self.result(message, place);
+            return self.result(message, stands, place);
         };
         for (n, raw) in parts.into_iter().enumerate() {
             let place = format!("{place}.tool_messages[{n}]");
             match json::object(raw) {
-                Some(part) => self.result(&part, &place),
+                Some(part) => self.result(&part, self.sink.finder.find(raw), &place),
                 None => self.sink.loss.saw(Oddity::NotReadable, &place),
             }
         }
     }
 
-    fn result(&mut self, message: &Fields<'_>, place: &str) {
+    fn result(&mut self, message: &Fields<'_>, stands: Stands, place: &str) {
         let at = self.time(message, place);
         let id = message.text("tool_call_id").or_else(|| message.text("id"));
         let named = message.text("name");
@@ -126,7 +129,7 @@ impl Walk<'_> {
             None => (self.read_failure)(&content, named.as_deref().or(waiting)),
         };
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
-        run.answer(&Answer { id, tool, failed, flagged: flagged.is_some(), at, place }, self.sink);
+        run.answer(&Answer { id, tool, failed, flagged: flagged.is_some(), at, place, stands }, self.sink);
     }
 
     /// When a message was written, where it says so in a way that our format can carry.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::names::Given;
 use crate::trace::emit::{At, CallLine, ErrorPart, Lines, ResultLine};
 use crate::trace::foreign::{Imported, LossReport, Missing, Oddity};
+use crate::trace::origin::{LineFinder, Stands};
 
 /// The error kind of every failure of a source that has none.
 pub(super) const TOOL_ERROR: &str = "tool_error";
@@ -19,6 +20,7 @@ pub(super) struct Call<'a> {
     pub(super) args: Option<&'a str>,
     pub(super) at: Option<&'a str>,
     pub(super) place: &'a str,
+    pub(super) stands: Stands,
 }
 
 /// A result as a source tells it.
@@ -32,6 +34,7 @@ pub(super) struct Answer<'a> {
     pub(super) flagged: bool,
     pub(super) at: Option<&'a str>,
     pub(super) place: &'a str,
+    pub(super) stands: Stands,
 }
 
 /// Where an import writes to.
@@ -39,6 +42,8 @@ pub(super) struct Answer<'a> {
 pub(super) struct Sink {
     pub(super) lines: Lines,
     pub(super) loss: LossReport,
+    /// Where the values of the source stand.
+    pub(super) finder: LineFinder,
     /// Results whose failure had to be read out of their text.
     unflagged: u64,
     /// Calls and results without a time.
@@ -52,7 +57,8 @@ impl Sink {
         if self.unflagged > 0 {
             self.loss.missing.insert(Missing::FailureFlags);
         }
-        Imported { lines: self.lines.into_bytes(), loss: self.loss }
+        let (lines, origins) = self.lines.into_parts();
+        Imported { lines, origins, loss: self.loss }
     }
 }
 
@@ -99,6 +105,7 @@ impl Run {
             at: call.at.map(At::Text),
             args: call.args,
             source: call.place,
+            stands: call.stands,
             ..CallLine::default()
         });
         self.remember(wanted, id, call.tool);
@@ -138,7 +145,9 @@ impl Run {
             id: Some(&id),
             at: answer.at.map(At::Text),
             failed: answer.failed.map(error),
+            from_text: !answer.flagged,
             source: answer.place,
+            stands: answer.stands,
             ..ResultLine::default()
         });
     }
@@ -194,11 +203,11 @@ mod tests {
     use super::*;
 
     fn call<'a>(id: Option<&'a str>, tool: &'a str, place: &'a str) -> Call<'a> {
-        Call { id, tool, args: None, at: None, place }
+        Call { id, tool, args: None, at: None, place, stands: Stands::default() }
     }
 
     fn answer<'a>(id: Option<&'a str>, tool: Option<&'a str>, place: &'a str) -> Answer<'a> {
-        Answer { id, tool, failed: None, flagged: false, at: None, place }
+        Answer { id, tool, failed: None, flagged: false, at: None, place, stands: Stands::default() }
     }
 
     fn ids(sink: Sink) -> Vec<String> {

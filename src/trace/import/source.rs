@@ -14,6 +14,7 @@ use crate::trace::text::Foreign;
 pub fn import(format: SourceFormat, bytes: &[u8], name: &str) -> Result<Imported, Report> {
     let foreign = Foreign::new(bytes, name)?;
     let mut sink = Sink::default();
+    sink.finder = foreign.lines();
     sink.loss.read_as = format.as_str().to_owned();
     sink.loss.missing.extend([
         Missing::Kinds,

@@ -17,7 +17,9 @@ use crate::trace::arguments::Arguments;
 use crate::trace::emit::{At, CallLine, ErrorPart, Lines, ResultLine};
 use crate::trace::foreign::{Imported, LossReport, Missing, Oddity};
 use crate::trace::json;
+use crate::trace::origin::{LineFinder, Origins, Stands};
 use crate::trace::text::Foreign;
+use crate::trace::wire;
 
 /// Turns a whole foreign source, called `name`, into lines of our own trace format: JSON Lines, JSON documents one
 /// after the other, or one document with an array of rows.
@@ -26,7 +28,7 @@ use crate::trace::text::Foreign;
 /// Bytes that are no text or no JSON, with the place; a mapping of which no row is a call, with what the rows have.
 pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str) -> Result<Imported, Report> {
     let foreign = Foreign::new(bytes, name)?;
-    let mut applier = Applier::new(mapping, name);
+    let mut applier = Applier { finder: foreign.lines(), ..Applier::new(mapping, name) };
     let mut documents = Documents::new(foreign);
     while let Some(next) = documents.next() {
         match next {
@@ -40,8 +42,8 @@ pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str) -> Result<Imported, Re
             Err(broken) => return Err(broken.report),
         }
     }
-    let lines = applier.take_lines();
-    applier.finish().map(|loss| Imported { lines, loss })
+    let (lines, origins) = (applier.take_lines(), applier.take_origins());
+    applier.finish().map(|loss| Imported { lines, origins, loss })
 }
 
 /// A mapping at work on a source that comes in parts.
@@ -51,6 +53,8 @@ pub struct Applier<'m> {
     name: String,
     lines: Lines,
     loss: LossReport,
+    /// Where the rows stand.
+    finder: LineFinder,
     /// How many rows had what each selector looks for.
     hits: Vec<u64>,
     sample: Sample,
@@ -65,6 +69,7 @@ impl<'m> Applier<'m> {
             mapping,
             name: name.to_owned(),
             lines: Lines::default(),
+            finder: LineFinder::default(),
             loss: LossReport { read_as: "rows of a mapping".into(), ..LossReport::default() },
             hits: vec![0; mapping.selectors],
             sample: Sample::default(),
@@ -89,6 +94,7 @@ impl<'m> Applier<'m> {
         };
         let foreign = Foreign::new(bytes, &name).map_err(moved)?;
         let document = foreign.document().map_err(moved)?;
+        self.finder = LineFinder::new(foreign.text, number);
         self.document(document, &format!("line {number}"));
         Ok(())
     }
@@ -96,6 +102,11 @@ impl<'m> Applier<'m> {
     /// The trace lines since the last time.
     pub fn take_lines(&mut self) -> Vec<u8> {
         self.lines.take()
+    }
+
+    /// Where the trace lines come from, since the last time.
+    pub fn take_origins(&mut self) -> Origins {
+        self.lines.take_origins()
     }
 
     /// What the source could not tell, and which parts of the mapping no row had.
@@ -122,20 +133,21 @@ impl<'m> Applier<'m> {
         self.rows += 1;
         self.sample.see(raw);
         let row = Row::new(raw);
+        let stands = self.finder.find(raw);
         let call = self.mapping.call.is_for(&row);
         let result = self.mapping.result.as_ref().filter(|result| result.is_for(&row));
         if call {
-            self.call(&row, place, result.is_some());
+            self.call(&row, (place, stands), result.is_some());
         }
         if let Some(result) = result {
-            self.result(result, &row, place, call);
+            self.result(result, &row, (place, stands), call);
         }
         if !call && result.is_none() {
             self.loss.saw(Oddity::UnmatchedRow, place);
         }
     }
 
-    fn call(&mut self, row: &Row<'_>, place: &str, answered: bool) {
+    fn call(&mut self, row: &Row<'_>, (place, stands): (&str, Stands), answered: bool) {
         let map = &self.mapping.call;
         let Some(tool) = self.scalar(Some(&map.tool), row).filter(|tool| !tool.is_empty()) else {
             self.loss.saw(Oddity::CallWithoutTool, place);
@@ -163,6 +175,7 @@ impl<'m> Applier<'m> {
             evidence: evidence.as_deref(),
             token: token.as_deref(),
             source: place,
+            stands,
             ..CallLine::default()
         });
     }
@@ -177,7 +190,7 @@ impl<'m> Applier<'m> {
         id.or_else(|| answered.then(|| Cow::Owned(place.to_owned())))
     }
 
-    fn result(&mut self, map: &ResultMap, row: &Row<'_>, place: &str, called: bool) {
+    fn result(&mut self, map: &ResultMap, row: &Row<'_>, (place, stands): (&str, Stands), called: bool) {
         let mapping = self.mapping;
         let run = self.scalar(map.run.as_ref().or(mapping.call.run.as_ref()), row);
         let id = self.scalar(map.id.as_ref().or(mapping.call.id.as_ref()), row);
@@ -209,7 +222,9 @@ impl<'m> Applier<'m> {
             started,
             at,
             failed,
+            row: Some(wire::hash_of_line(row.raw.get())),
             source: place,
+            stands,
             ..ResultLine::default()
         });
     }

@@ -6,9 +6,9 @@ use std::ops::Range;
 use crate::time::{Duration, Instant};
 use crate::trace::model::RecordedAnswer;
 
-/// Whether a line of a trace may have a field of this name.
+/// Whether a field of this name speaks for a line of a trace: `source` and `row` are words of many logs.
 pub fn is_field(name: &str) -> bool {
-    super::names::NAMES.contains(&name)
+    super::names::NAMES.contains(&name) && !["source", "row"].contains(&name)
 }
 
 /// What a line says.

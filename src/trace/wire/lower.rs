@@ -20,9 +20,9 @@ use crate::trace::wire::fields::{self, Fields};
 use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Listener, Parsed};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
-    LineFields, NAMES, RUN, STARTED, STATUS, TIMEOUT, TOKEN, TOOL, TYPE,
+    LineFields, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
-use crate::trace::{canonical, iso, scan};
+use crate::trace::{canonical, hash, iso, scan};
 
 type Outcome<T> = Result<T, Box<LineError>>;
 
@@ -49,6 +49,13 @@ pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
     let mut said = None;
     let unknown_fields = parse_among(line, &mut KnownErrors::default(), &mut said)?;
     Ok(Parsed { line: said.unwrap_or(Line::Other), unknown_fields })
+}
+
+/// Tells a line from others that say the same as far as anyone knows.
+pub fn hash_of_line(line: &str) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the answers of one call apart")]
+    let bits = hash::bytes(line.trim_end().as_bytes(), 0) as u32;
+    bits.max(1)
 }
 
 /// [`parse_line`] without the fast lane.
@@ -167,15 +174,30 @@ impl<'a> Lowering<'a> {
 
     #[inline]
     fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<RecordedAnswer> {
+        let reply = self.reply(fields, beside)?;
         Ok(RecordedAnswer {
             to: fields.field(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
             attempt: fields.field(ATTEMPT).map(|raw| self.attempt(raw)).transpose()?,
             started: fields.field(STARTED).map(|raw| self.instant(raw, "started_ms")).transpose()?,
             at: self.time(fields)?,
-            reply: self.reply(fields, beside)?,
+            reply,
             inferred: false,
+            from_text: fields.field(STATUS_FROM) == Some("\"text\""),
+            line_hash: self.line_hash(fields, beside),
             place: Place::default(),
         })
+    }
+
+    /// What tells the line from others that say the same: of an imported one its row, for its place alone differs from
+    /// that of a row which says the same.
+    #[inline]
+    fn line_hash(self, fields: &Fields<'a, LINE_FIELDS>, beside: &Beside<'a, '_>) -> u32 {
+        let says_more = beside.unknown_fields > 0 || fields.field(SOURCE).is_some();
+        match fields.field(ROW).and_then(|row| row.parse().ok()) {
+            Some(row) => row,
+            None if says_more => hash_of_line(self.line),
+            None => 0,
+        }
     }
 
     #[inline]

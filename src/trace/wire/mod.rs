@@ -12,5 +12,5 @@ mod unfamiliar;
 
 pub use errors::KnownErrors;
 pub use line::{AnswerLine, CallLine, Line, LineError, Listener, Parsed, is_field};
-pub use lower::{parse_among, parse_line};
+pub use lower::{hash_of_line, parse_among, parse_line};
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};

@@ -19,7 +19,12 @@ pub(super) const STARTED: usize = 12;
 pub(super) const STATUS: usize = 13;
 pub(super) const ERROR: usize = 14;
 pub(super) const ANSWERS: usize = 15;
-pub(super) const LINE_FIELDS: usize = 16;
+/// Where an import found what the line says; for people.
+pub(super) const SOURCE: usize = 16;
+pub(super) const STATUS_FROM: usize = 17;
+/// Tells the foreign row that a line was made of from others.
+pub(super) const ROW: usize = 18;
+pub(super) const LINE_FIELDS: usize = 19;
 
 pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "type",
@@ -38,6 +43,9 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "status",
     "error",
     "answers",
+    "source",
+    "status_from",
+    "row",
 ];
 
 /// The fields of a line.
@@ -60,6 +68,8 @@ impl Known for LineFields {
         const ERROR_: u64 = first_eight(b"\"error\":");
         const RUN_: u64 = first_eight(b"\"run_id\"");
         const STATUS_: u64 = first_eight(b"\"status\"");
+        const SOURCE_: u64 = first_eight(b"\"source\"");
+        const STATUS_FROM_: u64 = first_eight(b"\"status_");
         const ID_: u64 = first_eight(b"\"call_id");
         const ATTEMPT_: u64 = first_eight(b"\"attempt");
         const STARTED_: u64 = first_eight(b"\"started");
@@ -74,6 +84,8 @@ impl Known for LineFields {
             ERROR_ => Some((ERROR, 8)),
             RUN_ => then(RUN, b":"),
             STATUS_ => then(STATUS, b":"),
+            SOURCE_ => then(SOURCE, b":"),
+            STATUS_FROM_ => then(STATUS_FROM, b"from\":"),
             ID_ => then(ID, b"\":"),
             ATTEMPT_ => then(ATTEMPT, b"\":"),
             STARTED_ => then(STARTED, b"_ms\":"),

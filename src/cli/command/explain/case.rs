@@ -1,7 +1,7 @@
 //! The one call that is explained, and the means to simulate it again under another playbook.
 
 use super::recorded::Recorded;
-use crate::cli::view::facts_in_words;
+use crate::cli::view::{facts_in_words, facts_of_recorded, of_recorded};
 use crate::event::{Finding, FindingBy, Intent, Transcript, unnamed};
 use crate::fixture::model::Fixture;
 use crate::ids::CallId;
@@ -10,6 +10,7 @@ use crate::report::view::{CallView, RunView};
 use crate::sim::{Plan, Record, Scenario, Simulator};
 use crate::time::Instant;
 use crate::trace::model::RecordedCall;
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 /// A call and whence its answers come.
@@ -20,8 +21,8 @@ pub enum Case {
         call: Box<RecordedCall>,
         /// What answers where the recording ends.
         beyond: BeyondTape,
-        /// The input it stands in.
-        input: String,
+        /// What the inputs are called, and where their lines come from.
+        sources: Sources,
         /// What the recording shows of it, whatever the playbook.
         recorded: Recorded,
     },
@@ -116,24 +117,18 @@ impl Case {
         }
     }
 
+    /// What is known of the tool and of the recording, in words.
+    pub fn facts_in_words(&self, ran: &Ran) -> String {
+        match self {
+            Case::Recorded { call, .. } => facts_of_recorded(call, ran.facts),
+            Case::Rehearsed { .. } => facts_in_words(ran.facts),
+        }
+    }
+
     /// The case as a page shows it; `facts` and `reference` are texts that the view borrows.
     pub fn view<'a>(&'a self, facts: &'a str, reference: &'a str) -> CallView<'a> {
         match self {
-            Case::Recorded { call, input, .. } => CallView {
-                reference,
-                id: call.id(),
-                run: call.run(),
-                input: Some(input),
-                line: Some(call.place.line),
-                tool: call.tool(),
-                args: call.args(),
-                key: call.key(),
-                token: call.token(),
-                facts,
-                at: call.at.unwrap_or(Instant::ZERO),
-                timed: call.at.is_some(),
-                recorded: Some(call),
-            },
+            Case::Recorded { call, sources, .. } => of_recorded(call, reference, facts, sources),
             Case::Rehearsed { .. } => {
                 let written = self.written();
                 CallView {
@@ -142,11 +137,13 @@ impl Case {
                     run: None,
                     input: None,
                     line: None,
+                    path: None,
                     tool: self.tool(),
                     args: written.map(|call| call.args.as_str()),
                     key: self.key(),
                     token: self.token(),
                     facts,
+                    declared: false,
                     at: written.map_or(Instant::ZERO, |call| call.at),
                     timed: true,
                     recorded: None,
@@ -178,10 +175,5 @@ impl Ran {
             findings: self.findings.clone(),
             intent: self.intent,
         }
-    }
-
-    /// What is known of the tool, in words.
-    pub fn facts_in_words(&self) -> String {
-        facts_in_words(self.facts)
     }
 }

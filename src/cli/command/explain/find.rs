@@ -11,6 +11,7 @@ use crate::diagnostic::did_you_mean;
 use crate::report::text;
 use crate::sim::Plan;
 use crate::trace::assemble::TracedCall;
+use crate::trace::origin::Sources;
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
@@ -61,11 +62,12 @@ struct Candidate {
 /// # Errors
 /// An input that cannot be read; no such call, or several.
 pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
+    let sources = inputs::sources(search.inputs);
     let mut candidates = Candidates::default();
     for (number, input) in search.inputs.iter().enumerate() {
         match inputs::is_fixture(input) {
             true => in_fixture(search, input, &mut candidates)?,
-            false => in_trace(search, (number, input), plan, &mut candidates)?,
+            false => in_trace(search, (number, input), plan, &sources, &mut candidates)?,
         }
     }
     let Candidates { exact, others, names } = candidates;
@@ -120,22 +122,24 @@ fn in_trace(
     search: &Search<'_>,
     (number, input): (usize, &str),
     plan: &Plan,
+    sources: &Sources,
     candidates: &mut Candidates,
 ) -> Result<(), Failure> {
     let mapping = search.reading.mapping()?;
-    let trace = inputs::trace(input, mapping.as_ref())?;
+    let mut trace = inputs::trace(input, mapping.as_ref())?;
     let writes = |tool: &str| plan.facts(tool).access == crate::playbook::model::Access::Write;
-    let shown = files::display_name(input);
-    let place = |line: u64| format!("{input}:{line}");
-    let mut watching = Watching::new(plan, &search.beyond);
+    if let Some(origins) = trace.origins.take() {
+        sources.learn(number, origins);
+    }
+    let place = search.wanted.map(inputs::place);
+    let mut watching = Watching::new(plan, &search.beyond, sources);
     let mut kept: Vec<Wanted> = Vec::new();
     let number = u32::try_from(number).unwrap_or(u32::MAX);
     each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
         let call = &closed.call;
         let reference = call.reference();
-        let exact = search
-            .wanted
-            .is_some_and(|wanted| wanted == reference || wanted.contains(':') && wanted == place(call.place.line));
+        let exact =
+            search.wanted == Some(&reference) || place.as_ref().is_some_and(|p| sources.is_meant(p, call.place));
         let is_wanted = exact || search.wanted.is_none_or(|wanted| call.id() == Some(wanted));
         candidates.remember(&reference);
         if let Some(id) = call.id() {
@@ -152,11 +156,11 @@ fn in_trace(
         candidates.keep(exact, || Candidate {
             input: input.to_owned(),
             reference: call.reference(),
-            place: Some(place(call.place.line)),
+            place: Some(sources.say(call.place)),
             case: Case::Recorded {
                 call: Box::new(call),
                 beyond: search.beyond.clone(),
-                input: shown.clone(),
+                sources: sources.clone(),
                 recorded,
             },
         });

@@ -7,6 +7,8 @@ use crate::playbook::model::{Access, ToolFacts};
 use crate::replay::{Recording, Tokens, finding, judge_attempts};
 use crate::sim::Plan;
 use crate::trace::assemble::{ClosedCall, TracedCall};
+use crate::trace::model::Place;
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 /// What the recording shows of one call.
@@ -47,6 +49,7 @@ impl Recorded {
 pub struct Watching<'a> {
     plan: &'a Plan,
     beyond: &'a BeyondTape,
+    sources: &'a Sources,
     recording: Recording,
     tokens: Tokens,
     booked: Vec<Booked>,
@@ -71,8 +74,15 @@ struct Booked {
 
 impl<'a> Watching<'a> {
     /// Nothing seen yet; tool facts come from `plan`.
-    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape) -> Watching<'a> {
-        Watching { plan, beyond, recording: Recording::default(), tokens: Tokens::default(), booked: Vec::new() }
+    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape, sources: &'a Sources) -> Watching<'a> {
+        Watching {
+            plan,
+            beyond,
+            sources,
+            recording: Recording::default(),
+            tokens: Tokens::default(),
+            booked: Vec::new(),
+        }
     }
 
     /// Takes the next closed call; gives what the recording shows of it so far if it `is_wanted`.
@@ -80,7 +90,7 @@ impl<'a> Watching<'a> {
         let facts = self.plan.facts(closed.call.tool());
         let token_spent = self.tokens.take(self.plan, closed, self.beyond);
         let mut findings = Vec::new();
-        self.recording.take(closed, facts, |finding| findings.push(finding));
+        self.recording.take(closed, facts, Some(self.plan), |finding| findings.push(finding));
         self.book(closed, facts);
         if is_wanted {
             judge_attempts(&closed.call, facts, self.plan, &mut findings);
@@ -129,7 +139,11 @@ impl<'a> Watching<'a> {
             }
             let name = match booked.run == marks.run {
                 true => format!("{}#{}", call.run().unwrap_or(""), booked.number_in_run),
-                false => format!("the call in line {}", booked.line),
+                false => {
+                    let origin = self.sources.of(Place { line: booked.line, ..call.place });
+                    let path = origin.path.map_or_else(String::new, |path| format!(" ({path})"));
+                    format!("the call in line {}{path}", origin.line)
+                }
             };
             let Booked { line, effects, maybe, claim, .. } = *booked;
             others.push((line, Other { name, later: line > call.place.line, effects, maybe, claim }));

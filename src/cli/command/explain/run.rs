@@ -15,6 +15,7 @@ use crate::playbook::model::Tools;
 use crate::report::block::{self, Alike, Arguments, Style};
 use crate::report::style::Palette;
 use crate::report::text;
+use crate::report::view::CallView;
 use crate::sim::Plan;
 use crate::upstream::BeyondTape;
 
@@ -32,10 +33,10 @@ pub struct Args {
     pub inputs: Vec<String>,
 
     /// The call: a reference such as `r1#3` (run and number), its place FILE:LINE, or its own id
-    #[arg(long, value_name = "REF|PLACE|ID")]
+    #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true)]
     pub call: Option<String>,
 
-    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
@@ -84,9 +85,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 pub fn page(case: &Case, plan: &Plan, tools: &Tools, style: Style) -> String {
     let reference = case.reference();
     let ran = case.simulate(plan);
-    let facts = ran.facts_in_words();
+    let facts = case.facts_in_words(&ran);
+    let view = CallView { declared: ran.facts.declared, ..case.view(&facts, &reference) };
     let runs = [ran.run(plan)];
-    let mut sections = vec![block::render(1, &case.view(&facts, &reference), &runs, &Alike::default(), style)];
+    let mut sections = vec![block::render(1, &view, &runs, &Alike::default(), style)];
     sections.push(section("What happened", story(case, plan, &ran, style.width), style.palette));
     let others = otherwise::tell(case, plan, tools, &ran);
     if !others.is_empty() {

@@ -12,6 +12,7 @@ use crate::report::style::Palette;
 use crate::sim::Plan;
 use crate::time::Instant;
 use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 fn plan(name: &str) -> Plan {
@@ -32,6 +33,8 @@ fn answered(at_ms: u64, reply: Reply) -> RecordedAnswer {
         at: Some(Instant::from_millis(at_ms)),
         reply,
         inferred: false,
+        from_text: false,
+        line_hash: 0,
         place: Place::default(),
     }
 }
@@ -52,7 +55,7 @@ fn refund(key: Option<&str>, answers: Vec<RecordedAnswer>) -> Case {
     Case::Recorded {
         call: Box::new(call),
         beyond: BeyondTape::Unanswered,
-        input: "trace.jsonl".into(),
+        sources: Sources::new(["trace.jsonl".to_owned()]),
         recorded: Recorded::default(),
     }
 }

@@ -56,7 +56,7 @@ pub struct Args {
     #[arg(long, requires = "expected")]
     pub new: bool,
 
-    /// The playbook: an embedded name or a path [default: the project's, or standard]
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
@@ -72,6 +72,8 @@ pub struct Args {
 /// The call that is meant.
 struct Found {
     call: Box<RecordedCall>,
+    /// Its line in the user's own file.
+    line: u64,
     /// An earlier call of its run has sent its reversal token.
     token_spent: bool,
 }
@@ -120,7 +122,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                 .map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default(),
             call: call.reference(),
-            line: call.place.line,
+            line: about.line,
         },
         before: sliced.ending.clone(),
     };
@@ -200,7 +202,7 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
         beyond: BeyondTape::Unanswered,
         redaction: &raw,
     };
-    let Case::Recorded { call, recorded, .. } = explain::find(&search, plan)? else {
+    let Case::Recorded { call, recorded, sources, .. } = explain::find(&search, plan)? else {
         return Err(Failure::said(format!("`{}` is no recording", args.input)));
     };
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
@@ -216,7 +218,7 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
     })?;
     let mut calls: Vec<RecordedCall> = latest.into_values().collect();
     calls.push((*call).clone());
-    Ok((Found { call, token_spent: recorded.token_spent }, calls))
+    Ok((Found { line: sources.of(call.place).line, call, token_spent: recorded.token_spent }, calls))
 }
 
 /// The slice, redacted and read back: the playbook must make the same of it as of the trace.

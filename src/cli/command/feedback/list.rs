@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::run::Format;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::Format;
 use crate::cli::kept;
 use crate::cli::output::Output;
 use crate::cli::project::Project;

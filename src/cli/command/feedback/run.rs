@@ -1,7 +1,5 @@
 //! `playproof feedback`: which of its questions is asked.
 
-use clap::ValueEnum;
-
 use super::{add, change, list, show};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
@@ -43,15 +41,6 @@ pub enum Question {
     Close(change::Close),
     /// Take the closing back
     Reopen(change::Reopen),
-}
-
-/// How results are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    Table,
-    /// One JSON document
-    Json,
 }
 
 /// Answers.

@@ -1,10 +1,10 @@
 //! `playproof feedback show ID`: the note, what was made of the call then and now, and the call explained.
 
-use super::run::Format;
 use crate::cli::command::explain::{self, Case, Search};
 use crate::cli::command::propose::{self, Stand};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
+use crate::cli::format::Format;
 use crate::cli::kept;
 use crate::cli::output::Output;
 use crate::cli::project::Project;

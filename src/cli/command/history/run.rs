@@ -1,9 +1,8 @@
 //! `playproof history`: the accepted proposals and approvals, oldest first.
 
-use clap::ValueEnum;
-
 use super::verify;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::PublicFormat;
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
@@ -38,7 +37,7 @@ pub struct Args {
 
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: Format,
+    pub format: PublicFormat,
 
     /// Show every row of every record
     #[arg(long)]
@@ -50,17 +49,6 @@ pub struct Args {
 pub enum Question {
     /// Say whether the records explain every approved row, and the goldens their dangerous changes
     Verify(verify::Args),
-}
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    Table,
-    /// One JSON document
-    Json,
-    /// For a pull request or a wiki
-    Markdown,
 }
 
 /// Shows, or answers the other question.
@@ -81,12 +69,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .next("playproof approve --reason '...'"));
     }
     match args.format {
-        Format::Table => {
+        PublicFormat::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&entries, extent, terminal.out.width, Palette::new(terminal.out.colour)))?;
         }
-        Format::Json => output.page(&json(&entries))?,
-        Format::Markdown => output.page(&markdown(&entries))?,
+        PublicFormat::Json => output.page(&json(&entries))?,
+        PublicFormat::Markdown => output.page(&markdown(&entries))?,
     }
     Ok(Exit::Clean)
 }

@@ -1,19 +1,19 @@
 //! `playproof history verify`: whether the records explain the lock, and the goldens their dangerous changes.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use clap::ValueEnum;
 
 use crate::check::Id;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::format::Format;
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{folders, git};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{GoldenFile, Lock};
-use crate::history::{Entry, History, Kind, Objection, reason_for, reasons, verify};
+use crate::history::{Entry, History, Kind, Objection, reason_for, reasons, rewritten, unkept, verify};
 use crate::report::history::objections_json;
 use crate::report::style::Palette;
 use crate::report::text::{counted, wrapped};
@@ -30,9 +30,13 @@ Examples:
   playproof history verify --since main    also whether dangerous changes of goldens since then say why
 
 Replayed from nothing, the records must give exactly the rows of the lock, each beginning where the one before it
-ended. The ADR of an accepted proposal must be there. A golden keeps a reason for each time that a changed effect or
-a weakened guard was accepted; that none is missing can be told only against what the golden was: `--since REV` asks
-git, from where this branch left REV. Fixtures and goldens that a record names may have gone since.
+ended, and a row's reason in the lock must be that of the record that last changed it. The ADR of an accepted proposal
+must be there, and goldens that changed dangerously with it must keep its reason. Fixtures and goldens that a record
+names may have gone since.
+
+Files alone cannot tell whether a reason was edited everywhere that it stands, nor whether one that was given to
+`accept`, which is kept in the golden alone, is missing or is another by now. `--since REV` asks git, from where this
+branch left REV: a reason that was there then must still be there, and a golden that changed dangerously needs one.
 
 Exit codes: 0 everything is explained, 1 something is not, 2 nothing to verify, or files that cannot be used.")]
 pub struct Args {
@@ -43,15 +47,6 @@ pub struct Args {
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
-}
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people, each place underlined
-    Table,
-    /// One JSON document
-    Json,
 }
 
 /// What was looked at.
@@ -97,8 +92,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         looked.reasons += golden.reasons.len();
         objections.extend(reasons(golden, source));
     }
+    objections.extend(history.entries().iter().flat_map(|entry| unkept(entry, &goldens)));
     if let Some(rev) = &args.since {
-        looked.changed = Some(since(&workspace, rev, &goldens, &mut objections)?);
+        let since = Since::of(&workspace, rev)?;
+        looked.changed = Some(since.goldens(&goldens, &mut objections)?);
+        since.records(&history, &mut objections)?;
     }
     let next = next(&objections);
     match args.format {
@@ -134,26 +132,51 @@ fn goldens(workspace: &Workspace, lock: &Lock, history: &History) -> Result<Vec<
     workspace.goldens_that_end_in(".snap", &playbooks)?.iter().map(read).collect()
 }
 
-/// How many goldens changed since the revision; those that changed dangerously without a reason are objected to.
-fn since(
-    workspace: &Workspace,
-    rev: &str,
-    goldens: &[(GoldenFile, Arc<Source>)],
-    objections: &mut Vec<Objection>,
-) -> Result<usize, Failure> {
-    let root = workspace.root();
-    let base = git::merge_base(root, rev)?;
-    let changed = git::changed_since(root, &base)?;
-    let mut count = 0;
-    for (golden, source) in goldens.iter().filter(|(_, source)| changed.contains(Path::new(&source.name))) {
-        let Some(before) = git::text_at(root, &base, Path::new(&source.name))? else { continue };
-        count += 1;
-        // What could not be read before promised nothing.
-        if let Ok(before) = GoldenFile::parse(&Source::whole(source.name.clone(), before)) {
-            objections.extend(reason_for(&before, golden, source));
-        }
+/// What was there before this branch, as git knows it.
+struct Since<'a> {
+    workspace: &'a Workspace,
+    base: String,
+    changed: BTreeSet<PathBuf>,
+}
+
+impl Since<'_> {
+    fn of<'a>(workspace: &'a Workspace, rev: &str) -> Result<Since<'a>, Failure> {
+        let base = git::merge_base(workspace.root(), rev)?;
+        let changed = git::changed_since(workspace.root(), &base)?;
+        Ok(Since { workspace, base, changed })
     }
-    Ok(count)
+
+    fn text(&self, path: &Path) -> Result<Option<String>, Failure> {
+        git::text_at(self.workspace.root(), &self.base, path)
+    }
+
+    /// How many goldens changed; those that did so dangerously without a reason are objected to.
+    fn goldens(
+        &self,
+        goldens: &[(GoldenFile, Arc<Source>)],
+        objections: &mut Vec<Objection>,
+    ) -> Result<usize, Failure> {
+        let mut count = 0;
+        for (golden, source) in goldens.iter().filter(|(_, source)| self.changed.contains(Path::new(&source.name))) {
+            let Some(before) = self.text(Path::new(&source.name))? else { continue };
+            count += 1;
+            // What could not be read before promised nothing.
+            if let Ok(before) = GoldenFile::parse(&Source::whole(source.name.clone(), before)) {
+                objections.extend(reason_for(&before, golden, source));
+            }
+        }
+        Ok(count)
+    }
+
+    /// Records that were there and are gone, or give another reason, are objected to.
+    fn records(&self, history: &History, objections: &mut Vec<Objection>) -> Result<(), Failure> {
+        let folder = PathBuf::from(self.workspace.name(&self.workspace.record_path("")));
+        for path in self.changed.iter().filter(|path| path.starts_with(&folder)) {
+            let Some(before) = self.text(path)? else { continue };
+            objections.extend(rewritten(history, &path.to_string_lossy(), &before));
+        }
+        Ok(())
+    }
 }
 
 fn next(objections: &[Objection]) -> Option<String> {
@@ -196,7 +219,7 @@ fn page(
     };
     let changed = match (looked.changed, since) {
         (Some(changed), Some(rev)) => format!("{} since {}", count(changed, "changed", "changed"), text::visible(rev)),
-        _ => "whether one changed without a reason that it wants, only `--since REV` can tell".to_owned(),
+        _ => "whether a reason is missing or was rewritten, only `--since REV` can tell".to_owned(),
     };
     let kept = count(looked.reasons, "reason", "reasons");
     let goldens = format!("{} with {kept}; {changed}", count(looked.goldens, "golden", "goldens"));

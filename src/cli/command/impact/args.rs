@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use crate::cli::format::PublicFormat;
 use crate::cli::reading::Reading;
 use crate::cli::{beyond, reason};
 use crate::upstream::BeyondTape;
@@ -25,18 +26,6 @@ Examples:
 Exit codes: 0 clean; 1 what --fail-on names, or an unsafe finding under the candidate only; 2 unusable input or usage,
 nothing to compare; 3 with --strict an undetermined call.";
 
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A page for people
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
-    /// For a pull request
-    Markdown,
-}
-
 /// What makes the command fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
@@ -54,7 +43,7 @@ pub struct Args {
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
 
-    /// The playbook that is: an embedded name or a path [default: the project's, or standard]
+    /// The playbook that is: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub base: Option<String>,
 
@@ -88,7 +77,7 @@ pub struct Args {
 
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: Format,
+    pub format: PublicFormat,
 
     /// Threads; the result is the same for any number [default: all cores]
     #[arg(short, long, value_name = "N")]

@@ -1,13 +1,14 @@
 //! `playproof impact`: from arguments to a page and an exit code.
 
-use super::args::{Args, FailOn, Format};
+use super::args::{Args, FailOn};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
+use crate::cli::format::PublicFormat;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
-use crate::cli::{beyond, playbooks};
+use crate::cli::{beyond, inputs, playbooks};
 use crate::impact::{Gate, Impact, Part, Watcher};
 use crate::playbook::fingerprint;
 use crate::report::impact::{Shown, json, markdown, page};
@@ -37,6 +38,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .reading(&args.reading)
             .beyond(&args.beyond_tape.clone().unwrap_or_default()),
         inputs: &args.inputs,
+        sources: inputs::sources(&args.inputs),
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         jobs: args.jobs,
@@ -48,12 +50,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
     let gate = gate(args);
     let next = next(args, &base, &impact);
-    let Streamed { replayed, notes, names } = &streamed;
+    let Streamed { replayed, notes, sources } = &streamed;
     let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_deref() };
     match args.format {
-        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
-        Format::Markdown => output.page(&markdown(&shown))?,
-        Format::Json => output.write(&json(&shown, names))?,
+        PublicFormat::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        PublicFormat::Markdown => output.page(&markdown(&shown))?,
+        PublicFormat::Json => output.write(&json(&shown, sources))?,
     }
     Ok(exit(args, &gate, &impact))
 }

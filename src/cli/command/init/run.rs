@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use super::page::Said;
-use super::set::{self, Before, Set};
+use super::set::{self, Before, Part, Set};
 use super::traces;
 use crate::check::Verdict;
+use crate::cli::changeset::{self, Alone, Change};
 use crate::cli::checking::{self, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
-use crate::cli::planting::Planting;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
-use crate::report::text::counted;
+use crate::report::text::{counted, shell_word};
 
 /// Where, and from what.
 #[derive(Debug, clap::Args)]
@@ -44,9 +44,12 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let root = root(&args.folder);
     let before = Before::of(&root)?;
+    let staging = before.staging();
+    let recover = |failure: Failure| recoverable(failure, &staging, &root);
+    changeset::refuse_interrupted(&staging).map_err(recover)?;
     let drawn = traces::draw(&args.from, &before.project())?;
     let set = set::plan(&before, &drawn)?;
-    plant(&root, &set)?;
+    plant(&root, &staging, &set).map_err(recover)?;
     let (check, ended) = match set.is_whole {
         true => checked(&root, &set),
         false => (None, Ok(Exit::Clean)),
@@ -63,16 +66,20 @@ fn root(folder: &str) -> PathBuf {
     Path::new(folder).components().filter(|step| *step != std::path::Component::CurDir).collect()
 }
 
-/// Writes what is missing.
-fn plant(root: &Path, set: &Set) -> Result<(), Failure> {
-    let mut planting = Planting::default();
-    for part in set.parts.iter().filter(|part| !part.kept) {
-        planting.file(&root.join(&part.path), &part.source.text).map_err(|failure| {
-            failure.help("nothing was written: what had been was taken back").next("playproof help init")
-        })?;
+/// Writes what is missing, and overwrites nothing that has appeared meanwhile.
+fn plant(root: &Path, staging: &Path, set: &Set) -> Result<(), Failure> {
+    let missing = set.parts.iter().filter(|part| !part.kept);
+    let create = |part: &Part| Change::Create(root.join(&part.path), part.source.text.clone().into_bytes());
+    let changes: Vec<Change> = missing.map(create).collect();
+    if changes.is_empty() { Ok(()) } else { Alone::at(staging)?.commit(&changes) }
+}
+
+/// Commands find a project from its own folder.
+fn recoverable(failure: Failure, staging: &Path, root: &Path) -> Failure {
+    match changeset::is_interrupted(staging) && !root.as_os_str().is_empty() {
+        true => failure.next(format!("cd {} && playproof propose recover", shell_word(&root.to_string_lossy()))),
+        false => failure,
     }
-    planting.keep();
-    Ok(())
 }
 
 /// What `check` says of the project, and how the command ends for it.

@@ -7,9 +7,9 @@ use super::starter::{self, PLAYBOOK, PLAYBOOK_FILE};
 use super::traces::Drawn;
 use super::{accepted, recorded};
 use crate::cli::exit::Failure;
-use crate::cli::planting::{Taken, taken};
+use crate::cli::folders::{self, Taken, taken};
 use crate::cli::project::{self, Project};
-use crate::cli::{files, folders, playbooks};
+use crate::cli::{files, playbooks, workspace};
 use crate::diagnostic::Source;
 use crate::fixture;
 use crate::playbook::model::Tools;
@@ -72,6 +72,12 @@ impl Before {
     /// The project's own settings.
     pub fn project(&self) -> Project {
         self.project.clone().unwrap_or_default()
+    }
+
+    /// Where the files are laid out before they are written: where every other command finds them.
+    pub fn staging(&self) -> PathBuf {
+        let proposals = self.project.as_ref().and_then(|project| project.proposals.as_ref());
+        proposals.map_or_else(|| self.root.join("proposals"), PathBuf::from).join(workspace::STAGING)
     }
 
     /// Whether the folder's project keeps its playbook, fixtures and goldens elsewhere than a new one does.

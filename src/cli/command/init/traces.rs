@@ -118,7 +118,10 @@ fn opened(path: &str, mappings: &mut Vec<Drafted>) -> Result<(TraceInput, Option
             let bytes = inputs::whole(path)?;
             let (imported, mapping) = mapped(path, &bytes, mappings)?;
             let lines = Box::new(Cursor::new(imported.lines));
-            Ok((TraceInput { name: path.to_owned(), lines, loss: Some(imported.loss) }, Some(mapping)))
+            Ok((
+                TraceInput { name: path.to_owned(), lines, loss: Some(imported.loss), origins: Some(imported.origins) },
+                Some(mapping),
+            ))
         }
     }
 }

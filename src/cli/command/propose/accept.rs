@@ -14,7 +14,7 @@ use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{folders, git};
-use crate::golden::{GoldenFile, Reason};
+use crate::golden::{Class, GoldenFile, Reason};
 use crate::history::{History, Kind, Record, Taken, next_number};
 use crate::playbook::rows;
 use crate::proposal::{FixtureDiff, numbered};
@@ -52,10 +52,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
     alone.commit(&changes)?;
     let mut lines: Vec<String> = Vec::new();
     for change in &changes {
-        lines.extend(match change {
-            Change::Write(path, _) => Some(format!("wrote {}", workspace.name(path))),
-            Change::Remove(_) => None,
-        });
+        lines.extend(change.text().map(|_| format!("wrote {}", workspace.name(change.path()))));
     }
     lines.push(format!("{} is accepted", stored.id));
     lines.push(format!("{} playproof check", palette.strong("next:")));
@@ -76,7 +73,7 @@ fn changes(desk: &Desk<'_>, stored: &Stored, tryout: &Tryout, reason: &str) -> R
     let adr_name = adr.as_ref().map(|adr| workspace.name(adr.path())).unwrap_or_default();
     changes.extend(adr);
     for (fixture, _, source) in &stored.fixtures {
-        changes.push(Change::Write(workspace.fixture_path(fixture), source.text.clone().into_bytes()));
+        changes.push(Change::Create(workspace.fixture_path(fixture), source.text.clone().into_bytes()));
     }
     changes.extend(goldens(workspace, tryout, reason)?);
     changes.extend(other_goldens(desk, stored, tryout)?);
@@ -97,20 +94,29 @@ fn record(
     let history = workspace.read_history()?;
     refuse_unrecorded(&history, tryout)?;
     let rows = rows(&tryout.applied.loaded.playbook);
-    let goldens = tryout.judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some());
+    let goldens = || tryout.judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some());
+    let explained = goldens().filter(|diff| !diff.is_new && diff.class().is_some_and(Class::wants_reason));
     let record = Record {
         kind: Kind::Proposal(Taken {
             id: stored.id.clone(),
             adr: adr.replace('\\', "/"),
             fixtures: stored.fixtures.iter().map(|(name, ..)| name.clone()).collect(),
-            goldens: goldens.map(|diff| diff.id.to_string()).collect(),
+            goldens: goldens().map(|diff| diff.id.to_string()).collect(),
+            explained: explained.map(|diff| diff.id.to_string()).collect(),
         }),
         playbook: tryout.judged.playbook.clone(),
         reason: reason.to_owned(),
         rows: history.changes(&tryout.judged.playbook, rows.iter().map(|row| (&*row.name, &*row.text))),
     };
+    if record.rows.is_empty() {
+        // The gates hold this too; such a record could never be read again.
+        return Err(Failure::said(format!(
+            "`{}` changes no row of the playbook: there is nothing to record",
+            stored.id
+        )));
+    }
     let number = next_number(history.entries().iter().map(|entry| entry.name.as_str()));
-    Ok(Change::Write(workspace.record_path(&record.file_name(number)), record.render().into_bytes()))
+    Ok(Change::Create(workspace.record_path(&record.file_name(number)), record.render().into_bytes()))
 }
 
 /// Its record says what the proposal changes, and no more: rows that nobody has recorded yet are not its own.
@@ -132,7 +138,7 @@ fn adr(workspace: &Workspace, stored: &Stored) -> Result<Option<Change>, Failure
     let number = |path: &PathBuf| path.to_str()?.get(..4)?.parse::<u32>().ok();
     let next = names.iter().filter_map(number).max().unwrap_or(0).saturating_add(1);
     let path = folder.join(format!("{next:04}-{}.md", stored.id));
-    Ok(Some(Change::Write(path, numbered(&adr.text, next).into_bytes())))
+    Ok(Some(Change::Create(path, numbered(&adr.text, next).into_bytes())))
 }
 
 /// The goldens under the playbook: those that change, and those of the new fixtures.

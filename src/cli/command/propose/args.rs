@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Subcommand, ValueEnum};
 
+use crate::cli::format::PublicFormat;
 use crate::cli::reading::Reading;
 use crate::cli::reason;
 
@@ -128,18 +129,6 @@ pub enum EffectWord {
     Unknown,
 }
 
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A page for people
-    #[default]
-    Table,
-    /// For a pull request
-    Markdown,
-    /// One JSON document
-    Json,
-}
-
 /// What `propose check` is told.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -156,7 +145,7 @@ pub struct Check {
 
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: Format,
+    pub format: PublicFormat,
 
     /// Show what it changes on recorded calls too; all paths up to the next flag
     #[arg(long, value_name = "TRACE", num_args = 1..)]

@@ -1,17 +1,18 @@
 //! `playproof propose check [ID]`: what proposals change, and what speaks against accepting them.
 
-use super::args::{Check, Format};
+use super::args::Check;
 use super::desk::{Desk, Tryout};
 use super::stored;
 use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
+use crate::cli::format::PublicFormat;
 use crate::cli::output::Output;
-use crate::cli::playbooks;
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
+use crate::cli::{inputs, playbooks};
 use crate::impact::{Gate, Part, Watcher};
 use crate::proposal::Judged;
 use crate::report::proposal::{json, markdown, page};
@@ -26,7 +27,7 @@ use crate::upstream::BeyondTape;
 /// No proposals, one that cannot be used, a project or corpus that cannot be used.
 pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    if !args.corpus.is_empty() && args.format == Format::Json {
+    if !args.corpus.is_empty() && args.format == PublicFormat::Json {
         return Err(Failure::said("`--corpus` shows a page or Markdown; for JSON compare the two playbooks")
             .next("playproof impact --candidate proposed.yaml --format json TRACE"));
     }
@@ -69,9 +70,9 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
             .next("playproof propose new VERDICT"));
     }
     match args.format {
-        Format::Table => output.page("no proposals")?,
-        Format::Markdown => output.page(&markdown(&[]))?,
-        Format::Json => output.write(&json(&[]))?,
+        PublicFormat::Table => output.page("no proposals")?,
+        PublicFormat::Markdown => output.page(&markdown(&[]))?,
+        PublicFormat::Json => output.write(&json(&[]))?,
     }
     Ok(Exit::Clean)
 }
@@ -79,16 +80,16 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
 fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output) -> Result<(), Failure> {
     let palette = Palette::new(terminal.out.colour);
     match args.format {
-        Format::Table => {
+        PublicFormat::Table => {
             let pages: Vec<String> =
                 tried.iter().map(|tryout| page(&tryout.judged, terminal.out.width, palette)).collect();
             output.page(&pages.join("\n\n"))?;
         }
-        Format::Markdown => {
+        PublicFormat::Markdown => {
             let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
             output.page(&markdown(&judged))?;
         }
-        Format::Json => {
+        PublicFormat::Json => {
             let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
             output.write(&json(&judged))?;
         }
@@ -97,7 +98,7 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
         if !args.corpus.is_empty() {
             corpus(args, terminal, tryout, output)?;
         }
-        if args.format == Format::Table && tryout.judged.gates.is_empty() {
+        if args.format == PublicFormat::Table && tryout.judged.gates.is_empty() {
             let next = format!("playproof propose accept {} --reason '...'", tryout.judged.id);
             output.page(&format!("{} {}", palette.strong("next:"), text::visible(&next)))?;
         }
@@ -121,6 +122,7 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Outpu
         command: &command,
         flags: Flags::default().reading(&args.reading),
         inputs: &args.corpus,
+        sources: inputs::sources(&args.corpus),
         reading: &args.reading,
         beyond: BeyondTape::Unanswered,
         jobs: args.jobs,
@@ -133,7 +135,7 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Outpu
     let Streamed { replayed, notes, .. } = &streamed;
     let shown = impact::Shown { impact: &compared, replayed, notes, gate: &gate, next: None };
     match args.format {
-        Format::Markdown => output.page(&format!("\n{}", impact::markdown(&shown))),
+        PublicFormat::Markdown => output.page(&format!("\n{}", impact::markdown(&shown))),
         _ => output.page(&format!("\n{}", impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))),
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::stored::{self, Stored};
 use crate::check::{Id, map, row_changes};
 use crate::cli::exit::Failure;
+use crate::cli::files;
 use crate::cli::workspace::{Used, Workspace};
-use crate::cli::{changeset, files};
 use crate::diagnostic::Source;
 use crate::fixture::model::Fixture;
 use crate::golden::Lock;
@@ -50,7 +50,6 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// Fixtures or a lock that cannot be used.
     pub fn open(workspace: &'a Workspace, jobs: NonZeroUsize) -> Result<Desk<'a>, Failure> {
-        changeset::refuse_interrupted(&workspace.staging())?;
         let fixtures = workspace.load_fixtures(&workspace.fixture_names()?, jobs)?;
         let lock = workspace.read_lock()?;
         let mut desk = Desk { workspace, jobs, fixtures, lock, touched: BTreeMap::new() };

@@ -29,10 +29,10 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     }
     let from = workspace.proposals().join(id);
     let to = free(workspace.proposals().join("rejected").join(id));
-    let mut changes = vec![Change::Write(to.join("reason.md"), format!("{reason}\n").into_bytes())];
+    let mut changes = vec![Change::Create(to.join("reason.md"), format!("{reason}\n").into_bytes())];
     for file in stored::files(&from)? {
         let below = file.strip_prefix(&from).unwrap_or(&file).to_path_buf();
-        changes.push(Change::Write(to.join(below), files::bytes(&file)?));
+        changes.push(Change::Create(to.join(below), files::bytes(&file)?));
         changes.push(Change::Remove(file));
     }
     alone.commit(&changes)?;

@@ -3,11 +3,11 @@
 use super::args::{Args, Rebase, What};
 use super::desk::playbook_of;
 use super::{accept, check, list, new, reject, stored};
+use crate::cli::changeset::{self, Change};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
-use crate::cli::{changeset, files};
 use crate::playbook::fingerprint;
 use crate::proposal::{apply, rebased};
 
@@ -29,7 +29,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 
 fn rebase(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    changeset::refuse_interrupted(&workspace.staging())?;
+    let alone = workspace.alone()?;
     let stored = stored::load(&workspace, &args.id)?;
     let (name, used) = playbook_of(&workspace, &stored)?;
     let now = fingerprint(&used.loaded.playbook);
@@ -44,21 +44,27 @@ fn rebase(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
         Failure::from(report).next(format!("mend {shown}, then playproof propose rebase {}", stored.id))
     })?;
     let text = rebased(&stored.proposal, &now.to_string());
-    files::write_atomically(&file.to_string_lossy(), text.as_bytes())?;
+    alone.commit(&[Change::Write(file, text.into_bytes())])?;
     output.page(&format!("{} is made for `{name}` as it is now ({})\nnext: {next}", stored.id, now.short()))?;
     Ok(Exit::Clean)
 }
 
 fn recover(output: &mut Output) -> Result<Exit, Failure> {
-    let workspace = Workspace::open()?;
-    let staging = workspace.staging();
-    if !changeset::is_interrupted(&staging) {
+    let workspace = Workspace::even_after_an_interruption()?;
+    let recovered = changeset::recover(&workspace.staging())?;
+    if !recovered.was_interrupted {
         output.page("nothing was interrupted")?;
         return Ok(Exit::Clean);
     }
-    let back = changeset::recover(&staging)?;
-    let mut lines: Vec<String> = back.iter().map(|path| format!("put back {path}")).collect();
-    lines.push("everything is as it was before the command that was interrupted".to_owned());
+    let mut lines: Vec<String> = recovered.back.iter().map(|path| format!("put back {path}")).collect();
+    let aside = |(path, aside): &(String, String)| format!("what was written to {path} since lies in {aside}");
+    lines.extend(recovered.aside.iter().map(aside));
+    lines.push(match recovered.back.is_empty() {
+        true => {
+            "the command that was interrupted had not changed anything yet; what it had laid out is gone".to_owned()
+        }
+        false => "everything is as it was before the command that was interrupted".to_owned(),
+    });
     lines.push("next: playproof propose list".to_owned());
     output.page(&lines.join("\n"))?;
     Ok(Exit::Clean)

@@ -170,6 +170,7 @@ fn mined(place: &Place<'_>, inputs: &[String], reading: &Reading, plan: &Plan) -
         command: &if args.traces.is_empty() { command } else { format!("{command} --trace") },
         flags: Flags::default().reading(reading),
         inputs,
+        sources: crate::cli::inputs::sources(inputs),
         reading,
         beyond: BeyondTape::Unanswered,
         jobs: None,

@@ -20,7 +20,8 @@ Examples:
 Inputs are traces (JSON Lines, also gzip or zstd), foreign recordings that are recognised (OpenAI chat messages,
 tau-bench, tau2-bench) or mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
 
-Exit codes: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
+--only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
+the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
 
 /// How the result is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -44,7 +45,7 @@ pub struct Args {
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
 
-    /// A playbook: an embedded name or a path; several are shown side by side [default: the project's, or standard]
+    /// A playbook: a name (of `playbooks/`, else embedded) or a path; several are shown side by side [default: the project's, or standard]
     #[arg(short, long = "playbook", value_name = "P")]
     pub playbooks: Vec<String>,
 
@@ -56,15 +57,15 @@ pub struct Args {
     #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
     pub beyond_tape: Option<BeyondTape>,
 
-    /// Only these calls: `failed`, `findings`, or the name of a verdict
-    #[arg(long, value_name = "failed|findings|VERDICT", help_heading = "Showing")]
+    /// List only these calls: `failed`, `findings`, or the name of a verdict
+    #[arg(long, value_name = "failed|findings|VERDICT", conflicts_with = "call", help_heading = "Showing")]
     pub only: Option<String>,
 
-    /// Only this call: a reference such as `r1#3`, its place FILE:LINE, or its own id
-    #[arg(long, value_name = "REF|PLACE|ID", help_heading = "Showing")]
+    /// List only this call: a reference such as `r1#3`, its place FILE:LINE, or its own id
+    #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true, help_heading = "Showing")]
     pub call: Option<String>,
 
-    /// Only the calls of this run
+    /// List only the calls of this run
     #[arg(long, value_name = "RUN", help_heading = "Showing")]
     pub run: Option<String>,
 

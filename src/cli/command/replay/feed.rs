@@ -11,8 +11,9 @@ use crate::cli::{files, inputs};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::replay::{Input, Inputs};
 use crate::report::overview::InputNote;
-use crate::trace::foreign::{Missing, Oddity};
+use crate::trace::foreign::Oddity;
 use crate::trace::mapping::Mapping;
+use crate::trace::origin::Sources;
 
 /// Shorter inputs are read before anyone could look at a bar.
 const LONG: u64 = 64 << 20;
@@ -29,18 +30,26 @@ pub struct Learned {
     pub refused: Option<Failure>,
 }
 
-/// The inputs, each opened when it is its turn.
-pub fn open<'a>(paths: &'a [String], mapping: Option<&'a Mapping>, notes: Notes, bar: ProgressBar) -> Inputs<'a> {
-    Box::new(paths.iter().map(move |path| {
+/// The inputs, each opened when it is its turn; `sources` learns where their lines come from.
+pub fn open<'a>(
+    paths: &'a [String],
+    mapping: Option<&'a Mapping>,
+    notes: Notes,
+    sources: Sources,
+    bar: ProgressBar,
+) -> Inputs<'a> {
+    Box::new(paths.iter().enumerate().map(move |(n, path)| {
         let input = inputs::trace(path, mapping).map_err(|failure| {
             let report = as_report(&failure);
             notes.lock().unwrap_or_else(PoisonError::into_inner).refused = Some(failure);
             report
         })?;
-        let ok_is_read = input.loss.as_ref().is_some_and(|loss| loss.missing.contains(&Missing::FailureFlags));
         let left_out = input.loss.as_ref().and_then(|loss| loss.said(Oddity::NotJson));
+        if let Some(origins) = input.origins {
+            sources.learn(n, origins);
+        }
         let read_as = input.loss.map(|loss| loss.read_as);
-        let note = InputNote { name: input.name.clone(), read_as, ok_is_read, left_out };
+        let note = InputNote { name: input.name.clone(), read_as, left_out };
         notes.lock().unwrap_or_else(PoisonError::into_inner).notes.push(note);
         Ok(Input { name: input.name, source: Box::new(Counted { source: input.lines, bar: bar.clone() }) })
     }))

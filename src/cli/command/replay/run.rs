@@ -51,6 +51,20 @@ pub fn plans(names: &[String], tools: &Tools) -> Result<Vec<Plan>, Failure> {
     names.iter().map(|name| Ok(Plan::new(playbooks::load(name)?.playbook, tools))).collect()
 }
 
+/// A fixture has no runs and is shown whole: what would select nothing there must not be passed over.
+fn refuse_selection(args: &Args, paths: &[String]) -> Result<(), Failure> {
+    let flag = match (&args.only, &args.run) {
+        (Some(_), _) => "--only",
+        (_, Some(_)) => "--run",
+        _ => return Ok(()),
+    };
+    let mut words = vec!["playproof", "replay"];
+    words.extend(paths.iter().map(String::as_str));
+    Err(Failure::said(format!("`{flag}` selects calls of a trace, and these are fixtures: {}", paths.join(", ")))
+        .help("a fixture is shown whole, or one of its calls with `--call`")
+        .next(text::shell_words(&words)))
+}
+
 fn rehearse(
     args: &Args,
     paths: &[String],
@@ -59,6 +73,7 @@ fn rehearse(
     terminal: &Terminal,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
+    refuse_selection(args, paths)?;
     let mut loaded = Vec::new();
     for path in paths {
         let fixture = fixtures::load(path)?;

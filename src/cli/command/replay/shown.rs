@@ -1,16 +1,16 @@
 //! The calls that a page of a replay shows, drawn in its format.
 
-use super::watch::{of_playbook, view};
-use crate::cli::view::facts_in_words;
+use super::watch::of_playbook;
+use crate::cli::view::{facts_of_recorded, of_recorded};
 use crate::event::{Finding, unnamed};
 use crate::ids::CallId;
 use crate::report::block::{self, Style};
 use crate::report::json::{Object, write_call};
 use crate::report::listing::{Group, Only};
-use crate::report::overview::InputNote;
 use crate::report::text;
-use crate::report::view::RunView;
+use crate::report::view::{CallView, RunView};
 use crate::sim::{Plan, ScenarioCall};
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 /// What is needed to draw a call beside the call itself.
@@ -20,10 +20,8 @@ pub struct Drawing<'a> {
     pub plans: &'a [Plan],
     /// What answers where a recording ends.
     pub beyond: &'a BeyondTape,
-    /// The inputs' names.
-    pub inputs: &'a [String],
-    /// What the inputs turned out to be.
-    pub notes: &'a [InputNote],
+    /// What the inputs are called, and where their lines come from.
+    pub sources: &'a Sources,
 }
 
 impl Drawing<'_> {
@@ -35,13 +33,10 @@ impl Drawing<'_> {
     fn block(&self, number: usize, group: &Group, style: Style) -> String {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
-        let mut facts =
-            self.plans.first().map(|plan| facts_in_words(plan.facts(detail.call.tool()))).unwrap_or_default();
-        let note = usize::try_from(detail.call.place.input).ok().and_then(|input| self.notes.get(input));
-        if note.is_some_and(|note| note.ok_is_read) {
-            facts += " · status read from the text";
-        }
-        let view = view(&detail.call, &reference[0], &facts, self.inputs);
+        let facts = self.plans.first().map(|plan| plan.facts(detail.call.tool()));
+        let declared = facts.is_some_and(|facts| facts.declared);
+        let facts = facts.map(|facts| facts_of_recorded(&detail.call, facts)).unwrap_or_default();
+        let view = CallView { declared, ..of_recorded(&detail.call, &reference[0], &facts, self.sources) };
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
@@ -49,7 +44,7 @@ impl Drawing<'_> {
     pub fn json(&self, group: &Group, out: &mut Vec<u8>) {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
-        let view = view(&detail.call, &reference[0], "", self.inputs);
+        let view = of_recorded(&detail.call, &reference[0], "", self.sources);
         let mut object = Object::open(out);
         object.number("count", group.count).texts("others", group.alike().others.iter().map(String::as_str));
         object.raws("runs", detail.records.iter().zip(self.plans), |(record, plan), out| {

@@ -10,7 +10,7 @@ use crate::cli::output::{Output, to_stderr, to_stdout};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
-use crate::cli::{beyond, files, playbooks};
+use crate::cli::{beyond, inputs, playbooks};
 use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
@@ -21,7 +21,7 @@ use crate::report::overview;
 use crate::report::summary::Totals;
 use crate::report::text;
 use crate::sim::Plan;
-use crate::trace::model::Place;
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 /// Groups of calls that are shown unless `--all` is given.
@@ -36,17 +36,18 @@ pub fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let plans = plans(&playbooks::names(&args.playbooks, project), tools)?;
-    let selection = selection(args, &plans)?;
-    let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
+    let sources = inputs::sources(&args.inputs);
+    let selection = selection(args, &plans, &sources)?;
     let lines = args.format == Format::Jsonl;
     let wanted = lines.then(|| selection.clone());
-    let watcher = Watcher { lines: wanted, listing: Listing::new(selection.clone()), inputs: names };
+    let watcher = Watcher { lines: wanted, listing: Listing::new(selection.clone()), sources: sources.clone() };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
     beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
         command: "replay",
         flags: flags(args),
         inputs: &args.inputs,
+        sources: sources.clone(),
         reading: &args.reading,
         beyond: beyond.clone(),
         jobs: args.jobs,
@@ -62,13 +63,13 @@ pub fn run(
     })?;
     refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
     let groups = watcher.listing.into_groups();
-    say_ambiguous(args, &groups);
+    say_ambiguous(args, &groups, &sources);
     let page = Page { args, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
     page.write(&groups, output)?;
     Ok(exit(&streamed.replayed, args.strict))
 }
 
-fn selection(args: &Args, plans: &[Plan]) -> Result<Selection, Failure> {
+fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<Selection, Failure> {
     let everything = args.all || args.call.is_some() || args.run.is_some() || args.format == Format::Jsonl;
     let only = match args.only.as_deref() {
         None if everything => Only::Nothing,
@@ -78,25 +79,14 @@ fn selection(args: &Args, plans: &[Plan]) -> Result<Selection, Failure> {
         Some(verdict) => Only::Verdict(known_verdict(verdict, plans)?),
     };
     let unfolded = args.all || args.call.is_some();
-    let place = args.call.as_deref().and_then(|call| place(call, &args.inputs));
-    Ok(Selection { only, call: args.call.clone(), place, run: args.run.clone(), unfolded })
-}
-
-/// The place that `FILE:LINE` names.
-fn place(call: &str, inputs: &[String]) -> Option<Place> {
-    let (path, line) = call.rsplit_once(':')?;
-    let input = inputs.iter().position(|input| input == path)?;
-    Some(Place { input: u32::try_from(input).ok()?, line: line.parse().ok()? })
+    let call = args.call.as_deref().map(|call| inputs::place(call).into_owned());
+    Ok(Selection { only, call, sources: sources.clone(), run: args.run.clone(), unfolded })
 }
 
 /// References are unique in an input, ids not even there: a name that selects several calls says so.
-fn say_ambiguous(args: &Args, groups: &[Group]) {
+fn say_ambiguous(args: &Args, groups: &[Group], sources: &Sources) {
     let (Some(call), [first, _, ..]) = (&args.call, groups) else { return };
-    let name = |group: &Group| {
-        let Place { input, line } = group.detail.call.place;
-        let input = usize::try_from(input).ok().and_then(|input| args.inputs.get(input));
-        format!("{}:{line}", input.map_or("?", String::as_str))
-    };
+    let name = |group: &Group| sources.say(group.detail.call.place);
     let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
     let more = if groups.len() > SHOWN { ", and more" } else { "" };
     to_stderr(&text::visible(&format!(
@@ -193,6 +183,7 @@ impl Page<'_> {
         let playbooks = self.playbooks();
         let totals = Totals { replayed: self.replayed(), names: &playbooks };
         let mut parts = vec![overview::render(&totals, &self.streamed.notes, style.width, style.palette)];
+        parts.extend(self.whole().map(|said| text::wrapped(&said, style.width).join("\n")));
         if !shown.is_empty() {
             let heading = heading(self.only, shown.len(), groups);
             let lines = text::wrapped(&heading, style.width);
@@ -210,6 +201,7 @@ impl Page<'_> {
         let playbooks = self.playbooks();
         let totals = Totals { replayed: self.replayed(), names: &playbooks };
         let mut parts = vec!["## Replay".to_owned(), overview::markdown(&totals, &self.streamed.notes)];
+        parts.extend(self.whole().map(|said| text::markdown(&said)));
         if !shown.is_empty() {
             parts.push(format!("### {}", text::markdown(&heading(self.only, shown.len(), groups))));
             parts.extend(self.drawing().blocks(shown, style).iter().map(|block| text::markdown_block(block)));
@@ -225,6 +217,7 @@ impl Page<'_> {
         let mut out = Vec::new();
         let mut document = Object::open(&mut out);
         document.text("format", "replay/1");
+        self.fill_selection(&mut document);
         fill_replayed(&mut document, self.replayed(), &self.playbooks());
         document.number("groups", groups.len() as u64).raws("calls", shown, |group, out| drawing.json(group, out));
         document.end();
@@ -236,10 +229,37 @@ impl Page<'_> {
         let mut out = Vec::new();
         let mut line = Object::open(&mut out);
         line.text("type", "summary");
+        self.fill_selection(&mut line);
         fill_replayed(&mut line, self.replayed(), &self.playbooks());
         line.end();
         out.push(b'\n');
         out
+    }
+
+    /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
+    fn selected(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Args { only, call, run, .. } = self.args;
+        let all = [("only", only), ("call", call), ("run", run)];
+        all.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)))
+    }
+
+    /// A selection chooses what is listed and nothing else: whoever reads the summary beside it must know.
+    fn whole(&self) -> Option<String> {
+        let flags: Vec<String> =
+            self.selected().map(|(flag, value)| format!("--{flag} {}", text::shell_word(value))).collect();
+        let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
+        (!flags.is_empty()).then(|| text::visible(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
+    }
+
+    /// Every number of the document is about the whole input, whatever was selected to be listed.
+    fn fill_selection(&self, document: &mut Object<'_>) {
+        if self.selected().next().is_some() {
+            document.object("listed_only", |object| {
+                for (flag, value) in self.selected() {
+                    object.text(flag, value);
+                }
+            });
+        }
     }
 
     fn replayed(&self) -> &Replayed {
@@ -251,7 +271,7 @@ impl Page<'_> {
     }
 
     fn drawing(&self) -> Drawing<'_> {
-        Drawing { plans: self.plans, beyond: self.beyond, inputs: &self.streamed.names, notes: &self.streamed.notes }
+        Drawing { plans: self.plans, beyond: self.beyond, sources: &self.streamed.sources }
     }
 
     /// The place of the playbook under which the worst finding of a call was made.

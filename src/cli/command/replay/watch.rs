@@ -2,15 +2,14 @@
 
 use std::fmt::Write;
 
+use crate::cli::view::of_recorded;
 use crate::event::{Finding, FindingBy, Names, unnamed};
 use crate::ids::CallId;
 use crate::replay::{Seen, Watch};
 use crate::report::json::{write_call, write_events};
 use crate::report::listing::{Listing, Selection};
-use crate::report::view::CallView;
 use crate::sim::Record;
-use crate::time::Instant;
-use crate::trace::model::RecordedCall;
+use crate::trace::origin::Sources;
 
 /// What a page needs of the calls.
 pub struct Watcher {
@@ -18,8 +17,8 @@ pub struct Watcher {
     pub listing: Listing,
     /// Write lines of these instead of collecting.
     pub lines: Option<Selection>,
-    /// The inputs' names, in their order.
-    pub inputs: Vec<String>,
+    /// What the inputs are called, and where their lines come from.
+    pub sources: Sources,
 }
 
 /// What became of a batch of calls.
@@ -62,7 +61,7 @@ impl Watcher {
         }
         for (names, record) in runs {
             let transcript = record.transcript(names, reference, &unnamed);
-            let view = view(seen.call, reference.first().map_or("", |text| text), "", &self.inputs);
+            let view = of_recorded(seen.call, reference.first().map_or("", |text| text), "", &self.sources);
             findings.clear();
             findings.extend_from_slice(seen.recorded);
             findings.extend(of_playbook(record));
@@ -77,23 +76,4 @@ impl Watcher {
 /// What the dispatcher would have done; what the recording shows is said once, not once a playbook.
 pub fn of_playbook(record: &Record) -> impl Iterator<Item = Finding> {
     record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook).copied()
-}
-
-/// A recorded call as pages see it.
-pub fn view<'a>(call: &'a RecordedCall, reference: &'a str, facts: &'a str, inputs: &'a [String]) -> CallView<'a> {
-    CallView {
-        reference,
-        id: call.id(),
-        run: call.run(),
-        input: usize::try_from(call.place.input).ok().and_then(|input| inputs.get(input)).map(String::as_str),
-        line: Some(call.place.line),
-        tool: call.tool(),
-        args: call.args(),
-        key: call.key(),
-        token: call.token(),
-        facts,
-        at: call.at.unwrap_or(Instant::ZERO),
-        timed: call.at.is_some(),
-        recorded: Some(call),
-    }
 }

@@ -59,10 +59,11 @@ impl Desk for AtTerminal<'_> {
     }
 
     fn accept(&mut self, of: &CaseResult, reason: Option<&str>) -> Result<(), Failure> {
-        pending::accept(self.workspace, &[of], reason).map(drop)
+        let alone = self.workspace.alone()?;
+        alone.commit(&pending::acceptance(self.workspace, &[of], reason)?.changes)
     }
 
     fn reject(&mut self, id: &Id) -> Result<(), Failure> {
-        pending::reject(self.workspace, std::slice::from_ref(id))
+        pending::reject(self.workspace, &self.workspace.alone()?, std::slice::from_ref(id))
     }
 }

@@ -37,6 +37,7 @@ pub struct Args {
 /// # Errors
 /// No terminal, or files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
     let term = Term::stdout();
     if terminal.ci || !terminal.out.is_terminal || !console::user_attended() || !input_is_terminal() {
         let why = if terminal.ci { "this is a CI job" } else { "there is no terminal" };
@@ -44,7 +45,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
             .next("playproof diff"));
     }
-    let workspace = Workspace::open()?;
     let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
     pending::leave(&workspace, &checked.report.results)?;
     let failing = checked.report.failing();

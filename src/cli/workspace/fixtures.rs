@@ -1,0 +1,85 @@
+//! The fixtures of a project: their files, and the playbooks that each is run under.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use super::root::{Workspace, gather, names};
+use crate::check::map;
+use crate::cli::exit::Failure;
+use crate::cli::folders;
+use crate::fixture::{self, model::Fixture};
+
+impl Workspace {
+    /// Where the file of a fixture lies, or will.
+    pub fn fixture_path(&self, fixture: &str) -> PathBuf {
+        self.fixtures.join(format!("{fixture}.yaml"))
+    }
+
+    /// The file of a fixture, as people know it.
+    pub fn fixture_name(&self, fixture: &str) -> String {
+        self.name(&self.fixture_path(fixture))
+    }
+
+    /// Where fixtures lie, as people know it.
+    pub fn fixtures_name(&self) -> String {
+        self.name(&self.fixtures)
+    }
+
+    /// The names of all fixtures, sorted.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn fixture_names(&self) -> Result<Vec<String>, Failure> {
+        Ok(names(folders::files_under(&self.fixtures, ".yaml")?, ".yaml"))
+    }
+
+    /// Refuses a folder that is no project yet: one without a single fixture.
+    ///
+    /// # Errors
+    /// There is none; what makes one.
+    pub fn refuse_empty(&self) -> Result<(), Failure> {
+        if !self.fixture_names()?.is_empty() {
+            return Ok(());
+        }
+        let folder = self.fixtures_name();
+        Err(Failure::said(format!("there are no fixtures in `{folder}`"))
+            .help(format!("`playproof init` makes a project with three; a fixture is a file `{folder}/NAME.yaml`"))
+            .next("playproof init"))
+    }
+
+    /// The fixtures that run under the playbook of this name, with their names, in their order.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any fixture; that none runs under it.
+    pub fn fixtures_of(&self, playbook: &str, jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
+        let mut fixtures = self.load_fixtures(&self.fixture_names()?, jobs)?;
+        fixtures.retain(|(_, fixture)| self.playbooks_of(fixture).contains(&playbook));
+        if fixtures.is_empty() {
+            self.refuse_empty()?;
+            let said = Failure::said(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
+            let help = format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
+            return Err(said.help(help).next("playproof schema fixture"));
+        }
+        Ok(fixtures)
+    }
+
+    /// Reads fixtures, in the order of `names`.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any of them.
+    pub fn load_fixtures(&self, names: &[String], jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
+        let read = |name: &String| -> Result<(String, Fixture), Failure> {
+            let source = self.read(&self.fixture_path(name))?;
+            Ok((name.clone(), fixture::parse(source)?))
+        };
+        gather(map(names, jobs, || (), |(), name| read(name), |_| false))
+    }
+
+    /// The playbooks that a fixture is run under, by name.
+    pub fn playbooks_of<'a>(&'a self, fixture: &'a Fixture) -> Vec<&'a str> {
+        match fixture.playbooks.as_slice() {
+            [] => vec![&self.default.name],
+            named => named.iter().map(String::as_str).collect(),
+        }
+    }
+}

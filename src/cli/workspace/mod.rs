@@ -1,0 +1,11 @@
+//! The files of a project: fixtures, their playbooks, goldens, the lock, proposals, history and feedback; where each
+//! lies, what it is called, what stands in it. Decides nothing about them.
+
+mod fixtures;
+mod goldens;
+mod playbooks;
+mod records;
+mod root;
+
+pub use playbooks::Used;
+pub use root::{STAGING, Workspace};

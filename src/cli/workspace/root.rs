@@ -1,0 +1,152 @@
+//! A project's root and folders: where they lie, what its files are called, who may change them. Knows no file's
+//! content.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::cli::changeset::{Alone, refuse_interrupted};
+use crate::cli::exit::Failure;
+use crate::cli::files;
+use crate::cli::playbooks::{self, Named};
+use crate::cli::project::{self, Project};
+use crate::diagnostic::{Report, Source};
+use crate::playbook::model::Tools;
+
+/// The folder below the proposals in which changesets are laid out.
+pub const STAGING: &str = ".accepting";
+
+/// Where a project's files lie.
+#[derive(Debug)]
+pub struct Workspace {
+    pub(super) root: PathBuf,
+    pub(super) fixtures: PathBuf,
+    pub(super) goldens: PathBuf,
+    proposals: PathBuf,
+    /// The playbook of fixtures that name none.
+    pub(super) default: Named,
+    tools: Tools,
+}
+
+impl Workspace {
+    /// The project of the working directory.
+    ///
+    /// # Errors
+    /// A project file or tool facts that cannot be used; a change of the project that was interrupted.
+    pub fn open() -> Result<Workspace, Failure> {
+        let workspace = Workspace::even_after_an_interruption()?;
+        refuse_interrupted(&workspace.staging())?;
+        Ok(workspace)
+    }
+
+    /// The same where files may be half written.
+    ///
+    /// # Errors
+    /// A project file or tool facts that cannot be used.
+    pub fn even_after_an_interruption() -> Result<Workspace, Failure> {
+        let project = Project::find()?;
+        Workspace::of(project::root(), &project)
+    }
+
+    /// The project whose file lies in `root`.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`].
+    pub fn at(root: &Path) -> Result<Workspace, Failure> {
+        Workspace::of(root.to_path_buf(), &Project::read(&root.join(project::FILE))?)
+    }
+
+    fn of(root: PathBuf, project: &Project) -> Result<Workspace, Failure> {
+        let folder = |named: &Option<String>, usual: &str| {
+            named.as_ref().map_or_else(|| root.join(usual), |named| PathBuf::from(named.trim_end_matches('/')))
+        };
+        Ok(Workspace {
+            fixtures: folder(&project.fixtures, "fixtures"),
+            goldens: folder(&project.goldens, "goldens"),
+            proposals: folder(&project.proposals, "proposals"),
+            default: playbooks::usual(&root, project),
+            tools: playbooks::facts(None, project)?,
+            root,
+        })
+    }
+
+    /// The same, with its fixtures in another folder.
+    #[must_use]
+    pub fn with_fixtures(self, folder: Option<&str>) -> Workspace {
+        let fixtures = folder.map_or(self.fixtures, |folder| PathBuf::from(folder.trim_end_matches('/')));
+        Workspace { fixtures, ..self }
+    }
+
+    /// Where proposals lie.
+    pub fn proposals(&self) -> &Path {
+        &self.proposals
+    }
+
+    /// The tool facts that win over every playbook's own.
+    pub const fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// The project's root; empty for the working directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path as people know it: below the project's root.
+    pub fn name(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    /// The right to change the project; to be held before anything that the change depends on is read.
+    ///
+    /// # Errors
+    /// Another program has it; an earlier one was interrupted.
+    pub fn alone(&self) -> Result<Alone, Failure> {
+        Alone::at(&self.staging())
+    }
+
+    /// Where a changeset is laid out.
+    pub fn staging(&self) -> PathBuf {
+        self.proposals.join(STAGING)
+    }
+
+    /// Reads a file under the name that people know it by.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn read(&self, path: &Path) -> Result<Arc<Source>, Failure> {
+        let source = files::read_small(&path.to_string_lossy())?;
+        match self.root.as_os_str().is_empty() {
+            true => Ok(source),
+            false => Ok(Arc::new(Source { name: self.name(path), ..(*source).clone() })),
+        }
+    }
+}
+
+/// Paths below a folder as names: with `/`, without their ending.
+pub(super) fn names(paths: Vec<PathBuf>, ending: &str) -> Vec<String> {
+    let name = |path: PathBuf| {
+        let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+        let name = parts.join("/");
+        name.strip_suffix(ending).map(str::to_owned).unwrap_or(name)
+    };
+    let mut names: Vec<String> = paths.into_iter().map(name).collect();
+    names.sort();
+    names
+}
+
+/// All values, or all failures as one, with the first command that one of them names.
+pub(super) fn gather<T>(results: Vec<Result<T, Failure>>) -> Result<Vec<T>, Failure> {
+    let mut values = Vec::with_capacity(results.len());
+    let (mut reports, mut next): (Vec<Report>, Option<String>) = (Vec::new(), None);
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(Failure::Reports { reports: more, next: its }) => {
+                reports.extend(more);
+                next = next.or(its);
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    if reports.is_empty() { Ok(values) } else { Err(Failure::Reports { reports, next }) }
+}

@@ -1,0 +1,190 @@
+//! Where the lines that were made of a foreign recording come from: the line of the user's own file, and what leads to
+//! the value in it. Plain values; the readers of foreign formats fill them.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::value::RawValue;
+
+use crate::trace::model::Place;
+
+/// Where a value stands in a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stands {
+    /// The line in which it begins, from 1; 0: nobody knows.
+    line: u64,
+    /// Nothing stands before it in its line, so that the line alone tells it.
+    alone: bool,
+}
+
+/// Finds the lines of values that were borrowed from a text.
+#[derive(Debug, Default)]
+pub(crate) struct LineFinder {
+    /// Where the text lies in memory, and how long it is.
+    start: usize,
+    length: usize,
+    /// Behind each line break.
+    starts: Vec<usize>,
+    /// The number of its first line, less one.
+    before: u64,
+    /// For each line: how many bytes of white space it begins with.
+    indents: Vec<usize>,
+}
+
+impl LineFinder {
+    /// Finds values in `text`, whose first line has the number `first_line`.
+    pub(crate) fn new(text: &str, first_line: usize) -> LineFinder {
+        let bytes = text.as_bytes();
+        let starts: Vec<usize> =
+            std::iter::once(0).chain(memchr::memchr_iter(b'\n', bytes).map(|newline| newline + 1)).collect();
+        let indent = |&start: &usize| {
+            let line = bytes.get(start..).unwrap_or_default();
+            line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+        };
+        let indents = starts.iter().map(indent).collect();
+        let before = (first_line as u64).saturating_sub(1);
+        LineFinder { start: bytes.as_ptr().addr(), length: bytes.len(), starts, before, indents }
+    }
+
+    /// Where a value stands, if it was borrowed from the text.
+    pub(crate) fn find(&self, value: &RawValue) -> Stands {
+        let offset = value.get().as_ptr().addr().checked_sub(self.start).filter(|offset| *offset < self.length);
+        let Some(offset) = offset else { return Stands::default() };
+        let number = self.starts.partition_point(|start| *start <= offset);
+        let begins = number.checked_sub(1).and_then(|n| Some(self.starts.get(n)? + self.indents.get(n)?));
+        Stands { line: self.before + number as u64, alone: begins == Some(offset) }
+    }
+}
+
+/// The place in the user's file of every line that was made of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins {
+    /// By line, and where its path ends among the paths.
+    lines: Vec<(Stands, usize)>,
+    paths: String,
+}
+
+/// A place in the user's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin<'a> {
+    /// The line, from 1.
+    pub line: u64,
+    /// What leads to the value in its document, where the line alone does not tell it.
+    pub path: Option<&'a str>,
+}
+
+impl Origins {
+    /// Notes the place of the next line.
+    pub(crate) fn push(&mut self, stands: Stands, path: &str) {
+        self.paths.push_str(in_document(path));
+        self.lines.push((stands, self.paths.len()));
+    }
+
+    /// The place of line `line`, from 1.
+    pub fn of(&self, line: u64) -> Option<Origin<'_>> {
+        let index = usize::try_from(line.checked_sub(1)?).ok()?;
+        let (stands, end) = *self.lines.get(index)?;
+        let start = index.checked_sub(1).and_then(|before| self.lines.get(before)).map_or(0, |(_, end)| *end);
+        let path = self.paths.get(start..end).filter(|path| !stands.alone && !path.is_empty());
+        (stands.line > 0).then_some(Origin { line: stands.line, path })
+    }
+}
+
+/// A path without the line that its document begins with: that is known anyway.
+fn in_document(path: &str) -> &str {
+    match path.strip_prefix("line ") {
+        Some(rest) => rest.split_once(": ").map_or("", |(_, path)| path),
+        None => path,
+    }
+}
+
+/// The inputs of a command by name, and for each that is foreign where its lines come from, once it has been opened.
+/// Cheap to clone: all clones are one.
+#[derive(Clone, Debug, Default)]
+pub struct Sources(Arc<[(String, OnceLock<Origins>)]>);
+
+impl Sources {
+    /// For the inputs with these names, none of them opened yet.
+    pub fn new(names: impl IntoIterator<Item = String>) -> Sources {
+        Sources(names.into_iter().map(|name| (name, OnceLock::new())).collect())
+    }
+
+    /// Notes where the lines of an input come from; only the first time counts.
+    pub fn learn(&self, input: usize, origins: Origins) {
+        if let Some((_, known)) = self.0.get(input) {
+            let _ = known.set(origins);
+        }
+    }
+
+    /// The name of an input.
+    pub fn name(&self, input: u32) -> Option<&str> {
+        let (name, _) = self.0.get(usize::try_from(input).ok()?)?;
+        Some(name)
+    }
+
+    /// The place in the user's file: for an input of our own format the place itself.
+    pub fn of(&self, place: Place) -> Origin<'_> {
+        let known = usize::try_from(place.input).ok().and_then(|input| self.0.get(input)?.1.get());
+        known.and_then(|origins| origins.of(place.line)).unwrap_or(Origin { line: place.line, path: None })
+    }
+
+    /// `FILE:LINE`, with the path behind it where that alone tells the place.
+    pub fn say(&self, place: Place) -> String {
+        format!("{}{}", self.name(place.input).unwrap_or("?"), self.of(place))
+    }
+
+    /// Whether people mean this place by `wanted`: `FILE:LINE`, with or without the path.
+    pub fn is_meant(&self, wanted: &str, place: Place) -> bool {
+        let rest = self.name(place.input).and_then(|name| wanted.strip_prefix(name)?.strip_prefix(':'));
+        let Some(rest) = rest else { return false };
+        let (line, path) = rest.split_once(',').map_or((rest, None), |(line, path)| (line, Some(path.trim())));
+        let origin = self.of(place);
+        line.parse() == Ok(origin.line) && (path.is_none() || path == origin.path)
+    }
+}
+
+/// `:LINE`, or `:LINE, PATH`: what stands behind a file's name.
+impl std::fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, ":{}", self.line)?;
+        self.path.map_or(Ok(()), |path| write!(f, ", {path}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::json;
+
+    fn found(text: &str) -> Vec<(u64, bool)> {
+        let finder = LineFinder::new(text, 1);
+        let document: &RawValue = serde_json::from_str(text).unwrap();
+        let items = json::array(document).unwrap().into_iter().map(|item| finder.find(item));
+        items.map(|stands| (stands.line, stands.alone)).collect()
+    }
+
+    #[test]
+    fn a_value_stands_alone_where_its_line_begins_with_it() {
+        assert_eq!(found("[1, 2,\n  3,\n\t4, 5]"), [(1, false), (1, false), (2, true), (3, true), (3, false)]);
+        assert_eq!(LineFinder::new("[]", 1).find(&RawValue::NULL.to_owned()), Stands::default());
+    }
+
+    #[test]
+    fn a_place_is_meant_by_its_line_and_by_its_path_too() {
+        let mut origins = Origins::default();
+        origins.push(Stands { line: 1, alone: false }, "[0]");
+        origins.push(Stands { line: 1, alone: false }, "[1]");
+        origins.push(Stands { line: 7, alone: true }, "[2]");
+        let inputs = Sources::new(["own.jsonl".to_owned(), "their.json".to_owned()]);
+        inputs.learn(1, origins);
+        let place = |input, line| Place { input, line };
+        assert_eq!(inputs.say(place(0, 3)), "own.jsonl:3");
+        assert_eq!(inputs.say(place(1, 2)), "their.json:1, [1]");
+        assert_eq!(inputs.say(place(1, 3)), "their.json:7");
+        assert!(inputs.is_meant("their.json:1", place(1, 1)) && inputs.is_meant("their.json:1", place(1, 2)));
+        assert!(
+            inputs.is_meant("their.json:1, [1]", place(1, 2)) && !inputs.is_meant("their.json:1, [1]", place(1, 1))
+        );
+        assert!(inputs.is_meant("their.json:7", place(1, 3)) && !inputs.is_meant("their.json:3", place(1, 3)));
+        assert!(!inputs.is_meant("own.jsonl:7", place(1, 3)) && !inputs.is_meant("r1#7", place(1, 3)));
+    }
+}
