@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::adr;
 use super::apply::{Applied, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
+use super::lints::lints;
 use super::model::{Expected, Proposal, What};
 use crate::check::Id;
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, RowChange};
-use crate::playbook::lint::{lint, silent_rules};
+use crate::playbook::lint::silent_rules;
 use crate::playbook::model::Playbook;
 use crate::playbook::{Loaded, fingerprint};
 use crate::sim::Contradiction;
@@ -103,6 +104,8 @@ pub struct Tried<'a> {
     pub id: &'a str,
     /// Its folder, as people know it.
     pub folder: &'a str,
+    /// The folder of the project's fixtures, as people know it.
+    pub fixtures: &'a str,
     /// What it says.
     pub proposal: &'a Proposal,
     /// The playbook as it is.
@@ -131,13 +134,14 @@ pub fn judge(tried: &Tried<'_>) -> Vec<Gate> {
     evidence(tried, &mut say);
     changes(tried, &mut say);
     unwritten(tried, &mut say);
-    lints(tried, &mut gates);
+    gates.extend(lints(tried));
     record(tried, &mut gates);
     gates.sort_by_key(|gate| gate.kind); // stable
     gates
 }
 
-fn again(tried: &Tried<'_>) -> String {
+/// The command that tries it once more.
+pub(super) fn again(tried: &Tried<'_>) -> String {
     format!("playproof propose check {}", tried.id)
 }
 
@@ -248,7 +252,9 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
         say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
     }
     for diff in tried.diffs {
-        let Some(first) = diff.contradictions.first() else { continue };
+        // The verdict is why the rest is another.
+        let of_verdicts = diff.contradictions.iter().find(|one| one.field == "verdicts");
+        let Some(first) = of_verdicts.or(diff.contradictions.first()) else { continue };
         let expects = first.to_string();
         let caught = given.iter().find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
         match caught.filter(|_| diff.is_new) {
@@ -259,10 +265,11 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
             }
             None => {
                 let said = format!("`{}` would not show what it is meant to show: {expects}", diff.id);
-                let place = if diff.is_new { fixtures.as_str() } else { "" };
+                let folder = if diff.is_new { format!("{}/fixtures", tried.folder) } else { tried.fixtures.to_owned() };
                 let next = format!(
-                    "mend the proposal, or what the fixture {place}{} expects, then {}",
+                    "change `expect` in {folder}/{}.yaml if this is meant, else {}/proposal.yaml, then {}",
                     diff.id.fixture,
+                    tried.folder,
                     again(tried)
                 );
                 say(GateKind::Contradiction, said, next);
@@ -343,45 +350,6 @@ fn has_placeholder(text: &str) -> bool {
         };
         begins && (ends || after.starts_with(" - "))
     })
-}
-
-fn lints(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
-    let old: Vec<(&str, String)> = lint(tried.before).into_iter().map(|said| (said.id, said.message)).collect();
-    for said in lint(&tried.applied.loaded) {
-        if old.iter().any(|(id, message)| *id == said.id && *message == said.message) {
-            continue;
-        }
-        gates.push(Gate {
-            kind: GateKind::NewLint,
-            message: format!("lint says something new: {}", said.message),
-            next: way_out(tried, &said).unwrap_or_else(|| format!("playproof help {}", said.id)),
-            report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),
-        });
-    }
-}
-
-/// What takes the cause of a lint away, where it is a row of the playbook as it is that the proposal leaves no say.
-fn way_out(tried: &Tried<'_>, said: &Diagnostic) -> Option<String> {
-    let place = &said.labels.first()?.span;
-    let (playbook, places) = (&tried.applied.loaded.playbook, &tried.applied.loaded.places);
-    let is_named = |row: &String| places.row(playbook, row, "").is_some_and(|at| at.contains(&place.start));
-    let (step, name) = match said.id {
-        "shadowed_rule" => {
-            let mut rules = tried.before.playbook.rules.iter().map(|rule| &*rule.name);
-            ("remove_rule", rules.find(|rule| is_named(&format!("rule {rule}")))?)
-        }
-        "unreached_verdict" => {
-            let mut verdicts = tried.before.playbook.verdicts.iter().map(|verdict| &*verdict.name);
-            ("remove_verdict", verdicts.find(|verdict| is_named(&format!("verdict {verdict}")))?)
-        }
-        _ => return None,
-    };
-    Some(format!(
-        "write `- {step}: {name}` below `operations` in {}/proposal.yaml if it may go, or ask for less in the new rule, \
-         then {}",
-        tried.folder,
-        again(tried)
-    ))
 }
 
 fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
