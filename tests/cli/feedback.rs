@@ -312,7 +312,14 @@ fn a_feedback_is_edited_closed_and_opened_again() {
     let place = place();
     let id = keep_shelf(&place);
     let run = place.run(&["feedback", "edit", &id, "--expected", "empty_shelf", "--note", "wait: it's refilled"]);
-    assert!(run.code == 0 && run.out.contains(&format!("{id} expects empty_shelf")), "{}{}", run.out, run.err);
+    assert!(
+        run.code == 0 && run.out.contains(&format!("{id} expects empty_shelf, and has another note\n")),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    let run = place.run(&["feedback", "edit", &id, "--expected", "empty_shelf", "--note", "wait: it's refilled soon"]);
+    assert!(run.code == 0 && run.out.starts_with(&format!("{id} has another note\n")), "{}{}", run.out, run.err);
     let list = place.run(&["feedback", "list"]);
     assert!(list.out.contains("expected empty_shelf") && list.out.contains("wait: it's refilled"), "{}", list.out);
     assert!(list.out.contains(&format!("next: playproof feedback show {id}")), "{}", list.out);
