@@ -7,7 +7,7 @@ use super::file::parse;
 use super::model::{Feedback, Kept};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::yaml::lines::{behind_colon, block_end, is_block_text, is_flow, line_break, line_start, trimmed};
-use crate::yaml::{self, Entry, Kind, Node, quoted};
+use crate::yaml::{self, Node, quoted};
 
 impl Kept {
     /// The text of the file with note, expected verdict and closing as `new` has them. Its comments stay.
@@ -22,38 +22,30 @@ impl Kept {
             ("closed", old.closed.as_ref(), new.closed.as_ref()),
         ];
         let mut source = Arc::clone(&self.source);
-        for (key, old, new) in said.into_iter().filter(|(_, old, new)| old != new) {
-            let edited = root(&source).and_then(|root| said_anew(&source.text, &root, key, new.map(String::as_str)));
-            source = Source::whole(&*self.source.name, edited.ok_or_else(|| self.by_hand(key, old.is_some()))?);
-            // What cannot be told from the outside, such as an alias: only what reads back as meant is written.
-            if root(&source).is_none() {
-                return Err(self.by_hand(key, old.is_some()));
-            }
+        let mut last = "note";
+        for (key, _, new) in said.into_iter().filter(|(_, old, new)| old != new) {
+            let root = yaml::tree(&source).ok();
+            let edited = root.and_then(|root| said_anew(&source.text, &root, key, new.map(String::as_str)));
+            source = Source::whole(&*self.source.name, edited.ok_or_else(|| self.by_hand(key))?);
+            last = key;
         }
+        // Whatever the file holds, such as an alias to what was there: only what reads back as meant is written.
         match parse(Arc::clone(&source)) {
             Ok((read, _)) if read == *new => Ok(source.text.clone()),
-            _ => Err(self.by_hand("note", true)),
+            _ => Err(self.by_hand(last)),
         }
     }
 
-    fn by_hand(&self, key: &str, is_there: bool) -> Report {
-        let root = root(&self.source);
-        let place = root.as_ref().and_then(|root| entry(root, key)).map_or(0..0, |entry| entry.key_span.clone());
-        let said = Diagnostic::error("edit_by_hand", format!("`{key}` cannot be edited by a program"));
-        let help = "write one key a line, without brackets, anchors and aliases; nothing was changed";
-        let said = if is_there { said.at(place, "written in another way") } else { said };
-        Report::one(Arc::clone(&self.source), said.help(help))
-    }
-}
-
-fn root(source: &Arc<Source>) -> Option<Node> {
-    yaml::parse(Arc::clone(source), |root| Some(root.node().clone())).ok()
-}
-
-fn entry<'a>(root: &'a Node, key: &str) -> Option<&'a Entry> {
-    match &root.kind {
-        Kind::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
-        _ => None,
+    fn by_hand(&self, key: &str) -> Report {
+        let said = Diagnostic::error("edit_by_hand", format!("`{key}` cannot be edited by a program"))
+            .help("write one key a line, without brackets, anchors and aliases; nothing was changed");
+        let root = yaml::tree(&self.source).ok();
+        let place = root.as_ref().and_then(|root| root.entry(key)).map(|entry| entry.key_span.clone());
+        let said = match place {
+            Some(place) => said.at(place, "written in another way"),
+            None => said,
+        };
+        Report::one(Arc::clone(&self.source), said)
     }
 }
 
@@ -62,13 +54,13 @@ fn said_anew(text: &str, root: &Node, key: &str, value: Option<&str>) -> Option<
     if is_flow(text, root) {
         return None;
     }
-    let (span, new) = match (entry(root, key), value) {
+    let (span, new) = match (root.entry(key), value) {
         (Some(old), Some(value)) if is_block_text(text, old) => {
             (behind_colon(text, old)..trimmed(text, old.value.span.end), format!(" {}", quoted(value)))
         }
         (Some(old), Some(value)) if old.value.span.start > old.key_span.end => (old.value.span.clone(), quoted(value)),
         (None, Some(value)) => {
-            let above = ["expected", "call"].iter().find_map(|above| entry(root, above))?;
+            let above = ["expected", "call"].iter().find_map(|above| root.entry(above))?;
             let (at, broken) = (block_end(text, &above.value, 0), line_break(text));
             let line = format!("{key}: {}", quoted(value));
             let ends_open = text.get(..at).is_some_and(|before| !before.ends_with('\n'));

@@ -30,8 +30,7 @@ type Edited = Result<String, Refusal>;
 /// The playbook's text after a step.
 pub(super) fn edit(source: &Arc<Source>, operation: &Operation) -> Edited {
     // A playbook that has been read is a map; an empty tree makes every step a refusal.
-    let root = yaml::parse(Arc::clone(source), |root| Some(root.node().clone()));
-    let root = root.unwrap_or(Node { span: 0..0, kind: Kind::Map(Vec::new()) });
+    let root = yaml::tree(source).unwrap_or(Node { span: 0..0, kind: Kind::Map(Vec::new()) });
     let text = Text { text: &source.text, root: &root };
     let comment = operation.comment.as_deref();
     match &operation.what {
@@ -61,7 +60,7 @@ struct Item<'a> {
 
 impl<'a> Text<'a> {
     fn section(&self, key: &str) -> Result<&'a Entry, Refusal> {
-        entry(self.root, key).ok_or_else(|| {
+        self.root.entry(key).ok_or_else(|| {
             let said = Diagnostic::error("no_section", format!("the playbook has no `{key}`"));
             Refusal::Text(said.at(0..0, "").help(format!("write `{key}:` into it first")))
         })
@@ -78,7 +77,7 @@ impl<'a> Text<'a> {
                 rows.iter().map(|row| Item { name: &row.key, value: &row.value, at: row.key_span.start }).collect()
             }
             Kind::List(rows) => {
-                let name = |row: &'a Node| entry(row, "rule").and_then(|name| scalar(&name.value)).unwrap_or("");
+                let name = |row: &'a Node| row.entry("rule").and_then(|name| scalar(&name.value)).unwrap_or("");
                 rows.iter().map(|row| Item { name: name(row), value: row, at: row.span.start }).collect()
             }
             Kind::Scalar { .. } => Vec::new(),
@@ -173,8 +172,7 @@ impl<'a> Text<'a> {
         let lines: Vec<String> = moved.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect();
         let without = self.replaced(span, "");
         let source = Source::whole("", without);
-        let root = yaml::parse(Arc::clone(&source), |root| Some(root.node().clone()));
-        let root = root.map_err(|_| {
+        let root = yaml::tree(&source).map_err(|_| {
             Refusal::Text(
                 Diagnostic::error("edit_by_hand", format!("`{}` cannot be moved by a program", name.text))
                     .at(rule.value.span.clone(), "others refer to an anchor in it")
@@ -235,7 +233,7 @@ impl<'a> Text<'a> {
         // From the last to the first, so that places stay true.
         let mut found: Vec<(&Entry, &Part)> = Vec::new();
         for part in parts {
-            let Some(value) = entry(verdict.value, part.key) else {
+            let Some(value) = verdict.value.entry(part.key) else {
                 let said = format!("`{}` has no `{}` to change", name.text, part.key);
                 return Err(Refusal::Text(Diagnostic::error("edit_by_hand", said).at(verdict.value.span.clone(), "")));
             };
@@ -252,7 +250,7 @@ impl<'a> Text<'a> {
 
     fn change_limit(&self, name: &Named, value: &Snippet) -> Edited {
         let limits = self.section("limits")?;
-        let Some(limit) = entry(&limits.value, &name.text) else {
+        let Some(limit) = limits.value.entry(&name.text) else {
             return Err(by_hand(limits, "it is not written here", &format!("write `{}` into it first", name.text)));
         };
         let (span, new) = self.value(limit, value)?;
@@ -308,7 +306,7 @@ impl<'a> Text<'a> {
 
     /// The blanks that the file adds for each level, as its verdicts show it.
     fn step(&self) -> usize {
-        let first = match entry(self.root, "verdicts").map(|verdicts| &verdicts.value.kind) {
+        let first = match self.root.entry("verdicts").map(|verdicts| &verdicts.value.kind) {
             Some(Kind::Map(rows)) => rows.first().map(|row| indentation(self.text, row.key_span.start)),
             _ => None,
         };
@@ -406,13 +404,6 @@ fn commented(comment: Option<&str>, indent: usize) -> Vec<String> {
         }
     }
     lines.into_iter().map(|line| format!("{}# {line}", " ".repeat(indent))).collect()
-}
-
-fn entry<'a>(node: &'a Node, key: &str) -> Option<&'a Entry> {
-    match &node.kind {
-        Kind::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
-        _ => None,
-    }
 }
 
 fn scalar(node: &Node) -> Option<&str> {
