@@ -1,5 +1,6 @@
 //! `--report KIND=FILE`, and what GitHub's runner wants to hear without being told. Writes what `report` draws.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::str::FromStr;
 
@@ -7,10 +8,10 @@ use super::checking::Checked;
 use super::exit::Failure;
 use super::output::to_stderr;
 use super::workspace::Workspace;
-use super::{files, folders};
+use super::{files, folders, outputs};
 use crate::check::row_places;
 use crate::diagnostic::did_you_mean;
-use crate::report::check::{Directions, Shown, Spot, annotations, comment, json, junit, sarif};
+use crate::report::check::{Directions, Shown, Spot, annotations, comment, is_report, json, junit, sarif};
 
 /// The kinds of reports.
 const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
@@ -26,16 +27,57 @@ impl FromStr for ReportTo {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ReportTo, String> {
-        let (kind, file) = text.split_once('=').ok_or_else(|| format!("write KIND=FILE, such as `junit={text}`"))?;
+        let (kind, file) = text.split_once('=').ok_or_else(|| example(text))?;
         let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
             let near = did_you_mean(kind, KINDS).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             return Err(format!("there is no report `{kind}`, only {}{near}", KINDS.join(", ")));
         };
+        if file == files::STDOUT {
+            let usual = usual(kind);
+            return Err(format!("the page is written to standard output; name a file, such as `{kind}={usual}`"));
+        }
         if file.is_empty() {
             return Err(format!("name the file that the {kind} report is written to"));
         }
         Ok(ReportTo { kind, file: file.to_owned() })
     }
+}
+
+/// A file as people would call a report of this kind.
+fn usual(kind: &str) -> &'static str {
+    match kind {
+        "junit" => "playproof.xml",
+        "sarif" => "playproof.sarif",
+        "github" => "playproof.txt",
+        "markdown" => "playproof.md",
+        _ => "playproof.json",
+    }
+}
+
+/// What to write instead of a kind without a file, or a file without a kind.
+fn example(text: &str) -> String {
+    match KINDS.into_iter().find(|kind| *kind == text) {
+        Some(kind) => format!("write KIND=FILE, such as `{kind}={}`", usual(kind)),
+        None if text.is_empty() => "write KIND=FILE, such as `junit=playproof.xml`".to_owned(),
+        None => format!("write KIND=FILE, such as `junit={text}`"),
+    }
+}
+
+/// Refuses reports of which one would replace another, or a file that is no report.
+///
+/// # Errors
+/// There is one.
+pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for report in reports {
+        let file = &report.file;
+        if files::destination(file).is_some_and(|there| !seen.insert(there)) {
+            let said = format!("two reports would be written to `{file}`, and only the last would be left");
+            return Err(Failure::said(said).help("name a file for each"));
+        }
+        outputs::refuse_others(file, "report of a check", is_report)?;
+    }
+    Ok(())
 }
 
 /// Writes every report that was asked for.
@@ -115,5 +157,7 @@ mod tests {
         assert!(refused("out.xml").contains("junit=out.xml"));
         assert!(refused("junt=x").contains("did you mean `junit`"));
         assert!(refused("sarif=").contains("name the file"));
+        assert!(refused("junit").contains("`junit=playproof.xml`"));
+        assert!(refused("sarif=-").contains("`sarif=playproof.sarif`"));
     }
 }

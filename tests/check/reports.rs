@@ -89,3 +89,39 @@ fn a_report_that_cannot_be_written_or_is_not_known_is_wrong_use() {
     assert_eq!(folder.code, 2);
     assert!(folder.err.contains("`fixtures` is a directory"), "{}", folder.err);
 }
+
+#[test]
+fn a_report_replaces_a_report_and_no_other_file() {
+    let project = Project::few();
+    project.write("notes.md", "mine\n");
+    let kinds = ["junit", "sarif", "github", "markdown", "json"];
+    for file in ["playbooks/reversing.yaml", "goldens/playbook.lock", "fixtures/the-worked-refund.yaml", "notes.md"] {
+        let before = project.read(file);
+        for kind in kinds {
+            let ran = project.run(&["check", "--report", &format!("{kind}={file}")]);
+            assert!(ran.code == 2 && ran.err.contains("is no report of a check"), "{kind} {file}: {}", ran.err);
+            assert_eq!(project.read(file), before);
+        }
+    }
+    project.edit("playbooks/standard.yaml", "limits: {", "study: { why: to see, retry_guard: off }\nlimits: {");
+    for first in kinds {
+        for then in kinds {
+            project.run(&["check", "--report", &format!("{first}=out")]);
+            let again = project.run(&["check", "--report", &format!("{then}=out")]);
+            assert!(!again.err.contains("is no report"), "{first}, {then}: {}", again.err);
+        }
+    }
+}
+
+#[test]
+fn two_reports_to_one_file_or_one_to_standard_output_are_wrong_use() {
+    let project = Project::few();
+    for other in ["json=out/x", "json=./out/x", "junit=out/x"] {
+        let ran = project.run(&["check", "--report", "junit=out/x", "--report", other]);
+        assert!(ran.code == 2 && ran.err.contains("two reports would be written"), "{}", ran.err);
+        assert!(!project.path("out").exists());
+    }
+    let ran = project.run(&["check", "--report", "junit=-"]);
+    assert!(ran.code == 2 && ran.err.contains("such as `junit=playproof.xml`"), "{}", ran.err);
+    assert!(!project.path("-").exists());
+}

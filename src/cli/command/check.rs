@@ -92,6 +92,7 @@ pub struct Args {
 /// Wrong usage, files that cannot be used, an empty selection.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     refuse_playbook(args)?;
+    reports::refuse(&args.reports)?;
     let workspace = Workspace::open()?;
     let alone = args.accept.then(|| workspace.alone()).transpose()?;
     let selection = selection(args, &workspace)?;
