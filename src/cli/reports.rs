@@ -1,6 +1,6 @@
 //! `--report KIND=FILE`, and what GitHub's runner wants to hear without being told. Writes what `report` draws.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::str::FromStr;
 
@@ -8,10 +8,13 @@ use super::checking::Checked;
 use super::exit::Failure;
 use super::output::to_stderr;
 use super::workspace::Workspace;
-use super::{files, folders, outputs};
-use crate::check::row_places;
-use crate::diagnostic::did_you_mean;
-use crate::report::check::{Directions, Shown, Spot, annotations, comment, is_report, json, junit, sarif};
+use super::{files, folders, outputs, project};
+use crate::check::{CheckReport, row_places};
+use crate::diagnostic::{Report, did_you_mean};
+use crate::report::check::{
+    Directions, Level, NOT_CHECKED, Problem, Shown, Spot, annotations, comment, is_report, json, junit, sarif,
+};
+use crate::report::style::Palette;
 
 /// The kinds of reports.
 const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
@@ -96,12 +99,59 @@ pub fn write(
             "sarif" => sarif(shown, directions),
             "github" => annotations(shown, directions),
             "markdown" => comment(shown, directions, next),
-            _ => json(shown, next) + "\n",
+            _ => json(shown, directions, next) + "\n",
         };
         folders::make_for(std::path::Path::new(&report.file))?;
         files::write_atomically(&report.file, text.as_bytes())?;
     }
     Ok(())
+}
+
+/// Says in every report that nothing was checked, and why: what an earlier run left there is not what is so now.
+pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
+    let next = match failure {
+        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.as_deref().unwrap_or("playproof check"),
+        Failure::PipeClosed => return,
+    };
+    let directions = Directions { in_the_way: in_the_way(failure, next), ..Directions::default() };
+    let (report, causes) = (CheckReport::default(), BTreeMap::new());
+    let palette = Palette::new(false);
+    let shown = Shown { report: &report, causes: &causes, width: 100, palette, show_args: false };
+    let written =
+        write(reports, &shown, &directions, Some(next)).and_then(|()| tell_github(&shown, &directions, Some(next)));
+    if let Err(Failure::Said { message, .. }) = written {
+        to_stderr(&format!("playproof: {message}\n"));
+    }
+}
+
+/// One problem a file, or one of the whole project.
+fn in_the_way(failure: &Failure, next: &str) -> Vec<Problem> {
+    let problem = |spot: Spot, message: &str, help: &str| Problem {
+        rule: NOT_CHECKED,
+        level: Level::Error,
+        about: spot.file.clone(),
+        message: message.to_owned(),
+        spot,
+        body: format!("{message}\n{help}"),
+        command: next.to_owned(),
+    };
+    match failure {
+        Failure::PipeClosed => Vec::new(),
+        Failure::Said { message, help, .. } => {
+            let spot = Spot { file: project::FILE.to_owned(), line: 1, column: 1 };
+            vec![problem(spot, message, help.as_deref().unwrap_or_default())]
+        }
+        Failure::Reports { reports, .. } => {
+            let of = |report: &Report| {
+                let label = report.diagnostics.iter().find_map(|said| said.labels.first());
+                let (line, column) = label.map_or((1, 1), |label| report.source.place(label.span.start));
+                let helps: Vec<&str> = report.diagnostics.iter().filter_map(|said| said.help.as_deref()).collect();
+                let spot = Spot { file: report.source.name.clone(), line, column };
+                problem(spot, &report.to_string(), &helps.join("\n"))
+            };
+            reports.iter().map(of).collect()
+        }
+    }
 }
 
 /// Tells GitHub's runner, where it is one: annotations, and the step's summary.

@@ -125,3 +125,45 @@ fn two_reports_to_one_file_or_one_to_standard_output_are_wrong_use() {
     assert!(ran.code == 2 && ran.err.contains("such as `junit=playproof.xml`"), "{}", ran.err);
     assert!(!project.path("-").exists());
 }
+
+#[test]
+fn a_check_that_could_not_run_leaves_no_report_of_an_earlier_one() {
+    let project = Project::few();
+    let kinds = ["junit=k.xml", "sarif=k.sarif", "github=k.txt", "markdown=k.md", "json=k.json"];
+    let args: Vec<&str> = ["check"].into_iter().chain(kinds.iter().flat_map(|kind| ["--report", kind])).collect();
+    assert_eq!(project.run(&args).code, 0);
+    let (fixture, told) = ("fixtures/the-worked-refund.yaml", "playproof.yaml");
+    for (broken, text) in [(fixture, "format: fixture/1\ncalls: [\n"), (told, "format: project/1\nx: 1\n")] {
+        project.write(broken, text);
+        let ran = project.run(&args);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        for kind in kinds {
+            let file = kind.split('=').next_back().expect("a file");
+            let text = project.read(file);
+            assert!(text.contains(broken) && !text.contains("a-reversal"), "{file}: {text}");
+        }
+        assert!(
+            project
+                .read("k.xml")
+                .contains("<testsuites name=\"playproof check\" tests=\"1\" failures=\"0\" errors=\"1\">")
+        );
+        assert!(
+            project.read("k.txt").starts_with(&format!("::error file={broken},line=")),
+            "{}",
+            project.read("k.txt")
+        );
+        assert!(project.read("k.md").contains("Nothing was checked: 1 problem."));
+        let json: serde_json::Value = serde_json::from_str(&project.read("k.json")).expect("JSON");
+        assert_eq!((&json["verdict"], &json["in_the_way"][0]["file"]), (&"unusable".into(), &broken.into()));
+        let sarif: serde_json::Value = serde_json::from_str(&project.read("k.sarif")).expect("JSON");
+        assert_eq!(
+            (&sarif["runs"][0]["results"][0]["ruleId"], &sarif["runs"][0]["results"][0]["level"]),
+            (&"not_checked".into(), &"error".into())
+        );
+    }
+    project.remove(told);
+    let mut nothing = args.clone();
+    nothing.push("no-such-fixture");
+    assert_eq!(project.run(&nothing).code, 2);
+    assert!(project.read("k.md").contains("no-such-fixture"));
+}

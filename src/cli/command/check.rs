@@ -93,18 +93,11 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     refuse_playbook(args)?;
     reports::refuse(&args.reports)?;
-    let workspace = Workspace::open()?;
-    let alone = args.accept.then(|| workspace.alone()).transpose()?;
-    let selection = selection(args, &workspace)?;
-    let checked = checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast)?;
-    if checked.report.results.is_empty() && !args.allow_empty {
-        return Err(nothing(&workspace, &selection));
-    }
-    if let Some(alone) = alone {
-        accept(args, terminal, &workspace, &alone, &checked)?;
-        let again = checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast)?;
-        show(args, terminal, &workspace, &again, output)?;
-        return Ok(exit(&again.report));
+    let (workspace, checked) =
+        examine(args, terminal).inspect_err(|failure| reports::write_unchecked(&args.reports, failure))?;
+    if args.accept {
+        show(args, terminal, &workspace, &checked, output)?;
+        return Ok(exit(&checked.report));
     }
     let left = if terminal.ci { Ok(0) } else { pending::leave(&workspace, &checked.report.results) };
     show(args, terminal, &workspace, &checked, output)?;
@@ -117,6 +110,23 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Err(failure) => to_stderr(&format!("playproof: nothing was left for review: {}\n", said(&failure))),
     }
     Ok(exit(&checked.report))
+}
+
+/// Runs what is meant; with `--accept`, what differs is accepted, and it is run again.
+fn examine(args: &Args, terminal: &Terminal) -> Result<(Workspace, Checked), Failure> {
+    let workspace = Workspace::open()?;
+    let alone = args.accept.then(|| workspace.alone()).transpose()?;
+    let selection = selection(args, &workspace)?;
+    let check = || checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast);
+    let mut checked = check()?;
+    if checked.report.results.is_empty() && !args.allow_empty {
+        return Err(nothing(&workspace, &selection));
+    }
+    if let Some(alone) = alone {
+        accept(args, terminal, &workspace, &alone, &checked)?;
+        checked = check()?;
+    }
+    Ok((workspace, checked))
 }
 
 fn refuse_playbook(args: &Args) -> Result<(), Failure> {
@@ -187,7 +197,7 @@ fn show(
                 output.page(&format!("{} {next}", palette.strong("next:")))?;
             }
         }
-        Format::Json => output.page(&json(&shown, next.as_deref()))?,
+        Format::Json => output.page(&json(&shown, &directions, next.as_deref()))?,
     }
     Ok(())
 }

@@ -21,5 +21,5 @@ pub use junit::junit;
 pub use known::is_report;
 pub use markdown::{MARKER, comment};
 pub use page::{Shown, page, result};
-pub use problems::{Directions, Spot};
+pub use problems::{Directions, Level, NOT_CHECKED, Problem, Spot};
 pub use sarif::sarif;
