@@ -59,6 +59,19 @@ pub fn file_of(root: &Path, usual: &Named, name: &str) -> Option<PathBuf> {
     Some(apart.cloned().unwrap_or_else(own)).filter(|path| folders::has_file(path))
 }
 
+/// Refuses the project's playbook called `name` where its file ends in `.yml`: it would not be read, and perhaps an
+/// embedded one in its place.
+///
+/// # Errors
+/// It does.
+pub fn refuse_other_ending(root: &Path, name: &str) -> Result<(), Failure> {
+    let other = root.join(FOLDER).join(format!("{name}.yml"));
+    match folders::has_file(&other) && !folders::has_file(&other.with_extension("yaml")) {
+        true => Err(folders::other_ending(&other)),
+        false => Ok(()),
+    }
+}
+
 /// Whether a playbook is named by its path.
 pub fn is_path(name: &str) -> bool {
     name == files::STDIN || [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
@@ -82,7 +95,11 @@ pub fn source(name: &str) -> Result<std::sync::Arc<Source>, Failure> {
         return read(name);
     }
     let (root, project) = (project::root(), Project::find()?);
-    match (file_of(&root, &usual(&root, &project), name), embedded(name)) {
+    let file = file_of(&root, &usual(&root, &project), name);
+    if file.is_none() {
+        refuse_other_ending(&root, name)?;
+    }
+    match (file, embedded(name)) {
         (Some(path), _) => read(&path.to_string_lossy()),
         (None, Some(text)) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
         (None, None) if files::exists(name) => read(name),

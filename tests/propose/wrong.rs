@@ -299,3 +299,11 @@ fn a_fixture_that_brings_a_playbook_that_nobody_approved_is_not_accepted() {
     let (code, said) = project.refused(&ACCEPT);
     assert!(code == 2 && said.contains("brings the playbook `mine`, whose rows nobody has approved"), "{said}");
 }
+
+#[test]
+fn a_fixture_of_a_proposal_that_ends_in_yml_is_never_passed_over() {
+    let project = Project::with_proposal();
+    let fixture = |ending: &str| project.path(&format!("proposals/said-no/fixtures/said-no.{ending}"));
+    fs::rename(fixture("yaml"), fixture("yml")).unwrap();
+    both_refuse(&project, 2, &["`proposals/said-no/fixtures/said-no.yml` would not be read"]);
+}

@@ -16,7 +16,7 @@ use crate::history::{History, Kind, Record, next_number};
 use crate::playbook::rows;
 use crate::report::check;
 use crate::report::style::Palette;
-use crate::report::text::counted;
+use crate::report::text::{counted, shell_word};
 
 /// What is approved.
 #[derive(Debug, clap::Args)]
@@ -37,6 +37,12 @@ pub struct Args {
     pub reason: Option<String>,
 }
 
+/// The command that approves these playbooks, or all of them where none is named.
+pub fn again<S: AsRef<str>>(playbooks: &[S]) -> String {
+    let named: String = playbooks.iter().map(|name| format!(" {}", shell_word(name.as_ref()))).collect();
+    format!("playproof approve{named} --reason '...'")
+}
+
 /// Approves.
 ///
 /// # Errors
@@ -46,7 +52,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let reason = reason.ok_or_else(|| {
         Failure::said("rows are not approved without a reason")
             .help("it is kept in the lock, beside each row that changed, and in the history")
-            .next("playproof approve --reason '...'")
+            .next(again(&args.playbooks))
     })?;
     let workspace = Workspace::open()?;
     workspace.refuse_empty()?;

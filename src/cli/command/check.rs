@@ -8,6 +8,7 @@ use regex::Regex;
 use crate::check::{CaseResult, CheckReport, GoldenState, Verdict};
 use crate::cli::changeset::Alone;
 use crate::cli::checking::{self, Checked, Selection};
+use crate::cli::command::approve;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
@@ -78,7 +79,7 @@ pub struct Args {
     pub allow_empty: bool,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
     pub jobs: Option<NonZeroUsize>,
 
     /// Not an option of this command; named so that its refusal can say what to do.
@@ -219,8 +220,10 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
     if !report.orphans.is_empty() {
         return Some(format!("rm {}", shell_words(&report.orphans)));
     }
-    let approve = || "playproof approve --reason '...'".to_owned();
-    (!report.rows.is_empty()).then(approve)
+    // One that no fixture uses any more cannot be named.
+    let named = report.rows.iter().all(|rows| rows.is_used);
+    let names: Vec<&str> = report.rows.iter().filter(|_| named).map(|rows| &*rows.playbook).collect();
+    (!report.rows.is_empty()).then(|| approve::again(&names))
 }
 
 fn about_contradiction(workspace: &Workspace, result: &CaseResult) -> String {

@@ -58,7 +58,7 @@ pub struct Args {
     pub all: bool,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
     pub jobs: Option<NonZeroUsize>,
 }
 

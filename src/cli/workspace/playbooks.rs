@@ -70,7 +70,10 @@ impl Workspace {
         let source = match (&path, embedded(name)) {
             (Some(path), _) => self.read(path)?,
             (None, Some(_)) => playbooks::source(name)?,
-            (None, None) => return Err(self.no_playbook(name, user)),
+            (None, None) => {
+                playbooks::refuse_other_ending(&self.root, name)?;
+                return Err(self.no_playbook(name, user));
+            }
         };
         self.used(source, path, &self.playbook_argument(name))
     }

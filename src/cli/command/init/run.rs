@@ -10,6 +10,7 @@ use crate::cli::changeset::{self, Alone, Change};
 use crate::cli::checking::{self, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
+use crate::cli::reading::without_skipping;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
@@ -47,7 +48,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let staging = before.staging();
     let recover = |failure: Failure| recoverable(failure, &staging, &root);
     changeset::refuse_interrupted(&staging).map_err(recover)?;
-    let drawn = traces::draw(&args.from, &before.project())?;
+    let drawn = traces::draw(&args.from, &before.project()).map_err(without_skipping)?;
     let set = set::plan(&before, &drawn)?;
     plant(&root, &staging, &set).map_err(recover)?;
     let (check, ended) = match set.is_whole {
