@@ -201,3 +201,13 @@ fn a_suggested_approval_names_the_playbooks_that_are_meant() {
     let next = ran.out.lines().find(|line| line.starts_with("next: playproof approve")).unwrap_or_default();
     assert!(next.ends_with(" --reason '...'") && next != "next: playproof approve --reason '...'", "{}", ran.out);
 }
+
+#[test]
+fn an_approval_of_rows_that_the_history_explains_says_that_its_reason_is_not_kept() {
+    let project = Project::few();
+    project.remove("goldens/playbook.lock");
+    let ran = project.run(&["approve", "--reason", "quite another"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("keep the reason that the history gives: the one given here is not kept"), "{}", ran.out);
+    assert!(!project.read("goldens/playbook.lock").contains("quite another"));
+}

@@ -69,12 +69,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         return Ok(Exit::Clean);
     }
     let before = lock.clone();
+    let mut recalled = 0;
     for rows_of in &changed {
         match checked.used.get(&rows_of.playbook) {
             Some(used) => {
                 let rows = rows(&used.loaded.playbook);
                 lock.approve(&rows_of.playbook, rows.iter().map(|row| (&*row.name, &*row.text)), reason);
-                recall(&mut lock, &history, rows_of);
+                recalled += recall(&mut lock, &history, rows_of);
             }
             None => drop(lock.playbooks.remove(&rows_of.playbook)),
         }
@@ -90,6 +91,14 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let palette = Palette::new(terminal.out.colour);
     let mut pages: Vec<String> = changed.iter().map(|rows| check::rows(rows, terminal.out.width, palette)).collect();
     pages.push(said(&workspace, &history, &records, !changed.is_empty()));
+    if recalled > 0 {
+        let keep = if recalled == 1 { "keeps" } else { "keep" };
+        pages.push(format!(
+            "{} {keep} the reason that the history gives: the one given here is not kept for {}",
+            counted(recalled, "row", "rows"),
+            if recalled == 1 { "it" } else { "them" }
+        ));
+    }
     output.page(&pages.join("\n\n"))?;
     Ok(Exit::Clean)
 }
@@ -124,16 +133,19 @@ fn records(
     records.filter(|record| !record.rows.is_empty()).collect()
 }
 
-/// Rows that the lock had lost, and that the history explains as they are, keep the reason that it gives.
-fn recall(lock: &mut Lock, history: &History, changed: &PlaybookRows) {
+/// Rows that the lock had lost, and that the history explains as they are, keep the reason that it gives. How many.
+fn recall(lock: &mut Lock, history: &History, changed: &PlaybookRows) -> u64 {
     let replayed = history.replay(|_, _, _| {});
-    let Some(known) = replayed.get(changed.playbook.as_str()) else { return };
+    let Some(known) = replayed.get(changed.playbook.as_str()) else { return 0 };
+    let mut recalled = 0;
     for change in &changed.changes {
         let standing = known.get(change.name.as_str()).filter(|standing| standing.text == change.after.as_deref());
         if let Some(standing) = standing {
             lock.explain(&changed.playbook, [change.name.as_str()], &standing.entry.record.reason);
+            recalled += 1;
         }
     }
+    recalled
 }
 
 /// Records and lock, or neither; no lock where it has every row already.
