@@ -11,6 +11,7 @@ use super::files;
 use super::folders;
 use super::kinds::{self, Kind};
 use super::project::{self, Project};
+use super::workspace::refuse_half_written;
 use crate::diagnostic::{Source, did_you_mean};
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded, tools};
@@ -76,12 +77,13 @@ pub fn names(asked: &[String], project: &Project) -> Vec<String> {
 /// The text of a playbook.
 ///
 /// # Errors
-/// A path that cannot be read, a name that nothing answers to.
+/// A path that cannot be read, a name that nothing answers to; a change of the project that was interrupted.
 pub fn source(name: &str) -> Result<std::sync::Arc<Source>, Failure> {
+    let (root, project) = (project::root(), Project::find()?);
+    refuse_half_written(&root, &project)?;
     if is_path(name) {
         return read(name);
     }
-    let (root, project) = (project::root(), Project::find()?);
     match (file_of(&root, &usual(&root, &project), name), embedded(name)) {
         (Some(path), _) => read(&path.to_string_lossy()),
         (None, Some(text)) => Ok(Source::whole(format!("<embedded>/{name}"), text)),

@@ -142,7 +142,7 @@ impl Workspace {
 /// Reads a playbook; what git could not merge is told as that.
 fn parsed(source: Arc<Source>) -> Result<Loaded, Report> {
     match merge_conflict(&source.text) {
-        Some(said) => Err(Report::one(source, said.help("decide which side is meant; nothing was changed"))),
+        Some(said) => Err(Report::one(source, said.help("keep the side that is meant, or both; nothing was changed"))),
         None => playbook::parse(source),
     }
 }
