@@ -176,6 +176,8 @@ fn a_result_that_stands_twice_is_a_duplicate_and_one_that_differs_in_anything_is
     let odd = r#"{"call_id":"1","status":"error","span":1}"#;
     assert_eq!(answers(odd, odd), (1, 1));
     assert_eq!(answers(odd, &odd.replace(":1}", ":2}")), (2, 0), "what nobody knows tells them apart");
+    let row = odd.replace(":1}", ":1,\"row\":7}");
+    assert_eq!(answers(&row, &row.replace(":1,", ":2,")), (2, 0), "beside a `row` that no import wrote too");
     let numbered = r#"{"call_id":"1","status":"error","attempt":1}"#;
     assert_eq!(answers(numbered, &numbered.replace("error", "ok")), (1, 1));
     let refresh = r#"{"call_id":"1","status":"ok","answers":"refresh"}"#;
