@@ -201,6 +201,8 @@ fn a_playbook_is_called_the_same_however_its_path_is_written() {
     let said = |folder: &str, path: &str| place.run_below(folder, &["coverage", path]).exits(0).out;
     let by_name = said("", "team/mine");
     assert!(by_name.starts_with("team/mine: 1 fixture"), "{by_name}");
+    place.write("elsewhere/mine.yaml", &ours);
+    place.run(&["approve", "elsewhere/mine.yaml", "--reason", "x"]).exits(2);
     let first = |page: &str| page.lines().next().map(str::to_owned);
     for (folder, path) in [
         ("", "playbooks/team/mine.yaml"),
@@ -210,6 +212,9 @@ fn a_playbook_is_called_the_same_however_its_path_is_written() {
         ("playbooks/team", "mine.yaml"),
     ] {
         assert_eq!(first(&said(folder, path)), first(&by_name), "{folder} {path}");
+        let approved = place.run_below(folder, &["approve", path, "--reason", "x"]).exits(0).out;
+        let records = place.run_below(folder, &["history", "-p", path]).exits(0).out;
+        assert!(approved.contains("approved") && records.contains("team/mine"), "{approved}{records}");
         let trace = place.path("trace.jsonl");
         let add = ["feedback", "add", trace.to_str().expect("UTF-8"), "--call", "c1", "--note", "odd"];
         let out = place.run_below(folder, &[&add[..], &["--playbook", path]].concat()).exits(0).out;

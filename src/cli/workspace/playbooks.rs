@@ -107,6 +107,13 @@ impl Workspace {
         playbooks::file_of(&self.root, &self.default, name)
     }
 
+    /// The name by which fixtures know the playbook that is asked for by name or path; the path of a file that they do
+    /// not know is nobody's name.
+    pub fn known_name(&self, asked: &str) -> String {
+        let named = Named::new(&self.root, asked);
+        if named.path.is_none() || named == self.default { named.name } else { asked.to_owned() }
+    }
+
     /// How files name a playbook that was asked for, so that it is found again from anywhere in the project: by its
     /// name, or by its path below the root where it lies apart from the others.
     ///
