@@ -5,7 +5,7 @@ use super::inputs;
 use super::reading::each_call;
 use super::workspace::{Used, Workspace};
 use crate::diagnostic::{Diagnostic, Report, did_you_mean};
-use crate::feedback::{self, Kept};
+use crate::feedback::{self, Feedback, Kept};
 use crate::trace::assemble::AssembleOptions;
 use crate::trace::model::RecordedCall;
 use crate::trace::redact::RedactionRules;
@@ -55,6 +55,14 @@ pub fn playbook(workspace: &Workspace, kept: &Kept) -> Result<Used, Failure> {
         other => other,
     };
     loaded.map(|(_, used)| used).map_err(named)
+}
+
+/// The text of its file as people left it, with what is said anew in it.
+///
+/// # Errors
+/// A file that is written so that it cannot be edited without a hand.
+pub fn edited(kept: &Kept, new: &Feedback) -> Result<String, Failure> {
+    kept.edited(new).map_err(|report| Failure::from(report).next(format!("playproof feedback show {}", kept.id)))
 }
 
 /// Every call of a slice, in the order of their lines.

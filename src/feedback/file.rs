@@ -13,7 +13,7 @@ use crate::yaml::{self, Cursor, quoted};
 
 const HEAD: &str = "\
 # A call that the playbook handled wrong, and what is wrong with it. The file of the same name beside this one is the
-# slice of the trace that replays it. `playproof feedback` writes both: `add`, and `edit`, `close` and `reopen`.
+# slice of the trace that replays it. `playproof feedback edit`, `close` and `reopen` change what people say in it.
 format: feedback/1
 ";
 

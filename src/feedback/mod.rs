@@ -1,6 +1,7 @@
 //! Feedback: failures that a playbook handled wrong, kept with what people say of them and the slice of the trace that
 //! replays them.
 
+mod edit;
 mod ending;
 mod file;
 mod model;

@@ -172,3 +172,63 @@ fn a_file_that_is_cut_off_or_lost_a_line_is_read_or_refused_with_a_place() {
         }
     }
 }
+
+/// A feedback whose file reads `text`.
+fn written(text: &str) -> Kept {
+    let source = Source::whole("x.yaml", text);
+    let (feedback, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
+    Kept { feedback, places, source, ..kept(None) }
+}
+
+#[test]
+fn what_is_said_anew_leaves_every_other_byte_as_it_is() {
+    let rendered = feedback(None).render();
+    let note = rendered.lines().find(|line| line.starts_with("note: ")).unwrap();
+    let text = rendered
+        .replace(note, "# asked for by Ann\nnote: |\n  it is\n  slow\n# and why")
+        .replace("call: 'r1#1'\n", "call: r1#1   # the second\n");
+    let with = |lines: &str| text.replace("# the second\n", &format!("# the second\n{lines}"));
+    let (asked, closed) = ("expected: 'out_of_stock'\n", "closed: 'it''s gone'\n");
+    for broken in ["\n", "\r\n"] {
+        let file = |text: &str| written(&text.replace('\n', broken));
+        let anew = |text: &str, change: &dyn Fn(&mut Feedback)| {
+            let old = file(text);
+            let mut new = old.feedback.clone();
+            change(&mut new);
+            old.edited(&new).unwrap_or_else(|report| panic!("{report}"))
+        };
+        let is = |edited: String, wanted: &str| assert_eq!(edited, wanted.replace('\n', broken));
+        is(anew(&text, &|new| new.expected = Some("out_of_stock".into())), &with(asked));
+        is(anew(&with(asked), &|new| new.closed = Some("it's gone".into())), &with(&format!("{asked}{closed}")));
+        is(anew(&with(closed), &|new| new.closed = None), &text);
+        is(anew(&with(asked), &|new| new.expected = Some("gone".into())), &with("expected: 'gone'\n"));
+        let noted = text.replace("note: |\n  it is\n  slow\n", "note: 'fast: no'\n");
+        is(anew(&text, &|new| new.note = "fast: no".into()), &noted);
+    }
+}
+
+#[test]
+fn a_file_that_ends_open_gets_its_line_all_the_same() {
+    let rendered = feedback(None).render();
+    let call = rendered.lines().find(|line| line.starts_with("call: ")).unwrap();
+    let text = format!("{}{call}", rendered.replace(&format!("{call}\n"), ""));
+    let old = written(&text);
+    let closed = Feedback { closed: Some("over".into()), ..old.feedback.clone() };
+    assert_eq!(old.edited(&closed).unwrap(), format!("{text}\nclosed: 'over'"));
+}
+
+#[test]
+fn a_file_between_brackets_or_with_an_alias_is_left_to_hands() {
+    let flow = "{ format: feedback/1, note: n, playbook: p, call: 'r1#1', came_from: { trace: t, call: c, line: 1 }, \
+                before: { outcome: o, effect: e, attempts: 1 } }\n";
+    let lent = feedback(Some("out_of_stock"))
+        .render()
+        .replacen("playbook: 'standard'", "playbook: &a standard", 1)
+        .replacen("expected: 'out_of_stock'", "expected: *a", 1);
+    for (text, key) in [(flow.to_owned(), "note"), (lent, "expected")] {
+        let old = written(&text);
+        let new = Feedback { note: "else".into(), expected: Some("other".into()), ..old.feedback.clone() };
+        let said = old.edited(&new).unwrap_err().to_string();
+        assert!(said.contains(&format!("`{key}` cannot be edited by a program")), "{said}");
+    }
+}

@@ -4,6 +4,7 @@ use super::shape::Sample;
 use crate::classify::Classifier;
 use crate::diagnostic::Source;
 use crate::playbook::{self, model::Playbook};
+use crate::yaml::scalar;
 
 /// The verdict that a drawn rule gives; the author names it.
 const VERDICT: &str = "new_verdict";
@@ -54,7 +55,7 @@ pub(super) fn try_rule<'a>(
     members: impl Iterator<Item = &'a Sample>,
     others: impl Iterator<Item = (usize, &'a Sample)>,
 ) -> Trial {
-    let yaml = format!("- rule: {name}\n  when: {when}\n  verdict: {VERDICT}\n");
+    let yaml = format!("- rule: {}\n  when: {when}\n  verdict: {VERDICT}\n", scalar(name));
     let Some(playbook) = playbook_of(&yaml) else { return Trial::Invalid };
     let classifier = Classifier::new(&playbook);
     let catches = |sample: &Sample| classifier.classify(&sample.signal()).rule.is_some();
@@ -112,6 +113,8 @@ mod tests {
         assert!(
             matches!(trial("{ message: { contains: card } }"), Trial::Holds(drawn) if drawn.caught + drawn.spared == 2)
         );
+        let odd = try_rule("null", "{ message: { contains: card } }", [&member].into_iter(), [].into_iter());
+        assert!(matches!(odd, Trial::Holds(drawn) if drawn.yaml.starts_with("- rule: 'null'\n")));
         assert_eq!(trial("{ message: { contains: coupon } }"), Trial::Misses);
         assert_eq!(trial("{ message: { contains: not found } }"), Trial::CatchesAlso(7));
         assert_eq!(trial("{ message: { matches: '(' } }"), Trial::Invalid);

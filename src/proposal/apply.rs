@@ -55,8 +55,10 @@ fn row_changes(before: &[Row], after: &[Row]) -> Vec<RowChange> {
 /// Whether a row changes because an operation names it, or because of another order of rules.
 fn is_meant(proposal: &Proposal, change: &RowChange) -> bool {
     let names = |what: &What| match what {
-        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) => format!("verdict {}", name.text),
-        What::AddRule(name, ..) | What::MoveRule(name, _) => format!("rule {}", name.text),
+        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) | What::RemoveVerdict(name) => {
+            format!("verdict {}", name.text)
+        }
+        What::AddRule(name, ..) | What::MoveRule(name, _) | What::RemoveRule(name) => format!("rule {}", name.text),
         What::AddQueue(name) => format!("queue {}", name.text),
         What::ChangeLimit(name, _) => format!("limit {}", name.text),
     };

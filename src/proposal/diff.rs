@@ -66,10 +66,25 @@ impl FixtureDiff {
         gives(&self.after, verdict)
     }
 
+    /// Whether this rule speaks under the changed playbook.
+    pub fn hears(&self, rule: &str) -> bool {
+        speaks(&self.body, rule)
+    }
+
+    /// Whether this rule speaks under the playbook as it is.
+    pub fn heard(&self, rule: &str) -> bool {
+        speaks(&self.body_before, rule)
+    }
+
     /// Whether any call gets this verdict under the playbook as it is.
     pub fn got(&self, verdict: &str) -> bool {
         gives(&self.before, verdict)
     }
+}
+
+fn speaks(body: &str, rule: &str) -> bool {
+    let body = parse_body(Source::whole("the run", body)).ok();
+    body.is_some_and(|body| body.events.iter().any(|event| event.field("rule") == Some(rule)))
 }
 
 fn gives(calls: &[CallFacts], verdict: &str) -> bool {

@@ -72,13 +72,14 @@ pub fn proposal_text(draft: &Draft) -> String {
     let mut steps = String::new();
     let unwritten;
     let mut rule = rule.as_ref();
+    let name = scalar(verdict);
     match change {
         VerdictChange::Added { means, effect, then } => {
             let means =
                 means.clone().unwrap_or_else(|| format!("{UNWRITTEN} - what this failure means, in a sentence"));
             let means = Value::from(means);
             steps += &format!(
-                "  - add_verdict:\n      {verdict}:\n        means: {means}\n        effect: {effect}\n        then: \
+                "  - add_verdict:\n      {name}:\n        means: {means}\n        effect: {effect}\n        then: \
                  {then}\n"
             );
             let when = format!("{{ kind: '{UNWRITTEN}' }}");
@@ -87,12 +88,13 @@ pub fn proposal_text(draft: &Draft) -> String {
         }
         VerdictChange::Changed(parts) if parts.is_empty() => {}
         VerdictChange::Changed(parts) => {
-            steps += &format!("  - change_verdict: {verdict}\n");
+            steps += &format!("  - change_verdict: {name}\n");
             steps.extend(parts.iter().map(|(key, value)| format!("    {key}: {value}\n")));
         }
     }
-    if let Some(DraftRule { name, when, before }) = rule {
-        steps += &format!("  - add_rule:\n      rule: {name}\n      when: {when}\n      verdict: {verdict}\n");
+    if let Some(DraftRule { name: rule, when, before }) = rule {
+        let rule = scalar(rule);
+        steps += &format!("  - add_rule:\n      rule: {rule}\n      when: {when}\n      verdict: {name}\n");
         steps.extend(before.iter().map(|before| format!("    before: {}\n", scalar(before))));
     }
     format!(

@@ -4,12 +4,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::lines::{
-    block_end, indentation, is_blank_at, is_blank_before, is_flow, line_break, line_start, with_comments,
-};
 use super::model::{Named, Operation, Part, Place, Snippet, What};
 use crate::diagnostic::{Diagnostic, Source, did_you_mean};
 use crate::playbook::model::UNCLASSIFIED;
+use crate::yaml::lines::{
+    behind_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_end,
+    line_start, trimmed, with_comments,
+};
 use crate::yaml::{self, Entry, Kind, Node};
 
 /// Comments are broken at this column.
@@ -29,14 +30,15 @@ type Edited = Result<String, Refusal>;
 /// The playbook's text after a step.
 pub(super) fn edit(source: &Arc<Source>, operation: &Operation) -> Edited {
     // A playbook that has been read is a map; an empty tree makes every step a refusal.
-    let root = yaml::parse(Arc::clone(source), |root| Some(root.node().clone()));
-    let root = root.unwrap_or(Node { span: 0..0, kind: Kind::Map(Vec::new()) });
+    let root = yaml::tree(source).unwrap_or(Node { span: 0..0, kind: Kind::Map(Vec::new()) });
     let text = Text { text: &source.text, root: &root };
     let comment = operation.comment.as_deref();
     match &operation.what {
         What::AddVerdict(name, verdict) => text.add_verdict(name, verdict, comment),
         What::AddRule(name, rule, place) => text.add_rule(name, rule, place, comment),
         What::MoveRule(name, place) => text.move_rule(name, place),
+        What::RemoveRule(name) => text.remove("classify", named(&text.rules()?, name, "rule")?),
+        What::RemoveVerdict(name) => text.remove("verdicts", named(&text.items("verdicts")?, name, "verdict")?),
         What::AddQueue(name) => text.add_queue(name),
         What::ChangeVerdict(name, parts) => text.change_verdict(name, parts),
         What::ChangeLimit(name, value) => text.change_limit(name, value),
@@ -58,7 +60,7 @@ struct Item<'a> {
 
 impl<'a> Text<'a> {
     fn section(&self, key: &str) -> Result<&'a Entry, Refusal> {
-        entry(self.root, key).ok_or_else(|| {
+        self.root.entry(key).ok_or_else(|| {
             let said = Diagnostic::error("no_section", format!("the playbook has no `{key}`"));
             Refusal::Text(said.at(0..0, "").help(format!("write `{key}:` into it first")))
         })
@@ -75,7 +77,7 @@ impl<'a> Text<'a> {
                 rows.iter().map(|row| Item { name: &row.key, value: &row.value, at: row.key_span.start }).collect()
             }
             Kind::List(rows) => {
-                let name = |row: &'a Node| entry(row, "rule").and_then(|name| scalar(&name.value)).unwrap_or("");
+                let name = |row: &'a Node| row.entry("rule").and_then(|name| scalar(&name.value)).unwrap_or("");
                 rows.iter().map(|row| Item { name: name(row), value: row, at: row.span.start }).collect()
             }
             Kind::Scalar { .. } => Vec::new(),
@@ -166,18 +168,11 @@ impl<'a> Text<'a> {
             }
         }
         let span = with_comments(self.text, rule.at)..self.end_of(rule);
-        let lines: Vec<String> = self
-            .text
-            .get(span.clone())
-            .unwrap_or("")
-            .lines()
-            .map(|line| line.trim_end_matches('\r').to_owned())
-            .collect();
-        let mut without = self.text.to_owned();
-        without.replace_range(span, "");
+        let moved = self.text.get(span.clone()).unwrap_or("");
+        let lines: Vec<String> = moved.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect();
+        let without = self.replaced(span, "");
         let source = Source::whole("", without);
-        let root = yaml::parse(Arc::clone(&source), |root| Some(root.node().clone()));
-        let root = root.map_err(|_| {
+        let root = yaml::tree(&source).map_err(|_| {
             Refusal::Text(
                 Diagnostic::error("edit_by_hand", format!("`{}` cannot be moved by a program", name.text))
                     .at(rule.value.span.clone(), "others refer to an anchor in it")
@@ -186,6 +181,26 @@ impl<'a> Text<'a> {
         })?;
         let rest = Text { text: &source.text, root: &root };
         rest.put(&rest.rules()?, place, &lines, false)
+    }
+
+    /// The text without a row: its comment goes with it, and the blank line that set it off.
+    fn remove(&self, key: &str, item: &Item<'_>) -> Edited {
+        let items = self.items(key)?;
+        let is_at = |row: Option<&Item<'_>>| row.is_some_and(|row| row.at == item.at);
+        let (is_first, is_last) = (is_at(items.first()), is_at(items.last()));
+        if is_first && is_last {
+            let section = self.section(key)?;
+            let empty = if matches!(section.value.kind, Kind::Map(_)) { " {}" } else { " []" };
+            let end = trimmed(self.text, self.end_of(item));
+            return Ok(self.replaced(behind_colon(self.text, section)..end, empty));
+        }
+        let (mut start, mut end) = (with_comments(self.text, item.at), self.end_of(item));
+        if is_last && is_blank_before(self.text, start) {
+            start = line_start(self.text, start.saturating_sub(1));
+        } else if is_blank_at(self.text, end) && (is_first || is_blank_before(self.text, start)) {
+            end = line_end(self.text, end);
+        }
+        Ok(self.replaced(start..end, ""))
     }
 
     fn add_queue(&self, name: &Named) -> Edited {
@@ -218,7 +233,7 @@ impl<'a> Text<'a> {
         // From the last to the first, so that places stay true.
         let mut found: Vec<(&Entry, &Part)> = Vec::new();
         for part in parts {
-            let Some(value) = entry(verdict.value, part.key) else {
+            let Some(value) = verdict.value.entry(part.key) else {
                 let said = format!("`{}` has no `{}` to change", name.text, part.key);
                 return Err(Refusal::Text(Diagnostic::error("edit_by_hand", said).at(verdict.value.span.clone(), "")));
             };
@@ -235,7 +250,7 @@ impl<'a> Text<'a> {
 
     fn change_limit(&self, name: &Named, value: &Snippet) -> Edited {
         let limits = self.section("limits")?;
-        let Some(limit) = entry(&limits.value, &name.text) else {
+        let Some(limit) = limits.value.entry(&name.text) else {
             return Err(by_hand(limits, "it is not written here", &format!("write `{}` into it first", name.text)));
         };
         let (span, new) = self.value(limit, value)?;
@@ -245,13 +260,15 @@ impl<'a> Text<'a> {
     /// The place of a value and what replaces it.
     fn value(&self, old: &Entry, new: &Snippet) -> Result<(Range<usize>, String), Refusal> {
         let colon = old.key_span.end;
+        let is_below = is_block_text(self.text, old);
         let aliased = old.value.span.start < colon
-            || !self.text.get(colon..old.value.span.start).is_some_and(|between| {
-                between.lines().all(|line| {
-                    let said = line.trim();
-                    said.is_empty() || said == ":" || said.starts_with('#') || said.starts_with(": #")
-                })
-            });
+            || !is_below
+                && !self.text.get(colon..old.value.span.start).is_some_and(|between| {
+                    between.lines().all(|line| {
+                        let said = line.trim();
+                        said.is_empty() || said == ":" || said.starts_with('#') || said.starts_with(": #")
+                    })
+                });
         if aliased {
             let help = "write the value out here, without anchors and aliases";
             return Err(by_hand(old, "an alias, or a value with an anchor", help));
@@ -259,10 +276,13 @@ impl<'a> Text<'a> {
         let is_map = matches!(old.value.kind, Kind::Map(_) | Kind::List(_)) && !is_flow(self.text, &old.value);
         let indent = indentation(self.text, old.key_span.start);
         match (new.line(), is_map) {
+            (Some(line), false) if is_below => {
+                Ok((behind_colon(self.text, old)..trimmed(self.text, old.value.span.end), format!(" {line}")))
+            }
             (Some(line), false) => Ok((old.value.span.clone(), line.to_owned())),
             (Some(line), true) => {
                 let end = trimmed(self.text, block_end(self.text, &old.value, indent));
-                Ok((self.behind_colon(old)..end, format!(" {line}")))
+                Ok((behind_colon(self.text, old)..end, format!(" {line}")))
             }
             (None, _)
                 if self
@@ -274,7 +294,7 @@ impl<'a> Text<'a> {
                 let blanks = " ".repeat(indent + self.step());
                 let lines: Vec<String> = new.0.iter().map(|line| format!("{blanks}{line}")).collect();
                 let broken = line_break(self.text);
-                Ok((self.behind_colon(old)..end, format!("{broken}{}", lines.join(broken))))
+                Ok((behind_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
             }
             (None, _) => Err(by_hand(
                 old,
@@ -284,14 +304,9 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn behind_colon(&self, entry: &Entry) -> usize {
-        let from = entry.key_span.end;
-        self.text.get(from..).and_then(|rest| rest.find(':')).map_or(from, |colon| from + colon + 1)
-    }
-
     /// The blanks that the file adds for each level, as its verdicts show it.
     fn step(&self) -> usize {
-        let first = match entry(self.root, "verdicts").map(|verdicts| &verdicts.value.kind) {
+        let first = match self.root.entry("verdicts").map(|verdicts| &verdicts.value.kind) {
             Some(Kind::Map(rows)) => rows.first().map(|row| indentation(self.text, row.key_span.start)),
             _ => None,
         };
@@ -346,7 +361,7 @@ impl<'a> Text<'a> {
     /// Rows for a section that is `[]`, `{}` or nothing.
     fn fill_empty(&self, key: &str, lines: &[String]) -> Edited {
         let section = self.section(key)?;
-        let start = self.behind_colon(section);
+        let start = behind_colon(self.text, section);
         let end = if is_flow(self.text, &section.value) { section.value.span.end } else { start };
         let broken = line_break(self.text);
         Ok(self.replaced(start..end, &format!("{broken}{}", lines.join(broken))))
@@ -389,18 +404,6 @@ fn commented(comment: Option<&str>, indent: usize) -> Vec<String> {
         }
     }
     lines.into_iter().map(|line| format!("{}# {line}", " ".repeat(indent))).collect()
-}
-
-/// Where the text before `end` stops saying something.
-fn trimmed(text: &str, end: usize) -> usize {
-    text.get(..end).map_or(end, |text| text.trim_end().len())
-}
-
-fn entry<'a>(node: &'a Node, key: &str) -> Option<&'a Entry> {
-    match &node.kind {
-        Kind::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
-        _ => None,
-    }
 }
 
 fn scalar(node: &Node) -> Option<&str> {

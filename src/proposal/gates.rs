@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::adr;
 use super::apply::{Applied, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
+use super::lints::lints;
 use super::model::{Expected, Proposal, What};
 use crate::check::Id;
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, RowChange};
-use crate::playbook::lint::lint;
+use crate::playbook::lint::silent_rules;
 use crate::playbook::model::Playbook;
 use crate::playbook::{Loaded, fingerprint};
 use crate::sim::Contradiction;
@@ -103,6 +104,8 @@ pub struct Tried<'a> {
     pub id: &'a str,
     /// Its folder, as people know it.
     pub folder: &'a str,
+    /// The folder of the project's fixtures, as people know it.
+    pub fixtures: &'a str,
     /// What it says.
     pub proposal: &'a Proposal,
     /// The playbook as it is.
@@ -131,13 +134,14 @@ pub fn judge(tried: &Tried<'_>) -> Vec<Gate> {
     evidence(tried, &mut say);
     changes(tried, &mut say);
     unwritten(tried, &mut say);
-    lints(tried, &mut gates);
+    gates.extend(lints(tried));
     record(tried, &mut gates);
     gates.sort_by_key(|gate| gate.kind); // stable
     gates
 }
 
-fn again(tried: &Tried<'_>) -> String {
+/// The command that tries it once more.
+pub(super) fn again(tried: &Tried<'_>) -> String {
     format!("playproof propose check {}", tried.id)
 }
 
@@ -191,12 +195,36 @@ pub fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
     verdicts
 }
 
-/// Whether the proposal says only in other words what verdicts mean: no fixture can show that.
-fn is_words_alone(proposal: &Proposal) -> bool {
-    proposal.operations.iter().all(|operation| match &operation.what {
+/// Whether the proposal only says in other words what verdicts mean, and takes away what has no say: no fixture can show
+/// that.
+fn is_unseen(tried: &Tried<'_>) -> bool {
+    tried.proposal.operations.iter().all(|operation| match &operation.what {
         What::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
+        What::RemoveRule(rule) => !speaks(tried.before, &rule.text),
+        What::RemoveVerdict(_) => true,
         _ => false,
     })
+}
+
+/// Whether a rule of the playbook can speak at all.
+fn speaks(loaded: &Loaded, rule: &str) -> bool {
+    let mut rules = loaded.playbook.rules.iter().zip(silent_rules(loaded));
+    rules.any(|(known, silent)| *known.name == *rule && silent.is_none())
+}
+
+/// Whether fixtures show what becomes of the failures that a rule caught which is taken away.
+fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+    let removed = tried.proposal.operations.iter().filter_map(|operation| match &operation.what {
+        What::RemoveRule(rule) => Some(&rule.text),
+        _ => None,
+    });
+    for rule in removed.filter(|rule| speaks(tried.before, rule)) {
+        if !tried.diffs.iter().any(|diff| diff.heard(rule)) {
+            let said = format!("no fixture shows what becomes of the failures that the rule `{rule}` catches today");
+            let next = format!("write one into {}/fixtures/, then {}", tried.folder, again(tried));
+            say(GateKind::CatchesNothing, said, next);
+        }
+    }
 }
 
 /// Whether the proposal's own fixtures show what it is for.
@@ -217,13 +245,16 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
             say(GateKind::NoLookAlike, said, format!("write one into {fixtures}, then {}", again(tried)));
         }
     }
-    let is_shown = tried.diffs.iter().any(|diff| diff.class().is_some()) || is_words_alone(tried.proposal);
+    removals(tried, say);
+    let is_shown = tried.diffs.iter().any(|diff| diff.class().is_some()) || is_unseen(tried);
     if given.is_empty() && !is_shown {
         let said = "no fixture shows the change".to_owned();
         say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
     }
     for diff in tried.diffs {
-        let Some(first) = diff.contradictions.first() else { continue };
+        // The verdict is why the rest is another.
+        let of_verdicts = diff.contradictions.iter().find(|one| one.field == "verdicts");
+        let Some(first) = of_verdicts.or(diff.contradictions.first()) else { continue };
         let expects = first.to_string();
         let caught = given.iter().find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
         match caught.filter(|_| diff.is_new) {
@@ -234,10 +265,11 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
             }
             None => {
                 let said = format!("`{}` would not show what it is meant to show: {expects}", diff.id);
-                let place = if diff.is_new { fixtures.as_str() } else { "" };
+                let folder = if diff.is_new { format!("{}/fixtures", tried.folder) } else { tried.fixtures.to_owned() };
                 let next = format!(
-                    "mend the proposal, or what the fixture {place}{} expects, then {}",
+                    "change `expect` in {folder}/{}.yaml if this is meant, else {}/proposal.yaml, then {}",
                     diff.id.fixture,
+                    tried.folder,
                     again(tried)
                 );
                 say(GateKind::Contradiction, said, next);
@@ -318,21 +350,6 @@ fn has_placeholder(text: &str) -> bool {
         };
         begins && (ends || after.starts_with(" - "))
     })
-}
-
-fn lints(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
-    let old: Vec<(&str, String)> = lint(tried.before).into_iter().map(|said| (said.id, said.message)).collect();
-    for said in lint(&tried.applied.loaded) {
-        if old.iter().any(|(id, message)| *id == said.id && *message == said.message) {
-            continue;
-        }
-        gates.push(Gate {
-            kind: GateKind::NewLint,
-            message: format!("lint says something new: {}", said.message),
-            next: format!("playproof help {}", said.id),
-            report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),
-        });
-    }
 }
 
 fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {

@@ -7,7 +7,7 @@ mod draft;
 mod edit;
 mod gates;
 mod judged;
-mod lines;
+mod lints;
 mod model;
 mod parse;
 mod schema;

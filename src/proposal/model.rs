@@ -61,6 +61,10 @@ pub enum What {
     AddRule(Named, Snippet, Place),
     /// A rule at another place.
     MoveRule(Named, Place),
+    /// A rule that is no longer there.
+    RemoveRule(Named),
+    /// A verdict that is no longer there.
+    RemoveVerdict(Named),
     /// A queue that was not there.
     AddQueue(Named),
     /// Other values in a verdict.

@@ -2,19 +2,28 @@
 
 use std::sync::Arc;
 
-use super::lines;
 use super::model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, merge_conflict};
-use crate::yaml::{self, Cursor, Record};
+use crate::yaml::{self, Cursor, Kind, Record, lines, quoted};
 
 pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
-pub(super) const STEPS: &[&str] =
-    &["add_verdict", "add_rule", "move_rule", "add_queue", "change_verdict", "change_limit"];
+pub(super) const STEPS: &[&str] = &[
+    "add_verdict",
+    "add_rule",
+    "move_rule",
+    "remove_rule",
+    "remove_verdict",
+    "add_queue",
+    "change_verdict",
+    "change_limit",
+];
 pub(super) const STEP: &[&str] = &[
     "add_verdict",
     "add_rule",
     "move_rule",
+    "remove_rule",
+    "remove_verdict",
     "add_queue",
     "change_verdict",
     "change_limit",
@@ -115,6 +124,8 @@ fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
         "add_verdict" => add_verdict(value, source),
         "add_rule" => add_rule(value, &record, source),
         "move_rule" => move_rule(value, &record),
+        "remove_rule" => Some(What::RemoveRule(name(value)?)),
+        "remove_verdict" => Some(What::RemoveVerdict(name(value)?)),
         "add_queue" => Some(What::AddQueue(name(value)?)),
         "change_verdict" => change_verdict(value, &record, source),
         _ => change_limit(value, &record, source),
@@ -141,7 +152,18 @@ fn name(at: Cursor<'_>) -> Option<Named> {
 }
 
 fn written(at: Cursor<'_>, source: &Arc<Source>) -> Snippet {
-    Snippet(lines::snippet(&source.text, at.node()))
+    let lines = lines::snippet(&source.text, at.node());
+    match (&at.node().kind, lines.as_slice()) {
+        (_, [line]) if line.starts_with(['"', '\'']) => Snippet(lines),
+        // A text behind `|` or `>`, which another place in the playbook would read in another way.
+        (Kind::Scalar { text, .. }, [line]) if line.contains(": ") || line.contains(" #") => one_line(text),
+        (Kind::Scalar { text, .. }, [_, _, ..]) => one_line(text),
+        _ => Snippet(lines),
+    }
+}
+
+fn one_line(text: &str) -> Snippet {
+    Snippet(vec![quoted(text.trim_end())])
 }
 
 fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<What> {

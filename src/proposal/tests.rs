@@ -134,6 +134,35 @@ fn a_rule_that_moves_takes_its_comment_along() {
 }
 
 #[test]
+fn a_row_that_goes_takes_its_comment_and_its_blank_line_along() {
+    let rule = |name: &str| applied(PLAYBOOK, &format!("  - remove_rule: {name}\n")).unwrap();
+    let gateway = "\n  # A gateway's word.\n  - rule: gateway\n    when:\n      status: 504\n    verdict: slow\n";
+    assert_eq!(rule("gateway"), PLAYBOOK.replace(gateway, ""));
+    assert_eq!(rule("late"), PLAYBOOK.replace("  - { rule: late, when: { kind: late }, verdict: slow }\n", ""));
+    let all = "  - remove_rule: gateway\n  - remove_rule: timeout\n  - remove_rule: late\n  - remove_verdict: slow\n";
+    let result = apply(&source(PLAYBOOK), &proposal(all)).unwrap_or_else(|report| panic!("{report}"));
+    let text = &result.loaded.places.source.text;
+    assert!(text.contains("verdicts:\n  unclassified:\n") && text.contains("classify: []\notherwise"), "{text}");
+    let gone: Vec<_> = result.rows.iter().map(|row| (&*row.name, row.after.is_none())).collect();
+    assert_eq!(gone, [("rule gateway", true), ("rule late", true), ("rule timeout", true), ("verdict slow", true)]);
+    let windows = applied(&PLAYBOOK.replace('\n', "\r\n"), all).unwrap();
+    assert_eq!(windows, text.replace('\n', "\r\n"));
+}
+
+#[test]
+fn a_row_that_is_not_there_or_still_asked_for_does_not_go() {
+    let said = refused(PLAYBOOK, "  - remove_rule: timeot\n");
+    assert_eq!(said, "proposals/x/proposal.yaml:5:18: the playbook has no rule `timeot`");
+    let said = refused(PLAYBOOK, "  - remove_verdict: slow\n");
+    assert!(said.contains("(as proposed)") && said.contains("no verdict is called `slow`"), "{said}");
+    let lent = PLAYBOOK
+        .replace("when: { kind: timeout }", "when: &asked { kind: timeout }")
+        .replace("when: { kind: late }", "when: *asked");
+    let said = refused(&lent, "  - remove_rule: timeout\n");
+    assert!(said.contains("anchor"), "{said}");
+}
+
+#[test]
 fn values_are_replaced_where_they_stand_in_either_style() {
     let change = |parts: &str| changed(PLAYBOOK, &format!("  - change_verdict: slow\n{parts}"));
     assert_eq!(
@@ -151,6 +180,20 @@ fn values_are_replaced_where_they_stand_in_either_style() {
     let (new, gone) = changed(PLAYBOOK, "  - change_limit: max_attempts\n    to: 5\n  - add_queue: more\n");
     assert_eq!(new.concat(), "queues: [people, more]\nlimits: { max_attempts: 5 }   # four\n");
     assert_eq!(gone.len(), 2);
+}
+
+#[test]
+fn a_text_that_stands_below_its_key_is_replaced_and_the_next_key_stays_in_its_line() {
+    let folded = PLAYBOOK.replace("means: No answer in time.", "means: >\n      No answer\n      in time.");
+    let result = applied(&folded, "  - change_verdict: slow\n    means: Too late.\n").unwrap();
+    assert_eq!(result, PLAYBOOK.replace("No answer in time.", "Too late."));
+    for (value, means) in [
+        ("|\n      Late: # too\n      late.", "\"Late: # too\\nlate.\""),
+        (">\n      Late: too late.", "'Late: too late.'"),
+    ] {
+        let result = applied(&folded, &format!("  - change_verdict: slow\n    means: {value}\n")).unwrap();
+        assert_eq!(result, PLAYBOOK.replace("No answer in time.", means));
+    }
 }
 
 fn refused(text: &str, operations: &str) -> String {

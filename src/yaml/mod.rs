@@ -20,6 +20,7 @@
 //! ```
 
 mod cursor;
+pub mod lines;
 mod node;
 mod problems;
 mod quantity;
@@ -32,5 +33,5 @@ mod write;
 pub use cursor::{Cursor, Key, Record};
 pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
-pub use read::{MAX_BYTES, parse};
+pub use read::{MAX_BYTES, parse, tree};
 pub use write::{quoted, scalar};

@@ -57,6 +57,14 @@ pub struct Entry {
 }
 
 impl Node {
+    /// The named value of a map; none where this is none.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.kind {
+            Kind::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
+            _ => None,
+        }
+    }
+
     /// What the value is, for messages: ``the number `5` ``, `a list`.
     pub fn describe(&self) -> String {
         match &self.kind {

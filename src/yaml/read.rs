@@ -32,6 +32,14 @@ pub fn parse<T>(source: Arc<Source>, lower: impl FnOnce(Cursor<'_>) -> Option<T>
     problems.finish(value)
 }
 
+/// The tree of `source`, for edits of its text.
+///
+/// # Errors
+/// As [`parse`].
+pub fn tree(source: &Arc<Source>) -> Result<Node, Report> {
+    parse(Arc::clone(source), |root| Some(root.node().clone()))
+}
+
 /// The tree of the problems' source; none if it cannot be read at all. Duplicate keys are reported and left out.
 fn read(problems: &Problems) -> Option<Node> {
     let source = Arc::clone(problems.source());

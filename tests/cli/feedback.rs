@@ -312,7 +312,14 @@ fn a_feedback_is_edited_closed_and_opened_again() {
     let place = place();
     let id = keep_shelf(&place);
     let run = place.run(&["feedback", "edit", &id, "--expected", "empty_shelf", "--note", "wait: it's refilled"]);
-    assert!(run.code == 0 && run.out.contains(&format!("{id} expects empty_shelf")), "{}{}", run.out, run.err);
+    assert!(
+        run.code == 0 && run.out.contains(&format!("{id} expects empty_shelf, and has another note\n")),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    let run = place.run(&["feedback", "edit", &id, "--expected", "empty_shelf", "--note", "wait: it's refilled soon"]);
+    assert!(run.code == 0 && run.out.starts_with(&format!("{id} has another note\n")), "{}{}", run.out, run.err);
     let list = place.run(&["feedback", "list"]);
     assert!(list.out.contains("expected empty_shelf") && list.out.contains("wait: it's refilled"), "{}", list.out);
     assert!(list.out.contains(&format!("next: playproof feedback show {id}")), "{}", list.out);
@@ -339,6 +346,29 @@ fn a_feedback_is_edited_closed_and_opened_again() {
     assert!(show.out.contains(&format!("next: playproof feedback reopen {id}")), "{}", show.out);
     assert_eq!(place.run(&["feedback", "reopen", &id]).code, 0);
     assert!(place.run(&["feedback", "list"]).out.contains("1 open, 0 answered"));
+}
+
+#[test]
+fn what_people_wrote_around_a_feedback_stays_when_it_is_changed() {
+    let place = place();
+    let id = keep_shelf(&place);
+    let file = format!("proposals/feedback/{id}.yaml");
+    let text = store(&place)[&file].replace("note: 'wait'", "# Ann saw it\nnote: >   # folded\n  wait\n\n# and so on");
+    place.write(&file, &text);
+    let close = ["feedback", "close", &id, "--reason", "over"];
+    assert_eq!(place.run(&close).code, 0);
+    let expected = "expected: 'out_of_stock'\n";
+    assert_eq!(store(&place)[&file], text.replace(expected, &format!("{expected}closed: 'over'\n")));
+    assert_eq!(place.run(&["feedback", "reopen", &id]).code, 0);
+    assert_eq!(store(&place)[&file], text);
+    assert_eq!(place.run(&["feedback", "edit", &id, "--note", "refill it"]).code, 0);
+    assert_eq!(store(&place)[&file], text.replace(">   # folded\n  wait\n", "'refill it'\n"));
+
+    place.write(&file, text.replace("playbook: ", "playbook: &a ").replace("'out_of_stock'", "*a"));
+    let before = store(&place);
+    let run = place.run(&["feedback", "edit", &id, "--expected", "gone"]);
+    refused(&run, &[&format!("{file}:11:1"), "`expected` cannot be edited by a program", "nothing was changed"]);
+    assert_eq!(store(&place), before);
 }
 
 #[test]

@@ -23,8 +23,12 @@ const TOOLS: &str =
     "format: tools/1\ntools:\n  pay: { access: write, timeout_ms: 5000 }\n  'search.*': { access: read }\n";
 
 /// One of each thing that lies beside a playbook.
-const PROJECT: [&str; 3] =
-    [include_str!("project/proposal.yaml"), include_str!("project/record.yaml"), include_str!("project/lock.yaml")];
+const PROJECT: [&str; 4] = [
+    include_str!("project/proposal.yaml"),
+    include_str!("project/record.yaml"),
+    include_str!("project/lock.yaml"),
+    include_str!("project/feedback.yaml"),
+];
 
 /// Pieces that mean something to YAML or to the formats.
 const PIECES: [&str; 24] = [
@@ -146,6 +150,7 @@ fn what_is_mutated_is_valid() {
     playproof::proposal::apply(&standard, &proposal).unwrap_or_else(|report| panic!("{report}"));
     playproof::history::parse(Source::whole("t", PROJECT[1])).unwrap_or_else(|report| panic!("{report}"));
     playproof::golden::Lock::parse(Source::whole("t", PROJECT[2])).unwrap_or_else(|report| panic!("{report}"));
+    playproof::feedback::parse(Source::whole("t", PROJECT[3])).unwrap_or_else(|report| panic!("{report}"));
     playproof::fixture::parse(Source::whole("t", FIXTURE)).unwrap_or_else(|report| panic!("{report}"));
     playproof::playbook::tools::parse(Source::whole("t", TOOLS)).unwrap_or_else(|report| panic!("{report}"));
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use playproof::classify::{Classifier, Signal};
 use playproof::diagnostic::{Report, Source};
 use playproof::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId};
+use playproof::feedback::{Feedback, Kept};
 use playproof::fixture::model::Fixture;
 use playproof::golden::{GoldenFile, Lock};
 use playproof::ids::AttemptNo;
@@ -57,6 +58,21 @@ pub fn playbook(data: &[u8]) {
     }
 }
 
+/// What people say of a call can be said anew in the text of its file, or the report points into it.
+fn is_edited_or_refused(feedback: Feedback, places: feedback::Places, source: Arc<Source>) {
+    let new = Feedback {
+        note: "it's over:\nyes".to_owned(),
+        expected: None,
+        closed: Some("#".to_owned()),
+        ..feedback.clone()
+    };
+    let kept = Kept { id: String::new(), feedback, places, source, calls: Vec::new(), about: 0 };
+    match kept.edited(&new) {
+        Ok(text) => assert_eq!(feedback::parse(Source::whole("edited", text)).map(|(said, _)| said), Ok(new)),
+        Err(report) => points_into_its_source(&report),
+    }
+}
+
 /// What lies beside a playbook: proposals (which are applied to each shipped playbook), records, feedback, locks and
 /// goldens.
 pub fn project(data: &[u8]) {
@@ -64,7 +80,7 @@ pub fn project(data: &[u8]) {
     let source = || Source::whole("fuzz.yaml", text);
     let refused = [
         history::parse(source()).err(),
-        feedback::parse(source()).err(),
+        feedback::parse(source()).map(|(said, places)| is_edited_or_refused(said, places, source())).err(),
         Lock::parse(source()).err(),
         GoldenFile::parse(&source()).err(),
     ];

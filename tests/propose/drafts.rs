@@ -52,6 +52,18 @@ fn a_draft_takes_over_the_compensation_of_another_verdict() {
 }
 
 #[test]
+fn a_verdict_with_a_name_that_yaml_reads_as_something_else_is_drafted_all_the_same() {
+    let project = Project::new();
+    for (verdict, id) in [("null", "null"), ("1e3", "1e3"), ("True", "true"), ("_late", "late")] {
+        let ran = project.run(&["propose", "new", verdict, "--when", "{ kind: late }", "--means", "Late."]);
+        assert!(ran.code == 0 && ran.out.ends_with(&format!("next: playproof propose check {id}\n")), "{ran:?}");
+        let ran = project.run(&["propose", "check", id]);
+        assert!(ran.code == 1 && ran.out.contains(&format!("+ verdict {verdict}")), "{ran:?}");
+        assert_eq!(project.run(&["propose", "reject", id, "--reason", "no"]).code, 0);
+    }
+}
+
+#[test]
 fn a_draft_without_a_rule_is_refused_by_check_until_it_is_written() {
     let project = Project::new();
     assert_eq!(project.run(&["propose", "new", "odd"]).code, 0);

@@ -6,6 +6,7 @@ mod interrupted;
 #[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
 mod place;
 mod project;
+mod removed;
 mod taken_in;
 mod way;
 mod wrong;

@@ -12,7 +12,7 @@ fn a_proposal_that_is_ready_is_shown_and_nothing_speaks_against_it() {
         "ours/declined  effect changed",
         "escalate_to_human  deprecate_tool_call",
         "ours/not-said-no  new fixture, as without the proposal",
-        "1 fixture run of the project end as before",
+        "1 fixture run of the project ends as before",
         "next: playproof propose accept said-no --reason '...'",
     ] {
         assert!(said.contains(part), "`{part}` in {said}");

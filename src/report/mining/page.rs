@@ -149,11 +149,16 @@ fn look_alike(alike: &LookAlike) -> String {
 
 fn tried(drawn: &Drawn, before: Option<&str>) -> String {
     let before = before.map_or_else(String::new, |rule| format!(", if it stands before {}", visible(rule)));
-    format!(
-        "catches all {} tried and none of {} others{before}:",
-        counted(drawn.caught as u64, "message", "messages"),
-        count(drawn.spared as u64)
-    )
+    let caught = match drawn.caught {
+        1 => "the 1 message".to_owned(),
+        all => format!("all {} messages", count(all as u64)),
+    };
+    let spared = match drawn.spared {
+        0 => "; no other failed".to_owned(),
+        1 => " and not the 1 other".to_owned(),
+        others => format!(" and none of {} others", count(others as u64)),
+    };
+    format!("catches {caught} tried{spared}{before}:")
 }
 
 fn undrawn(why: &Undrawn) -> String {

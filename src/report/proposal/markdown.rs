@@ -1,5 +1,6 @@
 //! A proposal as Markdown: a pull-request comment that the next run can find and replace.
 
+use super::page::unchanged;
 use crate::proposal::{FixtureDiff, Judged};
 use crate::report::text::{counted, markdown as escaped, markdown_code};
 
@@ -52,8 +53,7 @@ fn one(page: &mut String, judged: &Judged) {
     if left > 0 {
         *page += &format!("\n{} not shown.\n", counted(left as u64, "more line is", "more lines are"));
     }
-    let unchanged = counted(judged.unchanged() as u64, "fixture run", "fixture runs");
-    *page += &format!("\n{unchanged} of the project end as before.\n");
+    *page += &format!("\n{}.\n", unchanged(judged));
 }
 
 fn push(page: &mut String, row: &str) -> bool {

@@ -17,15 +17,21 @@ pub fn page(judged: &Judged, width: usize, palette: Palette) -> String {
     )];
     parts.push(judged.rows.iter().map(|change| row(change, width, palette)).collect::<Vec<_>>().join("\n"));
     parts.extend(judged.shown().into_iter().map(|diff| fixture(diff, width, palette)));
-    parts.push(palette.faint(&format!(
-        "{} of the project end as before",
-        counted(judged.unchanged() as u64, "fixture run", "fixture runs")
-    )));
+    parts.push(palette.faint(&unchanged(judged)));
     parts.extend(judged.gates.iter().map(|one| gate(one, width, palette)));
     if judged.gates.is_empty() {
         parts.push(palette.good("nothing speaks against accepting it"));
     }
     parts.join("\n\n")
+}
+
+/// How many of the project's fixture runs it leaves as they are.
+pub(super) fn unchanged(judged: &Judged) -> String {
+    counted(
+        judged.unchanged() as u64,
+        "fixture run of the project ends as before",
+        "fixture runs of the project end as before",
+    )
 }
 
 fn row(change: &RowChange, width: usize, palette: Palette) -> String {

@@ -30,9 +30,10 @@ use crate::upstream::BeyondTape;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The slice holds the call with all its attempts and the earlier calls of its run that ask the same (same tool, same key
-or arguments) or hold its reversal token, at most 20; no other call has a say in what a playbook does with it. What the project redacts is taken
-out; nothing is kept if the playbook would then make something else of the call. A call that succeeded may be kept
-too, such as one that made its effect twice; it has no failure, so that no verdict can be expected.
+or arguments) or hold its reversal token, at most 20; no other call has a say in what a playbook does with it. What the
+project redacts is taken out; nothing is kept if the playbook would then make something else of the call. A call that
+succeeded may be kept too, such as one that made its effect twice; it has no failure, so that no verdict can be
+expected.
 
 Exit codes: 0 kept, or kept already, 2 wrong usage, or nothing that can be kept.")]
 pub struct Args {

@@ -67,9 +67,13 @@ pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
         let mut feedback = kept.feedback.clone();
         feedback.expected = args.expected.clone().or(feedback.expected);
         feedback.note = args.note.clone().unwrap_or(feedback.note);
-        let said = match &args.expected {
-            Some(expected) => format!("{} expects {expected}", kept.id),
-            None => format!("{} has another note", kept.id),
+        let is_noted = feedback.note != kept.feedback.note;
+        let said = match &feedback.expected {
+            Some(expected) if feedback.expected != kept.feedback.expected => {
+                let noted = if is_noted { ", and has another note" } else { "" };
+                format!("{} expects {expected}{noted}", kept.id)
+            }
+            _ => format!("{} has another note", kept.id),
         };
         Ok((feedback, said, format!("playproof feedback show {}", kept.id)))
     })
@@ -146,7 +150,8 @@ fn change(
         true => format!("{}: nothing was changed", kept.id),
         false => {
             let name = workspace.name(&path);
-            alone.commit(&[Change::Write(path, feedback.render().into_bytes())])?;
+            let text = kept::edited(&kept, &feedback)?;
+            alone.commit(&[Change::Write(path, text.into_bytes())])?;
             format!("{said}\nwrote {name}")
         }
     };

@@ -16,7 +16,8 @@ The way of a change:
   playproof propose accept request-rejected --reason '...'      into playbook, fixtures, goldens, lock and docs/adr
 
 The files of a proposal lie in `proposals/ID/` and are written by people: proposal.yaml (what changes), adr.md (why),
-fixtures/ (what it must catch, and what looks like it and must not be caught).";
+fixtures/ (what it must catch, and what looks like it and must not be caught). `playproof schema proposal` lists every
+operation: rules and verdicts are added, changed, moved and removed.";
 
 /// What is done with proposals.
 #[derive(Debug, clap::Args)]

@@ -100,6 +100,7 @@ impl<'a> Desk<'a> {
         let gates = judge(&Tried {
             id: &stored.id,
             folder: &self.workspace.name(&stored.folder),
+            fixtures: &self.workspace.fixtures_name(),
             proposal: &stored.proposal,
             before: &used.loaded,
             applied: &applied,

@@ -45,7 +45,8 @@ pub fn target(
     notes: &mut Vec<String>,
 ) -> Result<Target, Failure> {
     let verdict = &args.verdict;
-    let slug = verdict.replace(['_', '.'], "-").to_lowercase();
+    // Without a dash at its front, which a command would take for a flag.
+    let slug = verdict.replace(['_', '.'], "-").trim_start_matches('-').to_lowercase();
     if verdict_of(playbook, verdict).is_some() {
         return Ok(Target { id: free_id(workspace, &slug)?, is_there: true });
     }
@@ -190,8 +191,8 @@ fn effect_word(args: &New) -> Option<&'static str> {
 fn rule(args: &New, target: &Target, playbook: &Playbook, seen: Option<&Seen>) -> Result<Option<DraftRule>, Failure> {
     let before = seen.and_then(|seen| seen.cluster.before.clone());
     if let Some(when) = &args.when {
-        let taken: Vec<&str> = playbook.rules.iter().map(|rule| &*rule.name).collect();
-        let name = free_name(args.verdict.replace('_', "-"), &taken);
+        let name =
+            free_name(args.verdict.replace('_', "-"), |name| playbook.rules.iter().any(|rule| *rule.name == *name));
         return Ok(Some(DraftRule { name, when: one_line("--when", when)?, before }));
     }
     let Some(seen) = seen else { return Ok(None) };
@@ -202,10 +203,11 @@ fn rule(args: &New, target: &Target, playbook: &Playbook, seen: Option<&Seen>) -
     Ok(Some(DraftRule { name: drawn.name.clone(), when: drawn.when.clone(), before }))
 }
 
-fn free_name(name: String, taken: &[&str]) -> String {
+/// The name, with the first number behind it that makes it free where it is taken.
+pub fn free_name(name: String, is_taken: impl Fn(&str) -> bool) -> String {
     let mut numbered = (2..1_000).map(|n| format!("{name}-{n}"));
-    match taken.contains(&name.as_str()) {
-        true => numbered.find(|name| !taken.contains(&name.as_str())).unwrap_or(name),
+    match is_taken(&name) {
+        true => numbered.find(|name| !is_taken(name)).unwrap_or(name),
         false => name,
     }
 }
@@ -229,7 +231,7 @@ fn said_of_change(
         (None, keys) if !keys.is_empty() => Ok(format!("{there}: this changes its {}", keys.join(", "))),
         (None, _) if seen.is_some() => Err(Failure::said(format!("{there}, and gives it to these failures"))
             .help("say what is to be other: `--then YAML` for what follows, `--effect` for what it says of the effect")
-            .next(format!("{} --then '{{ ... }}'", again(args, verdict)))),
+            .next(format!("{} --then '{{ ... }}'", again(&New { like: None, then: None, ..args.clone() }, verdict)))),
         (None, _) => Err(Failure::said(format!("{there}, and nothing of it would change"))
             .help("`--when YAML` adds a rule for it, `--then YAML` changes what follows from it")
             .next(format!("{} --when '{{ ... }}'", again(args, verdict)))),

@@ -37,7 +37,9 @@ fn row(desk: &Desk<'_>, id: &str) -> Vec<String> {
     };
     let (proposal, playbook) = (&stored.proposal, stored.proposal.playbook.text.as_str());
     let named = proposal.operations.iter().filter_map(|operation| match &operation.what {
-        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) => Some(name.text.as_str()),
+        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) | What::RemoveVerdict(name) => {
+            Some(name.text.as_str())
+        }
         _ => None,
     });
     let mut verdicts: Vec<&str> = named.collect();

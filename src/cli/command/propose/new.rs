@@ -17,7 +17,7 @@ use crate::cli::terminal::Terminal;
 use crate::cli::workspace::{Used, Workspace};
 use crate::coverage::to_yaml;
 use crate::diagnostic::Source;
-use crate::feedback::Kept;
+use crate::feedback::{Feedback, Kept};
 use crate::playbook::lint::silent_rules;
 use crate::proposal::{self, Applied, Draft, DraftRule, adr_text, apply, proposal_text};
 use crate::report::text::visible;
@@ -58,7 +58,9 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
         let path = folder.join("fixtures").join(format!("{fixture_name}.yaml"));
         changes.push(Change::Write(path, to_yaml(&fixture).into_bytes()));
     }
-    changes.extend(kept.as_ref().and_then(|kept| answered(args, &workspace, kept, &mut notes)));
+    if let Some(kept) = &kept {
+        changes.extend(answered(args, &workspace, kept, &mut notes)?);
+    }
     alone.commit(&changes)?;
     say(&workspace, &target, &changes, notes, output)
 }
@@ -133,23 +135,30 @@ fn playbook_for(
 }
 
 /// The feedback with the verdict that this asks for, where nobody had said which one is expected.
-fn answered(args: &New, workspace: &Workspace, kept: &Kept, notes: &mut Vec<String>) -> Option<Change> {
+///
+/// # Errors
+/// A feedback that is written so that it cannot be edited without a hand.
+fn answered(
+    args: &New,
+    workspace: &Workspace,
+    kept: &Kept,
+    notes: &mut Vec<String>,
+) -> Result<Option<Change>, Failure> {
     let (verdict, path): (_, PathBuf) = (&args.verdict, workspace.feedback_path(&kept.id, "yaml"));
     match &kept.feedback.expected {
-        Some(expected) if expected == verdict => None,
+        Some(expected) if expected == verdict => Ok(None),
         Some(expected) => {
             notes.push(format!(
                 "{} expects `{expected}`, not `{verdict}`: this alone will not answer it; to expect this one: \
                  playproof feedback edit {} --expected {verdict}",
                 kept.id, kept.id
             ));
-            None
+            Ok(None)
         }
         None => {
             notes.push(format!("{} expects `{verdict}` from now on, and is answered when this is accepted", kept.id));
-            let mut feedback = kept.feedback.clone();
-            feedback.expected = Some(verdict.clone());
-            Some(Change::Write(path, feedback.render().into_bytes()))
+            let feedback = Feedback { expected: Some(verdict.clone()), ..kept.feedback.clone() };
+            Ok(Some(Change::Write(path, kept::edited(kept, &feedback)?.into_bytes())))
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::drafting::Target;
+use super::drafting::{Target, free_name};
 use super::recorded;
 use super::seen::Seen;
 use crate::cli::exit::Failure;
@@ -110,16 +110,10 @@ pub fn fixtures(
     }
     let taken = workspace.fixture_names()?;
     let named = [(target.id.clone(), caught), (format!("not-{}", target.id), spared)];
-    let fixtures = named.into_iter().filter_map(|(name, fixture)| Some((free(name, &taken), fixture?)));
+    let fixtures = named.into_iter().filter_map(|(name, fixture)| {
+        Some((free_name(name, |name| taken.iter().any(|other| other == name)), fixture?))
+    });
     Ok(fixtures.map(|(name, fixture)| (name, bench.with_expectation(fixture))).collect())
-}
-
-fn free(name: String, taken: &[String]) -> String {
-    let mut numbered = (2..1_000).map(|n| format!("{name}-{n}"));
-    match taken.contains(&name) {
-        true => numbered.find(|name| !taken.contains(name)).unwrap_or(name),
-        false => name,
-    }
 }
 
 /// A recorded failure that the draft is for: one that it catches where there is one, else the first.

@@ -1,27 +1,27 @@
-//! Lines and indentation of a YAML text, by byte offsets. Knows no playbook.
+//! Lines and indentation of a YAML text, by byte offsets, for edits that leave all else as it is. Knows no format.
 
 use std::ops::Range;
 
-use crate::yaml::{Kind, Node};
+use super::node::{Entry, Kind, Node};
 
 /// Where the line of byte `at` begins.
-pub(super) fn line_start(text: &str, at: usize) -> usize {
+pub fn line_start(text: &str, at: usize) -> usize {
     text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
 }
 
 /// Where the line of byte `at` ends, its line break included.
-pub(super) fn line_end(text: &str, at: usize) -> usize {
+pub fn line_end(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |newline| at + newline + 1)
 }
 
 /// The blanks at the beginning of the line of byte `at`.
-pub(super) fn indentation(text: &str, at: usize) -> usize {
+pub fn indentation(text: &str, at: usize) -> usize {
     let line = text.get(line_start(text, at)..).unwrap_or("");
     line.len() - line.trim_start_matches(' ').len()
 }
 
 /// The line break of the file.
-pub(super) fn line_break(text: &str) -> &'static str {
+pub fn line_break(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
@@ -31,7 +31,7 @@ fn line(text: &str, start: usize) -> &str {
 
 /// Where the block ends whose value is `node` and whose first line has `indent` blanks: behind its last line that says
 /// something. Blank lines and comments that follow belong to what comes next.
-pub(super) fn block_end(text: &str, node: &Node, indent: usize) -> usize {
+pub fn block_end(text: &str, node: &Node, indent: usize) -> usize {
     let start = if is_flow(text, node) { node.span.end.saturating_sub(1) } else { node.span.start };
     let mut end = line_end(text, start);
     let mut next = end;
@@ -48,8 +48,13 @@ pub(super) fn block_end(text: &str, node: &Node, indent: usize) -> usize {
     end
 }
 
+/// Where the text before `end` stops saying something.
+pub fn trimmed(text: &str, end: usize) -> usize {
+    text.get(..end).map_or(end, |text| text.trim_end().len())
+}
+
 /// Where the comment lines begin that stand right above the line of byte `at`, or else that line.
-pub(super) fn with_comments(text: &str, at: usize) -> usize {
+pub fn with_comments(text: &str, at: usize) -> usize {
     let mut start = line_start(text, at);
     let indent = indentation(text, start);
     while start > 0 {
@@ -63,23 +68,35 @@ pub(super) fn with_comments(text: &str, at: usize) -> usize {
 }
 
 /// Whether the line before byte `at`, which begins a line, is blank; so is the text's edge.
-pub(super) fn is_blank_before(text: &str, at: usize) -> bool {
+pub fn is_blank_before(text: &str, at: usize) -> bool {
     at == 0 || line(text, line_start(text, at - 1)).is_empty()
 }
 
 /// Whether the line that begins at byte `at` is blank; so is the text's edge.
-pub(super) fn is_blank_at(text: &str, at: usize) -> bool {
+pub fn is_blank_at(text: &str, at: usize) -> bool {
     at >= text.len() || line(text, at).is_empty()
 }
 
 /// Whether a list or map is written between brackets.
-pub(super) fn is_flow(text: &str, node: &Node) -> bool {
+pub fn is_flow(text: &str, node: &Node) -> bool {
     matches!(node.kind, Kind::List(_) | Kind::Map(_))
         && text.get(node.span.start..).is_some_and(|rest| rest.starts_with(['{', '[']))
 }
 
+/// Whether a value is a text that stands below its key, behind a `|` or `>`; its own place begins below those.
+pub fn is_block_text(text: &str, entry: &Entry) -> bool {
+    let between = text.get(entry.key_span.end..entry.value.span.start).unwrap_or("");
+    matches!(entry.value.kind, Kind::Scalar { .. }) && between.trim_start_matches([':', ' ']).starts_with(['|', '>'])
+}
+
+/// The place behind the colon of a key.
+pub fn behind_colon(text: &str, entry: &Entry) -> usize {
+    let from = entry.key_span.end;
+    text.get(from..).and_then(|rest| rest.find(':')).map_or(from, |colon| from + colon + 1)
+}
+
 /// The lines of a value as written, without the indentation that they have in common.
-pub(super) fn snippet(text: &str, node: &Node) -> Vec<String> {
+pub fn snippet(text: &str, node: &Node) -> Vec<String> {
     let start = node.span.start;
     let column = start - line_start(text, start);
     let is_block = matches!(node.kind, Kind::List(_) | Kind::Map(_)) && !is_flow(text, node);

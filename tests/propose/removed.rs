@@ -1,0 +1,122 @@
+//! Rules and verdicts that a proposal takes away, and those that it leaves no say.
+
+use crate::project::{PLAYBOOK, Project, record};
+
+/// The proposal in `proposals/ID`, with its record and titles written.
+fn written(project: &Project, id: &str) -> String {
+    project.write(&format!("proposals/{id}/adr.md"), &record("Nobody waits any more."));
+    let name = format!("proposals/{id}/fixtures/not-{id}.yaml");
+    if project.path(&name).exists() {
+        project.edit(&name, "write this - ", "");
+    }
+    format!("proposals/{id}/proposal.yaml")
+}
+
+/// A proposal that does `steps`, made for the playbook as it is.
+fn proposed(project: &Project, steps: &str) {
+    let text = format!("format: proposal/1\nplaybook: ours\nbase: '{}'\noperations:\n{steps}", "0".repeat(64));
+    project.write("proposals/less/proposal.yaml", &text);
+    written(project, "less");
+    assert_eq!(project.run(&["propose", "rebase", "less"]).code, 0);
+}
+
+#[test]
+fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_away() {
+    let project = Project::new();
+    let people = "{ escalate_to_human: { queue: people } }";
+    let new = ["propose", "new", "stalled", "--when", "{ kind: timeout }", "--then", people, "--means", "It stalled."];
+    let ran = project.run(&new);
+    assert!(ran.code == 0 && ran.out.contains("the rule stands before `timeout`"), "{ran:?}");
+    let file = written(&project, "stalled");
+    project.edit(&file, "expect: {}", "expect:\n  ours/slow: outcome_changed");
+    let (code, said) = project.refused(&["propose", "check", "stalled"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("new lint: lint says something new: `timeout` never speaks"), "{said}");
+    let way_out =
+        format!("next: write `- remove_rule: timeout` at the end of `operations` in {file}, if it may go, then");
+    assert!(said.contains(&way_out), "{said}");
+
+    project.edit(&file, "# Goldens", "  - remove_rule: timeout\n# Goldens");
+    let ran = project.run(&["propose", "check", "stalled"]);
+    assert!(ran.out.contains("- rule timeout"), "{ran:?}");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(project.run(&["propose", "accept", "stalled", "--reason", "people look first"]).code, 0);
+    let text = project.read(PLAYBOOK);
+    assert!(!text.contains("rule: timeout") && text.contains("# Ours: comments and layout are kept."), "{text}");
+    for args in [&["check"][..], &["lint"], &["history", "verify"]] {
+        let ran = project.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_rule_that_can_speak_goes_only_where_a_fixture_shows_what_becomes_of_its_failures() {
+    let project = Project::new();
+    proposed(&project, "  - remove_rule: gateway\n");
+    let (code, said) = project.refused(&["propose", "check", "less"]);
+    assert_eq!(code, 1, "{said}");
+    let wanted = "no fixture shows what becomes of the failures that the rule `gateway` catches today";
+    assert!(said.replace("\n      ", " ").contains(wanted), "{said}");
+    let fixture =
+        project.read("fixtures/slow.yaml").replace("{ timeout: {}, applied: true }", "{ error: { status: 504 } }");
+    let fixture =
+        fixture.replace("outcome: escalated, queue: people }, effects: 1", "verdicts: [unclassified] }, effects: 0");
+    project.write("proposals/less/fixtures/gateway.yaml", &fixture);
+    let ran = project.run(&["propose", "check", "less"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
+fn what_has_no_say_goes_without_a_fixture() {
+    let project = Project::new();
+    let late = "  - { rule: late, when: { kind: timeout, status: 504 }, verdict: slower }\n\notherwise";
+    project.edit(PLAYBOOK, "\notherwise", late);
+    let slower =
+        "  slower:\n    means: Later.\n    effect: unknown\n    then: { escalate_to_human: { queue: people } }\n\n";
+    project.edit(PLAYBOOK, "  # Nobody knows.", &format!("{slower}  # Nobody knows."));
+    assert_eq!(project.run(&["approve", "--reason", "as it grew"]).code, 0);
+    proposed(&project, "  - remove_rule: late\n");
+    let (code, said) = project.refused(&["propose", "check", "less"]);
+    assert_eq!(code, 0, "the verdict was never given: {said}");
+    proposed(&project, "  - remove_rule: late\n  - remove_verdict: slower\n");
+    let ran = project.run(&["propose", "check", "less"]);
+    assert!(ran.code == 0 && ran.out.contains("- verdict slower"), "{ran:?}");
+    project.edit("proposals/less/proposal.yaml", "remove_verdict: slower", "remove_verdict: slow");
+    let (code, said) = project.refused(&["propose", "check", "less"]);
+    assert!(code == 2 && said.contains("no verdict is called `slow`"), "{said}");
+}
+
+#[test]
+fn a_rule_of_which_lint_cannot_tell_is_shown_to_speak_by_a_fixture() {
+    let project = Project::new();
+    let asks =
+        "  - { rule: gone, when: { kind: lost, message: { matches: 'gone \\d+' } }, verdict: slow }\n\notherwise";
+    project.edit(PLAYBOOK, "\notherwise", asks);
+    assert_eq!(project.run(&["approve", "--reason", "as it grew"]).code, 0);
+    let when = "{ kind: lost, message: { matches: '^gone [0-9]$' } }";
+    assert_eq!(project.run(&["propose", "new", "vanished", "--when", when, "--means", "Gone."]).code, 0);
+    let file = written(&project, "vanished");
+    project.edit(&file, "      verdict: vanished\n", "      verdict: vanished\n    before: gone\n");
+    let (code, said) = project.refused(&["propose", "check", "vanished"]);
+    assert_eq!(code, 1, "{said}");
+    let way_out = "next: write a fixture in which the rule `gone` speaks into proposals/vanished/fixtures/, then";
+    assert!(said.contains(way_out), "{said}");
+    let fixture = project.read("fixtures/declined.yaml");
+    let fixture = fixture.replace("kind: tool_error, message: card 4 was declined", "kind: lost, message: gone 55");
+    project.write("proposals/vanished/fixtures/gone-for-long.yaml", &fixture);
+    let (_, said) = project.refused(&["propose", "check", "vanished"]);
+    assert!(!said.contains("new lint:") && said.contains("ours/gone-for-long  new fixture"), "{said}");
+}
+
+#[test]
+fn a_fixture_that_pins_the_old_verdict_is_named_with_what_to_change_in_it() {
+    let project = Project::with_proposal();
+    project.edit("fixtures/declined.yaml", "effect: not_applied", "verdicts: [unclassified], effect: unknown");
+    let (code, said) = project.refused(&["propose", "check", "said-no"]);
+    assert_eq!(code, 1, "{said}");
+    let said = said.replace("\n      ", " ");
+    assert!(said.contains("charge.verdicts: expected unclassified, got said_no"), "{said}");
+    let next = "next: change `expect` in fixtures/declined.yaml if this is meant, else \
+                proposals/said-no/proposal.yaml, then playproof propose check said-no";
+    assert!(said.contains(next), "{said}");
+}
