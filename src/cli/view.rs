@@ -6,7 +6,7 @@ use crate::time::Instant;
 use crate::trace::model::RecordedCall;
 use crate::trace::origin::Sources;
 
-/// What is known of a tool: `write, not idempotent (assumed: nobody declared this tool)`.
+/// What is known of a tool: `write, not idempotent (assumed)`.
 pub fn facts_in_words(facts: ToolFacts) -> String {
     let mut words = match (facts.access, facts.idempotent) {
         (Access::Read, _) => "read".to_owned(),

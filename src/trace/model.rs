@@ -55,7 +55,7 @@ pub struct RecordedAnswer {
     pub inferred: bool,
     /// The source has no flag for it: an import read from the text whether it is ok or a failure.
     pub from_text: bool,
-    /// A hash of the whole line, where that says more than what is known of it here; 0: it does not.
+    /// Tells it from others of its call where its line says more than what is known of it here; 0: it does not.
     pub line_hash: u32,
     /// Where it stands.
     pub place: Place,
