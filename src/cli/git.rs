@@ -87,5 +87,5 @@ fn run(root: &Path, args: &[&str], rev: &str) -> Result<Output, Failure> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
-    Err(failed(line.trim_start_matches("fatal: ")))
+    Err(failed(line.trim_start_matches("fatal: ").trim_start_matches("error: ")))
 }

@@ -31,7 +31,7 @@ pub fn facts_of_recorded(call: &RecordedCall, facts: ToolFacts) -> String {
     facts_in_words(facts) + status
 }
 
-/// A recorded call as pages see it.
+/// A recorded call as pages see it; whether its tool is declared is for the caller to add.
 pub fn of_recorded<'a>(
     call: &'a RecordedCall,
     reference: &'a str,

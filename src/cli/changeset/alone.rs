@@ -166,7 +166,7 @@ fn busy() -> Failure {
 }
 
 /// Whether a changeset is being made, or was interrupted.
-pub fn is_interrupted(staging: &Path) -> bool {
+pub(super) fn is_interrupted(staging: &Path) -> bool {
     fs::symlink_metadata(journal::path(staging)).is_ok()
 }
 
