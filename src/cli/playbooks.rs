@@ -167,7 +167,7 @@ fn unknown(name: &str, root: &Path) -> Failure {
     }))
 }
 
-/// Whether another playbook is meant by `name`: one of the project's own, or an embedded one.
+/// What helps where `name` is nearly that of a playbook: one of the project's own, or an embedded one.
 pub fn near(name: &str, root: &Path) -> Option<String> {
     let own = folders::files_under(&root.join(FOLDER), ".yaml").unwrap_or_default();
     let own: Vec<String> = own.iter().map(|path| path.with_extension("").to_string_lossy().into_owned()).collect();
