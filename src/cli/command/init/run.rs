@@ -50,7 +50,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     say_nested(&root);
     let before = Before::of(&root)?;
     let staging = before.staging();
-    let recover = |failure: Failure| recoverable(failure, &staging, &root);
+    let recover = |failure: Failure| in_its_folder(failure, &root);
     changeset::refuse_interrupted(&staging).map_err(recover)?;
     let drawn = traces::draw(&args.from, &before.project())?;
     let set = set::plan(&before, &drawn)?;
@@ -91,11 +91,14 @@ fn plant(root: &Path, staging: &Path, set: &Set) -> Result<(), Failure> {
     if changes.is_empty() { Ok(()) } else { Alone::at(staging)?.commit(&changes) }
 }
 
-/// Commands find a project from its own folder.
-fn recoverable(failure: Failure, staging: &Path, root: &Path) -> Failure {
-    match changeset::is_interrupted(staging) && !root.as_os_str().is_empty() {
-        true => failure.next(format!("cd {} && playproof propose recover", shell_word(&root.to_string_lossy()))),
-        false => failure,
+/// The command to run next finds the project from its own folder.
+fn in_its_folder(failure: Failure, root: &Path) -> Failure {
+    match &failure {
+        Failure::Said { next: Some(next), .. } if !root.as_os_str().is_empty() => {
+            let next = format!("cd {} && {next}", shell_word(&root.to_string_lossy()));
+            failure.next(next)
+        }
+        _ => failure,
     }
 }
 
