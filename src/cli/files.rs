@@ -116,6 +116,12 @@ pub fn upwards(name: &str) -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
+/// The nearest file named `name` above `folder`, which need not be there.
+pub fn above(folder: &Path, name: &str) -> Option<PathBuf> {
+    let folder = std::env::current_dir().ok()?.join(folder);
+    folder.ancestors().skip(1).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
 /// A path as seen from the working directory, where it lies below it.
 pub fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();

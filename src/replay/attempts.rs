@@ -9,12 +9,12 @@ use crate::trace::model::{RecordedAnswer, RecordedCall, Reply};
 
 use super::recorded::finding;
 
-/// Adds what the attempts show to `findings`. Whether a failed attempt may have acted is what `plan` says of it.
-pub fn judge(call: &RecordedCall, facts: ToolFacts, plan: &Plan, findings: &mut Vec<Finding>) {
+/// Adds what the attempts show to `findings`, and says whether that is a possible duplicate which nothing else showed.
+pub fn judge(call: &RecordedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
     add(findings, FindingId::OverTimeout, over_timeout(call, facts));
     let attempts = || call.attempts();
     if attempts().nth(1).is_none() {
-        return; // the usual call: one attempt
+        return false; // the usual call: one attempt
     }
     add(findings, FindingId::RetriedAfterDenial, sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial)));
     add(
@@ -23,17 +23,21 @@ pub fn judge(call: &RecordedCall, facts: ToolFacts, plan: &Plan, findings: &mut 
         sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed)),
     );
     if facts.access == Access::Write && !facts.idempotent && !call.is_keyed() {
-        let count = sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plan, attempt, error));
+        let count = sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plans, attempt, error));
         match facts.declared {
             true => add(findings, FindingId::UnsafeRetry, count),
             // On assumed facts the tool may be a read; other calls with this intent may have shown that already.
             false if count > 0 => match findings.iter_mut().find(|one| one.id == FindingId::PossibleDuplicateEffect) {
                 Some(known) => known.count = known.count.max(count.saturating_add(1)),
-                None => findings.push(finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1))),
+                None => {
+                    findings.push(finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1)));
+                    return true;
+                }
             },
             false => {}
         }
     }
+    false
 }
 
 fn add(findings: &mut Vec<Finding>, id: FindingId, count: u32) {
@@ -57,16 +61,18 @@ fn sent_after<'a>(
     count
 }
 
-/// Whether `plan` says of a failure that the upstream may have acted.
+/// Whether one of the playbooks says of a failure that the upstream may have acted, in whatever order they are named;
+/// where there is none, it may.
 pub fn may_have_acted(
     call: &RecordedCall,
     facts: ToolFacts,
-    plan: &Plan,
+    plans: &[Plan],
     attempt: AttemptNo,
     error: Option<&ErrorFacts>,
 ) -> bool {
     let signal = Signal::new(error, call.tool(), facts, false, attempt);
-    plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect != EffectClaim::NotApplied
+    let says = |plan: &Plan| plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect;
+    plans.is_empty() || plans.iter().any(|plan| says(plan) != EffectClaim::NotApplied)
 }
 
 /// Attempts whose answer came after the timeout, as far as the recording tells when they began.

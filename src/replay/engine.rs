@@ -7,18 +7,18 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::event::{ErrorFacts, Finding, FindingBy};
+use crate::event::{Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
-use crate::trace::model::Reply;
 use crate::trace::pieces::{self, Chunks, Piece};
-use crate::trace::processor::fetch;
 use crate::trace::read::{self, Digest, Firsts};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
+use super::ahead::ahead;
 use super::attempts;
+use super::counts::Counts;
 use super::facts::KnownFacts;
 use super::pipeline::{self, Stages};
 use super::recorded::{PossibleDuplicates, Recording};
@@ -147,6 +147,7 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
     let total = Total {
         summaries: plans.iter().map(Summary::new).collect(),
         recorded: FindingCounts::default(),
+        resent: Counts::default(),
         off_tape: plans.iter().map(|_| HashSet::default()).collect(),
         sink,
     };
@@ -154,9 +155,12 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
     if let Some(error) = finished.error {
         return Err(error);
     }
-    let (inputs, possible_duplicates) =
+    let (inputs, mut possible_duplicates) =
         finished.order.map_or_else(Default::default, |order| (order.accounts, order.possible_duplicates));
-    let (summaries, recorded) = finished.sink.map_or_else(Default::default, |total| (total.summaries, total.recorded));
+    let (summaries, recorded) = finished.sink.map_or_else(Default::default, |total| {
+        possible_duplicates.resent = total.resent;
+        (total.summaries, total.recorded)
+    });
     Ok(Replayed { summaries, inputs, recorded, possible_duplicates })
 }
 
@@ -220,6 +224,8 @@ struct Done<P> {
     part: P,
     summaries: Vec<Summary>,
     recorded: FindingCounts,
+    /// By tool: attempts that may have made an effect again.
+    resent: Counts,
     /// By plan: runs that went off tape, told apart across inputs.
     off_tape: Vec<Vec<u128>>,
 }
@@ -227,6 +233,7 @@ struct Done<P> {
 struct Total<S> {
     summaries: Vec<Summary>,
     recorded: FindingCounts,
+    resent: Counts,
     off_tape: Vec<HashSet<u128, foldhash::fast::FixedState>>,
     sink: S,
 }
@@ -353,6 +360,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             part: self.watch.part(),
             summaries: self.plans.iter().map(Summary::new).collect(),
             recorded: FindingCounts::default(),
+            resent: Counts::default(),
             off_tape: self.plans.iter().map(|_| Vec::new()).collect(),
         };
         let mut recorded = batch.recorded.iter().peekable();
@@ -376,6 +384,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             mine.merge(later);
         }
         total.recorded.merge(&done.recorded);
+        total.resent.merge(&done.resent);
         for ((summary, known), runs) in total.summaries.iter_mut().zip(&mut total.off_tape).zip(&done.off_tape) {
             for &run in runs {
                 match known.len() < MAX_RUNS_OFF_TAPE {
@@ -386,35 +395,6 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             summary.off_tape_runs = known.len() as u64;
         }
         (total.sink)(done.part).map_err(ReplayError::Output)
-    }
-}
-
-/// Has the calls that come soon brought near: they were last touched thousands of calls ago.
-fn ahead(calls: &[ClosedCall], now: usize) {
-    if let Some(soon) = calls.get(now + 12) {
-        fetch(&**soon);
-    }
-    if let Some(next) = calls.get(now + 8)
-        && let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first())
-    {
-        fetch(text);
-        fetch(answer);
-    }
-    if let Some(error) = calls.get(now + 5).and_then(first_error) {
-        fetch(error);
-    }
-    if let Some(error) = calls.get(now + 2).and_then(first_error)
-        && let (Some(kind), Some(message)) = (&error.kind, &error.message)
-    {
-        fetch(&**kind);
-        fetch(&**message);
-    }
-}
-
-fn first_error(closed: &ClosedCall) -> Option<&ErrorFacts> {
-    match &closed.call.answers.first()?.reply {
-        Reply::Failed(error) => error.as_deref(),
-        Reply::Ok => None,
     }
 }
 
@@ -441,8 +421,10 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
                 }
             }
         }
-        if let Some((plan, &facts)) = self.plans.first().zip(facts.first()) {
-            attempts::judge(call, facts, plan, findings);
+        if let Some(&facts) = facts.first()
+            && attempts::judge(call, facts, self.plans, findings)
+        {
+            done.resent.add(call.tool(), 1);
         }
         findings.sort_unstable();
         for finding in &*findings {
@@ -477,7 +459,7 @@ impl Order<'_> {
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
             self.recording.make_room(&calls, &facts);
             for (n, (closed, &facts)) in calls.iter().zip(&facts).enumerate() {
-                self.recording.take(closed, facts, plans.first(), |finding| recorded.push((n, finding)));
+                self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding)));
                 if tokens::token(closed).is_some() {
                     let plans = plans.iter().zip(&mut self.tokens).enumerate();
                     let of_call =

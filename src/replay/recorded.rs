@@ -1,6 +1,6 @@
-//! What a recording shows by itself, whatever the playbook, over calls in the order in which they close:
-//! effects that were made twice, calls that were sent again in vain, loops. Bounded, but for 16 bytes a declared
-//! write that succeeded (in a table that is at least half full).
+//! What a recording shows by itself, over calls in the order in which they close: effects that were made twice, calls
+//! that were sent again in vain, loops. Playbooks are asked only whether a failure may have acted. Bounded, but for 16
+//! bytes a declared write that succeeded (in a table that is at least half full).
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::Plan;
 use crate::trace::assemble::{ClosedCall, Story};
 use crate::trace::hash::{AsIsState, half};
-use crate::trace::model::{RecordedCall, Reply};
+use crate::trace::model::Reply;
 
 use super::attempts;
 use super::counts::Counts;
@@ -78,6 +78,8 @@ pub struct PossibleDuplicates {
     pub keyed: Counts,
     /// Beside an identical call that was not answered with ok, and may have acted all the same.
     pub failed: Counts,
+    /// Sent again as an attempt of the same call after a failure that may have acted, by a tool that nobody declared.
+    pub resent: Counts,
 }
 
 impl PossibleDuplicates {
@@ -86,6 +88,7 @@ impl PossibleDuplicates {
         self.undeclared.merge(&later.undeclared);
         self.keyed.merge(&later.keyed);
         self.failed.merge(&later.failed);
+        self.resent.merge(&later.resent);
     }
 }
 
@@ -99,15 +102,9 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Takes the next closed call, and adds what it shows to `findings`. Whether a failure may have acted is what `plan`
-    /// says of it; without one, any may.
-    pub fn take(
-        &mut self,
-        closed: &ClosedCall,
-        facts: ToolFacts,
-        plan: Option<&Plan>,
-        mut findings: impl FnMut(Finding),
-    ) {
+    /// Takes the next closed call, and adds what it shows to `findings`. Whether a failure may have acted is what
+    /// `plans` say of it.
+    pub fn take(&mut self, closed: &ClosedCall, facts: ToolFacts, plans: &[Plan], mut findings: impl FnMut(Finding)) {
         let effects = net_effects(&closed.story, facts);
         let recent = self.remember(half(closed.marks.same));
         recent.count += 1;
@@ -117,7 +114,8 @@ impl Recording {
         if recent.takes_futile_retry(&closed.story) {
             findings(finding(FindingId::FutileRetry, recent.failures - 1));
         }
-        let in_doubt = acts_again(facts) && closed.marks.keyed == 0 && recent.takes_doubt(closed, facts, effects, plan);
+        let in_doubt =
+            acts_again(facts) && closed.marks.keyed == 0 && recent.takes_doubt(closed, facts, effects, plans);
         let seen = recent.effects;
         if in_doubt {
             findings(finding(FindingId::PossibleDuplicateEffect, seen.saturating_add(1)));
@@ -184,19 +182,19 @@ impl Recording {
 impl Recent {
     /// Books the effects of a call, and says whether there is one that another call, not answered with ok, may have made
     /// too. Where two are proved, that was said already.
-    fn takes_doubt(&mut self, closed: &ClosedCall, facts: ToolFacts, effects: u32, plan: Option<&Plan>) -> bool {
+    fn takes_doubt(&mut self, closed: &ClosedCall, facts: ToolFacts, effects: u32, plans: &[Plan]) -> bool {
         let again = self.count > 1;
         let before = self.effects;
         self.effects = before.saturating_add(effects);
         if effects > 0 {
-            return again && before == 0 && self.maybe.ask(closed, facts, plan);
+            return again && before == 0 && self.maybe.ask(closed, facts, plans);
         }
-        let failed = Maybe::of(closed, facts, plan);
-        if matches!(failed, Maybe::No) || (again && self.maybe.ask(closed, facts, plan)) {
+        let failed = Maybe::of(closed, facts, plans);
+        if matches!(failed, Maybe::No) || (again && self.maybe.ask(closed, facts, plans)) {
             return false; // one that may have acted is enough to be told of
         }
         self.maybe = failed;
-        before > 0 && self.maybe.ask(closed, facts, plan)
+        before > 0 && self.maybe.ask(closed, facts, plans)
     }
 
     /// Books how the call ended, and says whether it failed as it had before, with nothing written between.
@@ -219,7 +217,7 @@ impl Recent {
 
 impl Maybe {
     /// Of a call that made no effect that is proved and left.
-    fn of(closed: &ClosedCall, facts: ToolFacts, plan: Option<&Plan>) -> Maybe {
+    fn of(closed: &ClosedCall, facts: ToolFacts, plans: &[Plan]) -> Maybe {
         if closed.story.succeeded > 0 {
             return Maybe::No; // made, and taken back
         }
@@ -229,7 +227,9 @@ impl Maybe {
             (Some(Reply::Failed(error)), None) => Maybe::Unasked(error.clone()),
             _ => {
                 let acted = closed.call.attempts().any(|(number, answer)| match &answer.reply {
-                    Reply::Failed(error) => may_have_acted(&closed.call, facts, plan, number, error.as_deref()),
+                    Reply::Failed(error) => {
+                        attempts::may_have_acted(&closed.call, facts, plans, number, error.as_deref())
+                    }
                     Reply::Ok => false,
                 });
                 if acted { Maybe::Yes } else { Maybe::No }
@@ -238,24 +238,13 @@ impl Maybe {
     }
 
     /// Whether it may have; `closed` is an identical call.
-    fn ask(&mut self, closed: &ClosedCall, facts: ToolFacts, plan: Option<&Plan>) -> bool {
+    fn ask(&mut self, closed: &ClosedCall, facts: ToolFacts, plans: &[Plan]) -> bool {
         if let Maybe::Unasked(error) = self {
-            let acted = may_have_acted(&closed.call, facts, plan, AttemptNo::FIRST, error.as_deref());
+            let acted = attempts::may_have_acted(&closed.call, facts, plans, AttemptNo::FIRST, error.as_deref());
             *self = if acted { Maybe::Yes } else { Maybe::No };
         }
         matches!(self, Maybe::Yes)
     }
-}
-
-/// What a playbook says of a failure; without one, any may have acted.
-fn may_have_acted(
-    call: &RecordedCall,
-    facts: ToolFacts,
-    plan: Option<&Plan>,
-    attempt: AttemptNo,
-    error: Option<&ErrorFacts>,
-) -> bool {
-    plan.is_none_or(|plan| attempts::may_have_acted(call, facts, plan, attempt, error))
 }
 
 /// Whether a tool's call makes its effect once more each time that it is sent.

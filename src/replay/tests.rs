@@ -131,6 +131,27 @@ fn an_ok_beside_an_identical_call_that_may_have_acted_is_a_doubt_in_either_order
 }
 
 #[test]
+fn what_a_recording_shows_does_not_depend_on_which_playbook_is_named_first() {
+    let failed = r#"{"call_id":"1","status":"error","error":{"kind":"tool_error","message":"seat not found"}}"#;
+    let text = [r#"{"tool":"x.y","call_id":"1"}"#, failed, r#"{"call_id":"1","status":"ok"}"#].join("\n");
+    let plan = |name: &str| {
+        let text = crate::playbook::embedded(name).unwrap();
+        let loaded = crate::playbook::parse(Source::whole(name, text)).unwrap();
+        Plan::new(loaded.playbook, &Tools::default())
+    };
+    let doubts = |names: &[&str]| {
+        let plans: Vec<Plan> = names.iter().map(|name| plan(name)).collect();
+        let inputs = Box::new([input("t", &text)].into_iter());
+        let replayed = replay(&plans, inputs, &options(1), &(), |()| Ok(())).unwrap();
+        let listed = replayed.possible_duplicates.resent.total();
+        (replayed.recorded.count(FindingId::PossibleDuplicateEffect, FindingBy::Recorded), listed)
+    };
+    assert_eq!((doubts(&["standard"]), doubts(&["reversing"])), ((0, 0), (1, 1)), "the two read the failure otherwise");
+    assert_eq!(doubts(&["standard", "reversing"]), (1, 1));
+    assert_eq!(doubts(&["reversing", "standard"]), (1, 1));
+}
+
+#[test]
 fn an_effect_that_was_taken_back_is_none() {
     let reversed = [
         r#"{"tool":"pay","run_id":"r","call_id":"1","args":{"order":1}}"#,

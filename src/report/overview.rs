@@ -216,6 +216,7 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
             "Identical calls, one ok and one failed; if that acted all the same, the effect is there twice (calls)",
             &possible.failed,
         ),
+        ("Tools that nobody declared, sent again after a failure that may have acted (calls)", &possible.resent),
     ];
     let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
     let lists: Vec<String> = lists.collect();

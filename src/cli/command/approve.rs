@@ -28,7 +28,7 @@ Examples:
 Approving says that the rows of a playbook are meant as they are; what they change in the goldens is accepted apart.
 It is recorded in the history, beside the proposals, with the rows before and after (`playproof history`).")]
 pub struct Args {
-    /// Playbooks by the names that fixtures use [default: all of them]
+    /// Playbooks that fixtures use, by name or path [default: all of them]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 
@@ -52,8 +52,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     workspace.refuse_empty()?;
     let alone = workspace.alone()?;
     let checked = checking::check(&workspace, &Selection::default(), checking::jobs(None), false)?;
-    refuse_unknown(&args.playbooks, &checked)?;
-    let is_meant = |name: &str| args.playbooks.is_empty() || args.playbooks.iter().any(|asked| asked == name);
+    let asked: Vec<String> = args.playbooks.iter().map(|asked| workspace.known_name(asked)).collect();
+    refuse_unknown(&asked, &checked)?;
+    let is_meant = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
     let changed: Vec<_> = checked.report.rows.iter().filter(|rows| is_meant(&rows.playbook)).collect();
     let history = workspace.read_history()?;
     let mut lock = workspace.read_lock()?.unwrap_or_default();

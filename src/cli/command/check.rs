@@ -122,7 +122,7 @@ fn refuse_playbook(args: &Args) -> Result<(), Failure> {
     let Some(playbook) = &args.playbook else { return Ok(()) };
     Err(Failure::said("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
         .help("what a fixture shows under another playbook is a question for `replay`")
-        .next(format!("playproof replay fixtures/NAME.yaml --playbook {playbook}")))
+        .next(format!("playproof replay fixtures/NAME.yaml --playbook {}", shell_word(playbook))))
 }
 
 fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {

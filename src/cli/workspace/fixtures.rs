@@ -22,7 +22,8 @@ impl Workspace {
 
     /// Where fixtures lie, as people know it.
     pub fn fixtures_name(&self) -> String {
-        self.name(&self.fixtures)
+        let name = self.name(&self.fixtures);
+        if name.is_empty() { ".".to_owned() } else { name }
     }
 
     /// The names of all fixtures, sorted.

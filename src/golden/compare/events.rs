@@ -122,7 +122,14 @@ pub(super) fn first_change(pairs: &[Pair]) -> Option<FirstChange> {
     let differing = pairs.iter().enumerate().filter(|(_, pair)| pair.class.is_some());
     let (at, first) = differing.min_by_key(|(at, pair)| (when(pair), *at))?;
     let words = |side: &Option<EventLine>| side.as_ref().map(EventLine::words);
-    change(pairs, at, words(&first.expected), words(&first.actual))
+    let (expected, actual) = (words(&first.expected), words(&first.actual));
+    if expected != actual {
+        return change(pairs, at, expected, actual);
+    }
+    let timed = |side: &Option<EventLine>| {
+        side.as_ref().map(|event| format!("{}, at {} ms", event.words(), event.at.since(Instant::ZERO)))
+    };
+    change(pairs, at, timed(&first.expected), timed(&first.actual)) // the same at another time
 }
 
 /// The end of the first call that differs where every decision is the same: another claim for the same deeds.

@@ -239,6 +239,14 @@ fn the_first_change_is_the_earliest_and_carries_the_verdict_it_followed_from() {
 }
 
 #[test]
+fn the_same_event_at_another_time_is_shown_with_both_times() {
+    let found = changed(RETRIED, &[("+40:   look", "+45:   look")]);
+    let first = found.first.as_ref().unwrap();
+    assert_eq!(first.golden.as_deref(), Some("attempt_finished: 2, status: ok, from: scripted, at 5240 ms"));
+    assert_eq!(first.run.as_deref(), Some("attempt_finished: 2, status: ok, from: scripted, at 5245 ms"));
+}
+
+#[test]
 fn where_the_two_part_the_first_events_of_both_sides_stand_side_by_side() {
     let sent = "retry_scheduled: 2, delay_ms: 200 }\n- { +200: refund, attempt_started: 2";
     let edits = [("retry_suppressed: may_have_acted", sent), ("- { +0:    refund, escalated: ambiguous }\n", "")];

@@ -44,6 +44,7 @@ pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Nam
         counts(object, "possible_duplicates_by_undeclared_tool", &replayed.possible_duplicates.undeclared);
         counts(object, "possible_duplicates_by_keyed_tool", &replayed.possible_duplicates.keyed);
         counts(object, "possible_duplicates_by_failed_tool", &replayed.possible_duplicates.failed);
+        counts(object, "possible_duplicates_by_resent_tool", &replayed.possible_duplicates.resent);
     });
     let pairs = replayed.summaries.iter().zip(names);
     object.objects("playbooks", pairs, |object, (summary, names)| fill(object, summary, names));

@@ -90,10 +90,10 @@ impl<'a> Watching<'a> {
         let facts = self.plan.facts(closed.call.tool());
         let token_spent = self.tokens.take(self.plan, closed, self.beyond);
         let mut findings = Vec::new();
-        self.recording.take(closed, facts, Some(self.plan), |finding| findings.push(finding));
+        self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
         self.book(closed, facts);
         if is_wanted {
-            judge_attempts(&closed.call, facts, self.plan, &mut findings);
+            judge_attempts(&closed.call, facts, std::slice::from_ref(self.plan), &mut findings);
         }
         Met { findings, token_spent }
     }
