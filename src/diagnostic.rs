@@ -134,7 +134,9 @@ impl std::error::Error for Report {}
 
 /// The candidate nearest to `word`, if one is near enough to be what was meant.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    nearest(word, candidates, (word.chars().count() / 3).max(1))
+    let length = word.chars().count();
+    // Where every character differs, nothing is near.
+    nearest(word, candidates, (length / 3).max(1).min(length.saturating_sub(1)))
 }
 
 /// The candidate nearest to `word`, if no more than `limit` characters are between the two.

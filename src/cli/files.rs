@@ -183,19 +183,25 @@ pub fn reason(error: &io::Error) -> String {
 
 /// The failure of reading `name`.
 pub fn unreadable(name: &str, error: &io::Error) -> Failure {
+    // The decoder of zstd has no kinds of errors, and names what it takes damaged bytes for.
+    if error.kind() == ErrorKind::Other && name.ends_with(".zst") {
+        return cut_short(Failure::source(name, "unreadable", "it is no whole zstd file"), name);
+    }
     let failure = Failure::source(name, "unreadable", reason(error));
     match error.kind() {
         ErrorKind::NotFound => failure.help("paths are taken from the working directory"),
         ErrorKind::PermissionDenied => failure.help("make it readable for this user, or pipe it in and name it `-`"),
         ErrorKind::IsADirectory => a_directory(name),
-        ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
-            let program = if name.ends_with(".zst") { "zstd" } else { "gzip" };
-            failure
-                .help("it seems to be compressed and cut short or damaged: is it still being written?")
-                .next(format!("{program} -t {}", crate::report::text::shell_word(name)))
-        }
+        ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => cut_short(failure, name),
         _ => failure,
     }
+}
+
+fn cut_short(failure: Failure, name: &str) -> Failure {
+    let program = if name.ends_with(".zst") { "zstd" } else { "gzip" };
+    failure
+        .help("it seems to be compressed and cut short or damaged: is it still being written?")
+        .next(format!("{program} -t {}", crate::report::text::shell_word(name)))
 }
 
 fn a_directory(path: &str) -> Failure {

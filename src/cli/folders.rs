@@ -68,6 +68,14 @@ fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec
     Ok(())
 }
 
+/// The names of what lies in a folder itself, sorted; none where it cannot be read.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
 /// Makes the folder that a file will lie in.
 ///
 /// # Errors

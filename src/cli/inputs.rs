@@ -8,6 +8,7 @@ use super::files;
 use super::kinds::{self, Kind};
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
+use crate::trace::limits;
 use crate::trace::mapping::{self, Mapping};
 use crate::trace::origin::{Origins, Sources};
 use crate::trace::own;
@@ -106,7 +107,13 @@ pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failur
     match format(&start, mapping) {
         None => Ok(TraceInput { name, lines: Box::new(whole), loss: None, origins: None }),
         Some(format) => {
-            let Imported { lines, origins, loss } = imported(format, &whole_of(&name, whole)?, &name)?;
+            let bytes = whole_of(&name, whole)?;
+            let imported = imported(format, &bytes, &name)?;
+            let checked = match mapping {
+                Some(mapping) => limits::checked(imported, &bytes, &name, mapping.skips_invalid())?,
+                None => imported, // the reader checks its lines
+            };
+            let Imported { lines, origins, loss } = checked;
             Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }
     }
@@ -116,7 +123,7 @@ pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failur
 ///
 /// # Errors
 /// A path that cannot be read; a recording in which something is wrong.
-pub fn foreign(path: &str, mapping: Option<&Mapping>) -> Result<Option<Imported>, Failure> {
+pub fn foreign(path: &str, mapping: Option<&Mapping>, skip_invalid: bool) -> Result<Option<Imported>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
     kinds::expect(Kind::Recording, &name, &start)?;
@@ -129,7 +136,8 @@ pub fn foreign(path: &str, mapping: Option<&Mapping>) -> Result<Option<Imported>
         None => Ok(None),
         Some(format) => {
             let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
-            Ok(Some(imported(format, &bytes, &name)?))
+            let imported = imported(format, &bytes, &name)?;
+            Ok(Some(limits::checked(imported, &bytes, &name, skip_invalid)?))
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use super::command::replay::feed::{self, Learned, Notes};
@@ -13,7 +14,7 @@ use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::reading::Reading;
 use super::terminal::{Terminal, cores};
-use super::{files, inputs};
+use super::{files, folders, inputs};
 use crate::diagnostic::Report;
 use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
 use crate::report::overview::InputNote;
@@ -142,12 +143,26 @@ impl Stream<'_> {
         match first.id {
             "foreign_line" => Some("playproof schema mapping".to_owned()),
             "directory" => {
-                let folder = text::shell_word(report.source.name.trim_end_matches('/'));
-                Some(format!("playproof {} {folder}/*.jsonl", self.command))
+                let folder = report.source.name.trim_end_matches('/');
+                let ending = self.ending_in(folder).unwrap_or("jsonl");
+                let flags = self.flags.after::<&str>(&[]);
+                let flags = if flags.is_empty() { flags } else { format!(" {flags}") };
+                Some(format!("playproof {} {}/*.{ending}{flags}", self.command, text::shell_word(folder)))
             }
-            _ if first.labels.is_empty() || self.reading.skip_invalid => None,
-            _ => Some(self.again("--skip-invalid")),
+            // The report itself says whether it helps to pass over lines.
+            _ if self.reading.skip_invalid => None,
+            _ => {
+                first.help.as_ref().filter(|help| help.contains("--skip-invalid")).map(|_| self.again("--skip-invalid"))
+            }
         }
+    }
+
+    /// How the names of those files in a folder end that the command can read.
+    fn ending_in(&self, folder: &str) -> Option<&'static str> {
+        let names = folders::names_in(Path::new(folder));
+        let traces = ["jsonl", "json", "jsonl.gz", "json.gz", "jsonl.zst", "json.zst"].into_iter();
+        let fixtures = ["yaml", "yml"].into_iter().filter(|_| self.name() == "replay");
+        traces.chain(fixtures).find(|ending| names.iter().any(|name| name.ends_with(&format!(".{ending}"))))
     }
 
     fn refuse_empty(&self, replayed: &Replayed) -> Result<(), Failure> {

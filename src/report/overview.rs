@@ -19,8 +19,8 @@ pub struct InputNote {
     pub name: String,
     /// What a foreign one was read as.
     pub read_as: Option<String>,
-    /// What was left out of a foreign one, in words.
-    pub left_out: Option<String>,
+    /// What was lost or odd on the way, a sentence each.
+    pub remarks: Vec<String>,
 }
 
 /// The page, ending without a line break.
@@ -65,7 +65,7 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
         let note = notes.get(n);
         lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette));
-        for said in status_of(account).into_iter().chain(note.and_then(|note| note.left_out.clone())) {
+        for said in status_of(account).into_iter().chain(note.into_iter().flat_map(|note| note.remarks.clone())) {
             let said = text::wrapped(&text::visible(&said), width.saturating_sub(2));
             lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
         }

@@ -37,6 +37,8 @@ pub struct LossReport {
     pub missing: BTreeSet<Missing>,
     /// What was odd.
     pub oddities: BTreeMap<Oddity, Seen>,
+    /// The mapping says which rows are results, and none is.
+    pub no_row_is_a_result: bool,
     /// Parts of a mapping that no row had.
     pub unused: Vec<Unused>,
 }
@@ -50,6 +52,8 @@ pub struct Unused {
     pub path: String,
     /// What the rows have that is nearest to it.
     pub near: Option<String>,
+    /// Other rows have it, but none of those that are looked at for it.
+    pub elsewhere: bool,
 }
 
 /// What a source may be unable to tell.
@@ -73,6 +77,8 @@ pub enum Missing {
     Tokens,
     /// Whether a failed call acted.
     Effects,
+    /// Which call a result answers.
+    Ids,
 }
 
 /// Something in a source that had to be read in one way or another.
@@ -106,6 +112,8 @@ pub enum Oddity {
     NotJson,
     /// A status or wait that is no number in range.
     UnreadableNumber,
+    /// A row that is larger or deeper than a line of a trace may be.
+    BeyondLimits,
 }
 
 /// How often something was seen, and where first.
@@ -131,7 +139,21 @@ impl LossReport {
     pub fn said(&self, oddity: Oddity) -> Option<String> {
         let seen = self.oddities.get(&oddity)?;
         let (one, many) = oddity.words();
-        Some(format!("{} (first at {})", counted(seen.count, one, many), seen.first))
+        let said = counted(seen.count, one, many);
+        Some(if seen.first.is_empty() { said } else { format!("{said} (first at {})", seen.first) })
+    }
+
+    /// What was odd or of no use, a sentence each: what every account of the source says.
+    pub fn remarks(&self) -> Vec<String> {
+        let oddities = self.oddities.keys().filter_map(|oddity| self.said(*oddity));
+        oddities.chain(self.misfits()).collect()
+    }
+
+    /// What of a mapping fitted no row.
+    fn misfits(&self) -> Vec<String> {
+        let no_result = "no row fits `result.where`, so that no call has a result".to_owned();
+        let no_result = self.no_row_is_a_result.then_some(no_result);
+        no_result.into_iter().chain(self.unused.iter().map(Unused::to_string)).collect()
     }
 
     /// How often an oddity was seen.
@@ -155,6 +177,7 @@ impl Missing {
             Missing::Keys => "idempotency keys",
             Missing::Tokens => "evidence references and reversal tokens",
             Missing::Effects => "whether a failed call acted upstream",
+            Missing::Ids => "which call a result answers: the mapping names no `id`",
         }
     }
 }
@@ -200,6 +223,9 @@ impl Oddity {
             Oddity::UnreadableNumber => {
                 ("number that could not be read, left out", "numbers that could not be read, left out")
             }
+            Oddity::BeyondLimits => {
+                ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")
+            }
         }
     }
 }
@@ -226,13 +252,20 @@ impl fmt::Display for LossReport {
         for said in self.oddities.keys().filter_map(|oddity| self.said(*oddity)) {
             write!(f, "\n  - {said}")?;
         }
-        for Unused { field, path, near } in &self.unused {
-            write!(f, "\nno row has `{path}`, which the mapping names as `{field}`")?;
-            if let Some(near) = near {
-                write!(f, "; did you mean `{near}`?")?;
-            }
-        }
-        Ok(())
+        self.misfits().iter().try_for_each(|said| write!(f, "\n{said}"))
+    }
+}
+
+impl fmt::Display for Unused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Unused { field, path, near, elsewhere } = self;
+        let row = match field.split('.').next() {
+            Some("result") if *elsewhere => "row that is a result",
+            Some("call") if *elsewhere => "row that is a call",
+            _ => "row",
+        };
+        write!(f, "no {row} has `{path}`, which the mapping names as `{field}`")?;
+        near.as_ref().map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"))
     }
 }
 

@@ -9,6 +9,7 @@ pub mod hash;
 pub mod import;
 mod iso;
 mod json;
+pub mod limits;
 pub mod mapping;
 pub mod marks;
 pub mod model;

@@ -75,6 +75,21 @@ impl Origins {
         self.lines.push((stands, self.paths.len()));
     }
 
+    /// The same without the lines with these numbers, from 1.
+    #[must_use]
+    pub(crate) fn without(&self, dropped: &[u64]) -> Origins {
+        let mut kept = Origins::default();
+        let mut start = 0;
+        for (number, &(stands, end)) in (1u64..).zip(&self.lines) {
+            if dropped.binary_search(&number).is_err() {
+                kept.paths.push_str(self.paths.get(start..end).unwrap_or_default());
+                kept.lines.push((stands, kept.paths.len()));
+            }
+            start = end;
+        }
+        kept
+    }
+
     /// The place of line `line`, from 1.
     pub fn of(&self, line: u64) -> Option<Origin<'_>> {
         let index = usize::try_from(line.checked_sub(1)?).ok()?;
@@ -130,12 +145,30 @@ impl Sources {
 
     /// Whether people mean this place by `wanted`: `FILE:LINE`, with or without the path.
     pub fn is_meant(&self, wanted: &str, place: Place) -> bool {
-        let rest = self.name(place.input).and_then(|name| wanted.strip_prefix(name)?.strip_prefix(':'));
+        let rest = self.name(place.input).and_then(|name| behind_name(wanted, name));
         let Some(rest) = rest else { return false };
         let (line, path) = rest.split_once(',').map_or((rest, None), |(line, path)| (line, Some(path.trim())));
         let origin = self.of(place);
         line.parse() == Ok(origin.line) && (path.is_none() || path == origin.path)
     }
+}
+
+/// What stands behind the name of a file, which may be written with or without `./`, or cut at its beginning as long
+/// ones are on pages.
+fn behind_name<'w>(wanted: &'w str, name: &str) -> Option<&'w str> {
+    let behind = |wanted: &'w str, name| wanted.strip_prefix(name)?.strip_prefix(':');
+    let cut = || {
+        let shown = wanted.strip_prefix('…')?;
+        let mut colons = shown.match_indices(':').filter(|(at, _)| *at > 0);
+        let (at, _) = colons.find(|(at, _)| shown.get(..*at).is_some_and(|end| name.ends_with(end)))?;
+        shown.get(at + 1..)
+    };
+    behind(wanted, name).or_else(|| behind(from_here(wanted), from_here(name))).or_else(cut)
+}
+
+/// A path without the `./` that it may begin with.
+fn from_here(path: &str) -> &str {
+    path.strip_prefix("./").map_or(path, |rest| from_here(rest.trim_start_matches('/')))
 }
 
 /// `:LINE`, or `:LINE, PATH`: what stands behind a file's name.
@@ -162,6 +195,17 @@ mod tests {
     fn a_value_stands_alone_where_its_line_begins_with_it() {
         assert_eq!(found("[1, 2,\n  3,\n\t4, 5]"), [(1, false), (1, false), (2, true), (3, true), (3, false)]);
         assert_eq!(LineFinder::new("[]", 1).find(&RawValue::NULL.to_owned()), Stands::default());
+    }
+
+    #[test]
+    fn a_place_is_meant_however_the_path_of_its_file_is_written() {
+        let inputs = Sources::new(["./logs/own.jsonl".to_owned(), "logs/b:c/their.jsonl".to_owned()]);
+        let meant = |wanted: &str, input| inputs.is_meant(wanted, Place { input, line: 7 });
+        for wanted in ["./logs/own.jsonl:7", "logs/own.jsonl:7", ".//./logs/own.jsonl:7", "…s/own.jsonl:7"] {
+            assert!(meant(wanted, 0) && !meant(wanted, 1), "{wanted}");
+        }
+        assert!(meant("…c/their.jsonl:7", 1) && meant("…b:c/their.jsonl:7", 1) && meant("./logs/b:c/their.jsonl:7", 1));
+        assert!(!meant("…:7", 0) && !meant("…own.jsonl:8", 0) && !meant("s/own.jsonl:7", 0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod explain;
 mod explain_intent;
 mod feedback;
 mod impact;
+mod mapped;
 mod mine;
 mod outputs;
 mod pages;

@@ -56,3 +56,44 @@ fn no_command_offers_to_skip_lines_that_cannot() {
     let run = place.run(&["replay", "trunc.jsonl", "--jobs", "0"]);
     assert!(run.code == 2 && run.err.contains("give a number from 1"), "{}", run.err);
 }
+
+fn next_of(run: &str) -> &str {
+    run.rsplit_once("next: ").map_or("", |(_, next)| next.trim_end())
+}
+
+#[test]
+fn an_empty_selection_and_a_mapping_that_does_not_fit_suggest_commands_that_can_work() {
+    let place = Place::new();
+    place.write("gw.log", "{\"t\":\"pay\",\"ok\":false}\n");
+    place.write("m.yaml", "format: mapping/1\ncall: { tool: t }\nresult: {}\nfailed: { ok: false }\n");
+    place.write("bad.yaml", "format: mapping/1\ncall: { tool: tt }\n");
+    for select in [["--call", "gw.log:2"], ["--run", "Z"], ["--only", "policy_denied"]] {
+        let run = place.run(&[&["replay", "gw.log", "--map", "m.yaml"][..], &select].concat());
+        assert_eq!((run.code, next_of(&run.err)), (2, "playproof replay gw.log --map m.yaml"), "{}", run.err);
+    }
+    let run = place.run(&["replay", "gw.log", "--map", "bad.yaml"]);
+    assert!(run.code == 2 && !run.err.contains("--skip-invalid"), "{}", run.err);
+}
+
+#[test]
+fn for_a_folder_the_files_that_it_holds_are_suggested() {
+    let place = Place::new();
+    for (folder, file, next) in [
+        ("lines", "a.jsonl", "playproof replay lines/*.jsonl --beyond-tape ok"),
+        ("documents", "a.json", "playproof replay documents/*.json --beyond-tape ok"),
+        ("fixtures", "a.yaml", "playproof replay fixtures/*.yaml --beyond-tape ok"),
+    ] {
+        place.write(&format!("{folder}/{file}"), CALLS);
+        let run = place.run(&["replay", folder, "--beyond-tape", "ok"]);
+        assert_eq!((run.code, next_of(&run.err)), (2, next), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_damaged_zstd_file_is_told_as_a_damaged_gzip_file_is() {
+    let place = Place::new();
+    place.write("t.jsonl.zst", b"\x28\xb5\x2f\xfdgarbage");
+    let run = place.run(&["replay", "t.jsonl.zst"]);
+    assert_eq!((run.code, next_of(&run.err)), (2, "zstd -t t.jsonl.zst"), "{}", run.err);
+    assert!(run.err.contains("cut short or damaged") && !run.err.contains("dictionary"), "{}", run.err);
+}

@@ -1,15 +1,21 @@
 //! `playproof import FILE`: a foreign recording as lines of our own trace format, with an account of what is lost.
 
+use std::io::Cursor;
+
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
 use crate::cli::flags::Flags;
-use crate::cli::inputs;
+use crate::cli::inputs::{self, TraceInput};
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::outputs;
+use crate::cli::reading::each_call;
 use crate::cli::terminal::Terminal;
 use crate::report::style::Palette;
 use crate::report::text;
+use crate::trace::assemble::AssembleOptions;
+use crate::trace::foreign::{Imported, Oddity, Seen};
 use crate::trace::own;
+use crate::trace::redact::RedactionRules;
 
 /// What is imported.
 #[derive(Debug, clap::Args)]
@@ -29,7 +35,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     pub map: Option<String>,
 
-    /// With --map: count lines that are no JSON instead of stopping at the first
+    /// Count rows that are too large for a trace, and with --map lines that are no JSON, instead of stopping at the first
     #[arg(long)]
     pub skip_invalid: bool,
 
@@ -52,13 +58,16 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid));
     let name = files::display_name(&args.input);
-    let Some(imported) = inputs::foreign(&args.input, mapping.as_ref())? else {
+    let Some(mut imported) = inputs::foreign(&args.input, mapping.as_ref(), args.skip_invalid)? else {
         return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
             .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
             .next("playproof schema mapping"));
     };
     if imported.loss.calls == 0 && !args.allow_empty {
         return Err(without_calls(args, &name, imported.loss.results));
+    }
+    if mapping.is_some() {
+        pair(&name, &mut imported)?;
     }
     match target {
         Some(path) => files::write_atomically(path, &imported.lines)?,
@@ -77,6 +86,20 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         to_stderr(&format!("{} playproof replay {}\n", palette.strong("next:"), text::shell_word(path)));
     }
     Ok(Exit::Clean)
+}
+
+/// Counts what finds no partner, as `replay` will: a mapping pairs nothing itself.
+fn pair(name: &str, imported: &mut Imported) -> Result<(), Failure> {
+    let lines = Box::new(Cursor::new(imported.lines.clone()));
+    let input = TraceInput { name: name.to_owned(), lines, loss: None, origins: None };
+    let options = AssembleOptions::default();
+    let ledger = each_call(0, input, options, &RedactionRules::default(), &|_| true, drop)?;
+    imported.loss.unanswered = ledger.unanswered;
+    if ledger.orphans > 0 {
+        let orphans = Seen { count: ledger.orphans, first: String::new() };
+        imported.loss.oddities.insert(Oddity::ResultWithoutCall, orphans);
+    }
+    Ok(())
 }
 
 /// Nothing can be made of a recording without calls, and nobody would look at what is written then.

@@ -3,12 +3,14 @@
 use super::write::Object;
 use crate::event::{EffectClaim, FindingBy, FindingId, Names};
 use crate::replay::{Counts, FindingCounts, OUTCOMES, Replayed, Summary};
+use crate::report::overview::InputNote;
 use crate::trace::model::Place;
 use crate::trace::origin::Sources;
 
 /// Writes the account of a replay's inputs into an object.
-pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
-    object.objects("inputs", &replayed.inputs, |object, input| {
+pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed, notes: &[InputNote]) {
+    let notes = notes.iter().map(Some).chain(std::iter::repeat(None));
+    object.objects("inputs", replayed.inputs.iter().zip(notes), |object, (input, note)| {
         object.text("name", &input.name);
         for (key, count) in input.ledger.rows() {
             object.number(key, count);
@@ -21,6 +23,10 @@ pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed) {
                 });
             }
         }
+        if let Some((note, read_as)) = note.and_then(|note| Some((note, note.read_as.as_ref()?))) {
+            object.text("read_as", read_as);
+            object.texts("odd_in_the_source", note.remarks.iter().map(String::as_str));
+        }
     });
 }
 
@@ -31,8 +37,8 @@ pub fn write_place(object: &mut Object<'_>, sources: &Sources, place: Place) {
 }
 
 /// Writes the keys of a whole replay into an object: `inputs`, `recorded`, `playbooks`.
-pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Names]) {
-    write_inputs(object, replayed);
+pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Names], notes: &[InputNote]) {
+    write_inputs(object, replayed, notes);
     object.object("recorded", |object| {
         findings(object, &replayed.recorded, FindingBy::Recorded);
         counts(object, "possible_duplicates_by_undeclared_tool", &replayed.possible_duplicates.undeclared);

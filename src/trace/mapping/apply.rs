@@ -115,10 +115,14 @@ impl<'m> Applier<'m> {
     /// No row was a call.
     pub fn finish(mut self) -> Result<LossReport, Report> {
         if self.loss.calls == 0 {
-            return Err(self.sample.nothing_fits(self.mapping, self.rows, &self.name, &self.hits));
+            let fitting = self.loss.count(Oddity::CallWithoutTool);
+            return Err(self.sample.nothing_fits(self.mapping, self.rows, &self.name, fitting));
         }
-        self.loss.unused = self.sample.unused(self.mapping, &self.hits);
-        self.loss.missing = missing(self.mapping);
+        let results = self.loss.results > 0;
+        let told_apart = self.mapping.result.as_ref().is_some_and(|result| result.when.is_some());
+        self.loss.no_row_is_a_result = told_apart && !results;
+        self.loss.unused = self.sample.unused(self.mapping, &self.hits, results || !told_apart);
+        self.loss.missing.append(&mut missing(self.mapping));
         self.loss.runs = self.runs.len().max(1) as u64;
         Ok(self.loss)
     }
@@ -195,8 +199,10 @@ impl<'m> Applier<'m> {
         let run = self.scalar(map.run.as_ref().or(mapping.call.run.as_ref()), row);
         let id = self.scalar(map.id.as_ref().or(mapping.call.id.as_ref()), row);
         let id = id.or_else(|| called.then(|| Cow::Owned(place.to_owned())));
-        if id.is_none() && map.id.is_some() {
-            self.loss.saw(Oddity::ResultWithoutId, place);
+        match &id {
+            None if map.id.is_some() => self.loss.saw(Oddity::ResultWithoutId, place),
+            None if mapping.call.id.is_none() => drop(self.loss.missing.insert(Missing::Ids)),
+            _ => {}
         }
         let (started, at) = self.times(map, row, place, called);
         let attempt = self.whole(map.attempt.as_ref(), row, place);

@@ -56,19 +56,22 @@ impl Sample {
         did_you_mean(path, paths()).or_else(deeper).filter(|near| *near != path).map(String::from)
     }
 
-    /// The selectors that no row had.
-    pub(super) fn unused(&self, mapping: &Mapping, hits: &[u64]) -> Vec<Unused> {
+    /// The selectors that no row had; those of results only where a row is one.
+    pub(super) fn unused(&self, mapping: &Mapping, hits: &[u64], results: bool) -> Vec<Unused> {
+        let looked_for = |selector: &&Selector| results || !selector.field.starts_with("result.");
         let unused = |selector: &&Selector| hits.get(selector.number).is_none_or(|&hits| hits == 0);
-        let said = |selector: &Selector| Unused {
-            field: selector.field.clone(),
-            path: selector.path.to_string(),
-            near: self.near(&selector.path.to_string()),
+        let said = |selector: &Selector| {
+            let path = selector.path.to_string();
+            let elsewhere = self.paths.contains(&path);
+            let near = if elsewhere { None } else { self.near(&path) };
+            Unused { field: selector.field.clone(), path, near, elsewhere }
         };
-        mapping.all_selectors().into_iter().filter(unused).map(said).collect()
+        mapping.all_selectors().into_iter().filter(looked_for).filter(unused).map(said).collect()
     }
 
     /// The report of a mapping of which no row was a call.
-    pub(super) fn nothing_fits(&self, mapping: &Mapping, rows: u64, name: &str, hits: &[u64]) -> Report {
+    /// `fitting` rows fit, but name no tool.
+    pub(super) fn nothing_fits(&self, mapping: &Mapping, rows: u64, name: &str, fitting: u64) -> Report {
         let call = &mapping.call;
         let diagnostic = match rows {
             0 => {
@@ -77,9 +80,16 @@ impl Sample {
             }
             _ => {
                 let message = format!("none of the {rows} rows of `{name}` is a call");
-                let diagnostic = Diagnostic::error("nothing_fits", message).at(call.span.clone(), "no row fits this");
-                let tool_missing = hits.get(call.tool.number).is_none_or(|&hits| hits == 0) && call.when.is_none();
-                if tool_missing { diagnostic.at(call.tool.span.clone(), "no row has this") } else { diagnostic }
+                let diagnostic = Diagnostic::error("nothing_fits", message);
+                match (&call.when, fitting) {
+                    (Some(_), 0) => diagnostic.at(call.span.clone(), "no row fits this"),
+                    (None, 0) => diagnostic.at(call.tool.span.clone(), "no row has this"),
+                    (_, 1) => diagnostic.at(call.tool.span.clone(), "the row that fits names no tool here"),
+                    _ => {
+                        let said = format!("none of the {fitting} rows that fit names a tool here");
+                        diagnostic.at(call.tool.span.clone(), said)
+                    }
+                }
             }
         };
         let help = self.help(mapping);
@@ -91,7 +101,7 @@ impl Sample {
         let mut said = Vec::new();
         for path in mapping.asked_of_calls().into_iter().filter(|path| !self.paths.contains(path)) {
             if let Some(near) = self.near(&path) {
-                said.push(format!("no row has `{path}`; did you mean `{near}`?"));
+                said.push(format!("no row has `{path}` (did you mean `{near}`?)"));
             }
         }
         let shown: Vec<String> = self.paths.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
@@ -99,6 +109,6 @@ impl Sample {
             let more = if self.paths.len() > NAMED { ", ..." } else { "" };
             said.push(format!("the first rows have {}{more}", shown.join(", ")));
         }
-        said.join("\n")
+        said.join("; ")
     }
 }

@@ -95,6 +95,11 @@ impl Mapping {
         self
     }
 
+    /// Whether they are.
+    pub fn skips_invalid(&self) -> bool {
+        self.skip_invalid
+    }
+
     /// Every selector that looks into rows.
     pub(super) fn all_selectors(&self) -> Vec<&Selector> {
         let CallMap { tool, run, id, args, at, key, evidence, token, .. } = &self.call;

@@ -128,7 +128,7 @@ fn a_mapping_that_fits_no_row_says_what_the_rows_have() {
     let (id, text, diagnostic) = underlined(&report).remove(0);
     assert_eq!((id, text.as_str()), ("nothing_fits", "where"));
     assert_eq!(diagnostic.message, "none of the 2 rows of `log` is a call");
-    let help = "no row has `evnt`; did you mean `event`?\nthe first rows have `event`, `name`";
+    let help = "no row has `evnt` (did you mean `event`?); the first rows have `event`, `name`";
     assert_eq!(diagnostic.help.as_deref(), Some(help));
 }
 
@@ -137,8 +137,35 @@ fn a_mapping_whose_tool_is_nowhere_points_at_it() {
     let map = mapping("format: mapping/1\ncall: { tool: nam }\n");
     let report = apply(&map, b"[{\"name\":\"a\",\"span\":{\"id\":1}}]", "log").expect_err("a report");
     let (_, text, diagnostic) = underlined(&report).remove(0);
-    assert!(text.ends_with("|nam"), "{text}");
+    assert_eq!(text, "nam");
     assert!(diagnostic.help.is_some_and(|help| help.contains("did you mean `name`?") && help.contains("`span.id`")));
+}
+
+#[test]
+fn rows_that_fit_but_name_no_tool_point_at_the_tool_and_not_at_what_fits() {
+    let map = mapping("format: mapping/1\ncall: { where: { event: tool }, tool: svc.nam }\n");
+    let rows = b"{\"event\":\"tool\",\"svc\":{\"name\":\"a\"}}\n{\"event\":\"tool\"}\n{\"event\":\"x\"}";
+    let report = apply(&map, rows, "log").expect_err("a report");
+    let (_, text, diagnostic) = underlined(&report).remove(0);
+    assert_eq!((text.as_str(), diagnostic.labels.len()), ("svc.nam", 1));
+    assert_eq!(diagnostic.labels[0].text, "none of the 2 rows that fit names a tool here");
+    assert!(diagnostic.help.is_some_and(|help| help.contains("no row has `svc.nam` (did you mean `svc.name`?)")));
+}
+
+#[test]
+fn a_mapping_of_whose_results_no_row_is_one_says_that_and_names_no_part_of_them() {
+    let map = "format: mapping/1\ncall: { where: { ev: a }, tool: t, id: id }\n\
+               result: { where: { ev: nd }, id: id, body: b }\nfailed: { b: 9 }\n";
+    let (found, _) = applied(map, "{\"ev\":\"a\",\"t\":\"x\",\"id\":1}\n{\"ev\":\"end\",\"id\":1,\"b\":2}");
+    let last = "no row fits `result.where`, so that no call has a result";
+    assert_eq!(found.loss.remarks().last().map(String::as_str), Some(last));
+    assert_eq!(found.loss.unused, []);
+    let (found, _) = applied(
+        &map.replace("nd", "end").replace("body: b", "body: t"),
+        "{\"ev\":\"a\",\"t\":\"x\"}\n{\"ev\":\"end\",\"id\":1}",
+    );
+    let last = "no row that is a result has `t`, which the mapping names as `result.body`";
+    assert_eq!(found.loss.remarks().last().map(String::as_str), Some(last));
 }
 
 #[test]

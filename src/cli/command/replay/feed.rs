@@ -11,7 +11,7 @@ use crate::cli::{files, inputs};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::replay::{Input, Inputs};
 use crate::report::overview::InputNote;
-use crate::trace::foreign::Oddity;
+use crate::trace::foreign::LossReport;
 use crate::trace::mapping::Mapping;
 use crate::trace::origin::Sources;
 
@@ -44,12 +44,12 @@ pub fn open<'a>(
             notes.lock().unwrap_or_else(PoisonError::into_inner).refused = Some(failure);
             report
         })?;
-        let left_out = input.loss.as_ref().and_then(|loss| loss.said(Oddity::NotJson));
         if let Some(origins) = input.origins {
             sources.learn(n, origins);
         }
+        let remarks = input.loss.as_ref().map_or_else(Vec::new, LossReport::remarks);
         let read_as = input.loss.map(|loss| loss.read_as);
-        let note = InputNote { name: input.name.clone(), read_as, left_out };
+        let note = InputNote { name: input.name.clone(), read_as, remarks };
         notes.lock().unwrap_or_else(PoisonError::into_inner).notes.push(note);
         Ok(Input { name: input.name, source: Box::new(Counted { source: input.lines, bar: bar.clone() }) })
     }))

@@ -136,7 +136,7 @@ fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
         }
         None => failure.help("`--allow-empty` makes an empty selection no error"),
     };
-    Err(failure.next(text::shell_words(&words)))
+    Err(failure.next(flags(args).after(&words)))
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt counts only where it is asked to.
@@ -218,7 +218,7 @@ impl Page<'_> {
         let mut document = Object::open(&mut out);
         document.text("format", "replay/1");
         self.fill_selection(&mut document);
-        fill_replayed(&mut document, self.replayed(), &self.playbooks());
+        fill_replayed(&mut document, self.replayed(), &self.playbooks(), &self.streamed.notes);
         document.number("groups", groups.len() as u64).raws("calls", shown, |group, out| drawing.json(group, out));
         document.end();
         out.push(b'\n');
@@ -230,7 +230,7 @@ impl Page<'_> {
         let mut line = Object::open(&mut out);
         line.text("type", "summary");
         self.fill_selection(&mut line);
-        fill_replayed(&mut line, self.replayed(), &self.playbooks());
+        fill_replayed(&mut line, self.replayed(), &self.playbooks(), &self.streamed.notes);
         line.end();
         out.push(b'\n');
         out
