@@ -123,6 +123,7 @@ pub fn draft(
         verdict: args.verdict.clone(),
         change,
         rule,
+        expect: Vec::new(),
         evidence: seen.map_or_else(Evidence::default, |seen| seen.evidence.clone()),
     })
 }
