@@ -299,3 +299,16 @@ fn a_fixture_that_brings_a_playbook_that_nobody_approved_is_not_accepted() {
     let (code, said) = project.refused(&ACCEPT);
     assert!(code == 2 && said.contains("brings the playbook `mine`, whose rows nobody has approved"), "{said}");
 }
+
+#[test]
+fn what_is_empty_or_no_name_is_said_to_be_that() {
+    let project = Project::new();
+    for (args, part) in [
+        (&["propose", "new", ""][..], "the name of a verdict is empty"),
+        (&["propose", "new", "ünï"], "`ünï` cannot be the name of a verdict"),
+        (&["propose", "new", "x", "--means", " "], "`--means` is empty"),
+    ] {
+        let (code, said) = project.refused(args);
+        assert!(code == 2 && said.contains(part) && !said.contains("request_rejected"), "{said}");
+    }
+}
