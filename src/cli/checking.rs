@@ -134,10 +134,7 @@ fn unknown(asked: &str, all: &[String], workspace: &Workspace) -> Failure {
     let failure = Failure::said(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
     let name = bare(asked).trim_start_matches("./");
     let name = name.strip_prefix(&format!("{}/", workspace.fixtures_name())).unwrap_or(name);
-    match did_you_mean(name, all.iter().map(String::as_str)) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")).next(format!("playproof check {near}")),
-        None => failure.next("playproof check"),
-    }
+    failure.next("playproof check").near(did_you_mean(name, all.iter().map(String::as_str)), "playproof check")
 }
 
 /// Every case of the fixtures, by playbook, then fixture.

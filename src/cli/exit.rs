@@ -4,6 +4,7 @@ use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::report::text::shell_word;
 
 /// What the exit code says (`playproof help exit-codes`).
 ///
@@ -101,6 +102,15 @@ impl Failure {
             Failure::PipeClosed => {}
         }
         self
+    }
+
+    /// The same; where something near was probably meant, with that, and `command` for it to run next.
+    #[must_use]
+    pub fn near(self, near: Option<&str>, command: &str) -> Failure {
+        match near {
+            Some(near) => self.help(format!("did you mean `{near}`?")).next(format!("{command} {}", shell_word(near))),
+            None => self,
+        }
     }
 }
 

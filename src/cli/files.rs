@@ -15,6 +15,9 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 /// The name of standard input on the command line.
 pub const STDIN: &str = "-";
 
+/// The name of standard output on the command line.
+pub const STDOUT: &str = "-";
+
 /// What standard input is called in messages.
 pub const STDIN_NAME: &str = "<stdin>";
 
@@ -116,6 +119,12 @@ pub fn upwards(name: &str) -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
+/// The nearest file named `name` above `folder`, which need not be there.
+pub fn above(folder: &Path, name: &str) -> Option<PathBuf> {
+    let folder = std::env::current_dir().ok()?.join(folder);
+    folder.ancestors().skip(1).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
 /// A path as seen from the working directory, where it lies below it.
 pub fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
@@ -125,6 +134,32 @@ pub fn from_here(path: &Path) -> String {
 /// Where a path leads, without links and detours, to compare it with others: never to be shown. None where nothing is.
 pub fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
+}
+
+/// Whether two paths lead to the same file.
+pub fn is_same(one: &str, other: &str) -> bool {
+    let file = |path: &str| real(Path::new(path)).filter(|path| path.is_file());
+    file(one).is_some_and(|one| Some(one) == file(other))
+}
+
+/// Where a file that may not be there yet will lie, to compare it with others; none for a device or a pipe, which is
+/// never replaced.
+pub fn destination(path: &str) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    if let Some(there) = real(&path) {
+        return (there.is_file() || there.is_dir()).then_some(there);
+    }
+    let (folder, below) =
+        path.ancestors().skip(1).find_map(|above| Some((real(above)?, path.strip_prefix(above).ok()?)))?;
+    Some(folder.join(below))
+}
+
+/// The first bytes of a file, at most `most`; none where there is no file, or it cannot be read.
+pub fn beginning(path: &str, most: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::metadata(path).ok()?.is_file().then(|| File::open(path).ok())??;
+    file.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// What a path is called in messages.

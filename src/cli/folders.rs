@@ -7,7 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::exit::Failure;
-use super::files::{reason, unreadable};
+use super::files::{from_here, reason, unreadable};
+use crate::report::text::shell_words;
 
 /// Deeper folders are not looked into: a link may lead back up.
 const MOST_DEEP: usize = 8;
@@ -21,6 +22,27 @@ pub fn files_under(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure>
     collect(folder, Path::new(""), ending, 0, &mut found)?;
     found.sort();
     Ok(found)
+}
+
+/// The YAML files under `folder`, as [`files_under`] gives them.
+///
+/// # Errors
+/// A folder that cannot be read; a file that ends in `.yml`, which nobody would miss when it is not read.
+pub fn yaml_under(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    match files_under(folder, ".yml")?.first() {
+        Some(other) => Err(other_ending(&folder.join(other))),
+        None => files_under(folder, ".yaml"),
+    }
+}
+
+/// The refusal of a file that ends in `.yml`.
+pub fn other_ending(path: &Path) -> Failure {
+    let (here, meant) = (from_here(path), from_here(&path.with_extension("yaml")));
+    let said = Failure::said(format!("`{here}` would not be read: files here end in `.yaml`"));
+    match has_file(&path.with_extension("yaml")) {
+        true => said.help(format!("`{meant}` is there too: remove one of them")),
+        false => said.help("give it that ending").next(format!("mv {}", shell_words(&[here, meant]))),
+    }
 }
 
 fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {

@@ -11,9 +11,7 @@ use super::exit::Failure;
 /// # Errors
 /// No git, no repository, no such revision.
 pub fn changed_since(root: &Path, rev: &str) -> Result<BTreeSet<PathBuf>, Failure> {
-    if rev.starts_with('-') {
-        return Err(Failure::said(format!("`{rev}` is no revision")).next("git log --oneline"));
-    }
+    refuse_flag(rev)?;
     let mut changed = BTreeSet::new();
     for args in [
         &["diff", "--name-only", "--relative", "-z", rev, "--", "."][..],
@@ -46,9 +44,7 @@ pub fn uncommitted(root: &Path, files: &[PathBuf]) -> BTreeSet<PathBuf> {
 /// # Errors
 /// No git, no repository, no such revision.
 pub fn merge_base(root: &Path, rev: &str) -> Result<String, Failure> {
-    if rev.starts_with('-') {
-        return Err(Failure::said(format!("`{rev}` is no revision")).next("git log --oneline"));
-    }
+    refuse_flag(rev)?;
     let output = run(root, &["merge-base", rev, "HEAD"], rev)?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
@@ -67,6 +63,14 @@ pub fn text_at(root: &Path, rev: &str, path: &Path) -> Result<Option<String>, Fa
     Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
+/// Refuses what git would take for a flag.
+fn refuse_flag(rev: &str) -> Result<(), Failure> {
+    match rev.starts_with('-') {
+        true => Err(Failure::said(format!("`{rev}` is no revision")).next("git log --oneline")),
+        false => Ok(()),
+    }
+}
+
 #[expect(clippy::disallowed_methods, reason = "what changed since a revision is a question that only git can answer")]
 fn run(root: &Path, args: &[&str], rev: &str) -> Result<Output, Failure> {
     let folder = if root.as_os_str().is_empty() { Path::new(".") } else { root };
@@ -83,5 +87,5 @@ fn run(root: &Path, args: &[&str], rev: &str) -> Result<Output, Failure> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gave no reason");
-    Err(failed(line.trim_start_matches("fatal: ")))
+    Err(failed(line.trim_start_matches("fatal: ").trim_start_matches("error: ")))
 }

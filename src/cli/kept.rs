@@ -85,8 +85,5 @@ fn unknown(workspace: &Workspace, id: &str) -> Failure {
         (Some(only), None) => Some(only),
         _ => did_you_mean(id, known.iter().map(String::as_str)),
     };
-    match near {
-        Some(near) => failure.help(format!("did you mean `{near}`?")).next(format!("playproof feedback show {near}")),
-        None => failure.next("playproof feedback list"),
-    }
+    failure.next("playproof feedback list").near(near, "playproof feedback show")
 }

@@ -17,6 +17,7 @@ mod kept;
 mod kinds;
 mod manual;
 mod output;
+mod outputs;
 mod pending;
 mod playbooks;
 mod project;

@@ -5,15 +5,19 @@
 //! embedded one.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::exit::Failure;
 use super::files;
 use super::folders;
 use super::kinds::{self, Kind};
 use super::project::{self, Project};
-use crate::diagnostic::{Source, did_you_mean};
+use super::workspace::refuse_half_written;
+use crate::diagnostic::{Report, Source, did_you_mean};
+use crate::golden::merge_conflict;
 use crate::playbook::model::Tools;
 use crate::playbook::{self, EMBEDDED, Loaded, embedded, tools};
+use crate::report::text::shell_word;
 
 /// Where the project's own playbooks lie, below its root.
 const FOLDER: &str = "playbooks";
@@ -29,16 +33,16 @@ pub struct Named {
 
 impl Named {
     /// What people call `named` in the project in `root`: below the folder of playbooks, the name of a file is its path
-    /// there.
+    /// there, however it was written.
     pub fn new(root: &Path, named: &str) -> Named {
         if !is_path(named) {
             return Named { name: named.to_owned(), path: None };
         }
-        let path = Path::new(named);
-        let text = |path: &Path| path.with_extension("").to_string_lossy().into_owned();
-        match path.strip_prefix(root.join(FOLDER)) {
-            Ok(below) => Named { name: text(below), path: None },
-            Err(_) => {
+        let (path, folder) = (Path::new(named), root.join(FOLDER));
+        let as_written = path.strip_prefix(&folder).map(Path::to_path_buf).ok();
+        match as_written.or_else(|| below(path, &folder)) {
+            Some(below) => Named { name: below.with_extension("").to_string_lossy().into_owned(), path: None },
+            None => {
                 let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
                 Named { name, path: Some(path.to_path_buf()) }
             }
@@ -46,10 +50,22 @@ impl Named {
     }
 }
 
+/// Where a file lies below a folder, by whatever way it was named; none where it lies elsewhere. The name of a link is
+/// its own.
+pub fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
+    let name = file.file_name().filter(|name| *name != files::STDIN)?;
+    let real = |path: &Path| files::real(if path.as_os_str().is_empty() { Path::new(".") } else { path });
+    let above = real(file.parent()?)?;
+    Some(above.strip_prefix(real(folder)?).ok()?.join(name))
+}
+
 /// The playbook that the project in `root` uses where none is named.
 pub fn usual(root: &Path, project: &Project) -> Named {
-    let usual = EMBEDDED.first().copied().unwrap_or_default();
-    Named::new(root, project.playbook.as_deref().unwrap_or(usual))
+    Named::new(root, usual_of(project))
+}
+
+fn usual_of(project: &Project) -> &str {
+    project.playbook.as_deref().or_else(|| EMBEDDED.first().copied()).unwrap_or_default()
 }
 
 /// The project's file for the playbook called `name`; none: an embedded one is meant.
@@ -59,6 +75,19 @@ pub fn file_of(root: &Path, usual: &Named, name: &str) -> Option<PathBuf> {
     Some(apart.cloned().unwrap_or_else(own)).filter(|path| folders::has_file(path))
 }
 
+/// Refuses the project's playbook called `name` where its file ends in `.yml`: it would not be read, and perhaps an
+/// embedded one in its place.
+///
+/// # Errors
+/// It does.
+pub fn refuse_other_ending(root: &Path, name: &str) -> Result<(), Failure> {
+    let other = root.join(FOLDER).join(format!("{name}.yml"));
+    match folders::has_file(&other) && !folders::has_file(&other.with_extension("yaml")) {
+        true => Err(folders::other_ending(&other)),
+        false => Ok(()),
+    }
+}
+
 /// Whether a playbook is named by its path.
 pub fn is_path(name: &str) -> bool {
     name == files::STDIN || [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
@@ -66,23 +95,27 @@ pub fn is_path(name: &str) -> bool {
 
 /// The names that are meant: those of the command line, else the project's, else the default.
 pub fn names(asked: &[String], project: &Project) -> Vec<String> {
-    match (asked, &project.playbook) {
-        ([], Some(name)) => vec![name.clone()],
-        ([], None) => EMBEDDED.first().map(|name| (*name).to_owned()).into_iter().collect(),
-        (asked, _) => asked.to_vec(),
+    match asked {
+        [] => vec![usual_of(project).to_owned()],
+        asked => asked.to_vec(),
     }
 }
 
 /// The text of a playbook.
 ///
 /// # Errors
-/// A path that cannot be read, a name that nothing answers to.
-pub fn source(name: &str) -> Result<std::sync::Arc<Source>, Failure> {
+/// A path that cannot be read, a name that nothing answers to; a change of the project that was interrupted.
+pub fn source(name: &str) -> Result<Arc<Source>, Failure> {
+    let (root, project) = (project::root(), Project::find()?);
+    refuse_half_written(&root, &project)?;
     if is_path(name) {
         return read(name);
     }
-    let (root, project) = (project::root(), Project::find()?);
-    match (file_of(&root, &usual(&root, &project), name), embedded(name)) {
+    let file = file_of(&root, &usual(&root, &project), name);
+    if file.is_none() {
+        refuse_other_ending(&root, name)?;
+    }
+    match (file, embedded(name)) {
         (Some(path), _) => read(&path.to_string_lossy()),
         (None, Some(text)) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
         (None, None) if files::exists(name) => read(name),
@@ -90,10 +123,23 @@ pub fn source(name: &str) -> Result<std::sync::Arc<Source>, Failure> {
     }
 }
 
-fn read(path: &str) -> Result<std::sync::Arc<Source>, Failure> {
+fn read(path: &str) -> Result<Arc<Source>, Failure> {
     let source = files::read_small(path)?;
     kinds::expect(Kind::Playbook, path, source.text.as_bytes())?;
     Ok(source)
+}
+
+/// Reads a playbook; what git could not merge is told as that.
+///
+/// # Errors
+/// Everything that is wrong in it.
+pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
+    match merge_conflict(&source.text) {
+        Some(said) => {
+            Err(Report::one(source, said.help("keep the side that is meant, or both, and take out the marks of git")))
+        }
+        None => playbook::parse(source),
+    }
 }
 
 /// Loads a playbook.
@@ -101,7 +147,16 @@ fn read(path: &str) -> Result<std::sync::Arc<Source>, Failure> {
 /// # Errors
 /// As [`source`], and everything that is wrong in it.
 pub fn load(name: &str) -> Result<Loaded, Failure> {
-    playbook::parse(source(name)?).map_err(|report| Failure::from(report).next(format!("playproof lint {name}")))
+    loaded(source(name)?, name)
+}
+
+/// The same of a text that was read; `argument` is how other commands are told of it.
+///
+/// # Errors
+/// Everything that is wrong in it.
+pub fn loaded(source: Arc<Source>, argument: &str) -> Result<Loaded, Failure> {
+    let lint = || format!("playproof lint {}", shell_word(argument));
+    parse(source).map_err(|report| Failure::from(report).next(lint()))
 }
 
 /// The tool facts of the command line, else of the project; none at all where neither names any.
@@ -122,16 +177,21 @@ pub fn facts(asked: Option<&str>, project: &Project) -> Result<Tools, Failure> {
 fn unknown(name: &str, root: &Path) -> Failure {
     let path = format!("{name}.yaml");
     let failure = Failure::said(format!("there is no playbook `{name}`, neither of this project nor embedded"));
-    if files::size(&path).is_some() {
+    if folders::has_file(Path::new(&path)) {
         return failure.help(format!("there is a file of that name: did you mean `{path}`?"));
     }
-    let own = folders::files_under(&root.join(FOLDER), ".yaml").unwrap_or_default();
-    let own: Vec<String> = own.iter().map(|path| path.with_extension("").to_string_lossy().into_owned()).collect();
-    match did_you_mean(name, own.iter().map(String::as_str).chain(EMBEDDED.iter().copied())) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None => failure.help(format!(
+    failure.help(near(name, root).unwrap_or_else(|| {
+        format!(
             "embedded are {}; one of the project's own lies in `{FOLDER}/{name}.yaml`, and a path ends in `.yaml`",
             EMBEDDED.join(", ")
-        )),
-    }
+        )
+    }))
+}
+
+/// What helps where `name` is nearly that of a playbook: one of the project's own, or an embedded one.
+pub fn near(name: &str, root: &Path) -> Option<String> {
+    let own = folders::files_under(&root.join(FOLDER), ".yaml").unwrap_or_default();
+    let own: Vec<String> = own.iter().map(|path| path.with_extension("").to_string_lossy().into_owned()).collect();
+    let near = did_you_mean(name, own.iter().map(String::as_str).chain(EMBEDDED.iter().copied()))?;
+    Some(format!("did you mean `{near}`?"))
 }

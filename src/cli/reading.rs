@@ -57,6 +57,16 @@ impl Reading {
     }
 }
 
+/// The failure of a command that can skip no line: it does not say that one may be skipped.
+pub fn without_skipping(failure: Failure) -> Failure {
+    const OFFER: &str = ", or pass `--skip-invalid` to count such lines and go on";
+    let Failure::Reports { mut reports, next } = failure else { return failure };
+    for help in reports.iter_mut().flat_map(|report| &mut report.diagnostics).filter_map(|said| said.help.as_mut()) {
+        *help = help.replace(OFFER, "");
+    }
+    Failure::Reports { reports, next: next.filter(|next| !next.contains("--skip-invalid")) }
+}
+
 /// Gives every call of `input` to `each`, in the order in which they close.
 ///
 /// # Errors

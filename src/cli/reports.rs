@@ -1,5 +1,6 @@
 //! `--report KIND=FILE`, and what GitHub's runner wants to hear without being told. Writes what `report` draws.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::str::FromStr;
 
@@ -7,10 +8,13 @@ use super::checking::Checked;
 use super::exit::Failure;
 use super::output::to_stderr;
 use super::workspace::Workspace;
-use super::{files, folders};
-use crate::check::row_places;
-use crate::diagnostic::did_you_mean;
-use crate::report::check::{Directions, Shown, Spot, annotations, comment, json, junit, sarif};
+use super::{files, folders, outputs, project};
+use crate::check::{CheckReport, row_places};
+use crate::diagnostic::{Report, did_you_mean};
+use crate::report::check::{
+    Directions, Level, NOT_CHECKED, Problem, Shown, Spot, annotations, comment, is_report, json, junit, sarif,
+};
+use crate::report::style::Palette;
 
 /// The kinds of reports.
 const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
@@ -26,16 +30,57 @@ impl FromStr for ReportTo {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ReportTo, String> {
-        let (kind, file) = text.split_once('=').ok_or_else(|| format!("write KIND=FILE, such as `junit={text}`"))?;
+        let (kind, file) = text.split_once('=').ok_or_else(|| example(text))?;
         let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
             let near = did_you_mean(kind, KINDS).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             return Err(format!("there is no report `{kind}`, only {}{near}", KINDS.join(", ")));
         };
+        if file == files::STDOUT {
+            let usual = usual(kind);
+            return Err(format!("the page is written to standard output; name a file, such as `{kind}={usual}`"));
+        }
         if file.is_empty() {
             return Err(format!("name the file that the {kind} report is written to"));
         }
         Ok(ReportTo { kind, file: file.to_owned() })
     }
+}
+
+/// A file as people would call a report of this kind.
+fn usual(kind: &str) -> &'static str {
+    match kind {
+        "junit" => "playproof.xml",
+        "sarif" => "playproof.sarif",
+        "github" => "playproof.txt",
+        "markdown" => "playproof.md",
+        _ => "playproof.json",
+    }
+}
+
+/// What to write instead of a kind without a file, or a file without a kind.
+fn example(text: &str) -> String {
+    match KINDS.into_iter().find(|kind| *kind == text) {
+        Some(kind) => format!("write KIND=FILE, such as `{kind}={}`", usual(kind)),
+        None if text.is_empty() => "write KIND=FILE, such as `junit=playproof.xml`".to_owned(),
+        None => format!("write KIND=FILE, such as `junit={text}`"),
+    }
+}
+
+/// Refuses reports of which one would replace another, or a file that is no report.
+///
+/// # Errors
+/// There is one.
+pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for report in reports {
+        let file = &report.file;
+        if files::destination(file).is_some_and(|there| !seen.insert(there)) {
+            let said = format!("two reports would be written to `{file}`, and only the last would be left");
+            return Err(Failure::said(said).help("name a file for each"));
+        }
+        outputs::refuse_others(file, "report of a check", is_report)?;
+    }
+    Ok(())
 }
 
 /// Writes every report that was asked for.
@@ -54,12 +99,59 @@ pub fn write(
             "sarif" => sarif(shown, directions),
             "github" => annotations(shown, directions),
             "markdown" => comment(shown, directions, next),
-            _ => json(shown, next) + "\n",
+            _ => json(shown, directions, next) + "\n",
         };
         folders::make_for(std::path::Path::new(&report.file))?;
         files::write_atomically(&report.file, text.as_bytes())?;
     }
     Ok(())
+}
+
+/// Says in every report that nothing was checked, and why: what an earlier run left there is not what is so now.
+pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
+    let next = match failure {
+        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.as_deref().unwrap_or("playproof check"),
+        Failure::PipeClosed => return,
+    };
+    let directions = Directions { in_the_way: in_the_way(failure, next), ..Directions::default() };
+    let (report, causes) = (CheckReport::default(), BTreeMap::new());
+    let palette = Palette::new(false);
+    let shown = Shown { report: &report, causes: &causes, width: 100, palette, show_args: false };
+    let written =
+        write(reports, &shown, &directions, Some(next)).and_then(|()| tell_github(&shown, &directions, Some(next)));
+    if let Err(Failure::Said { message, .. }) = written {
+        to_stderr(&format!("playproof: {message}\n"));
+    }
+}
+
+/// One problem a file, or one of the whole project.
+fn in_the_way(failure: &Failure, next: &str) -> Vec<Problem> {
+    let problem = |spot: Spot, message: &str, help: &str| Problem {
+        rule: NOT_CHECKED,
+        level: Level::Error,
+        about: spot.file.clone(),
+        message: message.to_owned(),
+        spot,
+        body: format!("{message}\n{help}"),
+        command: next.to_owned(),
+    };
+    match failure {
+        Failure::PipeClosed => Vec::new(),
+        Failure::Said { message, help, .. } => {
+            let spot = Spot { file: project::FILE.to_owned(), line: 1, column: 1 };
+            vec![problem(spot, message, help.as_deref().unwrap_or_default())]
+        }
+        Failure::Reports { reports, .. } => {
+            let of = |report: &Report| {
+                let label = report.diagnostics.iter().find_map(|said| said.labels.first());
+                let (line, column) = label.map_or((1, 1), |label| report.source.place(label.span.start));
+                let helps: Vec<&str> = report.diagnostics.iter().filter_map(|said| said.help.as_deref()).collect();
+                let spot = Spot { file: report.source.name.clone(), line, column };
+                problem(spot, &report.to_string(), &helps.join("\n"))
+            };
+            reports.iter().map(of).collect()
+        }
+    }
 }
 
 /// Tells GitHub's runner, where it is one: annotations, and the step's summary.
@@ -115,5 +207,7 @@ mod tests {
         assert!(refused("out.xml").contains("junit=out.xml"));
         assert!(refused("junt=x").contains("did you mean `junit`"));
         assert!(refused("sarif=").contains("name the file"));
+        assert!(refused("junit").contains("`junit=playproof.xml`"));
+        assert!(refused("sarif=-").contains("`sarif=playproof.sarif`"));
     }
 }

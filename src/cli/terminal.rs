@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "this file owns the environment and the terminal")]
 
 use std::io::IsTerminal;
+use std::num::NonZeroUsize;
 
 use clap::ValueEnum;
 use console::Term;
@@ -67,7 +68,7 @@ impl Terminal {
 
 /// The threads that the machine runs at once.
 pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// The one rule of how wide a page is: as wide as its own terminal, else as `COLUMNS` says, else as the terminal of
@@ -94,6 +95,14 @@ fn colour(choice: ColorChoice, is_terminal: bool, variable: &dyn Fn(&str) -> Opt
 fn in_ci(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let ci = variable("CI").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
     ci || variable("TF_BUILD").is_some()
+}
+
+/// Reads a number of threads.
+///
+/// # Errors
+/// No number, or none.
+pub fn threads(given: &str) -> Result<NonZeroUsize, String> {
+    given.parse().map_err(|_| "give a number from 1; without the option all cores work".to_owned())
 }
 
 #[cfg(test)]

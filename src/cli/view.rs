@@ -6,7 +6,7 @@ use crate::time::Instant;
 use crate::trace::model::RecordedCall;
 use crate::trace::origin::Sources;
 
-/// What is known of a tool: `write, not idempotent (assumed: nobody declared this tool)`.
+/// What is known of a tool: `write, not idempotent (assumed)`.
 pub fn facts_in_words(facts: ToolFacts) -> String {
     let mut words = match (facts.access, facts.idempotent) {
         (Access::Read, _) => "read".to_owned(),
@@ -31,7 +31,7 @@ pub fn facts_of_recorded(call: &RecordedCall, facts: ToolFacts) -> String {
     facts_in_words(facts) + status
 }
 
-/// A recorded call as pages see it.
+/// A recorded call as pages see it; whether its tool is declared is for the caller to add.
 pub fn of_recorded<'a>(
     call: &'a RecordedCall,
     reference: &'a str,

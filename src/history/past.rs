@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::read::Places;
 use super::record::Record;
 use crate::diagnostic::Source;
-use crate::golden::RowChange;
+use crate::golden::{RowChange, row_changes};
 
 /// A record and its file.
 #[derive(Clone, Debug)]
@@ -72,19 +72,7 @@ impl History {
     /// How `rows`, all of a playbook, differ from what the records come to: what the next record has to say.
     pub fn changes<'r>(&self, playbook: &str, rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Vec<RowChange> {
         let replayed = self.replay(|_, _, _| {});
-        let known = replayed.get(playbook);
-        let mut changes: BTreeMap<&str, RowChange> = BTreeMap::new();
-        for (name, standing) in known.into_iter().flatten() {
-            if let Some(before) = standing.text {
-                let change = RowChange { name: (*name).to_owned(), before: Some(before.to_owned()), after: None };
-                changes.insert(name, change);
-            }
-        }
-        for (name, text) in rows {
-            let change =
-                changes.entry(name).or_insert_with(|| RowChange { name: name.to_owned(), before: None, after: None });
-            change.after = Some(text.to_owned());
-        }
-        changes.into_values().filter(|change| change.before != change.after).collect()
+        let known = replayed.get(playbook).into_iter().flatten();
+        row_changes(known.filter_map(|(name, standing)| Some((*name, standing.text?))), rows)
     }
 }

@@ -1,4 +1,5 @@
-//! Whether goldens say why dangerous changes were accepted. Reads no file.
+//! Whether goldens say why dangerous changes were accepted, and whether the reasons of records are kept there and have
+//! stayed what they were. Reads no file.
 //!
 //! A golden alone tells that its reasons are good, not that none is missing: for that it must be held against what it
 //! was before.

@@ -47,10 +47,9 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
         }
         for (name, row) in &section.rows {
             let standing = known.and_then(|known| known.get(name.as_str()));
-            let said = match standing {
-                None => Some(unexplained(name, None, row.span.clone())),
-                Some(standing) if standing.text.is_none() => Some(unexplained(name, Some(standing), row.span.clone())),
-                Some(standing) if standing.text == Some(row.text.as_str()) => other_reason(name, row, standing.entry),
+            let said = match standing.and_then(|standing| Some((standing.text?, standing.entry))) {
+                None => Some(unexplained(name, standing, row.span.clone())),
+                Some((text, entry)) if text == row.text => other_reason(name, row, entry),
                 // That the record says something else is said where the record stands.
                 Some(_) => None,
             };

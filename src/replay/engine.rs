@@ -7,17 +7,16 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::event::{ErrorFacts, Finding, FindingBy};
+use crate::event::{Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
-use crate::trace::model::Reply;
 use crate::trace::pieces::{self, Chunks, Piece};
-use crate::trace::processor::fetch;
 use crate::trace::read::{self, Digest, Firsts};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
+use super::ahead::ahead;
 use super::attempts;
 use super::counts::Counts;
 use super::facts::KnownFacts;
@@ -396,35 +395,6 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             summary.off_tape_runs = known.len() as u64;
         }
         (total.sink)(done.part).map_err(ReplayError::Output)
-    }
-}
-
-/// Has the calls that come soon brought near: they were last touched thousands of calls ago.
-fn ahead(calls: &[ClosedCall], now: usize) {
-    if let Some(soon) = calls.get(now + 12) {
-        fetch(&**soon);
-    }
-    if let Some(next) = calls.get(now + 8)
-        && let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first())
-    {
-        fetch(text);
-        fetch(answer);
-    }
-    if let Some(error) = calls.get(now + 5).and_then(first_error) {
-        fetch(error);
-    }
-    if let Some(error) = calls.get(now + 2).and_then(first_error)
-        && let (Some(kind), Some(message)) = (&error.kind, &error.message)
-    {
-        fetch(&**kind);
-        fetch(&**message);
-    }
-}
-
-fn first_error(closed: &ClosedCall) -> Option<&ErrorFacts> {
-    match &closed.call.answers.first()?.reply {
-        Reply::Failed(error) => error.as_deref(),
-        Reply::Ok => None,
     }
 }
 

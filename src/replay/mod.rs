@@ -1,5 +1,6 @@
 //! Replays recorded calls, as many as there are: streaming, in order, on any number of threads.
 
+mod ahead;
 mod attempts;
 mod counts;
 mod engine;

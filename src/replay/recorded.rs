@@ -1,6 +1,6 @@
-//! What a recording shows by itself, whatever the playbook, over calls in the order in which they close:
-//! effects that were made twice, calls that were sent again in vain, loops. Bounded, but for 16 bytes a declared
-//! write that succeeded (in a table that is at least half full).
+//! What a recording shows by itself, over calls in the order in which they close: effects that were made twice, calls
+//! that were sent again in vain, loops. Playbooks are asked only whether a failure may have acted. Bounded, but for 16
+//! bytes a declared write that succeeded (in a table that is at least half full).
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::VecDeque;

@@ -8,7 +8,6 @@ use crate::event::{
 };
 use crate::ids::{CallId, VerdictId};
 use crate::playbook::model::{Access, UNCLASSIFIED};
-
 use crate::upstream::Source;
 
 use super::plan::Plan;
@@ -47,10 +46,10 @@ fn is_calm(record: &Record) -> bool {
         })
 }
 
-/// One intent with more than one net effect, unless doing it twice is doing it once. Each call asks for one: effects that several calls made, or that were
-/// there before, are the agent's, which asked again (`recorded`); effects of one call beyond its first are the
-/// dispatcher's, whose attempts made them (`playbook`), in whatever order they landed and whichever attempt acted.
-/// One intent may have both.
+/// One intent with more than one net effect, unless doing it twice is doing it once. Each call asks for one: effects
+/// that several calls made, or that were there before, are the agent's, which asked again (`recorded`); effects of one
+/// call beyond its first are the dispatcher's, whose attempts made them (`playbook`), in whatever order they landed and
+/// whichever attempt acted. One intent may have both.
 fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
     let is_effect = |entry: &&LedgerEntry| matches!(entry.kind, LedgerKind::Applied | LedgerKind::Existing);
     if record.ledger.entries().iter().filter(is_effect).nth(1).is_none() {

@@ -55,7 +55,7 @@ pub struct RecordedAnswer {
     pub inferred: bool,
     /// The source has no flag for it: an import read from the text whether it is ok or a failure.
     pub from_text: bool,
-    /// A hash of the whole line, where that says more than what is known of it here; 0: it does not.
+    /// Tells it from others of its call where its line says more than what is known of it here; 0: it does not.
     pub line_hash: u32,
     /// Where it stands.
     pub place: Place,
@@ -110,7 +110,12 @@ const TOKEN: usize = 6;
 impl RecordedAnswer {
     /// Whether the line of `other` says, as far as anyone can tell, the very same.
     pub fn says_the_same(&self, other: &RecordedAnswer) -> bool {
-        let when = |answer: &RecordedAnswer| (answer.at, answer.started, answer.attempt, answer.to, answer.line_hash);
+        self.line_hash == other.line_hash && self.is_known_as(other)
+    }
+
+    /// Whether all that is known here of the two is the same; their lines may say more.
+    pub fn is_known_as(&self, other: &RecordedAnswer) -> bool {
+        let when = |answer: &RecordedAnswer| (answer.at, answer.started, answer.attempt, answer.to);
         when(self) == when(other) && self.reply == other.reply
     }
 }

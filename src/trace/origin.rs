@@ -22,36 +22,32 @@ pub(crate) struct LineFinder {
     /// Where the text lies in memory, and how long it is.
     start: usize,
     length: usize,
-    /// Behind each line break.
-    starts: Vec<usize>,
+    /// Of each line: where it begins, and where what is not white space does.
+    lines: Vec<(usize, usize)>,
     /// The number of its first line, less one.
     before: u64,
-    /// For each line: how many bytes of white space it begins with.
-    indents: Vec<usize>,
 }
 
 impl LineFinder {
     /// Finds values in `text`, whose first line has the number `first_line`.
     pub(crate) fn new(text: &str, first_line: usize) -> LineFinder {
         let bytes = text.as_bytes();
-        let starts: Vec<usize> =
-            std::iter::once(0).chain(memchr::memchr_iter(b'\n', bytes).map(|newline| newline + 1)).collect();
-        let indent = |&start: &usize| {
+        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', bytes).map(|newline| newline + 1));
+        let line = |start: usize| {
             let line = bytes.get(start..).unwrap_or_default();
-            line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+            (start, start + line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count())
         };
-        let indents = starts.iter().map(indent).collect();
         let before = (first_line as u64).saturating_sub(1);
-        LineFinder { start: bytes.as_ptr().addr(), length: bytes.len(), starts, before, indents }
+        LineFinder { start: bytes.as_ptr().addr(), length: bytes.len(), lines: starts.map(line).collect(), before }
     }
 
     /// Where a value stands, if it was borrowed from the text.
     pub(crate) fn find(&self, value: &RawValue) -> Stands {
         let offset = value.get().as_ptr().addr().checked_sub(self.start).filter(|offset| *offset < self.length);
         let Some(offset) = offset else { return Stands::default() };
-        let number = self.starts.partition_point(|start| *start <= offset);
-        let begins = number.checked_sub(1).and_then(|n| Some(self.starts.get(n)? + self.indents.get(n)?));
-        Stands { line: self.before + number as u64, alone: begins == Some(offset) }
+        let number = self.lines.partition_point(|(start, _)| *start <= offset);
+        let line = number.checked_sub(1).and_then(|n| self.lines.get(n));
+        Stands { line: self.before + number as u64, alone: line.is_some_and(|(_, begins)| *begins == offset) }
     }
 }
 

@@ -186,12 +186,8 @@ impl<'a> Listener<'a> for OneLine<'_, '_> {
     #[inline]
     fn answer(&mut self, line: AnswerLine<'a>) {
         let AnswerLine { run, id, tool, mut answer } = line;
-        let redaction = self.at_hand.redaction;
-        if !redaction.is_empty() {
-            if answer.line_hash == 0 {
-                answer.line_hash = wire::hash_of_line(self.text); // what differs must differ when it cannot be seen any more
-            }
-            redaction.reply(&mut answer.reply);
+        if self.at_hand.redaction.reply(&mut answer.reply) && answer.line_hash == 0 {
+            answer.line_hash = wire::hash_of_line(self.text); // what differed differs when it cannot be seen any more
         }
         answer.place = self.place;
         let run = marks::of_run(run.as_deref());

@@ -102,11 +102,11 @@ impl RedactionRules {
         *call = shown;
     }
 
-    /// Takes out of a reply what must not be shown.
-    pub fn reply(&self, reply: &mut Reply) {
-        if let (false, Reply::Failed(Some(error))) = (self.patterns.is_empty(), reply) {
-            self.error(Arc::make_mut(error));
-        }
+    /// Takes out of a reply what must not be shown; whether it has texts that are looked through at all.
+    pub fn reply(&self, reply: &mut Reply) -> bool {
+        let (false, Reply::Failed(Some(error))) = (self.patterns.is_empty(), reply) else { return false };
+        self.error(Arc::make_mut(error));
+        true
     }
 
     fn error(&self, error: &mut ErrorFacts) {

@@ -188,3 +188,26 @@ fn two_checks_at_once_leave_whole_files() {
     }
     assert_eq!(project.run(&["accept"]).code, 0);
 }
+
+#[test]
+fn a_suggested_approval_names_the_playbooks_that_are_meant() {
+    let project = Project::few();
+    project.edit("playbooks/standard.yaml", "limits: {", "study: { why: to see, retry_guard: off }\nlimits: {");
+    let ran = project.run(&["approve", "standard"]);
+    assert!(ran.code == 2 && ran.err.contains("next: playproof approve standard --reason '...'\n"), "{}", ran.err);
+    let project = Project::few();
+    project.remove("goldens/playbook.lock");
+    let ran = project.run(&["check", "keys-say-processed"]);
+    let next = ran.out.lines().find(|line| line.starts_with("next: playproof approve")).unwrap_or_default();
+    assert!(next.ends_with(" --reason '...'") && next != "next: playproof approve --reason '...'", "{}", ran.out);
+}
+
+#[test]
+fn an_approval_of_rows_that_the_history_explains_says_that_its_reason_is_not_kept() {
+    let project = Project::few();
+    project.remove("goldens/playbook.lock");
+    let ran = project.run(&["approve", "--reason", "quite another"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("keep the reason that the history gives: the one given here is not kept"), "{}", ran.out);
+    assert!(!project.read("goldens/playbook.lock").contains("quite another"));
+}

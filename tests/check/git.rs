@@ -1,7 +1,5 @@
 //! The lock and the goldens in git: independent changes merge, and what changed is found.
 
-use std::process::Command;
-
 use crate::project::Project;
 
 const PLAYBOOK: &str = "playbooks/standard.yaml";
@@ -11,25 +9,19 @@ fn repository() -> Option<Project> {
     let project = Project::few();
     let attributes = include_str!("../../.gitattributes");
     project.write(".gitattributes", attributes);
-    git(&project, &["init", "-q", "-b", "main"])?;
+    project.git(&["init", "-q", "-b", "main"])?;
     commit(&project, "first");
     Some(project)
 }
 
-fn git(project: &Project, args: &[&str]) -> Option<bool> {
-    let who = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
-    let ran = Command::new("git").current_dir(project.path("")).args(who).args(args).output().ok()?;
-    Some(ran.status.success())
-}
-
 fn commit(project: &Project, what: &str) {
-    assert_eq!(git(project, &["add", "-A"]), Some(true));
-    assert_eq!(git(project, &["commit", "-q", "-m", what]), Some(true));
+    assert_eq!(project.git(&["add", "-A"]), Some(true));
+    assert_eq!(project.git(&["commit", "-q", "-m", what]), Some(true));
 }
 
 /// A branch from main on which `edit` was made, checked and approved.
 fn branch(project: &Project, name: &str, edits: &[(&str, &str)]) {
-    assert_eq!(git(project, &["checkout", "-q", "-b", name, "main"]), Some(true));
+    assert_eq!(project.git(&["checkout", "-q", "-b", name, "main"]), Some(true));
     for (old, new) in edits {
         project.edit(PLAYBOOK, old, new);
     }
@@ -66,9 +58,9 @@ fn two_branches_that_each_add_a_verdict_merge_and_no_golden_changes() {
         let edits = verdict(name, place, rule_place);
         branch(&project, name, &[(edits[0].0, &edits[0].1), (edits[1].0, &edits[1].1)]);
     }
-    assert_eq!(git(&project, &["checkout", "-q", "main"]), Some(true));
+    assert_eq!(project.git(&["checkout", "-q", "main"]), Some(true));
     for name in ["quota_renewed", "quota_spent"] {
-        assert_eq!(git(&project, &["merge", "-q", "--no-edit", name]), Some(true), "{name} merges");
+        assert_eq!(project.git(&["merge", "-q", "--no-edit", name]), Some(true), "{name} merges");
     }
     let checked = project.run(&["check"]);
     assert_eq!(checked.code, 0, "{}", checked.out);
@@ -84,11 +76,11 @@ fn a_row_that_both_branches_changed_does_not_pass() {
     // What a verdict means is for people: no run shows it.
     branch(&project, "gateway", &[("A gateway or policy refused", "A gateway refused")]);
     branch(&project, "policy", &[("A gateway or policy refused", "A policy refused")]);
-    assert_eq!(git(&project, &["merge", "-q", "--no-edit", "gateway"]), Some(false), "the playbook itself conflicts");
+    assert_eq!(project.git(&["merge", "-q", "--no-edit", "gateway"]), Some(false), "the playbook itself conflicts");
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 2, "{ran:?}");
     // The playbook resolved by hand, the lock is still there with both.
-    assert_eq!(git(&project, &["checkout", "--ours", PLAYBOOK]), Some(true));
+    assert_eq!(project.git(&["checkout", "--ours", PLAYBOOK]), Some(true));
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("verdict policy_denied"), "{}", ran.err);

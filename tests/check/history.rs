@@ -1,7 +1,5 @@
 //! What was accepted is recorded beside the lock, shown, and held against it.
 
-use std::process::Command;
-
 use crate::project::{Project, Ran};
 
 const PLAYBOOK: &str = "playbooks/standard.yaml";
@@ -228,9 +226,7 @@ fn what_cannot_be_written_leaves_lock_and_history_as_they_were() {
 }
 
 fn git(project: &Project, args: &[&str]) {
-    let always = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false"];
-    let ran = Command::new("git").arg("-C").arg(project.path("")).args(always).args(args).output().expect("git");
-    assert!(ran.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(project.git(args), Some(true), "git {args:?}");
 }
 
 fn commit(project: &Project) {

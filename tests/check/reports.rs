@@ -89,3 +89,81 @@ fn a_report_that_cannot_be_written_or_is_not_known_is_wrong_use() {
     assert_eq!(folder.code, 2);
     assert!(folder.err.contains("`fixtures` is a directory"), "{}", folder.err);
 }
+
+#[test]
+fn a_report_replaces_a_report_and_no_other_file() {
+    let project = Project::few();
+    project.write("notes.md", "mine\n");
+    let kinds = ["junit", "sarif", "github", "markdown", "json"];
+    for file in ["playbooks/reversing.yaml", "goldens/playbook.lock", "fixtures/the-worked-refund.yaml", "notes.md"] {
+        let before = project.read(file);
+        for kind in kinds {
+            let ran = project.run(&["check", "--report", &format!("{kind}={file}")]);
+            assert!(ran.code == 2 && ran.err.contains("is no report of a check"), "{kind} {file}: {}", ran.err);
+            assert_eq!(project.read(file), before);
+        }
+    }
+    project.edit("playbooks/standard.yaml", "limits: {", "study: { why: to see, retry_guard: off }\nlimits: {");
+    for first in kinds {
+        for then in kinds {
+            project.run(&["check", "--report", &format!("{first}=out")]);
+            let again = project.run(&["check", "--report", &format!("{then}=out")]);
+            assert!(!again.err.contains("is no report"), "{first}, {then}: {}", again.err);
+        }
+    }
+}
+
+#[test]
+fn two_reports_to_one_file_or_one_to_standard_output_are_wrong_use() {
+    let project = Project::few();
+    for other in ["json=out/x", "json=./out/x", "junit=out/x"] {
+        let ran = project.run(&["check", "--report", "junit=out/x", "--report", other]);
+        assert!(ran.code == 2 && ran.err.contains("two reports would be written"), "{}", ran.err);
+        assert!(!project.path("out").exists());
+    }
+    let ran = project.run(&["check", "--report", "junit=-"]);
+    assert!(ran.code == 2 && ran.err.contains("such as `junit=playproof.xml`"), "{}", ran.err);
+    assert!(!project.path("-").exists());
+}
+
+#[test]
+fn a_check_that_could_not_run_leaves_no_report_of_an_earlier_one() {
+    let project = Project::few();
+    let kinds = ["junit=k.xml", "sarif=k.sarif", "github=k.txt", "markdown=k.md", "json=k.json"];
+    let args: Vec<&str> = ["check"].into_iter().chain(kinds.iter().flat_map(|kind| ["--report", kind])).collect();
+    assert_eq!(project.run(&args).code, 0);
+    let (fixture, told) = ("fixtures/the-worked-refund.yaml", "playproof.yaml");
+    for (broken, text) in [(fixture, "format: fixture/1\ncalls: [\n"), (told, "format: project/1\nx: 1\n")] {
+        project.write(broken, text);
+        let ran = project.run(&args);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        for kind in kinds {
+            let file = kind.split('=').next_back().expect("a file");
+            let text = project.read(file);
+            assert!(text.contains(broken) && !text.contains("a-reversal"), "{file}: {text}");
+        }
+        assert!(
+            project
+                .read("k.xml")
+                .contains("<testsuites name=\"playproof check\" tests=\"1\" failures=\"0\" errors=\"1\">")
+        );
+        assert!(
+            project.read("k.txt").starts_with(&format!("::error file={broken},line=")),
+            "{}",
+            project.read("k.txt")
+        );
+        assert!(project.read("k.md").contains("Nothing was checked: 1 problem."));
+        let json: serde_json::Value = serde_json::from_str(&project.read("k.json")).expect("JSON");
+        assert_eq!((&json["verdict"], &json["in_the_way"][0]["file"]), (&"unusable".into(), &broken.into()));
+        let sarif: serde_json::Value = serde_json::from_str(&project.read("k.sarif")).expect("JSON");
+        assert_eq!(
+            (&sarif["runs"][0]["results"][0]["ruleId"], &sarif["runs"][0]["results"][0]["level"]),
+            (&"not_checked".into(), &"error".into())
+        );
+    }
+    project.remove(told);
+    let mut nothing = args.clone();
+    nothing.push("no-such-fixture");
+    assert_eq!(project.run(&nothing).code, 2);
+    assert!(project.read("k.md").contains("no-such-fixture"));
+}

@@ -215,3 +215,27 @@ fn a_blank_reason_is_wrong_usage() {
         assert!(ran.err.contains("it is blank"), "{args:?}: {}", ran.err);
     }
 }
+
+#[test]
+fn a_file_that_ends_in_yml_is_never_passed_over() {
+    let project = Project::few();
+    let refused = |from: &str, to: &str, args: &[&str]| {
+        std::fs::rename(project.path(to), project.path(from)).expect("it is there");
+        let ran = project.run(args);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains(&format!("`{from}` would not be read")), "{}", ran.err);
+        assert!(ran.err.ends_with(&format!("next: mv {from} {to}\n")), "{}", ran.err);
+        std::fs::rename(project.path(from), project.path(to)).expect("it is there");
+    };
+    refused("fixtures/the-worked-refund.yml", "fixtures/the-worked-refund.yaml", &["check"]);
+    for name in ["standard", "study"] {
+        let (from, to) = (format!("playbooks/{name}.yml"), format!("playbooks/{name}.yaml"));
+        if project.path(&to).exists() {
+            refused(&from, &to, &["check"]);
+            refused(&from, &to, &["lint", name]);
+        }
+    }
+    project.copy("fixtures/the-worked-refund.yaml", "fixtures/the-worked-refund.yml");
+    let both = project.run(&["check"]);
+    assert!(both.err.contains("is there too: remove one of them"), "{}", both.err);
+}

@@ -6,6 +6,7 @@ mod explain_intent;
 mod feedback;
 mod impact;
 mod mine;
+mod outputs;
 mod pages;
 #[path = "../place/mod.rs"]
 #[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]

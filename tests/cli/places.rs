@@ -1,4 +1,5 @@
-//! What a foreign recording shows as it is shows also once imported, and places are those of the user's own file, whatever it had to be turned into to be read.
+//! What a foreign recording shows as it is shows also once imported, and places are those of the user's own file,
+//! whatever it had to be turned into to be read.
 
 use crate::Place;
 

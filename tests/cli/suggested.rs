@@ -40,3 +40,19 @@ fn every_suggestion_keeps_the_flags_that_were_given() {
         assert!(format!("next: {suggested}").contains(next), "{args:?} {next}\n{page}");
     }
 }
+
+#[test]
+fn no_command_offers_to_skip_lines_that_cannot() {
+    let place = Place::new();
+    let line = r#"{"run_id":"r","tool":"pay","args":{},"status":"ok"}"#;
+    place.write("trunc.jsonl", format!("{line}\n{}", &line[..20]));
+    let args: [&[&str]; 2] =
+        [&["init", "--from", "trunc.jsonl"], &["feedback", "add", "trunc.jsonl", "--call", "pay", "--note", "wrong"]];
+    for args in args {
+        let run = place.run(args);
+        assert!(run.code == 2 && run.err.contains("trunc.jsonl:2:"), "{args:?}: {}", run.err);
+        assert!(!run.err.contains("--skip-invalid"), "{args:?}: {}", run.err);
+    }
+    let run = place.run(&["replay", "trunc.jsonl", "--jobs", "0"]);
+    assert!(run.code == 2 && run.err.contains("give a number from 1"), "{}", run.err);
+}

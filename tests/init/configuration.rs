@@ -190,3 +190,55 @@ fn a_playbook_s_name_means_the_same_to_every_command_with_and_without_a_project_
         assert!(unknown.err.contains("did you mean `standard`?"), "{}", unknown.err);
     }
 }
+
+#[test]
+fn a_playbook_is_called_the_same_however_its_path_is_written() {
+    let place = place("playbook: playbooks/ours.yaml");
+    let ours = place.read("playbooks/ours.yaml");
+    place.write("playbooks/team/mine.yaml", &ours.replace("name: ours", "name: mine"));
+    place.edit_first("fixtures/a-denial-goes-to-people.yaml", "\ncalls:", "\nplaybooks: [ours, team/mine]\ncalls:");
+    let whole = place.path("playbooks/team/mine.yaml");
+    let said = |folder: &str, path: &str| place.run_below(folder, &["coverage", path]).exits(0).out;
+    let by_name = said("", "team/mine");
+    assert!(by_name.starts_with("team/mine: 1 fixture"), "{by_name}");
+    place.write("elsewhere/mine.yaml", &ours);
+    place.run(&["approve", "elsewhere/mine.yaml", "--reason", "x"]).exits(2);
+    let first = |page: &str| page.lines().next().map(str::to_owned);
+    for (folder, path) in [
+        ("", "playbooks/team/mine.yaml"),
+        ("", "./playbooks/team/mine.yaml"),
+        ("", whole.to_str().expect("UTF-8")),
+        ("fixtures", "../playbooks/team/mine.yaml"),
+        ("playbooks/team", "mine.yaml"),
+    ] {
+        assert_eq!(first(&said(folder, path)), first(&by_name), "{folder} {path}");
+        let approved = place.run_below(folder, &["approve", path, "--reason", "x"]).exits(0).out;
+        let records = place.run_below(folder, &["history", "-p", path]).exits(0).out;
+        assert!(approved.contains("approved") && records.contains("team/mine"), "{approved}{records}");
+        let trace = place.path("trace.jsonl");
+        let add = ["feedback", "add", trace.to_str().expect("UTF-8"), "--call", "c1", "--note", "odd"];
+        let out = place.run_below(folder, &[&add[..], &["--playbook", path]].concat()).exits(0).out;
+        let id = out.lines().next().and_then(|line| line.strip_prefix("kept as ")).unwrap_or_else(|| panic!("{out}"));
+        assert!(place.read(&format!("proposals/feedback/{id}.yaml")).contains("playbook: 'team/mine'"), "{path}");
+        place.remove(&format!("proposals/feedback/{id}.yaml"));
+        place.remove(&format!("proposals/feedback/{id}.jsonl"));
+    }
+}
+
+#[test]
+fn a_file_that_is_no_playbook_and_one_that_git_could_not_merge_are_told_by_every_command() {
+    let place = place("playbook: playbooks/ours.yaml");
+    let fixture = "fixtures/a-denial-goes-to-people.yaml";
+    place.write("playbooks/half.yaml", &format!("{}<<<<<<< HEAD\n", place.read("playbooks/ours.yaml")));
+    for args in [&["lint"][..], &["coverage"], &["mutate"], &["replay", "trace.jsonl", "--playbook"]] {
+        let ran = place.run(&[args, &[fixture]].concat()).exits(2);
+        assert!(ran.err.contains("is a fixture, and a playbook is wanted here"), "{args:?}: {}", ran.err);
+        let ran = place.run(&[args, &["half"]].concat()).exits(2);
+        assert!((ran.out + &ran.err).contains("git could not merge this file"), "{args:?}");
+    }
+    let add = ["feedback", "add", "trace.jsonl", "--call", "c1", "--note", "odd", "--playbook", "-"];
+    let before = place.everything();
+    let ran = place.run_with(&add, &place.read("playbooks/ours.yaml")).exits(2);
+    assert!(ran.err.contains("a playbook from standard input"), "{}", ran.err);
+    assert_eq!(place.everything(), before);
+}

@@ -26,8 +26,14 @@ const WRITING: [(&str, &[&str]); 16] = [
     ("propose recover", &["propose", "recover"]),
 ];
 
-/// Commands that read a project as a whole: what they say of one that is half written would be wrong.
-const JUDGING: [&[&str]; 9] = [
+/// Commands that read a project or a playbook of it: what they say of one that is half written would be wrong.
+const JUDGING: [&[&str]; 15] = [
+    &["lint"],
+    &["lint", PLAYBOOK],
+    &["replay", "trace.jsonl"],
+    &["explain", "trace.jsonl", "--call", "#1"],
+    &["mine", "trace.jsonl"],
+    &["impact", "trace.jsonl", "--candidate", "standard"],
     &["propose", "check"],
     &["propose", "list"],
     &["diff"],

@@ -312,3 +312,11 @@ fn what_is_empty_or_no_name_is_said_to_be_that() {
         assert!(code == 2 && said.contains(part) && !said.contains("request_rejected"), "{said}");
     }
 }
+
+#[test]
+fn a_fixture_of_a_proposal_that_ends_in_yml_is_never_passed_over() {
+    let project = Project::with_proposal();
+    let fixture = |ending: &str| project.path(&format!("proposals/said-no/fixtures/said-no.{ending}"));
+    fs::rename(fixture("yaml"), fixture("yml")).unwrap();
+    both_refuse(&project, 2, &["`proposals/said-no/fixtures/said-no.yml` would not be read"]);
+}

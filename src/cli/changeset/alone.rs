@@ -1,10 +1,11 @@
 //! The right to change a project: one program at a time, and none where an earlier one was interrupted.
 
-#![expect(clippy::disallowed_methods, reason = "beside `files`, this folder owns disk access")]
+#![expect(clippy::disallowed_methods, reason = "beside `files`, this folder owns disk access; it waits for others")]
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::back::take_back;
 use super::change::Change;
@@ -18,8 +19,11 @@ const LOCK: &str = "lock";
 /// What is laid out is nobody's to commit.
 const IGNORED: &str = ".gitignore";
 
-/// How often the lock is asked for where others end at the same time.
-const TRIES: usize = 10;
+/// How often the lock is asked for, and how long is waited in between: a quarter of a second in all. Whoever reads the
+/// project holds it for a moment too; and so does, where a program was killed, the git that it was about to start,
+/// until that runs and the lock is closed.
+const TRIES: usize = 25;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The right to change the project, held from before it is read until it is written: what was read meanwhile is still
 /// so. A lock in the staging folder.
@@ -92,9 +96,15 @@ impl Alone {
                     let _ = fs::write(staging.join(IGNORED), "*\n"); // for tidiness alone
                     return Ok(Alone { _file: file, staging: staging.to_path_buf(), made });
                 }
-                // Perhaps only looked at: whoever reads the project asks too.
-                Ok(()) | Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-                Err(TryLockError::Error(error)) => return Err(Refused::Unwritable(path, error)),
+                Ok(()) => {} // removed since by one that has just ended
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::Error(error)) => {
+                    if !made.is_empty() {
+                        let _ = fs::remove_file(&path); // nobody else has locked it, where nobody can
+                        remove_all(&made);
+                    }
+                    return Err(Refused::Unwritable(path, error));
+                }
             }
         }
         Err(Refused::Busy)
@@ -156,7 +166,7 @@ fn busy() -> Failure {
 }
 
 /// Whether a changeset is being made, or was interrupted.
-pub fn is_interrupted(staging: &Path) -> bool {
+pub(super) fn is_interrupted(staging: &Path) -> bool {
     fs::symlink_metadata(journal::path(staging)).is_ok()
 }
 

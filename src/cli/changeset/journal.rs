@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use super::change::Change;
 
 const NAME: &str = "journal.json";
+const FORMAT: &str = "changeset/1";
 
 /// What a changeset does, and from what it began.
 #[derive(Debug, Default)]
@@ -93,7 +94,7 @@ impl Journal {
             })
         });
         let made: Vec<_> = self.made.iter().map(|folder| from_base(folder)).collect();
-        let journal = json!({ "format": "changeset/1", "files": steps.collect::<Vec<_>>(), "made": made });
+        let journal = json!({ "format": FORMAT, "files": steps.collect::<Vec<_>>(), "made": made });
         let draft = staging.join("journal.tmp");
         let mut file = File::create(&draft)?;
         file.write_all(journal.to_string().as_bytes())?;
@@ -140,6 +141,9 @@ fn parse(value: &Value, base: &Path) -> Option<Journal> {
         })
     };
     let list = |key: &str| value.get(key).and_then(Value::as_array);
+    if value.get("format")? != FORMAT {
+        return None;
+    }
     Some(Journal {
         steps: list("files")?.iter().map(step).collect::<Option<_>>()?,
         made: list("made")?.iter().map(text).collect::<Option<_>>()?,

@@ -3,7 +3,8 @@
 //!
 //! Everything is laid out in a folder of its own first: each new text, and a copy of each file that it replaces; then a
 //! journal, from which alone the way back is known; only then does the first file change. The journal goes when the
-//! last file is in its place: from there on the change has happened. One program at a time: the others are refused.
+//! last file is in its place: from there on the change has happened. One program at a time: the others wait for a
+//! moment, and are then refused.
 
 mod alone;
 mod back;
@@ -13,6 +14,6 @@ mod journal;
 #[cfg(test)]
 mod tests;
 
-pub use alone::{Alone, is_interrupted, refuse_interrupted};
+pub use alone::{Alone, refuse_interrupted};
 pub use back::recover;
 pub use change::Change;

@@ -333,10 +333,27 @@ fn a_journal_that_cannot_be_read_is_told_and_nothing_is_touched() {
     let (folder, changes) = project();
     let staging = folder.path().join("proposals/.accepting");
     interrupted(&staging, &changes, 2);
-    fs::write(journal_path(&staging), "{ half").unwrap();
-    let before = tree(folder.path());
-    assert!(said(recover(&staging)).contains("it is no journal"));
-    assert!(said(Alone::at(&staging)).contains("interrupted"));
-    let after = tree(folder.path());
-    assert!(before.iter().all(|(path, text)| after.get(path) == Some(text)));
+    let whole = fs::read_to_string(journal_path(&staging)).unwrap();
+    for journal in ["{ half".to_owned(), whole.replace("changeset/1", "changeset/2")] {
+        fs::write(journal_path(&staging), journal).unwrap();
+        let before = tree(folder.path());
+        assert!(said(recover(&staging)).contains("it is no journal"));
+        assert!(said(Alone::at(&staging)).contains("interrupted"));
+        let after = tree(folder.path());
+        assert!(before.iter().all(|(path, text)| after.get(path) == Some(text)));
+    }
+}
+
+#[test]
+fn who_only_looks_for_a_moment_is_waited_for() {
+    let (folder, changes) = project();
+    let staging = folder.path().join("proposals/.accepting");
+    let other = Alone::at(&staging).unwrap();
+    let ends = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        drop(other);
+    });
+    commit(&staging, &changes).unwrap();
+    ends.join().unwrap();
+    assert!(!staging.exists());
 }

@@ -16,7 +16,7 @@ use crate::history::{History, Kind, Record, next_number};
 use crate::playbook::rows;
 use crate::report::check;
 use crate::report::style::Palette;
-use crate::report::text::counted;
+use crate::report::text::{counted, shell_word};
 
 /// What is approved.
 #[derive(Debug, clap::Args)]
@@ -28,13 +28,19 @@ Examples:
 Approving says that the rows of a playbook are meant as they are; what they change in the goldens is accepted apart.
 It is recorded in the history, beside the proposals, with the rows before and after (`playproof history`).")]
 pub struct Args {
-    /// Playbooks by the names that fixtures use [default: all of them]
+    /// Playbooks that fixtures use, by name or path [default: all of them]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 
     /// Why the rows changed; kept beside each of them, and in the history
     #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
+}
+
+/// The command that approves these playbooks, or all of them where none is named.
+pub fn again<S: AsRef<str>>(playbooks: &[S]) -> String {
+    let named: String = playbooks.iter().map(|name| format!(" {}", shell_word(name.as_ref()))).collect();
+    format!("playproof approve{named} --reason '...'")
 }
 
 /// Approves.
@@ -46,14 +52,15 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let reason = reason.ok_or_else(|| {
         Failure::said("rows are not approved without a reason")
             .help("it is kept in the lock, beside each row that changed, and in the history")
-            .next("playproof approve --reason '...'")
+            .next(again(&args.playbooks))
     })?;
     let workspace = Workspace::open()?;
     workspace.refuse_empty()?;
     let alone = workspace.alone()?;
     let checked = checking::check(&workspace, &Selection::default(), checking::jobs(None), false)?;
-    refuse_unknown(&args.playbooks, &checked)?;
-    let is_meant = |name: &str| args.playbooks.is_empty() || args.playbooks.iter().any(|asked| asked == name);
+    let asked: Vec<String> = args.playbooks.iter().map(|asked| workspace.known_name(asked)).collect();
+    refuse_unknown(&asked, &checked)?;
+    let is_meant = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
     let changed: Vec<_> = checked.report.rows.iter().filter(|rows| is_meant(&rows.playbook)).collect();
     let history = workspace.read_history()?;
     let mut lock = workspace.read_lock()?.unwrap_or_default();
@@ -63,12 +70,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         return Ok(Exit::Clean);
     }
     let before = lock.clone();
+    let mut recalled = 0;
     for rows_of in &changed {
         match checked.used.get(&rows_of.playbook) {
             Some(used) => {
                 let rows = rows(&used.loaded.playbook);
                 lock.approve(&rows_of.playbook, rows.iter().map(|row| (&*row.name, &*row.text)), reason);
-                recall(&mut lock, &history, rows_of);
+                recalled += recall(&mut lock, &history, rows_of);
             }
             None => drop(lock.playbooks.remove(&rows_of.playbook)),
         }
@@ -84,6 +92,14 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let palette = Palette::new(terminal.out.colour);
     let mut pages: Vec<String> = changed.iter().map(|rows| check::rows(rows, terminal.out.width, palette)).collect();
     pages.push(said(&workspace, &history, &records, !changed.is_empty()));
+    if recalled > 0 {
+        let keep = if recalled == 1 { "keeps" } else { "keep" };
+        pages.push(format!(
+            "{} {keep} the reason that the history gives: the one given here is not kept for {}",
+            counted(recalled, "row", "rows"),
+            if recalled == 1 { "it" } else { "them" }
+        ));
+    }
     output.page(&pages.join("\n\n"))?;
     Ok(Exit::Clean)
 }
@@ -118,16 +134,19 @@ fn records(
     records.filter(|record| !record.rows.is_empty()).collect()
 }
 
-/// Rows that the lock had lost, and that the history explains as they are, keep the reason that it gives.
-fn recall(lock: &mut Lock, history: &History, changed: &PlaybookRows) {
+/// Rows that the lock had lost, and that the history explains as they are, keep the reason that it gives. How many.
+fn recall(lock: &mut Lock, history: &History, changed: &PlaybookRows) -> u64 {
     let replayed = history.replay(|_, _, _| {});
-    let Some(known) = replayed.get(changed.playbook.as_str()) else { return };
+    let Some(known) = replayed.get(changed.playbook.as_str()) else { return 0 };
+    let mut recalled = 0;
     for change in &changed.changes {
         let standing = known.get(change.name.as_str()).filter(|standing| standing.text == change.after.as_deref());
         if let Some(standing) = standing {
             lock.explain(&changed.playbook, [change.name.as_str()], &standing.entry.record.reason);
+            recalled += 1;
         }
     }
+    recalled
 }
 
 /// Records and lock, or neither; no lock where it has every row already.

@@ -8,6 +8,7 @@ use regex::Regex;
 use crate::check::{CaseResult, CheckReport, GoldenState, Verdict};
 use crate::cli::changeset::Alone;
 use crate::cli::checking::{self, Checked, Selection};
+use crate::cli::command::approve;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
@@ -78,7 +79,7 @@ pub struct Args {
     pub allow_empty: bool,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
     pub jobs: Option<NonZeroUsize>,
 
     /// Not an option of this command; named so that its refusal can say what to do.
@@ -92,18 +93,12 @@ pub struct Args {
 /// Wrong usage, files that cannot be used, an empty selection.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     refuse_playbook(args)?;
-    let workspace = Workspace::open()?;
-    let alone = args.accept.then(|| workspace.alone()).transpose()?;
-    let selection = selection(args, &workspace)?;
-    let checked = checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast)?;
-    if checked.report.results.is_empty() && !args.allow_empty {
-        return Err(nothing(&workspace, &selection));
-    }
-    if let Some(alone) = alone {
-        accept(args, terminal, &workspace, &alone, &checked)?;
-        let again = checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast)?;
-        show(args, terminal, &workspace, &again, output)?;
-        return Ok(exit(&again.report));
+    reports::refuse(&args.reports)?;
+    let (workspace, checked) =
+        examine(args, terminal).inspect_err(|failure| reports::write_unchecked(&args.reports, failure))?;
+    if args.accept {
+        show(args, terminal, &workspace, &checked, output)?;
+        return Ok(exit(&checked.report));
     }
     let left = if terminal.ci { Ok(0) } else { pending::leave(&workspace, &checked.report.results) };
     show(args, terminal, &workspace, &checked, output)?;
@@ -118,11 +113,28 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(exit(&checked.report))
 }
 
+/// Runs what is meant; with `--accept`, what differs is accepted, and it is run again.
+fn examine(args: &Args, terminal: &Terminal) -> Result<(Workspace, Checked), Failure> {
+    let workspace = Workspace::open()?;
+    let alone = args.accept.then(|| workspace.alone()).transpose()?;
+    let selection = selection(args, &workspace)?;
+    let check = || checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast);
+    let mut checked = check()?;
+    if checked.report.results.is_empty() && !args.allow_empty {
+        return Err(nothing(&workspace, &selection));
+    }
+    if let Some(alone) = alone {
+        accept(args, terminal, &workspace, &alone, &checked)?;
+        checked = check()?;
+    }
+    Ok((workspace, checked))
+}
+
 fn refuse_playbook(args: &Args) -> Result<(), Failure> {
     let Some(playbook) = &args.playbook else { return Ok(()) };
     Err(Failure::said("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
         .help("what a fixture shows under another playbook is a question for `replay`")
-        .next(format!("playproof replay fixtures/NAME.yaml --playbook {playbook}")))
+        .next(format!("playproof replay fixtures/NAME.yaml --playbook {}", shell_word(playbook))))
 }
 
 fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
@@ -186,7 +198,7 @@ fn show(
                 output.page(&format!("{} {next}", palette.strong("next:")))?;
             }
         }
-        Format::Json => output.page(&json(&shown, next.as_deref()))?,
+        Format::Json => output.page(&json(&shown, &directions, next.as_deref()))?,
     }
     Ok(())
 }
@@ -208,8 +220,10 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
     if !report.orphans.is_empty() {
         return Some(format!("rm {}", shell_words(&report.orphans)));
     }
-    let approve = || "playproof approve --reason '...'".to_owned();
-    (!report.rows.is_empty()).then(approve)
+    // One that no fixture uses any more cannot be named.
+    let named = report.rows.iter().all(|rows| rows.is_used);
+    let names: Vec<&str> = report.rows.iter().filter(|_| named).map(|rows| &*rows.playbook).collect();
+    (!report.rows.is_empty()).then(|| approve::again(&names))
 }
 
 fn about_contradiction(workspace: &Workspace, result: &CaseResult) -> String {

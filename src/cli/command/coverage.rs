@@ -11,6 +11,7 @@ use crate::cli::workspace::Workspace;
 use crate::coverage::{Case, measure};
 use crate::report::coverage::{Extent, json, lines, page, percent};
 use crate::report::style::Palette;
+use crate::report::text::shell_word;
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
@@ -83,13 +84,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let fixtures = workspace.fixtures_of(&name, checking::jobs(None))?;
     let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
     let report = measure(&name, &used.loaded, workspace.tools(), &cases);
-    let name = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name)); // as it is typed
+    let typed = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name));
+    let command = format!("playproof coverage {}", shell_word(&typed));
     let palette = Palette::new(terminal.out.colour);
     let source = &used.loaded.places.source;
     match args.format {
         Format::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };
-            let command = format!("playproof coverage {name}");
             output.page(&page(&report, extent, terminal.out.width, palette, &command))?;
         }
         Format::Json => output.page(&json(&report, source))?,
@@ -98,7 +99,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match args.fail_under {
         Some(Permille(wanted)) if report.permille() < wanted => {
             let said = format!(
-                "error: {} is below {}.{} %\n  next: playproof coverage {name} --all\n",
+                "error: {} is below {}.{} %\n  next: {command} --all\n",
                 percent(&report),
                 wanted / 10,
                 wanted % 10

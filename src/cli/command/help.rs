@@ -105,8 +105,5 @@ fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {
     let commands: Vec<String> = definition.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     let names = all.iter().map(|topic| topic.id).chain(commands.iter().map(String::as_str));
     let failure = Failure::said(format!("nothing is known of `{topic}`"));
-    match did_you_mean(topic, names) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")).next(format!("playproof help {near}")),
-        None => failure.next("playproof help topics"),
-    }
+    failure.next("playproof help topics").near(did_you_mean(topic, names), "playproof help")
 }

@@ -5,9 +5,11 @@ use crate::cli::files;
 use crate::cli::flags::Flags;
 use crate::cli::inputs;
 use crate::cli::output::{Output, to_stderr};
+use crate::cli::outputs;
 use crate::cli::terminal::Terminal;
 use crate::report::style::Palette;
 use crate::report::text;
+use crate::trace::own;
 
 /// What is imported.
 #[derive(Debug, clap::Args)]
@@ -35,13 +37,18 @@ pub struct Args {
     #[arg(long)]
     pub allow_empty: bool,
 
-    /// Where to write the trace [default: standard output]
+    /// Where to write the trace; replaces a trace, and no other file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
 }
 
 /// Imports.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
+    if let Some(path) = target {
+        outputs::refuse_input(path, [&*args.input].into_iter().chain(args.map.as_deref()))?;
+        outputs::refuse_others(path, "trace", own::is_ours)?;
+    }
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid));
     let name = files::display_name(&args.input);
@@ -53,7 +60,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if imported.loss.calls == 0 && !args.allow_empty {
         return Err(without_calls(args, &name, imported.loss.results));
     }
-    match args.output.as_deref() {
+    match target {
         Some(path) => files::write_atomically(path, &imported.lines)?,
         None => output.write(&imported.lines)?,
     }
@@ -66,7 +73,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     };
     let report: Vec<String> = report.lines().flat_map(fitted).collect();
     to_stderr(&format!("{}\n", report.join("\n")));
-    if let Some(path) = args.output.as_deref() {
+    if let Some(path) = target {
         to_stderr(&format!("{} playproof replay {}\n", palette.strong("next:"), text::shell_word(path)));
     }
     Ok(Exit::Clean)

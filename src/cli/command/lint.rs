@@ -8,7 +8,7 @@ use crate::cli::project::Project;
 use crate::cli::terminal::Terminal;
 use crate::diagnostic::{Diagnostic, Report, Severity, Source};
 use crate::playbook::lint::lint;
-use crate::playbook::{self, Loaded, fingerprint};
+use crate::playbook::{Loaded, fingerprint};
 use crate::report::diagnostic::{render, tally};
 use crate::report::json::Object;
 use crate::report::style::Palette;
@@ -60,7 +60,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 
 fn one(name: &str) -> Result<Linted, Failure> {
     let source = playbooks::source(name)?;
-    Ok(match playbook::parse(std::sync::Arc::clone(&source)) {
+    Ok(match playbooks::parse(std::sync::Arc::clone(&source)) {
         Ok(loaded) => {
             let diagnostics = lint(&loaded);
             Linted { name: name.to_owned(), source, loaded: Some(loaded), diagnostics }

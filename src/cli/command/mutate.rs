@@ -15,6 +15,7 @@ use crate::report::coverage::Extent;
 use crate::report::diagnostic;
 use crate::report::mutation::{json, page, stale};
 use crate::report::style::Palette;
+use crate::report::text::shell_word;
 
 /// The list of accepted survivors, found as the project is.
 const ACCEPTED: &str = "mutants.yaml";
@@ -58,7 +59,7 @@ pub struct Args {
     pub all: bool,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
     pub jobs: Option<NonZeroUsize>,
 }
 
@@ -103,10 +104,9 @@ fn accepted(asked: Option<&str>) -> Result<Accepted, Failure> {
 fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &Terminal) -> String {
     let extent = if args.all { Extent::All } else { Extent::Some };
     let palette = Palette::new(terminal.out.colour);
-    let pages = reports
-        .iter()
-        .zip(names)
-        .map(|(report, name)| page(report, extent, terminal.out.width, palette, &format!("playproof mutate {name}")));
+    let pages = reports.iter().zip(names).map(|(report, name)| {
+        page(report, extent, terminal.out.width, palette, &format!("playproof mutate {}", shell_word(name)))
+    });
     pages.collect::<Vec<_>>().join("\n\n")
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::project::Project;
 use crate::cli::reading::{Reading, each_call};
-use crate::cli::{files, inputs};
+use crate::cli::{files, folders, inputs, outputs};
 use crate::report::text;
 use crate::trace::model::Reply;
 use crate::trace::toolfacts::{ToolCount, render};
@@ -24,7 +25,7 @@ pub struct Args {
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
 
-    /// Where to write the file [default: standard output]
+    /// Where to write the file, which must be new [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
 
@@ -36,6 +37,11 @@ pub struct Args {
 /// Drafts.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
+    let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
+    if let Some(path) = target {
+        outputs::refuse_input(path, args.inputs.iter().map(String::as_str).chain(args.reading.map.as_deref()))?;
+        refuse_facts(path, args)?;
+    }
     let mapping = args.reading.mapping()?;
     let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (number, path) in args.inputs.iter().enumerate() {
@@ -56,9 +62,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let rows = counts.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
     let text = render(&said(&names), rows);
-    match args.output.as_deref() {
+    match target {
         None => output.write(text.as_bytes())?,
         Some(path) => {
+            folders::make_for(std::path::Path::new(path))?;
             files::write_atomically(path, text.as_bytes())?;
             to_stderr(&format!(
                 "next: confirm the guesses, then playproof replay {} --tools {}\n",
@@ -68,6 +75,16 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Clean)
+}
+
+/// What is there holds what people confirmed, and a draft would take that back.
+fn refuse_facts(path: &str, args: &Args) -> Result<(), Failure> {
+    outputs::refuse_others(path, "draft", |_| false).map_err(|_| {
+        let command = Flags::default().reading(&args.reading).after(&args.inputs);
+        Failure::said(format!("`{path}` is there already: the facts that people confirmed in it would be overwritten"))
+            .help("nothing was written; compare it with a new draft and take over what is missing, or remove it first")
+            .next(format!("playproof tools {command} | diff {} -", text::shell_word(path)))
+    })
 }
 
 /// The inputs in one line, however many there are.

@@ -22,15 +22,16 @@ impl Workspace {
 
     /// Where fixtures lie, as people know it.
     pub fn fixtures_name(&self) -> String {
-        self.name(&self.fixtures)
+        let name = self.name(&self.fixtures);
+        if name.is_empty() { ".".to_owned() } else { name }
     }
 
     /// The names of all fixtures, sorted.
     ///
     /// # Errors
-    /// A folder that cannot be read.
+    /// A folder that cannot be read; a file in it that ends in `.yml`.
     pub fn fixture_names(&self) -> Result<Vec<String>, Failure> {
-        Ok(names(folders::files_under(&self.fixtures, ".yaml")?, ".yaml"))
+        Ok(names(folders::yaml_under(&self.fixtures)?, ".yaml"))
     }
 
     /// Refuses a folder that is no project yet: one without a single fixture.

@@ -1,18 +1,17 @@
 //! The playbooks of a project: by name or path, and how its fixtures call them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::root::{Workspace, gather, names};
+use super::root::{Workspace, gather};
 use crate::cli::exit::Failure;
-use crate::cli::folders;
+use crate::cli::files::STDIN;
+use crate::cli::kinds::{self, Kind};
 use crate::cli::playbooks::{self, Named};
-use crate::diagnostic::{Report, Source, did_you_mean};
+use crate::diagnostic::Source;
 use crate::fixture::model::Fixture;
-use crate::golden::merge_conflict;
-use crate::playbook::{self, EMBEDDED, Loaded, embedded};
-use crate::report::text::shell_word;
+use crate::playbook::{Loaded, embedded};
 use crate::sim::Plan;
 
 /// A playbook that fixtures use.
@@ -42,7 +41,7 @@ impl Workspace {
             _ => self.playbook_path(&meant.name),
         };
         let source = match &path {
-            Some(path) => self.read(path)?,
+            Some(path) => self.read_playbook(path)?,
             None => playbooks::source(&meant.name)?,
         };
         let argument = asked.map_or_else(|| self.playbook_argument(&meant.name), str::to_owned);
@@ -68,17 +67,25 @@ impl Workspace {
     fn load_playbook(&self, name: &str, user: &str) -> Result<Used, Failure> {
         let path = self.playbook_path(name);
         let source = match (&path, embedded(name)) {
-            (Some(path), _) => self.read(path)?,
+            (Some(path), _) => self.read_playbook(path)?,
             (None, Some(_)) => playbooks::source(name)?,
-            (None, None) => return Err(self.no_playbook(name, user)),
+            (None, None) => {
+                playbooks::refuse_other_ending(&self.root, name)?;
+                return Err(self.no_playbook(name, user));
+            }
         };
         self.used(source, path, &self.playbook_argument(name))
     }
 
+    fn read_playbook(&self, path: &Path) -> Result<Arc<Source>, Failure> {
+        let source = self.read(path)?;
+        kinds::expect(Kind::Playbook, &path.to_string_lossy(), source.text.as_bytes())?;
+        Ok(source)
+    }
+
     /// A playbook that was read; `argument` is how other commands are told of it.
     fn used(&self, source: Arc<Source>, path: Option<PathBuf>, argument: &str) -> Result<Used, Failure> {
-        let lint = || format!("playproof lint {}", shell_word(argument));
-        let loaded = parsed(source).map_err(|report| Failure::from(report).next(lint()))?;
+        let loaded = playbooks::loaded(source, argument)?;
         let plan = Plan::new(loaded.playbook.clone(), self.tools());
         Ok(Used { loaded, plan, path })
     }
@@ -86,13 +93,8 @@ impl Workspace {
     fn no_playbook(&self, name: &str, user: &str) -> Failure {
         let fixture = self.fixture_name(user);
         let failure = Failure::said(format!("`{fixture}` names the playbook `{name}`, which does not exist"));
-        let own = folders::files_under(&self.root.join("playbooks"), ".yaml").unwrap_or_default();
-        let own = names(own, ".yaml");
-        let known = own.iter().map(String::as_str).chain(EMBEDDED.iter().copied());
-        match did_you_mean(name, known) {
-            Some(near) => failure.help(format!("did you mean `{near}`?")),
-            None => failure.help(format!("a playbook is a file such as `playbooks/{name}.yaml`, or an embedded one")),
-        }
+        let what = || format!("a playbook is a file such as `playbooks/{name}.yaml`, or an embedded one");
+        failure.help(playbooks::near(name, &self.root).unwrap_or_else(what))
     }
 
     /// How other commands are told of a playbook that fixtures use.
@@ -108,22 +110,29 @@ impl Workspace {
         playbooks::file_of(&self.root, &self.default, name)
     }
 
+    /// The name by which fixtures know the playbook that is asked for by name or path; the path of a file that they do
+    /// not know is nobody's name.
+    pub fn known_name(&self, asked: &str) -> String {
+        let named = Named::new(&self.root, asked);
+        if named.path.is_none() || named == self.default { named.name } else { asked.to_owned() }
+    }
+
     /// How files name a playbook that was asked for, so that it is found again from anywhere in the project: by its
     /// name, or by its path below the root where it lies apart from the others.
     ///
     /// # Errors
-    /// A playbook that lies outside the project.
+    /// A playbook that lies outside the project, or in no file.
     pub fn lasting_name(&self, name: &str, used: &Used) -> Result<String, Failure> {
         let Some(path) = &used.path else { return Ok(name.to_owned()) };
-        let path = path.strip_prefix(".").unwrap_or(path);
-        if let Ok(below) = path.strip_prefix(self.root.join("playbooks")) {
-            return Ok(below.with_extension("").to_string_lossy().into_owned());
-        }
-        let below = path.strip_prefix(&self.root).unwrap_or(path);
-        if below.is_absolute() || below.starts_with("..") {
-            let said = format!("`{}` lies outside this project, where nobody else would find it", path.display());
+        if path.as_os_str() == STDIN {
+            let said = "a playbook from standard input is nowhere when this is looked at again";
             return Err(Failure::said(said).help("put it into the folder `playbooks`"));
         }
+        let Some(path) = Named::new(&self.root, &path.to_string_lossy()).path else { return Ok(name.to_owned()) };
+        let below = playbooks::below(&path, &self.root).ok_or_else(|| {
+            let said = format!("`{}` lies outside this project, where nobody else would find it", path.display());
+            Failure::said(said).help("put it into the folder `playbooks`")
+        })?;
         Ok(below.to_string_lossy().into_owned())
     }
 
@@ -139,18 +148,8 @@ impl Workspace {
     }
 }
 
-/// Reads a playbook; what git could not merge is told as that.
-fn parsed(source: Arc<Source>) -> Result<Loaded, Report> {
-    match merge_conflict(&source.text) {
-        Some(said) => Err(Report::one(source, said.help("decide which side is meant; nothing was changed"))),
-        None => playbook::parse(source),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::cli::project::Project;
 

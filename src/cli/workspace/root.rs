@@ -27,6 +27,22 @@ pub struct Workspace {
     tools: Tools,
 }
 
+fn folder(root: &Path, named: Option<&String>, usual: &str) -> PathBuf {
+    named.map_or_else(|| root.join(usual), |named| PathBuf::from(named.trim_end_matches('/')))
+}
+
+fn proposals(root: &Path, project: &Project) -> PathBuf {
+    folder(root, project.proposals.as_ref(), "proposals")
+}
+
+/// Refuses to go on where a change of the project in `root` was interrupted; looks at nothing else of it.
+///
+/// # Errors
+/// One was interrupted, or is being made right now.
+pub fn refuse_half_written(root: &Path, project: &Project) -> Result<(), Failure> {
+    refuse_interrupted(&proposals(root, project).join(STAGING))
+}
+
 impl Workspace {
     /// The project of the working directory.
     ///
@@ -56,13 +72,10 @@ impl Workspace {
     }
 
     fn of(root: PathBuf, project: &Project) -> Result<Workspace, Failure> {
-        let folder = |named: &Option<String>, usual: &str| {
-            named.as_ref().map_or_else(|| root.join(usual), |named| PathBuf::from(named.trim_end_matches('/')))
-        };
         Ok(Workspace {
-            fixtures: folder(&project.fixtures, "fixtures"),
-            goldens: folder(&project.goldens, "goldens"),
-            proposals: folder(&project.proposals, "proposals"),
+            fixtures: folder(&root, project.fixtures.as_ref(), "fixtures"),
+            goldens: folder(&root, project.goldens.as_ref(), "goldens"),
+            proposals: proposals(&root, project),
             default: playbooks::usual(&root, project),
             tools: playbooks::facts(None, project)?,
             root,

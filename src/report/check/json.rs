@@ -1,18 +1,20 @@
 //! A check for programs: `format: check/1`, every run, in a stable order, without time of day.
 
 use super::page::Shown;
+use super::problems::Directions;
 use crate::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
 use crate::golden::{Class, Comparison, Divergence, FirstChange, Place};
 use crate::report::json::Object;
 use crate::time::Instant;
 
 /// The report as one JSON document. `next` is the command to run next, if there is one to run.
-pub fn json(shown: &Shown<'_>, next: Option<&str>) -> String {
+pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> String {
     let report = shown.report;
     let counts = report.counts();
     let mut out = Vec::new();
     let mut document = Object::open(&mut out);
     let verdict = match report.verdict() {
+        _ if !directions.in_the_way.is_empty() => "unusable",
         Verdict::Clean => "clean",
         Verdict::Differs => "differs",
         Verdict::Unusable => "unusable",
@@ -25,6 +27,10 @@ pub fn json(shown: &Shown<'_>, next: Option<&str>) -> String {
             object.number(class.as_str(), count as u64);
         }
         object.number("missing", counts.missing as u64);
+    });
+    document.objects("in_the_way", &directions.in_the_way, |object, problem| {
+        object.text("file", &problem.spot.file).number("line", problem.spot.line as u64);
+        object.number("column", problem.spot.column as u64).text("message", &problem.message);
     });
     document.objects("rows", &report.rows, rows);
     document.texts("orphans", report.orphans.iter().map(String::as_str));

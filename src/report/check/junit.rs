@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::page::Shown;
-use super::problems::{Directions, Problem, problems};
+use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 
 /// The report.
 pub fn junit(shown: &Shown<'_>, directions: &Directions) -> String {
@@ -16,7 +16,12 @@ pub fn junit(shown: &Shown<'_>, directions: &Directions) -> String {
         let case = Case { name: &result.id.fixture, problems: of(&result.id.to_string()) };
         suites.entry(format!("playproof.{}", result.id.playbook.replace('/', "."))).or_default().push(case);
     }
-    for (rule, suite) in [("row_not_approved", "playproof-rows"), ("orphan_golden", "playproof-goldens")] {
+    let apart = [
+        (NOT_CHECKED, "playproof-inputs"),
+        ("row_not_approved", "playproof-rows"),
+        ("orphan_golden", "playproof-goldens"),
+    ];
+    for (rule, suite) in apart {
         for problem in problems.iter().filter(|problem| problem.rule == rule) {
             let case = Case { name: &problem.about, problems: vec![problem] };
             suites.entry(suite.to_owned()).or_default().push(case);
@@ -43,7 +48,7 @@ struct Case<'a> {
 }
 
 fn is_error(problem: &Problem) -> bool {
-    problem.rule == "unreadable_golden"
+    [NOT_CHECKED, "unreadable_golden"].contains(&problem.rule)
 }
 
 fn suite(xml: &mut String, name: &str, cases: &[Case<'_>]) {

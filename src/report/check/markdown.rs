@@ -1,7 +1,7 @@
 //! A check as Markdown: a pull-request comment that the next run can find and replace, or a step's summary.
 
 use super::page::Shown;
-use super::problems::{Directions, Problem, problems};
+use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use crate::report::text::{counted, markdown, markdown_code};
 
 /// Stands on the first line, so that a job can find the comment of an earlier run.
@@ -50,6 +50,9 @@ fn more(left: usize) -> String {
 fn summary(shown: &Shown<'_>, problems: &[Problem]) -> String {
     let runs = counted(shown.report.results.len() as u64, "run", "runs");
     let passed = shown.report.counts().passed;
+    if problems.iter().any(|problem| problem.rule == NOT_CHECKED) {
+        return format!("Nothing was checked: {}.", counted(problems.len() as u64, "problem", "problems"));
+    }
     match problems.is_empty() {
         true => format!("{runs}, all as accepted."),
         false => format!("{runs}: {passed} as accepted, {}.", counted(problems.len() as u64, "problem", "problems")),

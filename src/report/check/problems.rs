@@ -31,6 +31,8 @@ pub struct Directions {
     pub rows: BTreeMap<(String, String), Spot>,
     /// The lock's file.
     pub lock: String,
+    /// What stood in the way of the check; then there are no results.
+    pub in_the_way: Vec<Problem>,
 }
 
 /// How serious a problem is to a report.
@@ -61,8 +63,12 @@ pub struct Problem {
     pub command: String,
 }
 
+/// The rule of what stood in the way of the check.
+pub const NOT_CHECKED: &str = "not_checked";
+
 /// The rules beside the classes, with what they mean.
-pub const OTHERS: [(&str, &str); 5] = [
+pub const OTHERS: [(&str, &str); 6] = [
+    (NOT_CHECKED, "nothing was checked: a file, or what the check was told, cannot be used"),
     ("unreadable_golden", "a golden that cannot be read"),
     ("contradicts_fixture", "a run is as accepted, or new, and not what its fixture is meant to show"),
     ("missing_golden", "a fixture without a golden"),
@@ -73,8 +79,8 @@ pub const OTHERS: [(&str, &str); 5] = [
 /// Every problem, worst first.
 pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Problem> {
     let plain = Shown { palette: Palette::new(false), width: 100, ..*shown };
-    let mut found: Vec<Problem> =
-        shown.report.failing().into_iter().map(|failing| of_result(&plain, failing, directions)).collect();
+    let mut found = directions.in_the_way.clone();
+    found.extend(shown.report.failing().into_iter().map(|failing| of_result(&plain, failing, directions)));
     for rows in &shown.report.rows {
         found.extend(of_rows(rows, directions));
     }

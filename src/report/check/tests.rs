@@ -208,7 +208,7 @@ fn a_comment_stays_below_github_s_limit_and_counts_what_it_leaves_out() {
 
 #[test]
 fn json_names_every_run_and_is_the_same_each_time() {
-    let draw = || drawn(&report(), |shown, _| json(shown, Some("playproof diff")));
+    let draw = || drawn(&report(), |shown, directions| json(shown, directions, Some("playproof diff")));
     let value: serde_json::Value = serde_json::from_str(&draw()).unwrap();
     assert_eq!(value["format"], "check/1");
     let statuses: Vec<&str> =

@@ -304,7 +304,7 @@ impl<'a> Assembler<'a> {
         }
         let backwards = answer.at.zip(answer.started.or(call.at)).is_some_and(|(at, start)| at < start);
         if backwards {
-            answer.at = None;
+            forget_time(&mut answer);
         }
         let Some(place) = place(call, open.highest_attempt, &answer) else {
             self.ledger.duplicates += 1;
@@ -371,6 +371,15 @@ impl<'a> Assembler<'a> {
     fn count(&mut self, closed: &[ClosedCall]) {
         self.ledger.closed += closed.len() as u64;
         self.ledger.unanswered += closed.iter().filter(|closed| closed.story.answers == 0).count() as u64;
+    }
+}
+
+/// Takes away a time that cannot be; what told the answer from others of its call still does.
+fn forget_time(answer: &mut RecordedAnswer) {
+    let Some(at) = answer.at.take() else { return };
+    if answer.line_hash == 0 {
+        let bits = at.as_micros() % u64::from(u32::MAX);
+        answer.line_hash = u32::try_from(bits).unwrap_or_default().max(1);
     }
 }
 

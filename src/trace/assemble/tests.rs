@@ -173,9 +173,22 @@ fn a_result_that_stands_twice_is_a_duplicate_and_one_that_differs_in_anything_is
     assert_eq!(answers(timed, timed), (1, 1));
     assert_eq!(answers(timed, &timed.replace("50", "60")), (2, 0));
     assert_eq!(answers(timed, &timed.replace("timeout", "5xx")), (2, 0));
+    let early = |at: &str| timed.replace("50", at);
+    let read = |again: &str| {
+        let call = r#"{"tool":"a","call_id":"1","at_ms":90}"#;
+        let read = assemble(&[call, timed, again]);
+        (read.calls[0].attempts().count(), read.ledger.duplicates)
+    };
+    assert_eq!(
+        (read(timed), read(&early("60"))),
+        ((1, 1), (2, 0)),
+        "a time before that of the call tells them apart too"
+    );
     let odd = r#"{"call_id":"1","status":"error","span":1}"#;
     assert_eq!(answers(odd, odd), (1, 1));
     assert_eq!(answers(odd, &odd.replace(":1}", ":2}")), (2, 0), "what nobody knows tells them apart");
+    let row = odd.replace(":1}", ":1,\"row\":7}");
+    assert_eq!(answers(&row, &row.replace(":1,", ":2,")), (2, 0), "beside a `row` that no import wrote too");
     let numbered = r#"{"call_id":"1","status":"error","attempt":1}"#;
     assert_eq!(answers(numbered, &numbered.replace("error", "ok")), (1, 1));
     let refresh = r#"{"call_id":"1","status":"ok","answers":"refresh"}"#;

@@ -189,14 +189,16 @@ impl<'a> Lowering<'a> {
     }
 
     /// What tells the line from others that say the same: of an imported one its row, for its place alone differs from
-    /// that of a row which says the same.
+    /// that of a row which says the same. No import writes fields that nobody knows.
     #[inline]
     fn line_hash(self, fields: &Fields<'a, LINE_FIELDS>, beside: &Beside<'a, '_>) -> u32 {
-        let says_more = beside.unknown_fields > 0 || fields.field(SOURCE).is_some();
-        match fields.field(ROW).and_then(|row| row.parse().ok()) {
-            Some(row) => row,
-            None if says_more => hash_of_line(self.line),
-            None => 0,
+        if beside.unknown_fields > 0 {
+            return hash_of_line(self.line);
+        }
+        match (fields.field(ROW).and_then(|row| row.parse().ok()), fields.field(SOURCE)) {
+            (Some(row), _) => row,
+            (None, Some(_)) => hash_of_line(self.line),
+            (None, None) => 0,
         }
     }
 

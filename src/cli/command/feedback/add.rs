@@ -9,7 +9,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
-use crate::cli::reading::{Reading, each_call};
+use crate::cli::reading::{Reading, each_call, without_skipping};
 use crate::cli::verdicts::refuse_misspelt;
 use crate::cli::workspace::Workspace;
 use crate::cli::{files, folders, inputs, playbooks, reason};
@@ -203,7 +203,7 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
         beyond: BeyondTape::Unanswered,
         redaction: &raw,
     };
-    let Case::Recorded { call, recorded, sources, .. } = explain::find(&search, plan)? else {
+    let Case::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)? else {
         return Err(Failure::said(format!("`{}` is no recording", args.input)));
     };
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;

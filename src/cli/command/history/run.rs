@@ -31,7 +31,7 @@ pub struct Args {
     #[command(subcommand)]
     pub question: Option<Question>,
 
-    /// Only records of this playbook, by the name that fixtures use
+    /// Only records of this playbook, by name or path
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
@@ -61,7 +61,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     let workspace = Workspace::open()?;
     let history = workspace.read_history()?;
-    let entries = chosen(&history, args.playbook.as_deref())?;
+    let playbook = args.playbook.as_deref().map(|asked| workspace.known_name(asked));
+    let entries = chosen(&history, playbook.as_deref())?;
     if entries.is_empty() {
         workspace.refuse_empty()?;
         return Err(Failure::said("nothing was accepted yet: there are no records")
@@ -87,8 +88,6 @@ fn chosen<'a>(history: &'a History, playbook: Option<&str>) -> Result<Vec<&'a En
         return Ok(found);
     }
     let failure = Failure::said(format!("no record speaks of a playbook called `{asked}`"));
-    Err(match did_you_mean(asked, all.map(|entry| entry.record.playbook.as_str())) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")).next(format!("playproof history -p {near}")),
-        None => failure.next("playproof history"),
-    })
+    let near = did_you_mean(asked, all.map(|entry| entry.record.playbook.as_str()));
+    Err(failure.next("playproof history").near(near, "playproof history -p"))
 }

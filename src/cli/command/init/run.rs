@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::NonEmptyStringValueParser;
+
 use super::page::Said;
 use super::set::{self, Before, Part, Set};
 use super::traces;
@@ -9,11 +11,14 @@ use crate::check::Verdict;
 use crate::cli::changeset::{self, Alone, Change};
 use crate::cli::checking::{self, Selection};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::Output;
+use crate::cli::files;
+use crate::cli::output::{Output, to_stderr};
+use crate::cli::project;
+use crate::cli::reading::without_skipping;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
-use crate::report::text::{counted, shell_word};
+use crate::report::text::{counted, shell_word, visible};
 
 /// Where, and from what.
 #[derive(Debug, clap::Args)]
@@ -29,7 +34,7 @@ No file is overwritten: what is there is kept. Either all that is missing is wri
 Exit codes: 0 `playproof check` is clean, 1 what was kept does not go together with it, 2 nothing was written.")]
 pub struct Args {
     /// The project's folder; it is made where it is missing
-    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true, value_parser = NonEmptyStringValueParser::new())]
     pub folder: String,
 
     /// A trace or another recording to draw tool facts, a mapping and a fixture from; repeatable
@@ -43,11 +48,12 @@ pub struct Args {
 /// A recording that cannot be used, something in the way, a folder that cannot be written: then nothing is left.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let root = root(&args.folder);
+    say_nested(&root);
     let before = Before::of(&root)?;
     let staging = before.staging();
-    let recover = |failure: Failure| recoverable(failure, &staging, &root);
+    let recover = |failure: Failure| in_its_folder(failure, &root);
     changeset::refuse_interrupted(&staging).map_err(recover)?;
-    let drawn = traces::draw(&args.from, &before.project())?;
+    let drawn = traces::draw(&args.from, &before.project()).map_err(without_skipping)?;
     let set = set::plan(&before, &drawn)?;
     plant(&root, &staging, &set).map_err(recover)?;
     let (check, ended) = match set.is_whole {
@@ -66,6 +72,18 @@ fn root(folder: &str) -> PathBuf {
     Path::new(folder).components().filter(|step| *step != std::path::Component::CurDir).collect()
 }
 
+/// Says where the folder is part of another project: commands in it will go by the new one, and those of the other one
+/// may take its files for their own.
+fn say_nested(root: &Path) {
+    let above = files::above(root, project::FILE);
+    if let Some(found) = above.filter(|_| !files::exists(&root.join(project::FILE).to_string_lossy())) {
+        to_stderr(&visible(&format!(
+            "note: this folder is part of a project already: `{}`\n",
+            files::from_here(&found)
+        )));
+    }
+}
+
 /// Writes what is missing, and overwrites nothing that has appeared meanwhile.
 fn plant(root: &Path, staging: &Path, set: &Set) -> Result<(), Failure> {
     let missing = set.parts.iter().filter(|part| !part.kept);
@@ -74,11 +92,14 @@ fn plant(root: &Path, staging: &Path, set: &Set) -> Result<(), Failure> {
     if changes.is_empty() { Ok(()) } else { Alone::at(staging)?.commit(&changes) }
 }
 
-/// Commands find a project from its own folder.
-fn recoverable(failure: Failure, staging: &Path, root: &Path) -> Failure {
-    match changeset::is_interrupted(staging) && !root.as_os_str().is_empty() {
-        true => failure.next(format!("cd {} && playproof propose recover", shell_word(&root.to_string_lossy()))),
-        false => failure,
+/// The command to run next finds the project from its own folder.
+fn in_its_folder(failure: Failure, root: &Path) -> Failure {
+    match &failure {
+        Failure::Said { next: Some(next), .. } if !root.as_os_str().is_empty() => {
+            let next = format!("cd {} && {next}", shell_word(&root.to_string_lossy()));
+            failure.next(next)
+        }
+        _ => failure,
     }
 }
 

@@ -212,7 +212,7 @@ impl Set {
 fn refuse_other_fixtures(root: &Path) -> Result<(), Failure> {
     let folder = root.join("fixtures");
     taken(&folder.join("NAME.yaml"))?;
-    for name in folders::files_under(&folder, ".yaml")? {
+    for name in [folders::files_under(&folder, ".yml")?, folders::files_under(&folder, ".yaml")?].concat() {
         let path = folder.join(name);
         if fixture::parse(files::read_small(&path.to_string_lossy())?).is_err() {
             let said = format!("`{}` is no fixture of Playproof, and `check` reads all of that folder", path.display());
@@ -222,5 +222,5 @@ fn refuse_other_fixtures(root: &Path) -> Result<(), Failure> {
                 .next(format!("playproof init {}", inside.display())));
         }
     }
-    Ok(())
+    folders::yaml_under(&folder).map(drop)
 }

@@ -165,7 +165,7 @@ pub struct Check {
     pub tools: Option<String>,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
     pub jobs: Option<NonZeroUsize>,
 
     /// How traces are read.

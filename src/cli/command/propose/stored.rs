@@ -70,7 +70,7 @@ pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
     let adr = folder.join("adr.md");
     let adr = folders::has_file(&adr).then(|| workspace.read(&adr)).transpose()?;
     let mut fixtures = Vec::new();
-    for name in folders::files_under(&folder.join("fixtures"), ".yaml")? {
+    for name in folders::yaml_under(&folder.join("fixtures"))? {
         let source = workspace.read(&folder.join("fixtures").join(&name))?;
         let fixture =
             fixture::parse(Arc::clone(&source)).map_err(|report| Failure::from(report).next(again.clone()))?;

@@ -90,7 +90,7 @@ pub struct Args {
     pub allow_empty: bool,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
     pub jobs: Option<std::num::NonZeroUsize>,
 
     /// How traces are read.

@@ -98,10 +98,27 @@ fn ask(desk: &mut dyn Desk, result: &CaseResult, at: usize, of: usize) -> Result
                 continue;
             }
             Some('q') | None => Answer::Quit,
-            Some(_) => continue, // the keys are shown again
+            Some(key) => {
+                desk.show(&format!("\n{}", meanings(key)))?;
+                continue;
+            }
         };
         return Ok(answer);
     }
+}
+
+/// What the keys do, at length: for whoever asks, or typed another one.
+fn meanings(key: char) -> String {
+    let unknown = if key.is_alphanumeric() { format!("`{key}` does nothing here. ") } else { String::new() };
+    format!(
+        "{unknown}The keys:\n  \
+         a  accept: what the run shows becomes the golden; a changed effect wants a reason\n  \
+         r  reject: what waits is forgotten, and the golden stays as it is\n  \
+         s  skip: it waits for another review\n  \
+         e  events: golden and run side by side\n  \
+         A, R, S  the same for this one and all the rest\n  \
+         q  quit: what is not decided still waits"
+    )
 }
 
 /// Does what was chosen; says what came of it: without a reason where one is wanted, a result is skipped.
@@ -240,6 +257,15 @@ mod tests {
         assert_eq!(reviewed("sA", &[], &CALM).1, ["page 0", "page 1", "accept 1 None", "accept 2 None"]);
         assert_eq!(reviewed("R", &[], &CALM).1, ["page 0", "reject 0", "reject 1", "reject 2"]);
         assert_eq!(reviewed("S", &[], &CALM).0.skipped, 3);
+    }
+
+    #[test]
+    fn a_key_that_does_nothing_is_answered_with_what_the_keys_do() {
+        let asked = meanings('?');
+        assert!(asked.starts_with("The keys:\n  a  accept: ") && meanings('x').starts_with("`x` does nothing here. "));
+        for key in ["  r  ", "  s  ", "  e  ", "  A, R, S  ", "  q  "] {
+            assert!(asked.contains(&format!("\n{key}")), "{key}");
+        }
     }
 
     #[test]
