@@ -13,6 +13,15 @@ pub fn refuse_odd(name: &str, again: impl Fn(&str) -> String) -> Result<(), Fail
     if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with(['.', '-']) {
         return Ok(());
     }
+    let allowed = "a name has 1 to 100 of the letters a-z, digits and _ - .";
+    if name.is_empty() {
+        return Err(Failure::said("the name of a verdict is empty").help(allowed).next(again("VERDICT")));
+    }
+    if !name.is_ascii() {
+        return Err(Failure::said(format!("`{name}` cannot be the name of a verdict"))
+            .help(format!("{allowed}, and no others"))
+            .next(again("VERDICT")));
+    }
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let near: String = words.collect::<Vec<_>>().join("_").to_ascii_lowercase().chars().take(60).collect();
     let near = if near.is_empty() { "request_rejected" } else { near.trim_end_matches('_') };
@@ -50,9 +59,13 @@ mod tests {
     #[test]
     fn a_name_with_blanks_is_refused_with_one_that_can_be_typed() {
         let again = |near: &str| format!("go {near}");
-        for (name, next) in
-            [("Rate limited!", "go rate_limited"), ("", "go request_rejected"), ("../x", "go x"), ("-a", "go a")]
-        {
+        for (name, next) in [
+            ("Rate limited!", "go rate_limited"),
+            ("", "go VERDICT"),
+            ("ünï", "go VERDICT"),
+            ("../x", "go x"),
+            ("-a", "go a"),
+        ] {
             match refuse_odd(name, again) {
                 Err(Failure::Said { next: Some(said), .. }) => assert_eq!(said, next),
                 other => panic!("{name}: {other:?}"),

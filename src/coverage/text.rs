@@ -26,6 +26,7 @@ pub fn expected(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> Expect
             effect: Some(outcome.claim),
             attempts: Some(outcome.attempts),
             verdicts: Some(verdicts.collect()),
+            not_verdicts: None,
             queue: match outcome.kind {
                 OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue).to_owned()),
                 _ => None,
@@ -174,6 +175,7 @@ fn expect(text: &mut String, expect: &BTreeMap<String, Expect>) {
 
 fn expected_fields(expect: &ExpectCall) -> String {
     let verdicts = expect.verdicts.as_ref().filter(|verdicts| !verdicts.is_empty());
+    let excluded = expect.not_verdicts.as_ref();
     let fields = [
         expect.outcome.as_ref().map(|word| format!("outcome: {word}")),
         expect.queue.as_ref().map(|queue| format!("queue: {}", scalar(queue))),
@@ -181,6 +183,7 @@ fn expected_fields(expect: &ExpectCall) -> String {
         expect.effect.map(|effect| format!("effect: {}", effect.as_str())),
         expect.attempts.map(|attempts| format!("attempts: {attempts}")),
         verdicts.map(|verdicts| format!("verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
+        excluded.map(|verdicts| format!("not_verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
     ];
     fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -234,6 +237,7 @@ expect:
   study/a:
     one: { outcome: escalated, queue: q, effect: unknown, attempts: 3, verdicts: [v, w] }
     two: { outcome: exhausted, stop: max_retries }
+    three: { not_verdicts: [v, w] }
     effects: 2
     sends: 5
     findings: [unclassified]

@@ -5,6 +5,7 @@ use super::merge::{Joined, WORD};
 use super::rule::{Drawn, Trial, Undrawn, try_rule};
 use super::shape::{FORM_MAX, Key, Shape};
 use crate::playbook::pattern::is_glob;
+use crate::trace::redact::REDACTED;
 use crate::yaml::scalar;
 
 /// Words that a literal piece of a form must have to stand for it.
@@ -16,8 +17,8 @@ const TOOLS_MAX: usize = 5;
 /// Words of a rule's name.
 const NAME_WORDS: usize = 8;
 
-/// The placeholders of forms; `<text>` may hold blanks.
-const PLACEHOLDERS: [&str; 5] = ["<n>", "<id>", "<path>", WORD, TEXT];
+/// The placeholders of forms; `<text>` and what is redacted may hold blanks. No failure says them in reality.
+const PLACEHOLDERS: [&str; 6] = ["<n>", "<id>", "<path>", WORD, TEXT, REDACTED];
 const TEXT: &str = "<text>";
 
 /// The rule for `cluster`, under a name that `taken` does not hold yet.
@@ -32,14 +33,18 @@ pub(super) fn draw(cluster: &Joined, shapes: &[(Key, Shape)], taken: &[String]) 
         return Err(Undrawn::NothingToAsk);
     };
     let name = unique(name(&cluster.form, key), taken);
-    let mut refused = Undrawn::NothingToAsk;
+    let is_redacted =
+        cluster.form.contains(REDACTED) || key.code.as_deref().is_some_and(|code| code.contains(REDACTED));
+    let mut refused = if is_redacted { Undrawn::Redacted } else { Undrawn::NothingToAsk };
     for when in conditions(cluster, key, shapes) {
         match try_rule(&name, &when, members().flat_map(|shape| &shape.samples), others()) {
             Trial::Holds(drawn) => return Ok(drawn),
             Trial::CatchesAlso(n) => {
                 refused = Undrawn::CatchesAlso(shapes.get(n).map_or_else(String::new, |(_, shape)| shape.form.clone()));
             }
-            Trial::Misses | Trial::Invalid if refused == Undrawn::NothingToAsk => refused = Undrawn::NoValidRule,
+            Trial::Misses | Trial::Invalid if matches!(refused, Undrawn::NothingToAsk | Undrawn::Redacted) => {
+                refused = Undrawn::NoValidRule
+            }
             Trial::Misses | Trial::Invalid => {}
         }
     }
@@ -50,11 +55,13 @@ pub(super) fn draw(cluster: &Joined, shapes: &[(Key, Shape)], taken: &[String]) 
 fn conditions(cluster: &Joined, key: &Key, shapes: &[(Key, Shape)]) -> Vec<String> {
     let members: Vec<&Shape> = cluster.members.iter().filter_map(|&n| shapes.get(n)).map(|(_, shape)| shape).collect();
     let common = common(key);
-    let mut all: Vec<Vec<String>> = messages(&cluster.form, &members)
+    let mut all: Vec<Vec<String>> = Some(messages(&cluster.form, &members))
+        .filter(|_| !says_nothing(&cluster.form))
         .into_iter()
+        .flatten()
         .map(|message| common.iter().cloned().chain([format!("message: {{ {message} }}")]).collect())
         .collect();
-    if cluster.form.is_empty() && !common.is_empty() {
+    if (cluster.form.is_empty() || says_nothing(&cluster.form)) && !common.is_empty() {
         all.push(common);
     }
     if let Some(tools) = tools(&members) {
@@ -65,6 +72,12 @@ fn conditions(cluster: &Joined, key: &Key, shapes: &[(Key, Shape)]) -> Vec<Strin
     all.into_iter().map(|parts| format!("{{ {} }}", parts.join(", "))).collect()
 }
 
+/// Whether nothing is left of the form but what stands for redacted and other text.
+fn says_nothing(form: &str) -> bool {
+    let says = |piece: &Piece<'_>| matches!(piece, Piece::Literal(text) if text.contains(char::is_alphanumeric));
+    form.contains(REDACTED) && !pieces(form).iter().any(says)
+}
+
 /// What all failures of the cluster have in common beside the message.
 fn common(key: &Key) -> Vec<String> {
     if !key.has_error {
@@ -73,7 +86,9 @@ fn common(key: &Key) -> Vec<String> {
     let mut parts = Vec::new();
     parts.extend(key.kind.as_deref().map(|kind| format!("kind: {}", scalar(kind))));
     parts.extend(key.status.map(|status| format!("status: {status}")));
-    parts.extend(key.code.as_deref().map(|code| format!("code: {}", scalar(code))));
+    parts.extend(
+        key.code.as_deref().filter(|code| !code.contains(REDACTED)).map(|code| format!("code: {}", scalar(code))),
+    );
     parts
 }
 
@@ -139,7 +154,7 @@ fn pieces(form: &str) -> Vec<Piece<'_>> {
         if !before.is_empty() {
             pieces.push(Piece::Literal(before));
         }
-        pieces.push(if mark == TEXT { Piece::Text } else { Piece::Word });
+        pieces.push(if mark == TEXT || mark == REDACTED { Piece::Text } else { Piece::Word });
         rest = after.get(mark.len()..).unwrap_or("");
     }
     pieces
@@ -185,7 +200,8 @@ fn name(form: &str, key: &Key) -> String {
             words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.contains(['<', '>']));
         words.take(NAME_WORDS).map(str::to_ascii_lowercase).collect()
     };
-    let words = [form, key.kind.as_deref().unwrap_or(""), "failure"].map(of);
+    let form = form.replace(REDACTED, " ");
+    let words = [&form, key.kind.as_deref().unwrap_or(""), "failure"].map(of);
     let words = words.into_iter().find(|words| !words.is_empty()).unwrap_or_default();
     words.join("-")
 }

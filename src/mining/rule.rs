@@ -29,6 +29,8 @@ pub struct Drawn {
 pub enum Undrawn {
     /// The failures say nothing that a rule could ask.
     NothingToAsk,
+    /// All that they say is redacted.
+    Redacted,
     /// Every rule that catches them catches failures of this form too.
     CatchesAlso(String),
     /// What would tell them from others is no valid rule.

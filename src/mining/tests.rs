@@ -249,3 +249,20 @@ fn other_failures_stand_beside_a_cluster_the_nearest_first() {
     assert_eq!(others, ["Order b2 is locked by another", "card declined", "no pages at all", "Nobody answers"]);
     assert_eq!(of(&mined, "Order <id> is locked").before, None);
 }
+
+#[test]
+fn no_rule_asks_for_what_stands_in_place_of_redacted_text() {
+    let frozen = ["slot 9 is frozen by [redacted]", "slot 10 is frozen by [redacted]"];
+    let mined = mine(&said("book", &frozen));
+    assert_eq!(when(&mined.shown[0]), "{ kind: tool_error, message: { contains: is frozen by } }");
+    let drawn = mined.shown[0].rule.as_ref().map(|drawn| &*drawn.name);
+    assert_eq!(drawn, Ok("slot-is-frozen-by"));
+    // What stands between is any text, where the words beside it do not tell.
+    let both = mine(&said("book", &["no [redacted] here", "no way"]));
+    assert_eq!(when(of(&both, "no [redacted] here")), "{ kind: tool_error, message: { matches: '(?s)^no .+ here$' } }");
+    // Nothing of the message is left: what else the failures have in common.
+    let coded = failure("book", r#"{"message":"[redacted]","status":422,"code":"SLOT_FROZEN"}"#);
+    assert_eq!(when(&mine(&coded).shown[0]), "{ status: 422, code: SLOT_FROZEN }");
+    let silent = failure("book", r#"{"message":"[redacted] 12","code":"E-[redacted]"}"#);
+    assert_eq!(mine(&silent).shown[0].rule, Err(Undrawn::Redacted));
+}

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::adr::{PARTS, PLACEHOLDER};
 use super::gates::UNWRITTEN;
 use crate::diagnostic::Source;
+use crate::golden::Class;
 use crate::yaml::{self, Cursor, scalar};
 
 /// What a new proposal is made of. Values are YAML, in one line.
@@ -23,6 +24,8 @@ pub struct Draft {
     pub change: VerdictChange,
     /// A rule that gives it; none: left to the author where the verdict is new, else there is none.
     pub rule: Option<DraftRule>,
+    /// The goldens that it changes as it is meant to, and the worst that changes in each.
+    pub expect: Vec<(String, Class)>,
     /// What was seen.
     pub evidence: Evidence,
 }
@@ -97,10 +100,12 @@ pub fn proposal_text(draft: &Draft) -> String {
         steps += &format!("  - add_rule:\n      rule: {rule}\n      when: {when}\n      verdict: {name}\n");
         steps.extend(before.iter().map(|before| format!("    before: {}\n", scalar(before))));
     }
+    let named = draft.expect.iter().map(|(id, class)| format!("\n  {}: {}", scalar(id), class.as_str()));
+    let named = if draft.expect.is_empty() { " {}".to_owned() } else { named.collect() };
     format!(
         "format: proposal/1\nplaybook: {}\n# The playbook that this was made for; `playproof propose rebase` \
          moves it on.\nbase: '{base}'\noperations:\n{steps}# Goldens that this changes, and the worst that may change \
-         in each, such as\n#   {playbook}/a-fixture: outcome_changed\nexpect: {{}}\n",
+         in each, such as\n#   {playbook}/a-fixture: outcome_changed\nexpect:{named}\n",
         Value::from(playbook.as_str())
     )
 }

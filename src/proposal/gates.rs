@@ -253,7 +253,7 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
     }
     for diff in tried.diffs {
         // The verdict is why the rest is another.
-        let of_verdicts = diff.contradictions.iter().find(|one| one.field == "verdicts");
+        let of_verdicts = diff.contradictions.iter().find(|one| is_of_verdicts(one));
         let Some(first) = of_verdicts.or(diff.contradictions.first()) else { continue };
         let expects = first.to_string();
         let caught = given.iter().find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
@@ -278,9 +278,13 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
     }
 }
 
+fn is_of_verdicts(contradiction: &Contradiction) -> bool {
+    ["verdicts", "not_verdicts"].contains(&contradiction.field)
+}
+
 /// Whether the fixture expects other verdicts than this one.
 fn is_without(contradictions: &[Contradiction], verdict: &str) -> bool {
-    let of_a_call = |one: &&Contradiction| one.call.is_some() && one.field == "verdicts";
+    let of_a_call = |one: &&Contradiction| one.call.is_some() && is_of_verdicts(one);
     contradictions.iter().filter(of_a_call).any(|one| !one.expected.split(", ").any(|named| named == verdict))
 }
 

@@ -75,7 +75,11 @@ fn check_call(
         Decision::FailureClassified { verdict, .. } => Some(plan.names.verdict(verdict)),
         _ => None,
     });
-    let verdicts = verdicts.collect::<Vec<_>>().join(", ");
+    let verdicts = verdicts.collect::<Vec<_>>();
+    for excluded in expected.not_verdicts.iter().flatten().filter(|one| verdicts.contains(&one.as_str())) {
+        check.holds("not_verdicts", Some(format!("any but {excluded}")), &verdicts.join(", "));
+    }
+    let verdicts = verdicts.join(", ");
     check.holds("verdicts", expected.verdicts.as_ref().map(|verdicts| verdicts.join(", ")), &verdicts);
 }
 

@@ -125,3 +125,10 @@ fn a_rejected_proposal_lies_aside_with_the_reason() {
     assert!(said.contains("nothing to check: there are no proposals in `proposals`"), "{said}");
     assert_eq!(project.run(&["propose", "check", "--allow-empty"]).code, 0);
 }
+
+#[test]
+fn a_corpus_that_is_not_there_is_told_before_anything_is_said_of_the_proposal() {
+    let project = Project::with_proposal();
+    let ran = project.run(&["propose", "check", "--corpus", "missing.jsonl"]);
+    assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains("missing.jsonl"), "{ran:?}");
+}

@@ -301,6 +301,19 @@ fn a_fixture_that_brings_a_playbook_that_nobody_approved_is_not_accepted() {
 }
 
 #[test]
+fn what_is_empty_or_no_name_is_said_to_be_that() {
+    let project = Project::new();
+    for (args, part) in [
+        (&["propose", "new", ""][..], "the name of a verdict is empty"),
+        (&["propose", "new", "ünï"], "`ünï` cannot be the name of a verdict"),
+        (&["propose", "new", "x", "--means", " "], "`--means` is empty"),
+    ] {
+        let (code, said) = project.refused(args);
+        assert!(code == 2 && said.contains(part) && !said.contains("request_rejected"), "{said}");
+    }
+}
+
+#[test]
 fn a_fixture_of_a_proposal_that_ends_in_yml_is_never_passed_over() {
     let project = Project::with_proposal();
     let fixture = |ending: &str| project.path(&format!("proposals/said-no/fixtures/said-no.{ending}"));

@@ -52,6 +52,7 @@ fn fill(object: &mut Object<'_>, cluster: &Cluster, names: &Sources) {
         Err(why) => {
             let (why, also) = match why {
                 Undrawn::NothingToAsk => ("nothing_to_ask", None),
+                Undrawn::Redacted => ("redacted", None),
                 Undrawn::CatchesAlso(form) => ("catches_also", Some(form.as_str())),
                 Undrawn::NoValidRule => ("no_valid_rule", None),
             };

@@ -164,6 +164,7 @@ fn tried(drawn: &Drawn, before: Option<&str>) -> String {
 fn undrawn(why: &Undrawn) -> String {
     match why {
         Undrawn::NothingToAsk => "none: these failures say nothing that a rule could ask".to_owned(),
+        Undrawn::Redacted => "none: all that these failures say is redacted".to_owned(),
         Undrawn::CatchesAlso(form) => {
             format!("none: whatever catches these also catches `{}`", fitted(form, 80))
         }

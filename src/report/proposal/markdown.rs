@@ -1,6 +1,7 @@
 //! A proposal as Markdown: a pull-request comment that the next run can find and replace.
 
 use super::page::unchanged;
+use super::row;
 use crate::proposal::{FixtureDiff, Judged};
 use crate::report::text::{counted, markdown as escaped, markdown_code};
 
@@ -40,7 +41,9 @@ fn one(page: &mut String, judged: &Judged) {
     }
     *page += "\n| row | before | after |\n|---|---|---|\n";
     for row in &judged.rows {
-        let text = |text: &Option<String>| text.as_deref().map_or_else(String::new, |text| cell(&markdown_code(text)));
+        let text = |text: &Option<String>| {
+            text.as_deref().map_or_else(String::new, |text| cell(&markdown_code(&row::row(text))))
+        };
         let row = format!("| {} | {} | {} |\n", cell(&markdown_code(&row.name)), text(&row.before), text(&row.after));
         left += usize::from(!push(page, &row));
     }

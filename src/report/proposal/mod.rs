@@ -3,6 +3,7 @@
 mod json;
 mod markdown;
 mod page;
+mod row;
 
 pub use json::json;
 pub use markdown::{MARKER, markdown};

@@ -1,5 +1,6 @@
 //! The page of a proposal for people: rows, the fixtures that change, then what speaks against accepting it.
 
+use super::row;
 use crate::golden::RowChange;
 use crate::proposal::{FixtureDiff, Gate, Judged};
 use crate::report::diagnostic;
@@ -15,7 +16,7 @@ pub fn page(judged: &Judged, width: usize, palette: Palette) -> String {
         visible(&judged.playbook),
         counted(judged.rows.len() as u64, "row", "rows")
     )];
-    parts.push(judged.rows.iter().map(|change| row(change, width, palette)).collect::<Vec<_>>().join("\n"));
+    parts.push(judged.rows.iter().map(|change| changed(change, width, palette)).collect::<Vec<_>>().join("\n"));
     parts.extend(judged.shown().into_iter().map(|diff| fixture(diff, width, palette)));
     parts.push(palette.faint(&unchanged(judged)));
     parts.extend(judged.gates.iter().map(|one| gate(one, width, palette)));
@@ -34,7 +35,7 @@ pub(super) fn unchanged(judged: &Judged) -> String {
     )
 }
 
-fn row(change: &RowChange, width: usize, palette: Palette) -> String {
+fn changed(change: &RowChange, width: usize, palette: Palette) -> String {
     let sign = match (&change.before, &change.after) {
         (None, _) => palette.good("+"),
         (_, None) => palette.failed("-"),
@@ -44,7 +45,7 @@ fn row(change: &RowChange, width: usize, palette: Palette) -> String {
     for part in change.parts() {
         let said = match (&part.before, &part.after) {
             (Some(before), Some(after)) => format!("{}: {before} becomes {after}", part.path),
-            (None, Some(after)) | (Some(after), None) if part.path.is_empty() => after.clone(),
+            (None, Some(after)) | (Some(after), None) if part.path.is_empty() => row::row(after),
             (None, Some(after)) => format!("{}: {after} is new", part.path),
             (Some(before), None) => format!("{}: {before} is gone", part.path),
             (None, None) => continue,

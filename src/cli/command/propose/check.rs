@@ -79,6 +79,9 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
 
 fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output) -> Result<(), Failure> {
     let palette = Palette::new(terminal.out.colour);
+    // A corpus that cannot be read is told of before anything is said of the proposals.
+    let asked = tried.iter().filter(|_| !args.corpus.is_empty());
+    let corpora = asked.map(|tryout| corpus(args, terminal, tryout)).collect::<Result<Vec<String>, Failure>>()?;
     match args.format {
         PublicFormat::Table => {
             let pages: Vec<String> =
@@ -94,9 +97,9 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
             output.write(&json(&judged))?;
         }
     }
-    for tryout in tried {
-        if !args.corpus.is_empty() {
-            corpus(args, terminal, tryout, output)?;
+    for (n, tryout) in tried.iter().enumerate() {
+        if let Some(corpus) = corpora.get(n) {
+            output.page(corpus)?;
         }
         if args.format == PublicFormat::Table && tryout.judged.gates.is_empty() {
             let next = format!("playproof propose accept {} --reason '...'", tryout.judged.id);
@@ -107,7 +110,7 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
 }
 
 /// What the proposal changes on recorded calls.
-fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Output) -> Result<(), Failure> {
+fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout) -> Result<String, Failure> {
     let project = Project::find()?;
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
     let mut proposed = tryout.applied.loaded.playbook.clone();
@@ -134,10 +137,11 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout, output: &mut Outpu
     let gate = Gate { widening: false, effects: false, allow_widening: None };
     let Streamed { replayed, notes, .. } = &streamed;
     let shown = impact::Shown { impact: &compared, replayed, notes, gate: &gate, next: None };
-    match args.format {
-        PublicFormat::Markdown => output.page(&format!("\n{}", impact::markdown(&shown))),
-        _ => output.page(&format!("\n{}", impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))),
-    }
+    let text = match args.format {
+        PublicFormat::Markdown => impact::markdown(&shown),
+        _ => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),
+    };
+    Ok(format!("\n{text}"))
 }
 
 /// Two failures as one, where both have places to show.

@@ -25,11 +25,16 @@ pub struct Target {
     pub is_there: bool,
 }
 
-/// Refuses what cannot be the name of a verdict.
+/// Refuses what cannot be the name of a verdict, or what it means.
 ///
 /// # Errors
 /// Such a name, with the nearest that can be one.
 pub fn refuse_name(args: &New) -> Result<(), Failure> {
+    if args.means.as_deref().is_some_and(|means| means.trim().is_empty()) {
+        return Err(Failure::said("`--means` is empty")
+            .help("say in a sentence what the failure means, or leave the flag out and write it into the proposal")
+            .next("playproof propose new --help"));
+    }
     refuse_odd(&args.verdict, |near| again(args, near))
 }
 
@@ -123,6 +128,7 @@ pub fn draft(
         verdict: args.verdict.clone(),
         change,
         rule,
+        expect: Vec::new(),
         evidence: seen.map_or_else(Evidence::default, |seen| seen.evidence.clone()),
     })
 }

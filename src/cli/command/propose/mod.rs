@@ -2,6 +2,7 @@
 
 mod accept;
 mod args;
+mod changed;
 mod check;
 mod desk;
 mod drafting;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::args::New;
+use super::changed;
 use super::desk::{is_own, own_playbook};
 use super::drafting::{self, Target};
 use super::samples::{Bench, fixtures};
@@ -47,8 +48,10 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let mut draft = drafting::draft(args, &target, (&name, &used), seen.as_ref(), &mut notes)?;
     let folder = workspace.proposals().join(&target.id);
     let file = workspace.name(&folder.join("proposal.yaml"));
-    let (text, applied) = placed(&mut draft, &file, &used, &mut notes)?;
+    let applied = placed(&mut draft, &file, &used, &mut notes)?;
     let after = Plan::new(applied.loaded.playbook, &facts);
+    draft.expect = changed::named(&draft, &workspace, [&before, &after], &mut notes)?;
+    let text = proposal_text(&draft);
     let bench = Bench { draft: &draft, before: &before, after: &after };
     let mut changes = vec![
         Change::Write(folder.join("proposal.yaml"), text.into_bytes()),
@@ -65,25 +68,24 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     say(&workspace, &target, &changes, notes, output)
 }
 
-/// The proposal and what it makes of the playbook. A rule that was typed and that earlier rules leave nothing to stands
+/// What the proposal makes of the playbook. A rule that was typed and that earlier rules leave nothing to stands
 /// before them: as late as it can speak.
-fn placed(draft: &mut Draft, file: &str, used: &Used, notes: &mut Vec<String>) -> Result<(String, Applied), Failure> {
-    let tried = |draft: &Draft| -> Result<(String, Applied), Failure> {
+fn placed(draft: &mut Draft, file: &str, used: &Used, notes: &mut Vec<String>) -> Result<Applied, Failure> {
+    let tried = |draft: &Draft| -> Result<Applied, Failure> {
         let typed = |report| Failure::from(report).next("playproof propose new --help");
         let text = proposal_text(draft);
-        let proposal = proposal::parse(Source::whole(file, text.as_str())).map_err(typed)?;
-        let applied = apply(&used.loaded.places.source, &proposal).map_err(typed)?;
-        Ok((text, applied))
+        let proposal = proposal::parse(Source::whole(file, text)).map_err(typed)?;
+        apply(&used.loaded.places.source, &proposal).map_err(typed)
     };
     let last = tried(draft)?;
-    let Some(rule) = draft.rule.clone().filter(|rule| rule.before.is_none() && is_silent(&last.1, &rule.name)) else {
+    let Some(rule) = draft.rule.clone().filter(|rule| rule.before.is_none() && is_silent(&last, &rule.name)) else {
         return Ok(last);
     };
     for other in used.loaded.playbook.rules.iter().rev() {
         let before = Some(other.name.to_string());
         let moved = Draft { rule: Some(DraftRule { before, ..rule.clone() }), ..draft.clone() };
         let earlier = tried(&moved)?;
-        if !is_silent(&earlier.1, &rule.name) {
+        if !is_silent(&earlier, &rule.name) {
             notes.push(format!("the rule stands before `{}`, which would leave nothing to it", other.name));
             *draft = moved;
             return Ok(earlier);

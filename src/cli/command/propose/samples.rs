@@ -10,7 +10,7 @@ use crate::cli::exit::Failure;
 use crate::cli::project::Project;
 use crate::cli::workspace::Workspace;
 use crate::coverage::{expected, probes};
-use crate::fixture::model::{Expect, Fixture};
+use crate::fixture::model::{Expect, ExpectCall, Fixture};
 use crate::mining::Example;
 use crate::playbook::model::UNCLASSIFIED;
 use crate::proposal::{Draft, VerdictChange};
@@ -47,6 +47,14 @@ impl Bench<'_> {
     fn with_expectation(&self, mut fixture: Fixture) -> Fixture {
         let shown = Bench::shows(self.after, &fixture);
         fixture.expect.insert(self.draft.playbook.clone(), shown);
+        fixture
+    }
+
+    /// A look-alike says what must not happen, and that alone: a verdict of its own may be given to it later.
+    fn with_exclusion(&self, mut fixture: Fixture) -> Fixture {
+        let excluded = ExpectCall { not_verdicts: Some(vec![self.draft.verdict.clone()]), ..ExpectCall::default() };
+        let calls = fixture.calls.iter().map(|call| (call.name.clone(), excluded.clone())).collect();
+        fixture.expect.insert(self.draft.playbook.clone(), Expect { calls, ..Expect::default() });
         fixture
     }
 
@@ -109,11 +117,13 @@ pub fn fixtures(
         }
     }
     let taken = workspace.fixture_names()?;
+    let caught = caught.map(|fixture| bench.with_expectation(fixture));
+    let spared = spared.map(|fixture| bench.with_exclusion(fixture));
     let named = [(target.id.clone(), caught), (format!("not-{}", target.id), spared)];
     let fixtures = named.into_iter().filter_map(|(name, fixture)| {
         Some((free_name(name, |name| taken.iter().any(|other| other == name)), fixture?))
     });
-    Ok(fixtures.map(|(name, fixture)| (name, bench.with_expectation(fixture))).collect())
+    Ok(fixtures.collect())
 }
 
 /// A recorded failure that the draft is for: one that it catches where there is one, else the first.

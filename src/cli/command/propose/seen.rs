@@ -42,6 +42,7 @@ impl Seen {
     pub fn undrawn(&self, why: &Undrawn, args: &New) -> Failure {
         let said = match why {
             Undrawn::NothingToAsk => "its failures say nothing that a rule could ask".to_owned(),
+            Undrawn::Redacted => "all that its failures say is redacted".to_owned(),
             Undrawn::CatchesAlso(form) => format!("every rule for it catches `{form}` too"),
             Undrawn::NoValidRule => "what tells it from others is no valid rule".to_owned(),
         };

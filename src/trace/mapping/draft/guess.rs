@@ -24,6 +24,9 @@ const NAMED: usize = 20;
 
 const NO_TOOL: &str = "the tool's name";
 const NO_FAILURES: &str = "whether a call failed";
+const NO_ID: &str = "the id that joins a result with its call";
+/// What is missing, from what is looked for first to what is looked for last.
+const MISSING: [&str; 3] = [NO_TOOL, NO_FAILURES, NO_ID];
 
 /// A drafted mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,13 +87,18 @@ pub fn draft(bytes: &[u8], name: &str) -> Result<Result<Draft, Unmapped>, Report
                 best = Some(Guess { records, ..guess });
             }
             Ok(_) => {}
-            Err(worse) if unmapped.fields.is_empty() || worse.missing.len() < unmapped.missing.len() => {
+            Err(worse) if unmapped.fields.is_empty() || how_far(worse.missing) > how_far(unmapped.missing) => {
                 unmapped = worse
             }
             Err(_) => {}
         }
     }
     Ok(best.map(|guess| Draft { text: text::render(&guess), guesses: guess.guesses() }).ok_or(unmapped))
+}
+
+/// How much was found before something was missing.
+fn how_far(missing: &str) -> Option<usize> {
+    MISSING.iter().position(|one| *one == missing)
 }
 
 fn documents(foreign: &Foreign<'_>) -> Result<Vec<Value>, Report> {
@@ -143,7 +151,10 @@ fn guess(survey: &Survey) -> Result<Guess, Unmapped> {
         Some((tool, shape)) if shape.failed.is_some() || told.iter().any(|row| shape.results.contains(row)) => {
             (tool, shape)
         }
-        tool => return Err(unmapped(survey, tool.is_some())),
+        // Rows tell how a call ended, and none of them could be given to a call.
+        Some(_) if !told.is_empty() => return Err(unmapped(survey, NO_ID)),
+        Some(_) => return Err(unmapped(survey, NO_FAILURES)),
+        None => return Err(unmapped(survey, NO_TOOL)),
     };
     let look = Look { survey, shape: &shape, tool };
     let failing = look.failing(&signals);
@@ -161,8 +172,7 @@ fn guess(survey: &Survey) -> Result<Guess, Unmapped> {
     Ok(guess)
 }
 
-fn unmapped(survey: &Survey, has_tool: bool) -> Unmapped {
-    let missing = if has_tool { NO_FAILURES } else { NO_TOOL };
+fn unmapped(survey: &Survey, missing: &'static str) -> Unmapped {
     let fields = survey.fields.values().filter(|field| field.scalars() > 0).map(|field| field.path.clone());
     Unmapped { missing, fields: fields.take(NAMED).collect() }
 }

@@ -30,7 +30,7 @@ pub(super) enum Part {
 const NAMES: [(Part, &[&str]); 20] = [
     (Part::Tool, &["tool", "toolname", "function", "functionname", "action", "actionname", "command", "operation",
         "method", "skill", "capability", "endpoint", "api", "name"]),
-    (Part::Event, &["event", "eventtype", "eventname", "type", "kind", "recordtype", "runtype",
+    (Part::Event, &["event", "ev", "evt", "eventtype", "eventname", "type", "kind", "recordtype", "runtype",
         "spantype", "spankind", "category", "phase", "op", "msg"]),
     (Part::Run, &["runid", "run", "sessionid", "session", "conversationid", "conversation", "threadid", "thread",
         "traceid", "trace", "workflowid", "workflow", "agentid", "agent", "jobid", "job", "taskid", "task"]),

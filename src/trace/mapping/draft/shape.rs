@@ -134,7 +134,7 @@ fn together(survey: &Survey, tool: &Field) -> Shape {
 /// The paths of the ids that join results with calls: at least half of the results find a call.
 fn joined(survey: &Survey, calls: &Rows, results: &Rows) -> Option<(String, String)> {
     let mut best: Option<((usize, usize), (String, String))> = None;
-    for (rank, call) in ids(survey, calls) {
+    for (rank, call) in ids(survey, calls).into_iter().chain(by_values(survey, calls)) {
         let known = keys(survey, call, calls);
         if known.len() * 2 < calls.len() {
             continue; // what many calls share joins nothing
@@ -142,6 +142,14 @@ fn joined(survey: &Survey, calls: &Rows, results: &Rows) -> Option<(String, Stri
         for (other, result) in answers_to(survey, results) {
             let answers = keys(survey, result, results);
             let found = answers.intersection(&known).count();
+            // Without a telling name, each must stand once in each sort of row, and in both.
+            let is_sure = calls.len() > 1
+                && known.len() == calls.len()
+                && answers.len() == results.len()
+                && found == answers.len();
+            if rank >= UNNAMED && (call.path != result.path || !is_sure) {
+                continue;
+            }
             let place = (rank + other, usize::from(call.path != result.path));
             if found * 2 >= answers.len() && found > 0 && best.as_ref().is_none_or(|(known, _)| place < *known) {
                 best = Some((place, (call.path.clone(), result.path.clone())));
@@ -151,13 +159,25 @@ fn joined(survey: &Survey, calls: &Rows, results: &Rows) -> Option<(String, Stri
     best.map(|(_, paths)| paths)
 }
 
+/// What is no id by its name, behind what is one.
+const UNNAMED: usize = 100;
+
+/// The fields that may be ids of these rows by what stands in them: their names say nothing.
+fn by_values<'s>(survey: &'s Survey, rows: &Rows) -> Vec<(usize, &'s Field)> {
+    let known = [Part::Id, Part::Run, Part::Time, Part::Started, Part::Attempt, Part::Latency];
+    let is_other = |field: &&Field| {
+        let is_known = known.iter().any(|part| part.rank(&field.steps).is_some());
+        is_label(field, rows) && !is_known
+    };
+    survey.fields.values().filter(is_other).map(|field| (UNNAMED, field)).collect()
+}
+
 /// The fields that may say which call a result answers: ids by name, else whatever else is there.
 fn answers_to<'s>(survey: &'s Survey, results: &Rows) -> Vec<(usize, &'s Field)> {
-    const OTHERS: usize = 100;
     let mut fields = ids(survey, results);
     let named: BTreeSet<&str> = fields.iter().map(|(_, field)| field.path.as_str()).collect();
     let other = |field: &&Field| is_label(field, results) && !named.contains(field.path.as_str());
-    let others: Vec<_> = survey.fields.values().filter(other).map(|field| (OTHERS, field)).collect();
+    let others: Vec<_> = survey.fields.values().filter(other).map(|field| (UNNAMED, field)).collect();
     fields.extend(others);
     fields
 }

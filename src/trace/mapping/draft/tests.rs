@@ -47,6 +47,24 @@ fn calls_and_results_in_rows_of_their_own_are_joined_by_their_id() {
 }
 
 #[test]
+fn an_id_that_no_name_tells_is_found_by_its_values() {
+    let row = |n: u32, end: &str| {
+        format!(
+            "{{\"ts\":{n}00,\"ev\":\"invoke\",\"session\":\"s\",\"op\":\"op-{n}\",\"function\":\"book\",\"params\":{{}}}}\n\
+             {{\"ts\":{n}50,\"ev\":\"{end}\",\"session\":\"s\",\"op\":\"op-{n}\",\"http\":422}}\n"
+        )
+    };
+    let log = [row(1, "done"), row(2, "fail"), row(3, "fail")].concat().replacen("422", "200", 1);
+    assert_eq!(counts(&log), (3, 3, 2));
+    let (text, _) = read(&log);
+    assert_eq!(text.matches("  id: op ").count(), 2, "{text}");
+    // What stands twice in a sort of row joins nothing.
+    let shared = log.replace("op-2", "op-1").replace("op-3", "op-1");
+    let missing = draft(shared.as_bytes(), "log").expect("JSON").unwrap_err().missing;
+    assert_eq!(missing, "the id that joins a result with its call");
+}
+
+#[test]
 fn ids_may_begin_anew_in_each_run() {
     let log = include_str!("../../../../docs/examples/warehouse.jsonl");
     assert_eq!(counts(log), (9, 9, 5));
@@ -129,6 +147,10 @@ fn what_is_missing_is_said_and_nothing_is_drafted() {
     assert_eq!((no_tool.missing, no_tool.fields), ("the tool's name", vec!["level".to_owned(), "text".to_owned()]));
     assert_eq!(unmapped("{\"tool\":\"a\",\"took_ms\":3}\n").missing, "whether a call failed");
     assert_eq!(unmapped("{\"method\":\"GET\",\"status\":200,\"args\":{}}\n").missing, "the tool's name");
+    let apart = "{\"tool\":\"a\",\"args\":{}}\n{\"ok\":false}\n{\"tool\":\"b\",\"args\":{}}\n{\"ok\":true}\n";
+    assert_eq!(unmapped(apart).missing, "the id that joins a result with its call");
+    let within = "{\"spans\":[{\"tool\":\"a\",\"took_ms\":3}]}\n";
+    assert_eq!(unmapped(within).missing, "whether a call failed", "what was found inside is not forgotten");
     assert_eq!(unmapped("[]").missing, "the tool's name");
     assert_eq!(unmapped("7").missing, "the tool's name");
 }
