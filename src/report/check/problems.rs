@@ -47,7 +47,7 @@ pub enum Level {
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Its stable id: a class, or one of [`OTHERS`].
+    /// Its stable id: a class, or one of `OTHERS`.
     pub rule: &'static str,
     /// How serious it is.
     pub level: Level,
