@@ -9,6 +9,7 @@ use crate::trace::mapping::Mapping;
 use crate::trace::pieces::Chunks;
 use crate::trace::read::digest;
 use crate::trace::redact::RedactionRules;
+use crate::trace::trouble::OR_SKIP;
 
 /// How traces are read.
 #[derive(Clone, Debug, clap::Args)]
@@ -59,10 +60,9 @@ impl Reading {
 
 /// The failure of a command that can skip no line: it does not say that one may be skipped.
 pub fn without_skipping(failure: Failure) -> Failure {
-    const OFFER: &str = ", or pass `--skip-invalid` to count such lines and go on";
     let Failure::Reports { mut reports, next } = failure else { return failure };
     for help in reports.iter_mut().flat_map(|report| &mut report.diagnostics).filter_map(|said| said.help.as_mut()) {
-        *help = help.replace(OFFER, "");
+        *help = help.replace(OR_SKIP, "");
     }
     Failure::Reports { reports, next: next.filter(|next| !next.contains("--skip-invalid")) }
 }

@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::trace::foreign::{Imported, LossReport, Oddity};
 use crate::trace::origin::Origin;
 use crate::trace::pieces::MAX_LINE;
+use crate::trace::trouble::OR_SKIP;
 use crate::trace::wire;
 
 /// Bytes of the user's line that are shown.
@@ -65,7 +66,7 @@ fn report(error: &str, origin: Origin<'_>, bytes: &[u8], name: &str) -> Report {
     let source = Source { name: name.to_owned(), text, first_line: index.saturating_add(1), first_column: 0 };
     let diagnostic = Diagnostic::error("beyond_limits", format!("no line of a trace can be made of this row: {error}"))
         .at(0..first, label)
-        .help("shorten the row, or pass `--skip-invalid` to count such rows and go on");
+        .help(format!("shorten the row{OR_SKIP}"));
     Report::one(Arc::new(source), diagnostic)
 }
 

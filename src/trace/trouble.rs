@@ -11,6 +11,9 @@ use crate::trace::wire::LineError;
 /// Bytes that are shown on either side of what is wrong, and at most of it.
 const AROUND: usize = 60;
 
+/// What can be done about such a line without mending it, behind what mends it. Commands that skip no line take it away.
+pub const OR_SKIP: &str = ", or pass `--skip-invalid` to count such lines and go on";
+
 /// A line that cannot be used, with the window of it that is worth showing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
@@ -103,8 +106,11 @@ impl BadLine {
                     `playproof import --map MAPPING` makes one of any other JSON or JSONL"
                 .to_owned();
         }
-        let skip = "mend the line, or pass `--skip-invalid` to count such lines and go on";
-        self.error.help.as_ref().map_or_else(|| skip.to_owned(), |help| format!("{help} Else {skip}"))
+        let skip = format!("mend the line{OR_SKIP}");
+        match &self.error.help {
+            None => skip,
+            Some(help) => format!("{help} Else {skip}"),
+        }
     }
 }
 

@@ -53,6 +53,11 @@ fn no_command_offers_to_skip_lines_that_cannot() {
         assert!(run.code == 2 && run.err.contains("trunc.jsonl:2:"), "{args:?}: {}", run.err);
         assert!(!run.err.contains("--skip-invalid"), "{args:?}: {}", run.err);
     }
+    place.write("deep.log", format!("{{\"t\":\"pay\",\"a\":{}{}}}\n", "[".repeat(200), "]".repeat(200)));
+    place.write("m.yaml", "format: mapping/1\ncall: { tool: t, args: a }\n");
+    let run = place.run(&["feedback", "add", "deep.log", "--map", "m.yaml", "--call", "pay", "--note", "wrong"]);
+    assert!(run.code == 2 && run.err.contains("shorten the row"), "{}", run.err);
+    assert!(!run.err.contains("--skip-invalid"), "{}", run.err);
     let run = place.run(&["replay", "trunc.jsonl", "--jobs", "0"]);
     assert!(run.code == 2 && run.err.contains("give a number from 1"), "{}", run.err);
 }

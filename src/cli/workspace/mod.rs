@@ -8,4 +8,4 @@ mod records;
 mod root;
 
 pub use playbooks::Used;
-pub use root::{STAGING, Workspace, refuse_half_written};
+pub use root::{STAGING, Workspace, refuse_half_written, staging};

@@ -35,12 +35,17 @@ fn proposals(root: &Path, project: &Project) -> PathBuf {
     folder(root, project.proposals.as_ref(), "proposals")
 }
 
+/// Where changes of the project in `root` are laid out before they are made.
+pub fn staging(root: &Path, project: &Project) -> PathBuf {
+    proposals(root, project).join(STAGING)
+}
+
 /// Refuses to go on where a change of the project in `root` was interrupted; looks at nothing else of it.
 ///
 /// # Errors
 /// One was interrupted, or is being made right now.
 pub fn refuse_half_written(root: &Path, project: &Project) -> Result<(), Failure> {
-    refuse_interrupted(&proposals(root, project).join(STAGING))
+    refuse_interrupted(&staging(root, project))
 }
 
 impl Workspace {

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::diagnostic::Report;
 use crate::trace::text::Foreign;
+use crate::trace::trouble::OR_SKIP;
 
 /// A walk through the documents of a source.
 #[derive(Debug)]
@@ -90,7 +91,7 @@ impl<'t> Documents<'t> {
         let mut report = Foreign { text, name: self.foreign.name }.document().err()?;
         Arc::make_mut(&mut report.source).first_line += self.line - 1;
         if let Some(said) = report.diagnostics.first_mut() {
-            said.help = Some("mend the line, or pass `--skip-invalid` to count such lines and go on".to_owned());
+            said.help = Some(format!("mend the line{OR_SKIP}"));
         }
         Some(report)
     }

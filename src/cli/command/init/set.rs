@@ -76,8 +76,7 @@ impl Before {
 
     /// Where the files are laid out before they are written: where every other command finds them.
     pub fn staging(&self) -> PathBuf {
-        let proposals = self.project.as_ref().and_then(|project| project.proposals.as_ref());
-        proposals.map_or_else(|| self.root.join("proposals"), PathBuf::from).join(workspace::STAGING)
+        workspace::staging(&self.root, &self.project())
     }
 
     /// Whether the folder's project keeps its playbook, fixtures and goldens elsewhere than a new one does.

@@ -96,10 +96,8 @@ fn refuse_conflicts(workspace: &Workspace, folder: &Path) -> Result<(), Failure>
 fn unknown(workspace: &Workspace, id: &str) -> Result<Failure, Failure> {
     let known = ids(workspace)?;
     let said = Failure::said(format!("no proposal in `{}` is called `{id}`", workspace.name(workspace.proposals())));
-    Ok(match did_you_mean(id, known.iter().map(String::as_str)) {
-        Some(near) => said.help(format!("did you mean `{near}`?")).next(format!("playproof propose check {near}")),
-        None => said.next("playproof propose list"),
-    })
+    let near = did_you_mean(id, known.iter().map(String::as_str));
+    Ok(said.next("playproof propose list").near(near, "playproof propose check"))
 }
 
 /// Every file of a proposal.
