@@ -301,9 +301,11 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
         match raw {
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
-                let mut calls = self.spare.calls();
-                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls, self.spare.entries());
+                let (mut calls, mut forms) = (self.spare.calls(), self.spare.forms());
+                let redaction = &self.options.redaction;
+                let digest = read::digest_into(&piece, redaction, &mut calls, &mut forms, self.spare.entries());
                 self.spare.keep_calls(calls);
+                self.spare.keep_forms(forms);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
                 }

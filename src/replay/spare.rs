@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::trace::assemble::TracedCall;
 use crate::trace::read::{self, Entry, Spares};
+use crate::trace::wire::KnownForms;
 
 /// Calls that a piece of an input usually has at most.
 const CALLS_A_PIECE: usize = 512;
@@ -20,6 +21,7 @@ pub(super) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
     entries: Mutex<Vec<Vec<Entry>>>,
     calls: Mutex<Spares>,
+    forms: Mutex<Vec<KnownForms>>,
 }
 
 impl Spare {
@@ -38,6 +40,15 @@ impl Spare {
         let mut calls = lock(&self.calls);
         let keep = calls.len().saturating_sub(CALLS_A_PIECE);
         calls.split_off(keep)
+    }
+
+    /// The forms that some thread's lines had.
+    pub(super) fn forms(&self) -> KnownForms {
+        lock(&self.forms).pop().unwrap_or_default()
+    }
+
+    pub(super) fn keep_forms(&self, forms: KnownForms) {
+        lock(&self.forms).push(forms);
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {

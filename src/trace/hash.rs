@@ -41,6 +41,30 @@ pub fn short(block: u128, length: usize, tag: u64) -> u128 {
     join(high, low) // one round is enough for so few bytes
 }
 
+/// The hash of `data` behind what hashes to `first`: the same bytes behind something else hash differently.
+#[inline]
+pub fn bytes_after(first: u128, data: &[u8], tag: u64) -> u128 {
+    match as_short(data) {
+        Some((block, length)) => short_after(first, block, length, tag),
+        None => entry(first, bytes(data, tag)),
+    }
+}
+
+/// At most 16 bytes as a block and their number, for [`short`]; none of more bytes.
+#[inline]
+pub fn as_short(data: &[u8]) -> Option<(u128, usize)> {
+    (data.len() <= 16).then(|| (padded(data), data.len()))
+}
+
+/// The hash of the first `length` bytes (at most 16) of `block`, whose other bytes are zero, behind what hashes to
+/// `first`.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
+pub fn short_after(first: u128, block: u128, length: usize, tag: u64) -> u128 {
+    let (low, high) = absorb(first as u64 ^ tag, (first >> 64) as u64 ^ length as u64, block);
+    join(high, low)
+}
+
 /// At most 16 bytes as a block.
 #[inline]
 fn padded(data: &[u8]) -> u128 {

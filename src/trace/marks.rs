@@ -33,7 +33,7 @@ pub fn of_run(run: Option<&str>) -> u128 {
 
 /// The hash of a call's label in the run that hashes to `run`.
 pub fn of_id(run: u128, id: &str) -> u128 {
-    hash::pair(run, hash::bytes(id.as_bytes(), tag::ID))
+    hash::bytes_after(run, id.as_bytes(), tag::ID)
 }
 
 /// The hash of a tool's name.
@@ -49,8 +49,8 @@ impl Marks {
             run,
             id: id.map_or(0, |id| of_id(run, id)),
             tool,
-            same: hash::pair(run, hash::pair(tool, args)),
-            keyed: key.map_or(0, |key| hash::pair(tool, hash::bytes(key.as_bytes(), tag::KEY))),
+            same: hash::entry(hash::entry(run, tool), args),
+            keyed: key.map_or(0, |key| hash::bytes_after(tool, key.as_bytes(), tag::KEY)),
         }
     }
 

@@ -24,5 +24,6 @@ mod scan;
 pub mod slice;
 mod text;
 pub mod toolfacts;
+mod tree;
 pub mod trouble;
 pub mod wire;

@@ -1,28 +1,36 @@
-//! What a processor can do and the standard library has no safe words for: look at sixteen bytes at once, and bring
+//! What a processor can do and the standard library has no safe words for: look at 64 bytes at once, and bring
 //! memory near before it is needed. The only file with `unsafe`; without it everything gives the same, later.
+
+/// Bytes that are looked at at once.
+pub const BLOCK: usize = 64;
 
 /// A bit for each byte of the block that is a quote, a backslash or a control character, the first byte lowest.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "the standard library has no safe vector instructions")]
 #[inline]
-pub fn special_bits(block: &[u8; 16]) -> u32 {
+pub fn special_bits(block: &[u8; BLOCK]) -> u64 {
     use std::arch::x86_64::{
         __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
     };
-    // SAFETY: every x86_64 has SSE2; the load reads the 16 bytes behind `block`, at any alignment.
-    unsafe {
-        let bytes = _mm_loadu_si128(block.as_ptr().cast::<__m128i>());
-        let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x22));
-        let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x5c));
-        let control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
-        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), control)).cast_unsigned()
+    let mut bits = 0;
+    for (n, part) in block.as_chunks::<16>().0.iter().enumerate() {
+        // SAFETY: every x86_64 has SSE2; the load reads the 16 bytes of `part`, at any alignment.
+        let part = unsafe {
+            let bytes = _mm_loadu_si128(part.as_ptr().cast::<__m128i>());
+            let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x22));
+            let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x5c));
+            let control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+            _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), control)).cast_unsigned()
+        };
+        bits |= u64::from(part) << (16 * n);
     }
+    bits
 }
 
 /// A bit for each byte of the block that is a quote, a backslash or a control character, the first byte lowest.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-pub fn special_bits(block: &[u8; 16]) -> u32 {
+pub fn special_bits(block: &[u8; BLOCK]) -> u64 {
     plain_bits(block)
 }
 
@@ -50,9 +58,9 @@ pub fn fetch<T: ?Sized>(_: &T) {
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn plain_bits(block: &[u8; 16]) -> u32 {
+fn plain_bits(block: &[u8; BLOCK]) -> u64 {
     let special = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-    block.iter().enumerate().map(|(n, &byte)| u32::from(special(byte)) << n).sum()
+    block.iter().enumerate().map(|(n, &byte)| u64::from(special(byte)) << n).sum()
 }
 
 #[cfg(test)]
@@ -62,8 +70,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn vectors_find_what_a_plain_loop_finds(block: [u8; 16], likely in "[a\"\\\\\u{1f} \u{7f}]{16}") {
-            prop_assert_eq!(special_bits(&block), plain_bits(&block));
+        fn vectors_find_what_a_plain_loop_finds(bytes: [u8; BLOCK], likely in "[a\"\\\\\u{1f} \u{7f}]{64}") {
+            prop_assert_eq!(special_bits(&bytes), plain_bits(&bytes));
             if let Ok(block) = likely.into_bytes().try_into() {
                 prop_assert_eq!(special_bits(&block), plain_bits(&block));
             }

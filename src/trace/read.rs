@@ -9,7 +9,7 @@ use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
 use crate::trace::pieces::{MAX_LINE, Piece};
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::BadLine;
-use crate::trace::wire::{self, AnswerLine, CallLine, KnownErrors, Line, Listener, Unfamiliar};
+use crate::trace::wire::{self, AnswerLine, CallLine, KnownForms, Line, Lines, Listener, Unfamiliar};
 
 /// What the lines of one piece say, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,24 +80,28 @@ pub fn recycle(done: impl IntoIterator<Item = Box<TracedCall>>, spares: &mut Spa
 
 /// Reads the lines of `piece`, and takes out what `redaction` says.
 pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
-    digest_into(piece, redaction, &mut Spares::new(), Vec::new())
+    digest_into(piece, redaction, &mut Spares::new(), &mut KnownForms::default(), Vec::new())
 }
 
 /// The same; uses `spares`, and the room of `entries`, which is empty, before it allocates.
-pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares, entries: Vec<Entry>) -> Digest {
+pub fn digest_into(
+    piece: &Piece,
+    redaction: &RedactionRules,
+    spares: &mut Spares,
+    forms: &mut KnownForms,
+    entries: Vec<Entry>,
+) -> Digest {
     match piece {
         Piece::Lines(bytes) => {
             let mut digest = Digest { entries, ..Digest::default() };
-            let mut at_hand = AtHand { redaction, spares };
-            // Errors are shared within a piece only: threads would wait for one another over those that all share.
-            let mut errors = KnownErrors::default();
+            let mut at_hand = AtHand { redaction, spares, forms };
             match std::str::from_utf8(bytes) {
-                Ok(text) => split(bytes, |line, range| {
-                    digest.text(line, text.get(range).unwrap_or(""), &mut errors, &mut at_hand);
-                }),
-                Err(_) => split(bytes, |line, range| {
-                    digest.bytes(line, bytes.get(range).unwrap_or(&[]), &mut errors, &mut at_hand);
-                }),
+                Ok(text) => digest.take_lines(text, &mut at_hand),
+                Err(_) => {
+                    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+                        digest.take_line(line, &mut at_hand);
+                    }
+                }
             }
             digest
         }
@@ -116,49 +120,54 @@ pub fn looks_like_a_trace(start: &[u8]) -> bool {
     line.is_some_and(|parsed| !matches!(parsed.line, Line::Other))
 }
 
-/// Calls `each` with every line's number, from 1, and its bytes without the line break.
-fn split(bytes: &[u8], mut each: impl FnMut(u64, std::ops::Range<usize>)) {
-    let (mut start, mut line) = (0, 0);
-    for end in memchr::memchr_iter(b'\n', bytes).chain((!bytes.ends_with(b"\n")).then_some(bytes.len())) {
-        line += 1;
-        each(line, start..end);
-        start = end + 1;
-    }
-}
-
 /// What is at hand while the lines of one piece are read.
 struct AtHand<'d> {
     redaction: &'d RedactionRules,
     spares: &'d mut Spares,
+    forms: &'d mut KnownForms,
 }
 
 impl Digest {
-    fn bytes<'a>(&mut self, line: u64, bytes: &'a [u8], errors: &mut KnownErrors<'a>, at_hand: &mut AtHand<'_>) {
+    /// Takes one line in that may be no text.
+    fn take_line(&mut self, bytes: &[u8], at_hand: &mut AtHand<'_>) {
         match std::str::from_utf8(bytes) {
-            Ok(text) => self.text(line, text, errors, at_hand),
-            Err(error) => self.bad(BadLine::no_text(line, bytes, error), at_hand.redaction),
+            Ok(text) => self.take_lines(text, at_hand),
+            Err(error) => {
+                let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+                self.bad(BadLine::no_text(self.lines + 1, bytes, error), at_hand.redaction);
+            }
         }
     }
 
-    fn text<'a>(&mut self, line: u64, text: &'a str, errors: &mut KnownErrors<'a>, at_hand: &mut AtHand<'_>) {
-        self.lines += 1;
-        if !text.starts_with('{') && text.trim_ascii().is_empty() {
-            self.blank += 1;
-            return;
-        }
-        let others = self.other;
-        let place = Place { input: 0, line };
-        match wire::parse_among(text, errors, &mut OneLine { place, text, digest: self, at_hand }) {
-            Ok(unknown_fields) => {
-                self.unknown_fields += u64::from(unknown_fields);
-                if unknown_fields > 0 && self.firsts.field.is_none() {
-                    self.firsts.field = wire::unfamiliar_field(text).map(|name| (line, name));
-                }
-                if self.other > others && self.firsts.kind.is_none() {
-                    self.firsts.kind = wire::unfamiliar_type(text).map(|name| (line, name));
-                }
+    /// Takes lines in.
+    fn take_lines(&mut self, text: &str, at_hand: &mut AtHand<'_>) {
+        let mut forms = std::mem::take(at_hand.forms); // while lines are read, the rest is lent to what they say
+        let mut lines = Lines::new(text, &mut forms);
+        while !lines.is_over() {
+            self.lines += 1;
+            if lines.pass_blank() {
+                self.blank += 1;
+                continue;
             }
-            Err(error) => self.bad.push(BadLine::new(line, text, *error).redacted(at_hand.redaction)),
+            let (line, others) = (self.lines, self.other);
+            let mut listener = OneLine { place: Place { input: 0, line }, digest: self, at_hand };
+            match lines.parse(&mut listener) {
+                (_, Ok(0)) if self.other == others => {}
+                (text, Ok(unknown_fields)) => self.note_unfamiliar(line, text, unknown_fields, self.other > others),
+                (text, Err(error)) => self.bad.push(BadLine::new(line, text, *error).redacted(at_hand.redaction)),
+            }
+        }
+        *at_hand.forms = forms;
+    }
+
+    #[cold]
+    fn note_unfamiliar(&mut self, line: u64, text: &str, unknown_fields: u32, is_other: bool) {
+        self.unknown_fields += u64::from(unknown_fields);
+        if unknown_fields > 0 && self.firsts.field.is_none() {
+            self.firsts.field = wire::unfamiliar_field(text).map(|name| (line, name));
+        }
+        if is_other && self.firsts.kind.is_none() {
+            self.firsts.kind = wire::unfamiliar_type(text).map(|name| (line, name));
         }
     }
 
@@ -171,23 +180,22 @@ impl Digest {
 /// Adds what one line says to the digest of its piece.
 struct OneLine<'d, 'h> {
     place: Place,
-    text: &'d str,
     digest: &'d mut Digest,
     at_hand: &'d mut AtHand<'h>,
 }
 
 impl<'a> Listener<'a> for OneLine<'_, '_> {
-    #[inline]
+    #[inline(always)]
     fn call(&mut self, call: CallLine<'a>, answer: Option<RecordedAnswer>) {
         let entry = call_entry(&call, self.place, answer, self.at_hand);
         self.digest.entries.push(entry);
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(&mut self, line: AnswerLine<'a>) {
-        let AnswerLine { run, id, tool, mut answer } = line;
+        let AnswerLine { line, run, id, tool, mut answer } = line;
         if self.at_hand.redaction.reply(&mut answer.reply) && answer.line_hash == 0 {
-            answer.line_hash = wire::hash_of_line(self.text); // what differed differs when it cannot be seen any more
+            answer.line_hash = wire::hash_of_line(line); // what differed differs when it cannot be seen any more
         }
         answer.place = self.place;
         let run = marks::of_run(run.as_deref());

@@ -2,17 +2,26 @@
 //! Knows no field names; allocates nothing.
 
 use crate::trace::number::leading_digits;
-use crate::trace::processor::special_bits;
+use crate::trace::processor::{BLOCK, special_bits};
 
 /// Nesting that a line may have, its outermost object counted.
 pub const MAX_DEPTH: u32 = 128;
 
-/// A position in JSON text.
+/// A position in JSON text, or in lines of it.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     text: &'a str,
     at: usize,
+    /// Where the block begins that was looked at last.
+    block: usize,
+    /// Its quotes, backslashes and control characters, a bit each.
+    special: u64,
+    /// White space was passed that ends a line.
+    passed_line: bool,
 }
+
+/// No block is here.
+const NOWHERE: usize = 1 << (usize::BITS - 1);
 
 /// A string as it stands in the text, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +32,18 @@ pub struct RawString<'a> {
     pub escaped: bool,
 }
 
-/// The first 0 to 15 bytes of a block.
-const MASKS: [u128; 16] = {
-    let mut masks = [0; 16];
+/// Some bytes of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bytes<'a> {
+    /// At most 16, padded with zeros, and how many they are.
+    Short(u128, usize),
+    /// More, or too near the end of the text to be looked at at once.
+    Long(&'a [u8]),
+}
+
+/// The first 0 to 16 bytes of a block.
+const MASKS: [u128; 17] = {
+    let mut masks = [u128::MAX; 17];
     let mut length = 0;
     while length < 16 {
         masks[length] = (1 << (8 * length)) - 1;
@@ -34,10 +52,44 @@ const MASKS: [u128; 16] = {
     masks
 };
 
+/// Ten to the power of 0 to 7.
+const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// Text that is looked for at a place: its first bytes as one number, which are compared at once, and the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Literal {
+    first: u128,
+    mask: u128,
+    length: usize,
+    rest: Box<[u8]>,
+}
+
+impl Literal {
+    /// Of `text`; none if it is longer than `most` bytes.
+    pub fn new(text: &str, most: usize) -> Option<Literal> {
+        let (first, rest) = text.as_bytes().split_at(text.len().min(16));
+        let mut block = [0; 16];
+        block.get_mut(..first.len())?.copy_from_slice(first);
+        let mask = *MASKS.get(first.len())?;
+        (text.len() <= most).then(|| Literal {
+            first: u128::from_le_bytes(block),
+            mask,
+            length: text.len(),
+            rest: rest.into(),
+        })
+    }
+}
+
 impl<'a> Cursor<'a> {
     /// At the start of `text`.
     pub fn new(text: &'a str) -> Cursor<'a> {
-        Cursor { text, at: 0 }
+        Cursor { text, at: 0, block: NOWHERE, special: 0, passed_line: false }
+    }
+
+    /// The whole text.
+    #[inline]
+    pub fn text(&self) -> &'a str {
+        self.text
     }
 
     /// The byte offset in the text.
@@ -68,7 +120,8 @@ impl<'a> Cursor<'a> {
 
     #[inline(never)]
     fn skip_some_space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
+        while let Some(space @ (b' ' | b'\t' | b'\r' | b'\n')) = self.peek() {
+            self.passed_line |= space == b'\n';
             self.at += 1;
         }
     }
@@ -76,16 +129,55 @@ impl<'a> Cursor<'a> {
     /// Past white space, then past `byte` if it is next.
     #[inline]
     pub fn eat(&mut self, byte: u8) -> bool {
-        self.skip_space();
-        let found = self.peek() == Some(byte);
+        let found = self.peek() == Some(byte) || self.skips_space_before(byte);
         self.at += usize::from(found);
         found
+    }
+
+    #[inline(never)]
+    fn skips_space_before(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        self.peek() == Some(byte)
     }
 
     /// Past white space; whether nothing follows.
     pub fn at_end(&mut self) -> bool {
         self.skip_space();
         self.at == self.text.len()
+    }
+
+    /// Past the white space behind a value that fills its line, and past the line's end: the line's text from `start`
+    /// on, without its break. None where something follows, or where the value spans lines.
+    #[inline]
+    pub fn end_line(&mut self, start: usize) -> Option<&'a str> {
+        while let Some(b' ' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+        if self.passed_line || !matches!(self.peek(), None | Some(b'\n')) {
+            return None;
+        }
+        let line = self.since(start);
+        self.at += 1;
+        Some(line)
+    }
+
+    /// Back to `start`.
+    pub fn go_back(&mut self, start: usize) {
+        *self = Cursor { at: start, ..Cursor::new(self.text) };
+    }
+
+    /// Back by the one byte of a quote that was passed.
+    #[inline]
+    pub fn back_to_quote(&mut self) {
+        self.at = self.at.saturating_sub(1);
+    }
+
+    /// Back to `start`, and past the end of the line there: the line's text without its break.
+    pub fn take_line(&mut self, start: usize) -> &'a str {
+        let rest = self.text.get(start..).unwrap_or("");
+        let length = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        *self = Cursor { at: start + length + 1, ..Cursor::new(self.text) };
+        rest.get(..length).unwrap_or("")
     }
 
     /// Past `bytes` more bytes, which the caller has looked at.
@@ -100,18 +192,58 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// Past a string of at most 15 plain bytes whose opening quote is here: the bytes, padded with zeros, and how many
-    /// they are. None, and nothing is passed, where it is another string or too near the end to be looked at at once.
+    /// Past `literal`, if it is here and not too near the end to be looked at at once.
     #[inline]
-    pub fn short_string(&mut self) -> Option<(u128, usize)> {
-        let (&b'"', after) = self.rest().split_first()? else { return None };
-        let block = after.first_chunk::<16>()?;
-        let length = special_bits(block).trailing_zeros() as usize;
-        if block.get(length) != Some(&b'"') {
-            return None; // an escape, a control character or more bytes
+    pub fn eat_literal(&mut self, literal: &Literal) -> bool {
+        let Some(first) = self.block::<16>(self.at) else { return false };
+        let found = u128::from_le_bytes(*first) & literal.mask == literal.first
+            && (literal.rest.is_empty() || self.has_rest(literal));
+        self.at += if found { literal.length } else { 0 };
+        found
+    }
+
+    #[inline(never)]
+    fn has_rest(&self, literal: &Literal) -> bool {
+        self.rest().get(16..).is_some_and(|rest| rest.starts_with(&literal.rest))
+    }
+
+    /// To the next quote, backslash or control character.
+    #[inline]
+    pub fn pass_text(&mut self) {
+        self.at = self.next_special(self.at);
+    }
+
+    /// Past the first of `texts` that is here: objects or strings, which end with themselves.
+    pub fn eat_any<'t>(&mut self, mut texts: impl Iterator<Item = &'t str>) -> bool {
+        let rest = self.rest();
+        let found = texts.find(|text| rest.starts_with(text.as_bytes()));
+        self.at += found.map_or(0, str::len);
+        found.is_some()
+    }
+
+    /// Past a string without escapes whose opening quote is here: where what it says begins and ends. None, and nothing
+    /// is passed, where it is another one.
+    #[inline(always)]
+    pub fn plain_string(&mut self) -> Option<(usize, usize)> {
+        if self.peek() != Some(b'"') {
+            return None;
         }
-        self.at += length + 2;
-        Some((u128::from_le_bytes(*block) & MASKS.get(length)?, length))
+        let start = self.at + 1;
+        let end = self.next_special(start);
+        if self.text.as_bytes().get(end) != Some(&b'"') {
+            return None;
+        }
+        self.at = end + 1;
+        Some((start, end))
+    }
+
+    /// The bytes between two places: as they are, or, of at most 16 of them, padded with zeros, and how many they are.
+    #[inline(always)]
+    pub fn bytes(&self, start: usize, end: usize) -> Bytes<'a> {
+        match (MASKS.get(end - start), self.block::<16>(start)) {
+            (Some(mask), Some(block)) => Bytes::Short(u128::from_le_bytes(*block) & mask, end - start),
+            _ => Bytes::Long(self.text.as_bytes().get(start..end).unwrap_or_default()),
+        }
     }
 
     /// Past a string whose opening quote is here.
@@ -123,14 +255,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The same without its text: whether it holds a backslash.
-    #[inline]
+    #[inline(always)]
     pub fn pass_string(&mut self) -> Option<bool> {
         if self.peek() != Some(b'"') {
             return None;
         }
-        let bytes = self.text.as_bytes();
-        let end = next_special(bytes, self.at + 1);
-        if bytes.get(end) == Some(&b'"') {
+        let end = self.next_special(self.at + 1);
+        if self.text.as_bytes().get(end) == Some(&b'"') {
             self.at = end + 1;
             return Some(false);
         }
@@ -138,17 +269,42 @@ impl<'a> Cursor<'a> {
     }
 
     /// Past the rest of a string, from its first special byte on, which is not its closing quote.
+    #[inline(never)]
     fn pass_escapes(&mut self, mut at: usize) -> Option<()> {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(at)? {
                 b'"' => break,
-                b'\\' => at = next_special(bytes, past_escape(bytes, at)?),
+                b'\\' => at = self.next_special(past_escape(bytes, at)?),
                 _ => return None, // a raw control character is not JSON
             }
         }
         self.at = at + 1;
         Some(())
+    }
+
+    /// The place of the first quote, backslash or control character at or after `at`; the end if there is none.
+    #[inline]
+    fn next_special(&mut self, mut at: usize) -> usize {
+        loop {
+            let within = at.wrapping_sub(self.block);
+            if within < BLOCK {
+                let special = self.special >> within;
+                if special != 0 {
+                    return at + special.trailing_zeros() as usize;
+                }
+                at = self.block + BLOCK;
+            }
+            self.look(at);
+        }
+    }
+
+    /// Looks at the block that begins at `at`. What is behind the end counts as a control character.
+    #[inline]
+    fn look(&mut self, at: usize) {
+        let rest = self.text.as_bytes().get(at..).unwrap_or_default();
+        self.block = at;
+        self.special = rest.first_chunk().map_or_else(|| last_bits(rest), special_bits);
     }
 
     /// Past a number.
@@ -178,21 +334,30 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// Past a whole number of one to seven digits and no sign: the number. None, and nothing is passed, where it is
+    /// Past a whole number of one to fifteen digits and no sign: the number. None, and nothing is passed, where it is
     /// another one or too near the end to be looked at at once.
     #[inline]
     pub fn short_number(&mut self) -> Option<u64> {
-        let block = self.rest().first_chunk()?;
-        let (length, value) = leading_digits(*block);
-        let plain = match block {
-            [b'0', ..] => length == 1,
-            _ => length > 0,
-        };
-        if !plain || matches!(block.get(length)?, b'.' | b'e' | b'E') {
+        let block = self.block::<8>(self.at)?;
+        let (mut length, mut value) = leading_digits(*block);
+        if length == block.len() {
+            let (more, behind) = leading_digits(*self.block(self.at + length)?);
+            length += more;
+            value = value * POWERS.get(more)? + behind;
+        }
+        let begins_with_zero = block[0] == b'0' && length > 1;
+        if length == 0 || begins_with_zero || matches!(self.text.as_bytes().get(self.at + length)?, b'.' | b'e' | b'E')
+        {
             return None;
         }
         self.at += length;
         Some(value)
+    }
+
+    /// The bytes from `at` on, if there are as many.
+    #[inline]
+    fn block<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
+        self.text.as_bytes().get(at..)?.first_chunk()
     }
 
     #[inline]
@@ -274,6 +439,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Where the string ends whose opening quote is here, whatever its escapes.
+    fn string_end(&mut self) -> usize {
+        let mut at = self.at + 1;
+        loop {
+            at = self.next_special(at);
+            match self.text.as_bytes().get(at) {
+                Some(b'\\') => at += 2,
+                Some(b'"') | None => return at,
+                Some(_) => at += 1,
+            }
+        }
+    }
+
     /// Past the key of an object's entry, its colon and the white space after it.
     #[inline]
     pub fn key(&mut self) -> Option<RawString<'a>> {
@@ -287,33 +465,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The place of the first quote, backslash or control character at or after `at`; the end if there is none.
-#[inline]
-fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
-        let special = special_bits(block);
-        if special != 0 {
-            return at + special.trailing_zeros() as usize;
-        }
-        at += 16;
-    }
-    last_special(bytes, at)
-}
-
-/// The same among the last 15 bytes: within the last block, if there is one, whose first bytes are shifted out.
-fn last_special(bytes: &[u8], at: usize) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let Some(block) = bytes.last_chunk::<16>() else {
-        return at + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len());
-    };
-    let special = special_bits(block) >> (16 - rest.len().min(16));
-    at + rest.len().min(special.trailing_zeros() as usize)
-}
-
-const fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
-}
-
 /// The place after the escape whose backslash is at `at`.
 fn past_escape(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
@@ -323,36 +474,33 @@ fn past_escape(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// The same bits of less than a block.
+fn last_bits(rest: &[u8]) -> u64 {
+    let mut block = [0; BLOCK];
+    if let Some(start) = block.get_mut(..rest.len()) {
+        start.copy_from_slice(rest);
+    }
+    special_bits(&block)
+}
+
 /// The place of the bracket that nests deeper than [`MAX_DEPTH`], if there is one; `text` need not be JSON.
 pub fn too_deep(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let (mut at, mut depth) = (0, 0_u32);
-    while let Some(&byte) = bytes.get(at) {
+    let (mut cursor, mut depth) = (Cursor::new(text), 0_u32);
+    while let Some(byte) = cursor.peek() {
         match byte {
-            b'"' => at = string_end(bytes, at + 1),
+            b'"' => cursor.at = cursor.string_end(),
             b'{' | b'[' => {
                 depth += 1;
                 if depth > MAX_DEPTH {
-                    return Some(at);
+                    return Some(cursor.at);
                 }
             }
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        at += 1;
+        cursor.at += 1;
     }
     None
-}
-
-fn string_end(bytes: &[u8], mut at: usize) -> usize {
-    loop {
-        at = next_special(bytes, at);
-        match bytes.get(at) {
-            Some(b'\\') => at += 2,
-            Some(b'"') | None => return at,
-            Some(_) => at += 1,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -409,9 +557,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_special_byte_is_found_where_a_plain_search_finds_it(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
-            let plain = bytes.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20);
-            prop_assert_eq!(next_special(&bytes, 0), plain.unwrap_or(bytes.len()));
+        fn special_bytes_are_found_where_a_plain_search_finds_them(text in "[a-zé \"\\\\\n]{0,200}", skip in 1..90_usize) {
+            let is_special = |byte: &u8| *byte == b'"' || *byte == b'\\' || *byte < 0x20;
+            let (mut cursor, mut at) = (Cursor::new(&text), 0);
+            while at <= text.len() {
+                let plain = text.as_bytes()[at..].iter().position(is_special);
+                prop_assert_eq!(cursor.next_special(at), plain.map_or(text.len(), |found| at + found));
+                at += skip;
+            }
         }
 
         #[test]

@@ -24,6 +24,11 @@ struct KnownError<'a> {
 }
 
 impl<'a> KnownErrors<'a> {
+    /// The JSON texts of the errors that are remembered.
+    pub(super) fn raws(&self) -> impl Iterator<Item = &'a str> {
+        self.errors.iter().map(|known| known.raw)
+    }
+
     /// The error whose JSON text is `raw`, with its number of fields that nobody knows, if it is remembered.
     pub(super) fn find(&self, raw: &str) -> Option<(Arc<ErrorFacts>, u32)> {
         let known = self.errors.iter().find(|known| known.raw == raw)?;

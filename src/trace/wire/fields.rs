@@ -4,12 +4,14 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::trace::canonical;
 use crate::trace::scan::{Cursor, MAX_DEPTH};
+use crate::trace::wire::names::NUMBERS;
 
 /// Which fields are known.
 pub trait Known {
@@ -26,59 +28,167 @@ pub trait Known {
 /// The values of an object's known fields, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields<'a, const N: usize> {
-    /// Empty where the field is absent.
-    raw: [&'a str; N],
+    text: &'a str,
+    /// Where each value begins and ends in the text, if it is there: what stood here before is not cleared.
+    places: [(usize, usize); N],
+    /// The first fields as numbers, where they were read as such.
+    numbers: [u64; NUMBERS],
+    /// The fields that are there, and of which kind.
+    is: Is,
     /// Fields that nobody knows.
     pub unknown: u32,
     /// The second value of a field that stands twice.
     pub twice: Option<(usize, &'a str)>,
-    /// The hash of the field that is hashed, if the fast lane read it.
+    /// The hash of the field that is hashed, if it was read.
     pub hash: Option<u128>,
-    /// No string outside the field that is hashed holds an escape, as far as the fast lane read.
-    pub plain: bool,
+}
+
+/// Of an object's fields, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Is {
+    /// Is there.
+    pub seen: u32,
+    /// Is there and not `null`.
+    pub present: u32,
+    /// Is a string that is known to hold no escape.
+    pub plain: u32,
+    /// Is a number that was read.
+    pub counted: u32,
 }
 
 impl<'a, const N: usize> Fields<'a, N> {
-    /// No field at all.
-    pub const EMPTY: Fields<'a, N> = Fields { raw: [""; N], unknown: 0, twice: None, hash: None, plain: false };
+    /// No field at all of an object in `text`.
+    pub fn new(text: &'a str) -> Fields<'a, N> {
+        Fields {
+            text,
+            places: [(0, 0); N],
+            numbers: [0; NUMBERS],
+            is: Is::default(),
+            unknown: 0,
+            twice: None,
+            hash: None,
+        }
+    }
+
+    /// Forgets every field.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.is = Is::default();
+        (self.unknown, self.twice, self.hash) = (0, None, None);
+    }
 
     /// The JSON text of a field; none where it is absent or `null`.
     #[inline]
     pub fn field(&self, number: usize) -> Option<&'a str> {
-        self.raw.get(number).copied().filter(|&text| !text.is_empty() && text != "null")
+        if self.is.present & bit(number) == 0 {
+            return None;
+        }
+        self.places.get(number).and_then(|&(start, end)| self.text.get(start..end))
+    }
+
+    /// What a field's string says, if it is known to hold no escape.
+    #[inline]
+    pub fn plain(&self, number: usize) -> Option<&'a str> {
+        if self.is.plain & bit(number) == 0 {
+            return None;
+        }
+        self.places.get(number).and_then(|&(start, end)| self.text.get(start + 1..end - 1))
+    }
+
+    /// A field's number, if it was read.
+    #[inline]
+    pub fn counted(&self, number: usize) -> Option<u64> {
+        if self.is.counted & bit(number) == 0 {
+            return None;
+        }
+        self.numbers.get(number).copied()
     }
 
     /// Whether no known field is there, not even as `null`.
     pub fn none_known(&self) -> bool {
-        self.raw.iter().all(|text| text.is_empty())
+        self.is.seen == 0
     }
 
+    /// Notes where the value of a field stands, which [`set_all`](Fields::set_all) will say is there.
     #[inline]
-    fn put(&mut self, number: usize, text: &'a str) -> bool {
-        match self.raw.get_mut(number) {
-            Some(slot) if slot.is_empty() => {
-                *slot = text;
-                true
-            }
+    pub fn set(&mut self, number: usize, start: usize, end: usize) {
+        if let Some(place) = self.places.get_mut(number) {
+            *place = (start, end);
+        }
+    }
+
+    /// Notes the number that a field says.
+    #[inline]
+    pub fn count(&mut self, number: usize, value: u64) {
+        if let Some(known) = self.numbers.get_mut(number) {
+            *known = value;
+        }
+    }
+
+    /// Says which of the fields are there that were set.
+    #[inline]
+    pub fn set_all(&mut self, is: Is) {
+        self.is = is;
+    }
+
+    /// What [`set_all`](Fields::set_all) would need to be told.
+    pub fn all(&self) -> Is {
+        self.is
+    }
+
+    /// The fields that are not `null`, in the order of the text.
+    pub fn in_order(&self) -> Vec<(usize, Range<usize>)> {
+        let present = self.places.iter().enumerate().filter(|(number, _)| self.is.present & bit(*number) != 0);
+        let mut fields: Vec<_> = present.map(|(number, &(start, end))| (number, start..end)).collect();
+        fields.sort_unstable_by_key(|(_, place)| place.start);
+        fields
+    }
+
+    /// The text that the object stands in.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Notes a value that stands from `start` to `end`; it is `null` or a plain string only if that is said.
+    #[inline]
+    fn put(&mut self, number: usize, start: usize, end: usize, kind: Kind) -> bool {
+        let bit = bit(number);
+        match self.places.get_mut(number) {
+            Some(place) if self.is.seen & bit == 0 => *place = (start, end),
             _ => {
-                self.twice = self.twice.or(Some((number, text)));
-                false
+                self.twice = self.twice.or_else(|| Some((number, self.text.get(start..end)?)));
+                return false;
             }
         }
+        self.is.seen |= bit;
+        self.is.present |= if kind == Kind::Null { 0 } else { bit };
+        self.is.plain |= if kind == Kind::Plain { bit } else { 0 };
+        true
     }
 }
 
-/// The fast lane: the fields of an object that is well formed beyond doubt. `fields` must be empty, and are spoilt
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Null,
+    Plain,
+    Other,
+}
+
+/// A field's bit. Fields are fewer than 32.
+pub const fn bit(number: usize) -> u32 {
+    1 << (number & 31)
+}
+
+/// The fast lane: past an object that is well formed beyond doubt, into `fields`, which must be empty, and are spoilt
 /// where there is doubt.
-pub fn accept<'a, K: Known, const N: usize>(text: &'a str, fields: &mut Fields<'a, N>) -> Option<()> {
-    let mut cursor = Cursor::new(text);
-    fields.plain = true;
+#[inline]
+pub fn accept<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut Fields<'a, N>) -> Option<()> {
     if !cursor.eat(b'{') {
         return None;
     }
     if !cursor.eat(b'}') {
         loop {
-            entry::<K, N>(&mut cursor, fields)?;
+            entry::<K, N>(cursor, fields)?;
             if !cursor.eat(b',') {
                 break;
             }
@@ -87,7 +197,14 @@ pub fn accept<'a, K: Known, const N: usize>(text: &'a str, fields: &mut Fields<'
             return None;
         }
     }
-    cursor.at_end().then_some(())
+    Some(())
+}
+
+/// [`accept`] of a text that is one object.
+pub fn accept_whole<K: Known, const N: usize>(text: &str) -> Option<Fields<'_, N>> {
+    let (mut cursor, mut fields) = (Cursor::new(text), Fields::new(text));
+    accept::<K, N>(&mut cursor, &mut fields)?;
+    cursor.at_end().then_some(fields)
 }
 
 #[inline]
@@ -96,16 +213,16 @@ fn entry<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut Fie
     let Some((number, length)) = K::spelt(cursor.rest()) else { return odd_entry::<K, N>(cursor, fields) };
     cursor.skip(length);
     cursor.skip_space();
-    let start = cursor.offset();
-    if number != K::HASHED && cursor.peek() == Some(b'"') {
-        fields.plain &= !cursor.pass_string()?;
-    } else {
-        odd_value::<K, N>(cursor, number, fields)?;
+    if number == K::HASHED || cursor.peek() != Some(b'"') {
+        return odd_value::<K, N>(cursor, number, fields);
     }
-    fields.put(number, cursor.since(start)).then_some(())
+    let start = cursor.offset();
+    let kind = if cursor.pass_string()? { Kind::Other } else { Kind::Plain };
+    fields.put(number, start, cursor.offset(), kind).then_some(())
 }
 
 /// An entry whose name is not known by heart.
+#[inline(never)]
 fn odd_entry<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut Fields<'a, N>) -> Option<()> {
     let key = cursor.key()?;
     if key.escaped {
@@ -116,25 +233,24 @@ fn odd_entry<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut
         fields.unknown += 1;
         return Some(());
     };
-    let start = cursor.offset();
-    odd_value::<K, N>(cursor, number, fields)?;
-    fields.put(number, cursor.since(start)).then_some(())
+    odd_value::<K, N>(cursor, number, fields)
 }
 
-/// Past a value that may be more than a string.
+/// A value that may be more than a string.
+#[inline(never)]
 fn odd_value<'a, K: Known, const N: usize>(
     cursor: &mut Cursor<'a>,
     number: usize,
     fields: &mut Fields<'a, N>,
 ) -> Option<()> {
+    let start = cursor.offset();
+    let kind = if cursor.peek()? == b'n' { Kind::Null } else { Kind::Other }; // nothing else begins like that
     if number == K::HASHED {
         fields.hash = Some(canonical::hash_value(cursor, MAX_DEPTH - 1)?); // the object itself is one level
     } else {
-        let value = cursor.value(MAX_DEPTH - 1)?;
-        let may_escape = matches!(value.as_bytes().first(), Some(b'"' | b'{'));
-        fields.plain &= !may_escape || memchr::memchr(b'\\', value.as_bytes()).is_none();
+        cursor.value(MAX_DEPTH - 1)?;
     }
-    Some(())
+    fields.put(number, start, cursor.offset(), kind).then_some(())
 }
 
 /// The same by serde_json, which says what is wrong.
@@ -143,14 +259,14 @@ fn odd_value<'a, K: Known, const N: usize>(
 /// Text that is not one JSON object.
 pub fn read<K: Known, const N: usize>(text: &str) -> Result<Fields<'_, N>, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let fields = (&mut deserializer).deserialize_map(ReadFields::<K, N>(PhantomData))?;
+    let fields = (&mut deserializer).deserialize_map(ReadFields::<K, N>(text, PhantomData))?;
     deserializer.end()?;
     Ok(fields)
 }
 
-struct ReadFields<K, const N: usize>(PhantomData<K>);
+struct ReadFields<'t, K, const N: usize>(&'t str, PhantomData<K>);
 
-impl<'de, K: Known, const N: usize> Visitor<'de> for ReadFields<K, N> {
+impl<'de, K: Known, const N: usize> Visitor<'de> for ReadFields<'de, K, N> {
     type Value = Fields<'de, N>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -158,10 +274,13 @@ impl<'de, K: Known, const N: usize> Visitor<'de> for ReadFields<K, N> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de, N>, A::Error> {
-        let mut fields = Fields::EMPTY;
+        let mut fields = Fields::new(self.0);
         while let Some(Text(key)) = map.next_key()? {
             if let Some(number) = K::find(key.as_bytes()) {
-                fields.put(number, map.next_value::<&RawValue>()?.get());
+                let value = map.next_value::<&RawValue>()?.get();
+                let start = value.as_ptr().addr().saturating_sub(self.0.as_ptr().addr()); // it is a slice of the text
+                let kind = if value == "null" { Kind::Null } else { Kind::Other };
+                fields.put(number, start, start + value.len(), kind);
             } else {
                 map.next_value::<IgnoredAny>()?;
                 fields.unknown = fields.unknown.saturating_add(1);
@@ -219,9 +338,8 @@ mod tests {
     }
 
     fn accepted(text: &str) -> Option<Fields<'_, 3>> {
-        let mut fields = Fields::EMPTY;
-        accept::<Abc, 3>(text, &mut fields)?;
-        (fields.hash, fields.plain) = (None, false); // serde_json does neither
+        let mut fields = accept_whole::<Abc, 3>(text)?;
+        (fields.hash, fields.is.plain) = (None, 0); // serde_json does neither
         Some(fields)
     }
 

@@ -14,41 +14,101 @@ use crate::diagnostic::did_you_mean;
 use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
-use crate::trace::number::{Decimal, leading_digits};
+use crate::trace::number::Decimal;
+use crate::trace::scan::{self, Cursor};
 use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{self, Fields};
+use crate::trace::wire::forms::KnownForms;
 use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Listener, Parsed};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
     LineFields, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
-use crate::trace::{canonical, hash, iso, scan};
+use crate::trace::{canonical, hash, iso};
 
 type Outcome<T> = Result<T, Box<LineError>>;
 
-/// Tells `listener` what one of many lines says: the whole interface between the reader and whatever scans JSON.
-/// `line` has no line break and is not blank; `known` is what errors the lines had so far. Returns how many of its
-/// fields nobody knows.
-///
-/// # Errors
-/// Anything but one JSON object whose known fields have their types; then the listener was told nothing.
-#[inline]
-pub fn parse_among<'a>(line: &'a str, known: &mut KnownErrors<'a>, listener: &mut impl Listener<'a>) -> Outcome<u32> {
-    let mut fields = Fields::EMPTY;
-    match fields::accept::<LineFields, LINE_FIELDS>(line, &mut fields) {
-        Some(()) => Lowering { line, plain: fields.plain }.line(&fields, known, listener),
-        None => slowly(line, known, listener),
+/// Lines of a trace, one after the other: the whole interface between the reader and whatever scans JSON.
+#[derive(Debug)]
+pub struct Lines<'a, 'f> {
+    cursor: Cursor<'a>,
+    fields: Fields<'a, LINE_FIELDS>,
+    errors: KnownErrors<'a>,
+    forms: &'f mut KnownForms,
+}
+
+impl<'a, 'f> Lines<'a, 'f> {
+    /// The lines of `text`; `forms` are those that earlier lines had.
+    pub fn new(text: &'a str, forms: &'f mut KnownForms) -> Lines<'a, 'f> {
+        let (cursor, fields) = (Cursor::new(text), Fields::new(text));
+        Lines { cursor, fields, errors: KnownErrors::default(), forms }
+    }
+
+    /// Whether there are no more.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.cursor.peek().is_none()
+    }
+
+    /// Past the line here if it is blank.
+    #[inline]
+    pub fn pass_blank(&mut self) -> bool {
+        self.cursor.peek() != Some(b'{') && self.pass_white_space()
+    }
+
+    fn pass_white_space(&mut self) -> bool {
+        let mut ahead = self.cursor.clone();
+        let is_blank = ahead.take_line(self.cursor.offset()).trim_ascii().is_empty();
+        if is_blank {
+            self.cursor = ahead;
+        }
+        is_blank
+    }
+
+    /// Tells `listener` what the line here says, which is not blank, and moves past it. Returns the line without its
+    /// break, and how many of its fields nobody knows.
+    ///
+    /// # Errors
+    /// Anything but one JSON object whose known fields have their types; then the listener was told nothing.
+    #[inline]
+    pub fn parse(&mut self, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
+        let start = self.cursor.offset();
+        self.fields.clear();
+        let accepted = self.forms.accept(&mut self.cursor, &self.errors, &mut self.fields);
+        match accepted.and_then(|()| self.cursor.end_line(start)) {
+            Some(line) => (line, Lowering { line }.line(&self.fields, &mut self.errors, listener)),
+            None => self.parse_new(start, listener),
+        }
+    }
+
+    /// The same of a line whose form is not known.
+    #[inline(never)]
+    fn parse_new(&mut self, start: usize, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
+        self.cursor.go_back(start);
+        self.fields.clear();
+        let accepted = fields::accept::<LineFields, LINE_FIELDS>(&mut self.cursor, &mut self.fields);
+        let end = self.cursor.offset();
+        match accepted.and_then(|()| self.cursor.end_line(start)) {
+            Some(line) => {
+                self.forms.learn(&self.fields, start, end);
+                (line, Lowering { line }.line(&self.fields, &mut self.errors, listener))
+            }
+            None => {
+                let line = self.cursor.take_line(start);
+                (line, slowly(line, &mut self.errors, listener))
+            }
+        }
     }
 }
 
 /// What one line says.
 ///
 /// # Errors
-/// As [`parse_among`].
+/// As [`Lines::parse`].
 pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
     let mut said = None;
-    let unknown_fields = parse_among(line, &mut KnownErrors::default(), &mut said)?;
-    Ok(Parsed { line: said.unwrap_or(Line::Other), unknown_fields })
+    let (_, unknown_fields) = Lines::new(line, &mut KnownForms::default()).parse(&mut said);
+    Ok(Parsed { unknown_fields: unknown_fields?, line: said.unwrap_or(Line::Other) })
 }
 
 /// Tells a line from others that say the same as far as anyone knows.
@@ -68,7 +128,7 @@ pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
 
 #[cold]
 fn slowly<'a>(line: &'a str, known: &mut KnownErrors<'a>, listener: &mut impl Listener<'a>) -> Outcome<u32> {
-    let lowering = Lowering { line, plain: false };
+    let lowering = Lowering { line };
     if let Some(place) = scan::too_deep(line) {
         let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);
         return Err(lowering.wrong("too_deep", place..place + 1, message, "one level too many"));
@@ -90,12 +150,10 @@ struct Beside<'a, 'k> {
 #[derive(Clone, Copy)]
 struct Lowering<'a> {
     line: &'a str,
-    /// The line holds no backslash outside its arguments.
-    plain: bool,
 }
 
 impl<'a> Lowering<'a> {
-    #[inline]
+    #[inline(always)]
     fn line(
         self,
         fields: &Fields<'a, LINE_FIELDS>,
@@ -140,9 +198,9 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn call(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<CallLine<'a>> {
-        let Some(tool) = fields.field(TOOL).filter(|tool| *tool != "\"\"") else {
+        let Some(tool) = self.text_of(fields, TOOL)?.filter(|tool| !tool.is_empty()) else {
             let message = "a tool_call needs a `tool`: the name of what was called";
             return Err(self.wrong("missing_field", self.whole(), message, "no tool is named in this line"));
         };
@@ -150,13 +208,9 @@ impl<'a> Lowering<'a> {
         Ok(CallLine {
             run: self.label(fields, RUN)?,
             id: self.label(fields, ID)?,
-            tool: self.text(tool, "tool")?,
+            tool,
             at: self.time(fields)?,
-            timeout: fields
-                .field(TIMEOUT)
-                .map(|raw| self.millis(raw, "timeout_ms"))
-                .transpose()?
-                .map(Duration::from_micros),
+            timeout: self.millis_of(fields, TIMEOUT)?.map(Duration::from_micros),
             args,
             args_hash: args.map_or(0, |args| fields.hash.unwrap_or_else(|| canonical::hash_of(args))),
             key: self.label(fields, KEY)?,
@@ -165,20 +219,20 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<AnswerLine<'a>> {
         let answer = self.answer(fields, beside)?;
-        let tool = fields.field(TOOL).map(|raw| self.text(raw, "tool")).transpose()?;
-        Ok(AnswerLine { run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
+        let tool = self.text_of(fields, TOOL)?;
+        Ok(AnswerLine { line: self.line, run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<RecordedAnswer> {
         let reply = self.reply(fields, beside)?;
         Ok(RecordedAnswer {
             to: fields.field(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
-            attempt: fields.field(ATTEMPT).map(|raw| self.attempt(raw)).transpose()?,
-            started: fields.field(STARTED).map(|raw| self.instant(raw, "started_ms")).transpose()?,
+            attempt: self.attempt(fields)?,
+            started: self.millis_of(fields, STARTED)?.map(Instant::from_micros),
             at: self.time(fields)?,
             reply,
             inferred: false,
@@ -190,7 +244,7 @@ impl<'a> Lowering<'a> {
 
     /// What tells the line from others that say the same: of an imported one its row, for its place alone differs from
     /// that of a row which says the same. No import writes fields that nobody knows.
-    #[inline]
+    #[inline(always)]
     fn line_hash(self, fields: &Fields<'a, LINE_FIELDS>, beside: &Beside<'a, '_>) -> u32 {
         if beside.unknown_fields > 0 {
             return hash_of_line(self.line);
@@ -202,7 +256,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Reply> {
         let error = fields.field(ERROR);
         match fields.field(STATUS) {
@@ -254,10 +308,10 @@ impl<'a> Lowering<'a> {
             Some(b'{') => {}
             _ => return Err(self.wrong_type(raw, "error", "an object or a message")),
         }
-        let mut fields = Fields::EMPTY;
-        if fields::accept::<ErrorFields, ERROR_FIELDS>(raw, &mut fields).is_none() {
-            fields = fields::read::<ErrorFields, ERROR_FIELDS>(raw).map_err(|error| self.no_object(&error))?;
-        }
+        let fields = match fields::accept_whole::<ErrorFields, ERROR_FIELDS>(raw) {
+            Some(fields) => fields,
+            None => fields::read::<ErrorFields, ERROR_FIELDS>(raw).map_err(|error| self.no_object(&error))?,
+        };
         if let Some((number, value)) = fields.twice {
             return Err(self.twice(ERROR_NAMES.get(number).copied().unwrap_or_default(), value));
         }
@@ -306,20 +360,28 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn attempt(self, raw: &'a str) -> Outcome<u32> {
-        let number = match small(raw) {
-            Some(value) => u32::try_from(value).ok(),
-            None => Decimal::parse(raw).and_then(|number| number.small()).and_then(|number| u32::try_from(number).ok()),
-        };
-        number.filter(|&number| number > 0).ok_or_else(|| self.wrong_type(raw, "attempt", "a number from 1"))
+    #[inline(always)]
+    fn attempt(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Option<u32>> {
+        if let Some(number @ 1..=1_000) = fields.counted(ATTEMPT) {
+            return Ok(u32::try_from(number).ok());
+        }
+        let Some(raw) = fields.field(ATTEMPT) else { return Ok(None) };
+        let number =
+            Decimal::parse(raw).and_then(|number| number.small()).and_then(|number| u32::try_from(number).ok());
+        let number = number.filter(|&number| number > 0);
+        number.map(Some).ok_or_else(|| self.wrong_type(raw, "attempt", "a number from 1"))
     }
 
     /// `at_ms`, else `at`.
+    #[inline(always)]
     fn time(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Option<Instant>> {
-        if let Some(raw) = fields.field(AT_MS) {
-            return self.instant(raw, "at_ms").map(Some);
+        match self.millis_of(fields, AT_MS)? {
+            Some(micros) => Ok(Some(Instant::from_micros(micros))),
+            None => fields.field(AT).map(|raw| self.moment(raw)).transpose(),
         }
-        let Some(raw) = fields.field(AT) else { return Ok(None) };
+    }
+
+    fn moment(self, raw: &'a str) -> Outcome<Instant> {
         let text = self.text(raw, "at")?;
         let Some(micros) = iso::parse_micros(&text) else {
             return Err(self.wrong_type(raw, "at", "an ISO 8601 time such as `2026-11-21T10:00:00.250Z`"));
@@ -327,23 +389,21 @@ impl<'a> Lowering<'a> {
         let micros = u64::try_from(micros).map_err(|_| {
             self.wrong("negative_time", self.span(raw), "`at` is before 1970", "times count from there")
         })?;
-        Ok(Some(Instant::from_micros(micros)))
+        Ok(Instant::from_micros(micros))
     }
 
-    fn instant(self, raw: &'a str, name: &str) -> Outcome<Instant> {
-        self.millis(raw, name).map(Instant::from_micros)
+    /// A field's number of milliseconds, in microseconds.
+    #[inline(always)]
+    fn millis_of(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<u64>> {
+        if let Some(whole) = fields.counted(number) {
+            return Ok(Some(whole * 1_000)); // it has at most 15 digits
+        }
+        let Some(raw) = fields.field(number) else { return Ok(None) };
+        self.millis(raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
     }
 
     /// A number of milliseconds, in microseconds.
-    #[inline]
     fn millis(self, raw: &'a str, name: &str) -> Outcome<u64> {
-        match small(raw) {
-            Some(whole) => Ok(whole * 1_000),
-            None => self.odd_millis(raw, name),
-        }
-    }
-
-    fn odd_millis(self, raw: &'a str, name: &str) -> Outcome<u64> {
         let Some(number) = Decimal::parse(raw) else {
             return Err(self.wrong_type(raw, name, "a number of milliseconds"));
         };
@@ -358,13 +418,23 @@ impl<'a> Lowering<'a> {
     }
 
     /// A name in a field, which machines also write as a number.
-    #[inline]
+    #[inline(always)]
     fn label(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
-        let Some(raw) = fields.field(number) else { return Ok(None) };
-        if let Some(inner) = self.plain_text(raw) {
-            return Ok(Some(Cow::Borrowed(inner)));
+        if let Some(text) = fields.plain(number) {
+            return Ok(Some(Cow::Borrowed(text)));
         }
+        let Some(raw) = fields.field(number) else { return Ok(None) };
         self.name(raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
+    }
+
+    /// The text in a field.
+    #[inline(always)]
+    fn text_of(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
+        if let Some(text) = fields.plain(number) {
+            return Ok(Some(Cow::Borrowed(text)));
+        }
+        let Some(raw) = fields.field(number) else { return Ok(None) };
+        self.text(raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
     }
 
     fn name(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
@@ -375,22 +445,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The text of a string that is known to hold no escape.
-    #[inline]
-    fn plain_text(self, raw: &'a str) -> Option<&'a str> {
-        let is_plain = self.plain && raw.as_bytes().first() == Some(&b'"');
-        is_plain.then(|| raw.get(1..raw.len() - 1)).flatten()
-    }
-
-    #[inline]
     fn text(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
-        match self.plain_text(raw) {
-            Some(inner) => Ok(Cow::Borrowed(inner)),
-            None => self.odd_text(raw, name),
-        }
-    }
-
-    fn odd_text(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
         let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
         match inner {
             Some(inner) if memchr::memchr(b'\\', inner.as_bytes()).is_none() => Ok(Cow::Borrowed(inner)),
@@ -480,23 +535,4 @@ impl<'a> Lowering<'a> {
         let width = self.line.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         start..start + width
     }
-}
-
-/// A number of at most 15 digits and nothing else.
-#[inline]
-fn small(raw: &str) -> Option<u64> {
-    let mut value = 0_u64;
-    let mut rest = raw.as_bytes();
-    if let Some((block, behind)) = rest.split_first_chunk() {
-        let (8, first) = leading_digits(*block) else { return None };
-        (value, rest) = (first, behind);
-    }
-    for &byte in rest {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-    }
-    (1..=15).contains(&raw.len()).then_some(value)
 }

@@ -1,8 +1,9 @@
-//! One line of a trace (DESIGN.md section 3). [`parse_among`] is all that the reader needs of it,
+//! One line of a trace (DESIGN.md section 3). [`Lines`] is all that the reader needs of it,
 //! and [`parse_line`], which is the same for one line alone.
 
 mod errors;
 mod fields;
+mod forms;
 mod line;
 mod lower;
 mod names;
@@ -10,7 +11,7 @@ mod names;
 mod tests;
 mod unfamiliar;
 
-pub use errors::KnownErrors;
+pub use forms::KnownForms;
 pub use line::{AnswerLine, CallLine, Line, LineError, Listener, Parsed, is_field};
-pub use lower::{hash_of_line, parse_among, parse_line};
+pub use lower::{Lines, hash_of_line, parse_line};
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};

@@ -3,19 +3,21 @@
 
 use crate::trace::wire::fields::Known;
 
-pub(super) const TYPE: usize = 0;
-pub(super) const RUN: usize = 1;
-pub(super) const ID: usize = 2;
-pub(super) const TOOL: usize = 3;
-pub(super) const AT_MS: usize = 4;
-pub(super) const AT: usize = 5;
-pub(super) const TIMEOUT: usize = 6;
-pub(super) const ARGS: usize = 7;
-pub(super) const KEY: usize = 8;
-pub(super) const EVIDENCE: usize = 9;
-pub(super) const TOKEN: usize = 10;
-pub(super) const ATTEMPT: usize = 11;
-pub(super) const STARTED: usize = 12;
+pub(super) const AT_MS: usize = 0;
+pub(super) const STARTED: usize = 1;
+pub(super) const ATTEMPT: usize = 2;
+pub(super) const TIMEOUT: usize = 3;
+/// The fields above hold numbers.
+pub(super) const NUMBERS: usize = 4;
+pub(super) const TYPE: usize = 4;
+pub(super) const RUN: usize = 5;
+pub(super) const ID: usize = 6;
+pub(super) const TOOL: usize = 7;
+pub(super) const AT: usize = 8;
+pub(super) const ARGS: usize = 9;
+pub(super) const KEY: usize = 10;
+pub(super) const EVIDENCE: usize = 11;
+pub(super) const TOKEN: usize = 12;
 pub(super) const STATUS: usize = 13;
 pub(super) const ERROR: usize = 14;
 pub(super) const ANSWERS: usize = 15;
@@ -27,19 +29,19 @@ pub(super) const ROW: usize = 18;
 pub(super) const LINE_FIELDS: usize = 19;
 
 pub(super) const NAMES: [&str; LINE_FIELDS] = [
+    "at_ms",
+    "started_ms",
+    "attempt",
+    "timeout_ms",
     "type",
     "run_id",
     "call_id",
     "tool",
-    "at_ms",
     "at",
-    "timeout_ms",
     "args",
     "idempotency_key",
     "evidence_refs",
     "reversal_token",
-    "attempt",
-    "started_ms",
     "status",
     "error",
     "answers",

@@ -169,6 +169,19 @@ fn arguments_may_hold_numbers_of_any_length_and_nest_to_the_limit() {
     assert_eq!(call(&format!(r#"{{"tool":"a","args":{deep}}}"#)).args, Some(&*deep));
 }
 
+#[test]
+fn an_object_does_not_go_on_in_the_next_line() {
+    let text = "{\"tool\":\"a\",\n\"call_id\":\"1\"}\n{\"tool\":\"b\"}\n";
+    let mut forms = KnownForms::default();
+    let mut lines = Lines::new(text, &mut forms);
+    let mut ids = Vec::new();
+    while !lines.is_over() {
+        let mut said = None;
+        ids.push(lines.parse(&mut said).1.map_err(|error| error.id));
+    }
+    assert_eq!(ids, [Err("truncated_line"), Err("not_json"), Ok(0)]);
+}
+
 fn field() -> impl Strategy<Value = String> {
     let value = prop_oneof![
         Just(r#""ok""#.to_owned()),
@@ -193,6 +206,43 @@ proptest! {
         prop_assert_eq!(parse_line(&line), parse_slowly(&line));
         line.truncate(line.floor_char_boundary(cut));
         prop_assert_eq!(parse_line(&line), parse_slowly(&line));
+    }
+
+    #[test]
+    fn lines_of_known_forms_are_read_as_lines_of_new_ones(
+        lines in proptest::collection::vec((proptest::collection::vec(field(), 0..7), 0..4_usize, "[\r ]?"), 1..6),
+        cut in 0..300_usize,
+    ) {
+        let kinds = [
+            r#""type":"tool_call","tool":"t""#,
+            r#""type":"tool_result""#,
+            r#""tool":"t","args":{"a":"x","b":{"c":1}}"#,
+            r#""call_id":"c""#,
+        ];
+        let mut lines: Vec<String> = lines
+            .into_iter()
+            .map(|(fields, kind, end)| {
+                format!("{{{}}}{end}", [kinds[kind].to_owned()].into_iter().chain(fields).collect::<Vec<_>>().join(","))
+            })
+            .collect();
+        lines.extend(lines.clone()); // the second time their forms are known
+        if let Some(last) = lines.last_mut() {
+            last.truncate(last.floor_char_boundary(cut));
+        }
+        let all = lines.join("\n") + "\n" + &" ".repeat(200);
+        let mut forms = KnownForms::default();
+        let mut read = Lines::new(&all, &mut forms);
+        for line in &lines {
+            if read.pass_blank() {
+                prop_assert_eq!(line.trim(), "");
+                continue;
+            }
+            let mut said = None;
+            let (text, unknown) = read.parse(&mut said);
+            prop_assert_eq!(text, line);
+            let parsed = unknown.map(|unknown_fields| Parsed { line: said.unwrap(), unknown_fields });
+            prop_assert_eq!(parsed, parse_slowly(line));
+        }
     }
 
     #[test]

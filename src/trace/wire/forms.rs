@@ -1,0 +1,185 @@
+//! The forms that lines had: what stands before each of their values, as a tree. A program writes its lines in a few
+//! forms, and a line of a known one is read by comparing it, not by parsing. Like the fast lane it may only accept,
+//! and what it accepts it reads as the fast lane does. Knows no meanings.
+
+use crate::trace::canonical::KnownObjects;
+use crate::trace::scan::{Cursor, MAX_DEPTH};
+use crate::trace::tree::{Steps, Tree};
+use crate::trace::wire::errors::KnownErrors;
+use crate::trace::wire::fields::{Fields, Is, bit};
+use crate::trace::wire::names::{ANSWERS, ARGS, ERROR, LINE_FIELDS, NUMBERS, STATUS, STATUS_FROM, TYPE};
+
+/// Fields that say one of a few words, which belong to the form.
+const WORDY: [usize; 4] = [TYPE, STATUS, ANSWERS, STATUS_FROM];
+const WORDS: [&str; 9] = [
+    "\"tool_call\"",
+    "\"tool_result\"",
+    "\"run_end\"",
+    "\"ok\"",
+    "\"error\"",
+    "\"attempt\"",
+    "\"refresh\"",
+    "\"reversal\"",
+    "\"text\"",
+];
+
+/// The forms of some lines, and of the arguments in them.
+#[derive(Debug, Default)]
+pub struct KnownForms {
+    lines: Tree<Value>,
+    arguments: KnownObjects,
+}
+
+/// What a value is, with the number of its field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    /// A string without escapes: its opening quote stands before it, its closing one before the next value.
+    Text(usize),
+    /// A whole number of at most 15 digits, in a field of numbers.
+    Number(usize),
+    /// One of a few words, in quotes; it belongs to what stands before it.
+    Word { number: usize, length: usize },
+    /// Any other value but `null`.
+    Any(usize),
+    /// None: the object ends, and had these fields.
+    End(Is),
+}
+
+impl KnownForms {
+    /// Past an object of a known form, into `fields`, which must be empty, and are spoilt where there is doubt.
+    #[inline]
+    pub fn accept(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        errors: &KnownErrors<'_>,
+        fields: &mut Fields<'_, LINE_FIELDS>,
+    ) -> Option<()> {
+        let mut node = self.lines.first(cursor)?;
+        loop {
+            let start = cursor.offset();
+            match node.value {
+                Value::Text(number) => {
+                    cursor.pass_text();
+                    fields.set(number, start - 1, cursor.offset() + 1); // with its quotes
+                }
+                Value::Number(number) => {
+                    fields.count(number, cursor.short_number()?);
+                    fields.set(number, start, cursor.offset());
+                }
+                Value::Word { number, length } => fields.set(number, start - length, start),
+                Value::Any(number) => {
+                    if matches!(cursor.peek()?, b'n' | ..=b' ') {
+                        return None; // `null` or white space: another form
+                    }
+                    match number {
+                        ARGS => fields.hash = Some(self.arguments.hash(cursor, MAX_DEPTH - 1)?),
+                        ERROR if cursor.eat_any(errors.raws()) => {}
+                        _ => drop(cursor.value(MAX_DEPTH - 1)?),
+                    }
+                    fields.set(number, start, cursor.offset());
+                }
+                Value::End(is) => {
+                    fields.set_all(is);
+                    return Some(());
+                }
+            }
+            node = self.lines.next(node, cursor)?;
+        }
+    }
+
+    /// Learns the form of an object that the fast lane has read from `start` to `end`.
+    pub fn learn(&mut self, fields: &Fields<'_, LINE_FIELDS>, start: usize, end: usize) {
+        if self.lines.wants_more()
+            && let Some(steps) = steps(fields, start, end)
+        {
+            self.lines.grow(steps);
+        }
+    }
+}
+
+/// What a line's form is made of; none where it has a value that no form has.
+fn steps<'a>(fields: &Fields<'a, LINE_FIELDS>, start: usize, end: usize) -> Option<Steps<'a, Value>> {
+    if fields.unknown > 0 {
+        return None; // the names of unknown fields may be as many as lines
+    }
+    let (mut steps, mut is) = (Steps::new(fields.text()), fields.all());
+    steps.go_on(start);
+    for (number, place) in fields.in_order() {
+        let value = fields.text().get(place.clone())?;
+        if WORDY.contains(&number) {
+            if !WORDS.contains(&value) {
+                return None;
+            }
+            steps.push(place.end, Value::Word { number, length: value.len() })?;
+            steps.go_on(place.end);
+        } else if is.plain & bit(number) != 0 {
+            steps.push(place.start + 1, Value::Text(number))?;
+            steps.go_on(place.end - 1);
+        } else {
+            let counted = number < NUMBERS && value.len() < 16 && value.bytes().all(|byte| byte.is_ascii_digit());
+            is.counted |= if counted { bit(number) } else { 0 };
+            steps.push(place.start, if counted { Value::Number(number) } else { Value::Any(number) })?;
+            steps.go_on(place.end);
+        }
+    }
+    steps.push(end, Value::End(is))?;
+    Some(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::wire::fields;
+    use crate::trace::wire::names::LineFields;
+
+    const CALL: &str = r#"{"type":"tool_call", "call_id":"c1","tool":"pay","at_ms":12,"key":null,"args":{"a":1}}"#;
+
+    fn learn(forms: &mut KnownForms, line: &str) {
+        let (mut cursor, mut fields) = (Cursor::new(line), Fields::new(line));
+        fields::accept::<LineFields, LINE_FIELDS>(&mut cursor, &mut fields).unwrap();
+        forms.learn(&fields, 0, cursor.offset());
+    }
+
+    /// The present fields of a line of a known form.
+    fn accepted(forms: &mut KnownForms, line: &str) -> Option<Vec<String>> {
+        let padded = format!("{line}\n{}", " ".repeat(64)); // what is near the end of its text is parsed
+        let (mut cursor, mut fields) = (Cursor::new(&padded), Fields::new(&padded));
+        forms.accept(&mut cursor, &KnownErrors::default(), &mut fields)?;
+        cursor.end_line(0)?;
+        Some(fields.in_order().into_iter().map(|(_, place)| padded[place].to_owned()).collect())
+    }
+
+    #[test]
+    fn a_line_like_an_earlier_one_is_read_and_any_other_is_left_to_be_parsed() {
+        let mut forms = KnownForms::default();
+        learn(&mut forms, &CALL.replace("key", "idempotency_key"));
+        let like = r#"{"type":"tool_call", "call_id":"d","tool":"s","at_ms":0,"idempotency_key":null,"args":[]}"#;
+        let expected = ["\"tool_call\"", "\"d\"", "\"s\"", "0", "[]"].map(str::to_owned);
+        assert_eq!(accepted(&mut forms, like), Some(expected.to_vec()));
+        for other in [
+            like.replace(", ", ","),
+            like.replace("tool_call", "tool_cull"),
+            like.replace("null", "\"k\""),
+            like.replace(":0", ":00"),
+            like.replace(":0", ":0.5"),
+            like.replace(":0", ":\"0\""),
+            like.replace("\"d\"", "\"d\\n\""),
+            like.replace("[]", "null"),
+            like.replace("[]", " []"),
+            like.replace("[]", "[}"),
+            like.replace("}", ",\"x\":1}"),
+            like.replace("}", "}}"),
+            like.replace("}", ""),
+        ] {
+            assert_eq!(accepted(&mut forms, &other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_line_with_a_field_or_a_word_that_nobody_knows_has_no_form() {
+        let mut forms = KnownForms::default();
+        learn(&mut forms, CALL);
+        learn(&mut forms, r#"{"type":"crash","run_id":"r"}"#);
+        assert!(forms.lines.is_empty());
+    }
+}
