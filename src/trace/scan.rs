@@ -1,6 +1,7 @@
 //! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
 //! Knows no field names; allocates nothing.
 
+use crate::trace::literal::{Bytes, Literal, first_bytes};
 use crate::trace::number::leading_digits;
 use crate::trace::processor::{BLOCK, special_bits};
 
@@ -32,53 +33,8 @@ pub struct RawString<'a> {
     pub escaped: bool,
 }
 
-/// Some bytes of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bytes<'a> {
-    /// At most 16, padded with zeros, and how many they are.
-    Short(u128, usize),
-    /// More, or too near the end of the text to be looked at at once.
-    Long(&'a [u8]),
-}
-
-/// The first 0 to 16 bytes of a block.
-const MASKS: [u128; 17] = {
-    let mut masks = [u128::MAX; 17];
-    let mut length = 0;
-    while length < 16 {
-        masks[length] = (1 << (8 * length)) - 1;
-        length += 1;
-    }
-    masks
-};
-
 /// Ten to the power of 0 to 7.
 const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-
-/// Text that is looked for at a place: its first bytes as one number, which are compared at once, and the others.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Literal {
-    first: u128,
-    mask: u128,
-    length: usize,
-    rest: Box<[u8]>,
-}
-
-impl Literal {
-    /// Of `text`; none if it is longer than `most` bytes.
-    pub fn new(text: &str, most: usize) -> Option<Literal> {
-        let (first, rest) = text.as_bytes().split_at(text.len().min(16));
-        let mut block = [0; 16];
-        block.get_mut(..first.len())?.copy_from_slice(first);
-        let mask = *MASKS.get(first.len())?;
-        (text.len() <= most).then(|| Literal {
-            first: u128::from_le_bytes(block),
-            mask,
-            length: text.len(),
-            rest: rest.into(),
-        })
-    }
-}
 
 impl<'a> Cursor<'a> {
     /// At the start of `text`.
@@ -195,16 +151,20 @@ impl<'a> Cursor<'a> {
     /// Past `literal`, if it is here and not too near the end to be looked at at once.
     #[inline]
     pub fn eat_literal(&mut self, literal: &Literal) -> bool {
-        let Some(first) = self.block::<16>(self.at) else { return false };
-        let found = u128::from_le_bytes(*first) & literal.mask == literal.first
-            && (literal.rest.is_empty() || self.has_rest(literal));
-        self.at += if found { literal.length } else { 0 };
+        let found = self.block(self.at).is_some_and(|block| literal.begins(*block) && self.goes_on(literal));
+        self.at += if found { literal.length() } else { 0 };
         found
     }
 
+    /// Whether what begins as `literal` does goes on as it does.
+    #[inline]
+    fn goes_on(&self, literal: &Literal) -> bool {
+        literal.length() <= 16 || self.has_end(literal)
+    }
+
     #[inline(never)]
-    fn has_rest(&self, literal: &Literal) -> bool {
-        self.rest().get(16..).is_some_and(|rest| rest.starts_with(&literal.rest))
+    fn has_end(&self, literal: &Literal) -> bool {
+        self.rest().starts_with(literal.text())
     }
 
     /// To the next quote, backslash or control character.
@@ -237,12 +197,12 @@ impl<'a> Cursor<'a> {
         Some((start, end))
     }
 
-    /// The bytes between two places: as they are, or, of at most 16 of them, padded with zeros, and how many they are.
+    /// The bytes between two places.
     #[inline(always)]
     pub fn bytes(&self, start: usize, end: usize) -> Bytes<'a> {
-        match (MASKS.get(end - start), self.block::<16>(start)) {
-            (Some(mask), Some(block)) => Bytes::Short(u128::from_le_bytes(*block) & mask, end - start),
-            _ => Bytes::Long(self.text.as_bytes().get(start..end).unwrap_or_default()),
+        match self.block::<16>(start).and_then(|block| first_bytes(*block, end - start)) {
+            Some(block) => Bytes::Short(block, end - start),
+            None => Bytes::Long(self.text.as_bytes().get(start..end).unwrap_or_default()),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Texts that programs write alike, as a tree of what stands before each value: a text that is like an earlier one is
 //! read by comparing. Knows no values.
 
-use crate::trace::scan::{Cursor, Literal};
+use crate::trace::literal::Literal;
+use crate::trace::scan::Cursor;
 
 /// Nodes of a tree. What needs more was not written by a program in a few forms; then the tree is grown anew.
 const MAX_NODES: usize = 256;

@@ -2,8 +2,9 @@
 
 use crate::trace::canonical::text::plain;
 use crate::trace::hash;
+use crate::trace::literal::Bytes;
 use crate::trace::number::Decimal;
-use crate::trace::scan::{Bytes, Cursor, MAX_DEPTH};
+use crate::trace::scan::{Cursor, MAX_DEPTH};
 
 /// Tells kinds of values apart in a hash.
 mod tag {

@@ -15,129 +15,22 @@ use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
 use crate::trace::number::Decimal;
-use crate::trace::scan::{self, Cursor};
 use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{self, Fields};
-use crate::trace::wire::forms::KnownForms;
-use crate::trace::wire::line::{AnswerLine, CallLine, Line, LineError, Listener, Parsed};
+use crate::trace::wire::line::{AnswerLine, CallLine, LineError, Listener};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
-    LineFields, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
+    NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
 use crate::trace::{canonical, hash, iso};
 
-type Outcome<T> = Result<T, Box<LineError>>;
-
-/// Lines of a trace, one after the other: the whole interface between the reader and whatever scans JSON.
-#[derive(Debug)]
-pub struct Lines<'a, 'f> {
-    cursor: Cursor<'a>,
-    fields: Fields<'a, LINE_FIELDS>,
-    errors: KnownErrors<'a>,
-    forms: &'f mut KnownForms,
-}
-
-impl<'a, 'f> Lines<'a, 'f> {
-    /// The lines of `text`; `forms` are those that earlier lines had.
-    pub fn new(text: &'a str, forms: &'f mut KnownForms) -> Lines<'a, 'f> {
-        let (cursor, fields) = (Cursor::new(text), Fields::new(text));
-        Lines { cursor, fields, errors: KnownErrors::default(), forms }
-    }
-
-    /// Whether there are no more.
-    #[inline]
-    pub fn is_over(&self) -> bool {
-        self.cursor.peek().is_none()
-    }
-
-    /// Past the line here if it is blank.
-    #[inline]
-    pub fn pass_blank(&mut self) -> bool {
-        self.cursor.peek() != Some(b'{') && self.pass_white_space()
-    }
-
-    fn pass_white_space(&mut self) -> bool {
-        let mut ahead = self.cursor.clone();
-        let is_blank = ahead.take_line(self.cursor.offset()).trim_ascii().is_empty();
-        if is_blank {
-            self.cursor = ahead;
-        }
-        is_blank
-    }
-
-    /// Tells `listener` what the line here says, which is not blank, and moves past it. Returns the line without its
-    /// break, and how many of its fields nobody knows.
-    ///
-    /// # Errors
-    /// Anything but one JSON object whose known fields have their types; then the listener was told nothing.
-    #[inline]
-    pub fn parse(&mut self, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
-        let start = self.cursor.offset();
-        self.fields.clear();
-        let accepted = self.forms.accept(&mut self.cursor, &self.errors, &mut self.fields);
-        match accepted.and_then(|()| self.cursor.end_line(start)) {
-            Some(line) => (line, Lowering { line }.line(&self.fields, &mut self.errors, listener)),
-            None => self.parse_new(start, listener),
-        }
-    }
-
-    /// The same of a line whose form is not known.
-    #[inline(never)]
-    fn parse_new(&mut self, start: usize, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
-        self.cursor.go_back(start);
-        self.fields.clear();
-        let accepted = fields::accept::<LineFields, LINE_FIELDS>(&mut self.cursor, &mut self.fields);
-        let end = self.cursor.offset();
-        match accepted.and_then(|()| self.cursor.end_line(start)) {
-            Some(line) => {
-                self.forms.learn(&self.fields, start, end);
-                (line, Lowering { line }.line(&self.fields, &mut self.errors, listener))
-            }
-            None => {
-                let line = self.cursor.take_line(start);
-                (line, slowly(line, &mut self.errors, listener))
-            }
-        }
-    }
-}
-
-/// What one line says.
-///
-/// # Errors
-/// As [`Lines::parse`].
-pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
-    let mut said = None;
-    let (_, unknown_fields) = Lines::new(line, &mut KnownForms::default()).parse(&mut said);
-    Ok(Parsed { unknown_fields: unknown_fields?, line: said.unwrap_or(Line::Other) })
-}
+pub(super) type Outcome<T> = Result<T, Box<LineError>>;
 
 /// Tells a line from others that say the same as far as anyone knows.
 pub fn hash_of_line(line: &str) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the answers of one call apart")]
     let bits = hash::bytes(line.trim_end().as_bytes(), 0) as u32;
     bits.max(1)
-}
-
-/// [`parse_line`] without the fast lane.
-#[cfg(test)]
-pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
-    let mut said = None;
-    let unknown_fields = slowly(line, &mut KnownErrors::default(), &mut said)?;
-    Ok(Parsed { line: said.unwrap(), unknown_fields })
-}
-
-#[cold]
-fn slowly<'a>(line: &'a str, known: &mut KnownErrors<'a>, listener: &mut impl Listener<'a>) -> Outcome<u32> {
-    let lowering = Lowering { line };
-    if let Some(place) = scan::too_deep(line) {
-        let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);
-        return Err(lowering.wrong("too_deep", place..place + 1, message, "one level too many"));
-    }
-    let fields = fields::read::<LineFields, LINE_FIELDS>(line).map_err(|error| lowering.no_object(&error))?;
-    if let Some((number, value)) = fields.twice {
-        return Err(lowering.twice(NAMES.get(number).copied().unwrap_or_default(), value));
-    }
-    lowering.line(&fields, known, listener)
 }
 
 /// What lowering a line adds to on its way.
@@ -148,13 +41,20 @@ struct Beside<'a, 'k> {
 
 /// Turns the fields of `line` into what they mean.
 #[derive(Clone, Copy)]
-struct Lowering<'a> {
+pub(super) struct Lowering<'a> {
     line: &'a str,
 }
 
 impl<'a> Lowering<'a> {
+    /// Of this line.
+    #[inline]
+    pub(super) fn of(line: &'a str) -> Lowering<'a> {
+        Lowering { line }
+    }
+
+    /// Tells `listener` what `fields` mean; returns how many of them nobody knows.
     #[inline(always)]
-    fn line(
+    pub(super) fn line(
         self,
         fields: &Fields<'a, LINE_FIELDS>,
         known: &mut KnownErrors<'a>,
@@ -468,7 +368,7 @@ impl<'a> Lowering<'a> {
         start..start + part.len()
     }
 
-    fn wrong(
+    pub(super) fn wrong(
         self,
         id: &'static str,
         span: Range<usize>,
@@ -482,7 +382,7 @@ impl<'a> Lowering<'a> {
         self.wrong("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), "not that")
     }
 
-    fn twice(self, name: &str, value: &str) -> Box<LineError> {
+    pub(super) fn twice(self, name: &str, value: &str) -> Box<LineError> {
         self.wrong(
             "duplicate_field",
             self.span(value),
@@ -505,7 +405,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Why the line is no JSON object.
-    fn no_object(self, error: &serde_json::Error) -> Box<LineError> {
+    pub(super) fn no_object(self, error: &serde_json::Error) -> Box<LineError> {
         let whole = self.whole();
         let first = self.line.as_bytes().get(whole.start).copied();
         if first == Some(b'[') || self.line.trim() == "{" {

@@ -5,6 +5,7 @@ mod errors;
 mod fields;
 mod forms;
 mod line;
+mod lines;
 mod lower;
 mod names;
 #[cfg(test)]
@@ -13,5 +14,6 @@ mod unfamiliar;
 
 pub use forms::KnownForms;
 pub use line::{AnswerLine, CallLine, Line, LineError, Listener, Parsed, is_field};
-pub use lower::{Lines, hash_of_line, parse_line};
+pub use lines::{Lines, parse_line};
+pub use lower::hash_of_line;
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};

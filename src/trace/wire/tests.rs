@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::lower::parse_slowly;
+use super::lines::parse_slowly;
 use super::names::NAMES;
 use super::*;
 use crate::time::{Duration, Instant};

@@ -1,0 +1,114 @@
+//! Lines of a trace, one after the other: which lane reads each. Knows no meanings.
+
+use crate::trace::scan::{self, Cursor};
+use crate::trace::wire::errors::KnownErrors;
+use crate::trace::wire::fields::{self, Fields};
+use crate::trace::wire::forms::KnownForms;
+use crate::trace::wire::line::{Line, Listener, Parsed};
+use crate::trace::wire::lower::{Lowering, Outcome};
+use crate::trace::wire::names::{LINE_FIELDS, LineFields, NAMES};
+
+/// Lines of a trace, one after the other: the whole interface between the reader and whatever scans JSON.
+#[derive(Debug)]
+pub struct Lines<'a, 'f> {
+    cursor: Cursor<'a>,
+    fields: Fields<'a, LINE_FIELDS>,
+    errors: KnownErrors<'a>,
+    forms: &'f mut KnownForms,
+}
+
+impl<'a, 'f> Lines<'a, 'f> {
+    /// The lines of `text`; `forms` are those that earlier lines had.
+    pub fn new(text: &'a str, forms: &'f mut KnownForms) -> Lines<'a, 'f> {
+        let (cursor, fields) = (Cursor::new(text), Fields::new(text));
+        Lines { cursor, fields, errors: KnownErrors::default(), forms }
+    }
+
+    /// Whether there are no more.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.cursor.peek().is_none()
+    }
+
+    /// Past the line here if it is blank.
+    #[inline]
+    pub fn pass_blank(&mut self) -> bool {
+        self.cursor.peek() != Some(b'{') && self.pass_white_space()
+    }
+
+    fn pass_white_space(&mut self) -> bool {
+        let mut ahead = self.cursor.clone();
+        let is_blank = ahead.take_line(self.cursor.offset()).trim_ascii().is_empty();
+        if is_blank {
+            self.cursor = ahead;
+        }
+        is_blank
+    }
+
+    /// Tells `listener` what the line here says, which is not blank, and moves past it. Returns the line without its
+    /// break, and how many of its fields nobody knows.
+    ///
+    /// # Errors
+    /// Anything but one JSON object whose known fields have their types; then the listener was told nothing.
+    #[inline]
+    pub fn parse(&mut self, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
+        let start = self.cursor.offset();
+        self.fields.clear();
+        let accepted = self.forms.accept(&mut self.cursor, &self.errors, &mut self.fields);
+        match accepted.and_then(|()| self.cursor.end_line(start)) {
+            Some(line) => (line, Lowering::of(line).line(&self.fields, &mut self.errors, listener)),
+            None => self.parse_new(start, listener),
+        }
+    }
+
+    /// The same of a line whose form is not known.
+    #[inline(never)]
+    fn parse_new(&mut self, start: usize, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
+        self.cursor.go_back(start);
+        self.fields.clear();
+        let accepted = fields::accept::<LineFields, LINE_FIELDS>(&mut self.cursor, &mut self.fields);
+        let end = self.cursor.offset();
+        match accepted.and_then(|()| self.cursor.end_line(start)) {
+            Some(line) => {
+                self.forms.learn(&self.fields, start, end);
+                (line, Lowering::of(line).line(&self.fields, &mut self.errors, listener))
+            }
+            None => {
+                let line = self.cursor.take_line(start);
+                (line, slowly(line, &mut self.errors, listener))
+            }
+        }
+    }
+}
+
+/// What one line says.
+///
+/// # Errors
+/// As [`Lines::parse`].
+pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
+    let mut said = None;
+    let (_, unknown_fields) = Lines::new(line, &mut KnownForms::default()).parse(&mut said);
+    Ok(Parsed { unknown_fields: unknown_fields?, line: said.unwrap_or(Line::Other) })
+}
+
+/// [`parse_line`] without the fast lane.
+#[cfg(test)]
+pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
+    let mut said = None;
+    let unknown_fields = slowly(line, &mut KnownErrors::default(), &mut said)?;
+    Ok(Parsed { line: said.unwrap(), unknown_fields })
+}
+
+#[cold]
+fn slowly<'a>(line: &'a str, known: &mut KnownErrors<'a>, listener: &mut impl Listener<'a>) -> Outcome<u32> {
+    let lowering = Lowering::of(line);
+    if let Some(place) = scan::too_deep(line) {
+        let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);
+        return Err(lowering.wrong("too_deep", place..place + 1, message, "one level too many"));
+    }
+    let fields = fields::read::<LineFields, LINE_FIELDS>(line).map_err(|error| lowering.no_object(&error))?;
+    if let Some((number, value)) = fields.twice {
+        return Err(lowering.twice(NAMES.get(number).copied().unwrap_or_default(), value));
+    }
+    lowering.line(&fields, known, listener)
+}
