@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::trace::canonical;
 use crate::trace::scan::{Cursor, MAX_DEPTH};
-use crate::trace::wire::names::NUMBERS;
+use crate::trace::wire::names::{NUMBERS, WORDY, WORDY_FIELDS};
 
 /// Which fields are known.
 pub trait Known {
@@ -54,6 +54,8 @@ pub struct Is {
     pub plain: u32,
     /// Is a number that was read.
     pub counted: u32,
+    /// What the wordy fields say, by their places among those; none where that was not looked at.
+    pub words: [Option<&'static str>; WORDY_FIELDS],
 }
 
 impl<'a, const N: usize> Fields<'a, N> {
@@ -102,6 +104,15 @@ impl<'a, const N: usize> Fields<'a, N> {
             return None;
         }
         self.numbers.get(number).copied()
+    }
+
+    /// What a wordy field says, in its quotes; none where it is absent or `null`.
+    #[inline]
+    pub fn word(&self, number: usize) -> Option<&'a str> {
+        match number.checked_sub(WORDY).and_then(|place| self.is.words.get(place)) {
+            Some(&Some(word)) => Some(word),
+            _ => self.field(number),
+        }
     }
 
     /// Whether no known field is there, not even as `null`.

@@ -7,21 +7,7 @@ use crate::trace::scan::{Cursor, MAX_DEPTH};
 use crate::trace::tree::{Steps, Tree};
 use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{Fields, Is, bit};
-use crate::trace::wire::names::{ANSWERS, ARGS, ERROR, LINE_FIELDS, NUMBERS, STATUS, STATUS_FROM, TYPE};
-
-/// Fields that say one of a few words, which belong to the form.
-const WORDY: [usize; 4] = [TYPE, STATUS, ANSWERS, STATUS_FROM];
-const WORDS: [&str; 9] = [
-    "\"tool_call\"",
-    "\"tool_result\"",
-    "\"run_end\"",
-    "\"ok\"",
-    "\"error\"",
-    "\"attempt\"",
-    "\"refresh\"",
-    "\"reversal\"",
-    "\"text\"",
-];
+use crate::trace::wire::names::{ARGS, ERROR, LINE_FIELDS, NUMBERS, WORDS, WORDY};
 
 /// The forms of some lines, and of the arguments in them.
 #[derive(Debug, Default)]
@@ -37,8 +23,6 @@ enum Value {
     Text(usize),
     /// A whole number of at most 15 digits, in a field of numbers.
     Number(usize),
-    /// One of a few words, in quotes; it belongs to what stands before it.
-    Word { number: usize, length: usize },
     /// Any other value but `null`.
     Any(usize),
     /// None: the object ends, and had these fields.
@@ -66,7 +50,6 @@ impl KnownForms {
                     fields.count(number, cursor.short_number()?);
                     fields.set(number, start, cursor.offset());
                 }
-                Value::Word { number, length } => fields.set(number, start - length, start),
                 Value::Any(number) => {
                     if matches!(cursor.peek()?, b'n' | ..=b' ') {
                         return None; // `null` or white space: another form
@@ -106,12 +89,9 @@ fn steps<'a>(fields: &Fields<'a, LINE_FIELDS>, start: usize, end: usize) -> Opti
     steps.go_on(start);
     for (number, place) in fields.in_order() {
         let value = fields.text().get(place.clone())?;
-        if WORDY.contains(&number) {
-            if !WORDS.contains(&value) {
-                return None;
-            }
-            steps.push(place.end, Value::Word { number, length: value.len() })?;
-            steps.go_on(place.end);
+        let wordy = number.checked_sub(WORDY).and_then(|place| Some((is.words.get_mut(place)?, WORDS.get(place)?)));
+        if let Some((word, known)) = wordy {
+            *word = Some(known.iter().find(|&&word| word == value)?); // it belongs to the form
         } else if is.plain & bit(number) != 0 {
             steps.push(place.start + 1, Value::Text(number))?;
             steps.go_on(place.end - 1);
@@ -140,13 +120,14 @@ mod tests {
         forms.learn(&fields, 0, cursor.offset());
     }
 
-    /// The present fields of a line of a known form.
+    /// What the fields of a line of a known form say, by their numbers.
     fn accepted(forms: &mut KnownForms, line: &str) -> Option<Vec<String>> {
         let padded = format!("{line}\n{}", " ".repeat(64)); // what is near the end of its text is parsed
         let (mut cursor, mut fields) = (Cursor::new(&padded), Fields::new(&padded));
         forms.accept(&mut cursor, &KnownErrors::default(), &mut fields)?;
         cursor.end_line(0)?;
-        Some(fields.in_order().into_iter().map(|(_, place)| padded[place].to_owned()).collect())
+        let said = (0..LINE_FIELDS).filter_map(|number| fields.word(number)).map(str::to_owned);
+        Some(said.collect())
     }
 
     #[test]
@@ -154,7 +135,7 @@ mod tests {
         let mut forms = KnownForms::default();
         learn(&mut forms, &CALL.replace("key", "idempotency_key"));
         let like = r#"{"type":"tool_call", "call_id":"d","tool":"s","at_ms":0,"idempotency_key":null,"args":[]}"#;
-        let expected = ["\"tool_call\"", "\"d\"", "\"s\"", "0", "[]"].map(str::to_owned);
+        let expected = ["0", "\"tool_call\"", "\"d\"", "\"s\"", "[]"].map(str::to_owned);
         assert_eq!(accepted(&mut forms, like), Some(expected.to_vec()));
         for other in [
             like.replace(", ", ","),

@@ -61,8 +61,8 @@ impl<'a> Lowering<'a> {
         listener: &mut impl Listener<'a>,
     ) -> Outcome<u32> {
         let mut beside = Beside { unknown_fields: fields.unknown, known };
-        let answered = fields.field(STATUS).or(fields.field(ERROR)).is_some();
-        match fields.field(TYPE) {
+        let answered = fields.word(STATUS).or(fields.field(ERROR)).is_some();
+        match fields.word(TYPE) {
             Some("\"tool_call\"") if answered => self.both(fields, &mut beside, listener)?,
             Some("\"tool_call\"") => listener.call(self.call(fields)?, None),
             Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut beside)?),
@@ -130,13 +130,13 @@ impl<'a> Lowering<'a> {
     fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<RecordedAnswer> {
         let reply = self.reply(fields, beside)?;
         Ok(RecordedAnswer {
-            to: fields.field(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
+            to: fields.word(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
             attempt: self.attempt(fields)?,
             started: self.millis_of(fields, STARTED)?.map(Instant::from_micros),
             at: self.time(fields)?,
             reply,
             inferred: false,
-            from_text: fields.field(STATUS_FROM) == Some("\"text\""),
+            from_text: fields.word(STATUS_FROM) == Some("\"text\""),
             line_hash: self.line_hash(fields, beside),
             place: Place::default(),
         })
@@ -159,7 +159,7 @@ impl<'a> Lowering<'a> {
     #[inline(always)]
     fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Reply> {
         let error = fields.field(ERROR);
-        match fields.field(STATUS) {
+        match fields.word(STATUS) {
             Some("\"ok\"") => match error {
                 None => Ok(Reply::Ok),
                 Some(raw) => {

@@ -9,21 +9,24 @@ pub(super) const ATTEMPT: usize = 2;
 pub(super) const TIMEOUT: usize = 3;
 /// The fields above hold numbers.
 pub(super) const NUMBERS: usize = 4;
+/// The next fields say one of [`WORDS`] each.
+pub(super) const WORDY: usize = 4;
+pub(super) const WORDY_FIELDS: usize = 4;
 pub(super) const TYPE: usize = 4;
-pub(super) const RUN: usize = 5;
-pub(super) const ID: usize = 6;
-pub(super) const TOOL: usize = 7;
-pub(super) const AT: usize = 8;
-pub(super) const ARGS: usize = 9;
-pub(super) const KEY: usize = 10;
-pub(super) const EVIDENCE: usize = 11;
-pub(super) const TOKEN: usize = 12;
-pub(super) const STATUS: usize = 13;
-pub(super) const ERROR: usize = 14;
-pub(super) const ANSWERS: usize = 15;
+pub(super) const STATUS: usize = 5;
+pub(super) const ANSWERS: usize = 6;
+pub(super) const STATUS_FROM: usize = 7;
+pub(super) const RUN: usize = 8;
+pub(super) const ID: usize = 9;
+pub(super) const TOOL: usize = 10;
+pub(super) const AT: usize = 11;
+pub(super) const ARGS: usize = 12;
+pub(super) const KEY: usize = 13;
+pub(super) const EVIDENCE: usize = 14;
+pub(super) const TOKEN: usize = 15;
+pub(super) const ERROR: usize = 16;
 /// Where an import found what the line says; for people.
-pub(super) const SOURCE: usize = 16;
-pub(super) const STATUS_FROM: usize = 17;
+pub(super) const SOURCE: usize = 17;
 /// Tells the foreign row that a line was made of from others.
 pub(super) const ROW: usize = 18;
 pub(super) const LINE_FIELDS: usize = 19;
@@ -34,6 +37,9 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "attempt",
     "timeout_ms",
     "type",
+    "status",
+    "answers",
+    "status_from",
     "run_id",
     "call_id",
     "tool",
@@ -42,12 +48,17 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "idempotency_key",
     "evidence_refs",
     "reversal_token",
-    "status",
     "error",
-    "answers",
     "source",
-    "status_from",
     "row",
+];
+
+/// What each wordy field may say, as it is written.
+pub(super) const WORDS: [&[&str]; WORDY_FIELDS] = [
+    &["\"tool_call\"", "\"tool_result\"", "\"run_end\""],
+    &["\"ok\"", "\"error\""],
+    &["\"attempt\"", "\"refresh\"", "\"reversal\""],
+    &["\"text\""],
 ];
 
 /// The fields of a line.

@@ -170,6 +170,18 @@ fn arguments_may_hold_numbers_of_any_length_and_nest_to_the_limit() {
 }
 
 #[test]
+fn a_word_in_the_wrong_field_is_wrong_every_time() {
+    let text = r#"{"call_id":"1","status":"attempt"}"#;
+    let (all, mut forms) = (format!("{text}\n").repeat(4), KnownForms::default());
+    let mut lines = Lines::new(&all, &mut forms);
+    while !lines.is_over() {
+        let (line, said) = lines.parse(&mut None);
+        let error = said.unwrap_err();
+        assert_eq!((error.id, &line[error.span]), ("unknown_value", "\"attempt\""));
+    }
+}
+
+#[test]
 fn an_object_does_not_go_on_in_the_next_line() {
     let text = "{\"tool\":\"a\",\n\"call_id\":\"1\"}\n{\"tool\":\"b\"}\n";
     let mut forms = KnownForms::default();
