@@ -25,4 +25,5 @@ pub mod slice;
 mod text;
 pub mod toolfacts;
 pub mod trouble;
+pub mod window;
 pub mod wire;
