@@ -149,6 +149,7 @@ impl Recording {
     /// Makes room for what `take` will note of these calls. Done in one go, because entries that do not depend on one
     /// another wait for memory at the same time.
     pub fn make_room(&mut self, calls: &[ClosedCall], facts: &[ToolFacts]) {
+        self.recent.fetch(calls.iter().map(|closed| closed.marks.same));
         for (closed, &facts) in calls.iter().zip(facts) {
             if sum_of(closed, facts) == Sum::Whole {
                 self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::trace::hash::half;
+use crate::trace::processor::fetch;
 
 /// The last things of a stream, numbered from 1.
 #[derive(Debug)]
@@ -18,6 +19,7 @@ pub struct Window<T> {
 }
 
 #[derive(Debug)]
+#[repr(align(64))] // what fits into so many bytes is fetched from memory at once
 struct Slot<T> {
     mark: u128,
     /// The one before it in its bucket, which may be gone; 0: none.
@@ -63,6 +65,16 @@ impl<T> Window<T> {
                 return Some(number);
             }
             number = slot.before;
+        }
+    }
+
+    /// Has brought near what [`Window::find`] and [`Window::push`] will look at for these marks. Done for several at once,
+    /// for then they do not wait for memory one after the other.
+    pub fn fetch(&self, marks: impl Iterator<Item = u128> + Clone) {
+        marks.clone().for_each(|mark| fetch(&self.newest[self.bucket(mark)]));
+        for mark in marks {
+            let newest = self.index(self.newest[self.bucket(mark)]).and_then(|index| self.slots.get(index));
+            newest.into_iter().for_each(fetch);
         }
     }
 

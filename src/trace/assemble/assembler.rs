@@ -116,6 +116,10 @@ impl<'a> Assembler<'a> {
         self.firsts.kind = self.firsts.kind.take().or(digest.firsts.kind.map(placed));
         self.firsts.field = self.firsts.field.take().or(digest.firsts.field.map(placed));
         let given_out = closed.len();
+        self.open.fetch(digest.entries.iter().filter_map(|entry| match entry {
+            Entry::Call(traced) => Some(traced.marks.id),
+            Entry::Answer(_) | Entry::RunEnd(_) => None, // what is answered is near: most answers come soon
+        }));
         for entry in digest.entries.drain(..) {
             match entry {
                 Entry::Call(traced) => self.call(traced, before, closed),

@@ -63,6 +63,11 @@ impl OpenCalls {
         self.0.find(id).filter(|&number| self.get(number).is_some_and(|open| !open.forgotten))
     }
 
+    /// Has brought near what these labels need.
+    pub fn fetch(&self, ids: impl Iterator<Item = u128> + Clone) {
+        self.0.fetch(ids);
+    }
+
     /// Adds a call of `run` behind the others.
     #[inline]
     pub fn push(&mut self, traced: Box<TracedCall>, run: RunSlot, runs: &mut Runs) {
