@@ -1,79 +1,112 @@
 //! Time of the simulation: whole microseconds that saturate. Reads no clock and knows no floats.
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 /// A point in virtual time: microseconds since the simulation's (or the trace's) zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Instant(u64);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(Micros);
 
 /// A span of virtual time in microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Duration(u64);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(Micros);
+
+/// Microseconds and one more, so that a time that may be missing takes up no more room than one that is there: a trace
+/// has millions. The end of time is one microsecond before the last that 64 bits can say.
+type Micros = NonZeroU64;
+
+const fn stored(micros: u64) -> Micros {
+    Micros::MIN.saturating_add(micros)
+}
 
 impl Instant {
     /// Virtual time zero.
-    pub const ZERO: Instant = Instant(0);
+    pub const ZERO: Instant = Instant::from_micros(0);
 
     /// The instant `micros` microseconds after zero.
     pub const fn from_micros(micros: u64) -> Instant {
-        Instant(micros)
+        Instant(stored(micros))
     }
 
     /// The instant `millis` milliseconds after zero, saturating.
     pub const fn from_millis(millis: u64) -> Instant {
-        Instant(millis.saturating_mul(1_000))
+        Instant::from_micros(millis.saturating_mul(1_000))
     }
 
     /// Microseconds since zero.
     pub const fn as_micros(self) -> u64 {
-        self.0
+        self.0.get() - 1
     }
 
     /// The span from `earlier` to `self`; zero if `earlier` is later.
     pub const fn since(self, earlier: Instant) -> Duration {
-        Duration(self.0.saturating_sub(earlier.0))
+        Duration::from_micros(self.as_micros().saturating_sub(earlier.as_micros()))
     }
 
     /// This instant moved later by `span`, saturating at the end of time.
     pub const fn plus(self, span: Duration) -> Instant {
-        Instant(self.0.saturating_add(span.0))
+        Instant(self.0.saturating_add(span.as_micros()))
     }
 }
 
 impl Duration {
     /// No time at all.
-    pub const ZERO: Duration = Duration(0);
+    pub const ZERO: Duration = Duration::from_micros(0);
 
     /// A span of `micros` microseconds.
     pub const fn from_micros(micros: u64) -> Duration {
-        Duration(micros)
+        Duration(stored(micros))
     }
 
     /// A span of `millis` milliseconds, saturating.
     pub const fn from_millis(millis: u64) -> Duration {
-        Duration(millis.saturating_mul(1_000))
+        Duration::from_micros(millis.saturating_mul(1_000))
     }
 
     /// The span in microseconds.
     pub const fn as_micros(self) -> u64 {
-        self.0
+        self.0.get() - 1
     }
 
     /// The span in whole milliseconds, rounded down.
     pub const fn as_millis(self) -> u64 {
-        self.0 / 1_000
+        self.as_micros() / 1_000
     }
 
     /// The sum, saturating.
     pub const fn plus(self, other: Duration) -> Duration {
-        Duration(self.0.saturating_add(other.0))
+        Duration(self.0.saturating_add(other.as_micros()))
+    }
+}
+
+impl Default for Instant {
+    fn default() -> Instant {
+        Instant::ZERO
+    }
+}
+
+impl Default for Duration {
+    fn default() -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl fmt::Debug for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instant").field(&self.as_micros()).finish()
+    }
+}
+
+impl fmt::Debug for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Duration").field(&self.as_micros()).finish()
     }
 }
 
 /// Milliseconds, with up to three decimals where the span is not whole: `200`, `0.5`.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, rest) = (self.0 / 1_000, self.0 % 1_000);
+        let (whole, rest) = (self.as_micros() / 1_000, self.as_micros() % 1_000);
         if rest == 0 {
             return write!(f, "{whole}");
         }
@@ -91,7 +124,9 @@ mod tests {
         let end = Instant::from_micros(u64::MAX);
         assert_eq!(end.plus(Duration::from_millis(1)), end);
         assert_eq!(Instant::ZERO.since(end), Duration::ZERO);
-        assert_eq!(Duration::from_millis(u64::MAX).as_micros(), u64::MAX);
+        assert_eq!(Duration::from_millis(u64::MAX).as_micros(), u64::MAX - 1);
+        assert_eq!(Instant::from_micros(7).plus(Duration::from_micros(5)).as_micros(), 12);
+        assert_eq!(size_of::<Option<Instant>>(), size_of::<u64>());
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! From a failure to its verdict.
 
 mod condition;
+mod memo;
 mod reading;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 pub use condition::{Condition, Trial};
+pub use memo::{Failed, Memo};
 pub use reading::{reads_as_denial, reads_as_processed, reads_as_refusal};
 pub use rules::{Classification, Classifier, Signal};

@@ -72,6 +72,8 @@ pub struct Classification {
 pub struct Classifier {
     rules: Vec<(Vec<Check>, VerdictId)>,
     otherwise: VerdictId,
+    asks_for_tools: bool,
+    asks_for_attempts: bool,
 }
 
 impl Classifier {
@@ -80,6 +82,8 @@ impl Classifier {
         Classifier {
             rules: playbook.rules.iter().map(|rule| (Check::of(&rule.when), rule.verdict)).collect(),
             otherwise: playbook.otherwise,
+            asks_for_tools: playbook.rules.iter().any(|rule| !rule.when.tool.is_empty()),
+            asks_for_attempts: playbook.rules.iter().any(|rule| !rule.when.attempt.is_empty()),
         }
     }
 
@@ -92,6 +96,16 @@ impl Classifier {
             }
         }
         Classification { verdict: self.otherwise, rule: None }
+    }
+
+    /// Whether any rule asks for the tool's name.
+    pub(super) fn asks_for_tools(&self) -> bool {
+        self.asks_for_tools
+    }
+
+    /// Whether any rule asks for the attempt's number.
+    pub(super) fn asks_for_attempts(&self) -> bool {
+        self.asks_for_attempts
     }
 
     /// Every rule up to the first that matches, with what each of its conditions asked and found.

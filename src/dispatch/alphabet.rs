@@ -1,6 +1,6 @@
 //! What goes into the machine and what comes out: small, closed, and never a raw result.
 
-use crate::event::{Asked, DecisionEvent, Provenance};
+use crate::event::{Asked, Decision, DecisionEvent, Provenance};
 use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RuleId, TokenId, ToolId, VerdictId};
 use crate::playbook::model::Access;
 use crate::time::{Duration, Instant};
@@ -103,9 +103,9 @@ pub enum Input {
     Woken(CallId),
 }
 
-/// What the machine tells the world.
+/// What the machine wants of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Output {
+pub enum Want {
     /// Ask the upstream, and answer with `Input::Answered`.
     Ask {
         /// For this call.
@@ -122,6 +122,21 @@ pub enum Output {
         /// Then.
         at: Instant,
     },
-    /// Something was decided or seen.
-    Event(DecisionEvent),
+}
+
+/// What the machine tells the world: it is written here at once and copied no more, because a trace has millions of
+/// events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// What was decided or seen.
+    pub events: Vec<DecisionEvent>,
+    /// What is wanted.
+    pub wants: Vec<Want>,
+}
+
+impl Outputs {
+    #[inline]
+    pub(super) fn emit(&mut self, at: Instant, call: CallId, what: Decision) {
+        self.events.push(DecisionEvent { at, call, what });
+    }
 }

@@ -37,8 +37,6 @@ pub(super) struct CallState {
     pub evidence: EvidenceId,
     /// Refreshes asked for.
     pub refreshes: u32,
-    /// Retries scheduled, by the verdict that scheduled them; in order of first use.
-    pub retries: Vec<(VerdictId, u32)>,
     /// The claim over the attempts that ended; none before the first.
     pub claim: Option<EffectClaim>,
     /// The verdict of the first failure.
@@ -56,24 +54,10 @@ impl CallState {
             attempts: 0,
             evidence: facts.evidence,
             refreshes: 0,
-            retries: Vec::new(),
             claim: None,
             first_verdict: None,
             first_error: None,
             last_error: None,
-        }
-    }
-
-    /// Retries that `verdict` has scheduled.
-    pub(super) fn retries_of(&self, verdict: VerdictId) -> u32 {
-        self.retries.iter().find(|(by, _)| *by == verdict).map_or(0, |(_, count)| *count)
-    }
-
-    /// Counts one more retry of `verdict`.
-    pub(super) fn count_retry(&mut self, verdict: VerdictId) {
-        match self.retries.iter_mut().find(|(by, _)| *by == verdict) {
-            Some((_, count)) => *count = count.saturating_add(1),
-            None => self.retries.push((verdict, 1)),
         }
     }
 

@@ -22,14 +22,11 @@
 //! and hashed. Admission (graph, registry, dedupe, transaction, budget, breaker, permit) will stand before
 //! attempt 1.
 
-use std::collections::VecDeque;
-
-use super::alphabet::{CallFacts, Failure, Input, Output, Reaction, Seen};
+use super::alphabet::{CallFacts, Failure, Input, Outputs, Reaction, Seen, Want};
 use super::backoff::{self, Spent};
 use super::call::{CallState, Phase};
 use crate::event::{
-    Asked, Decision, DecisionEvent, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, RefusedWhy, Status, StopReason,
-    SuppressedWhy,
+    Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, RefusedWhy, Status, StopReason, SuppressedWhy,
 };
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, TokenId, VerdictId};
 use crate::playbook::model::{
@@ -43,7 +40,8 @@ pub struct Machine {
     calls: Vec<CallState>,
     /// Tokens that were sent for redemption; a token is sent once, whatever came of it.
     redeemed: Vec<TokenId>,
-    outputs: VecDeque<Output>,
+    /// Retries scheduled, by call and by the verdict that scheduled them; in order of first use.
+    retries: Vec<(CallId, VerdictId, u32)>,
 }
 
 impl Machine {
@@ -52,23 +50,23 @@ impl Machine {
         Machine::default()
     }
 
-    /// Takes what happened at `now` and queues what follows from it.
-    pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input) {
+    /// Takes what happened at `now`, and adds what follows from it to `out`.
+    pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut Outputs) {
         match input {
-            Input::Call(call, facts) => self.on_call(now, call, facts),
+            Input::Call(call, facts) => self.on_call(now, call, facts, out),
             Input::Answered { call, asked, reaction, seen } => {
                 if let Some(phase) = self.phase(call) {
-                    Step { machine: self, playbook, now, call }.on_answered(phase, asked, reaction, seen);
+                    Step { machine: self, playbook, now, call, out }.on_answered(phase, asked, reaction, seen);
                 }
             }
             Input::Woken(call) => {
                 if let Some(Phase::Backoff(attempt)) = self.phase(call) {
-                    Step { machine: self, playbook, now, call }.start(attempt);
+                    Step { machine: self, playbook, now, call, out }.start(attempt);
                 }
             }
             Input::Late { call, attempt, failed } => {
                 let status = failed.map_or(Status::Ok, Status::Failed);
-                self.emit(now, call, Decision::LateAnswer { attempt, status });
+                out.emit(now, call, Decision::LateAnswer { attempt, status });
             }
         }
     }
@@ -76,11 +74,6 @@ impl Machine {
     /// Notes a token that was sent for redemption by a call that another machine drives.
     pub fn note_redeemed(&mut self, token: TokenId) {
         self.redeemed.push(token);
-    }
-
-    /// What the machine wants next, until there is nothing more.
-    pub fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
     }
 
     /// The outcome of a call that has ended.
@@ -95,32 +88,42 @@ impl Machine {
     pub fn clear(&mut self) {
         self.calls.clear();
         self.redeemed.clear();
-        self.outputs.clear();
+        self.retries.clear();
     }
 
-    fn on_call(&mut self, now: Instant, call: CallId, facts: CallFacts) {
+    fn on_call(&mut self, now: Instant, call: CallId, facts: CallFacts, out: &mut Outputs) {
         if call.index() != self.calls.len() {
             return; // numbers are given out without gaps; another number is not a call
         }
         self.calls.push(CallState::new(facts));
-        self.send(now, call, AttemptNo::FIRST);
+        self.send(now, call, AttemptNo::FIRST, out);
     }
 
     fn phase(&self, call: CallId) -> Option<Phase> {
         self.calls.get(call.index()).map(|state| state.phase)
     }
 
-    fn emit(&mut self, now: Instant, call: CallId, what: Decision) {
-        self.outputs.push_back(Output::Event(DecisionEvent { at: now, call, what }));
+    /// Retries that `verdict` has scheduled for `call`.
+    fn retries_of(&self, call: CallId, verdict: VerdictId) -> u32 {
+        let known = self.retries.iter().find(|(of, by, _)| (*of, *by) == (call, verdict));
+        known.map_or(0, |(_, _, count)| *count)
     }
 
-    fn send(&mut self, now: Instant, call: CallId, attempt: AttemptNo) {
+    /// Counts one more.
+    fn count_retry(&mut self, call: CallId, verdict: VerdictId) {
+        match self.retries.iter_mut().find(|(of, by, _)| (*of, *by) == (call, verdict)) {
+            Some((_, _, count)) => *count = count.saturating_add(1),
+            None => self.retries.push((call, verdict, 1)),
+        }
+    }
+
+    fn send(&mut self, now: Instant, call: CallId, attempt: AttemptNo, out: &mut Outputs) {
         let Some(state) = self.calls.get_mut(call.index()) else { return };
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
         let evidence = state.evidence;
-        self.emit(now, call, Decision::AttemptStarted { attempt, evidence });
-        self.outputs.push_back(Output::Ask { call, asked: Asked::Attempt(attempt), evidence });
+        out.emit(now, call, Decision::AttemptStarted { attempt, evidence });
+        out.wants.push(Want::Ask { call, asked: Asked::Attempt(attempt), evidence });
     }
 }
 
@@ -130,6 +133,7 @@ struct Step<'a> {
     playbook: &'a Playbook,
     now: Instant,
     call: CallId,
+    out: &'a mut Outputs,
 }
 
 impl Step<'_> {
@@ -138,15 +142,15 @@ impl Step<'_> {
     }
 
     fn emit(&mut self, what: Decision) {
-        self.machine.emit(self.now, self.call, what);
+        self.out.emit(self.now, self.call, what);
     }
 
     fn ask(&mut self, asked: Asked, evidence: EvidenceId) {
-        self.machine.outputs.push_back(Output::Ask { call: self.call, asked, evidence });
+        self.out.wants.push(Want::Ask { call: self.call, asked, evidence });
     }
 
     fn start(&mut self, attempt: AttemptNo) {
-        self.machine.send(self.now, self.call, attempt);
+        self.machine.send(self.now, self.call, attempt, self.out);
     }
 
     fn on_answered(&mut self, phase: Phase, asked: Asked, reaction: Reaction, seen: Seen) {
@@ -221,17 +225,18 @@ impl Step<'_> {
             return self.suppress(why, retry.on_unsafe);
         }
         let (now, limits) = (self.now, &self.playbook.limits);
+        let retries = self.machine.retries_of(self.call, verdict);
         let state = self.state();
-        let spent = Spent { attempts: state.attempts, retries: state.retries_of(verdict), since: state.facts.at, now };
+        let spent = Spent { attempts: state.attempts, retries, since: state.facts.at, now };
         match backoff::next_delay(retry, limits, spent, failure.retry_after) {
             Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
             Ok(delay) => {
                 let attempt = AttemptNo::new(spent.attempts).next();
                 let due = now.plus(delay);
-                state.count_retry(verdict);
                 state.phase = Phase::Backoff(attempt);
+                self.machine.count_retry(self.call, verdict);
                 self.emit(Decision::RetryScheduled { attempt, delay, due });
-                self.machine.outputs.push_back(Output::Wake { call: self.call, at: due });
+                self.out.wants.push(Want::Wake { call: self.call, at: due });
             }
         }
     }

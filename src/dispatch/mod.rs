@@ -8,5 +8,5 @@ mod machine;
 #[cfg(test)]
 mod tests;
 
-pub use alphabet::{CallFacts, Failure, Input, Output, Reaction, Seen};
+pub use alphabet::{CallFacts, Failure, Input, Outputs, Reaction, Seen, Want};
 pub use machine::Machine;

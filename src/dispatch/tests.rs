@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use super::{CallFacts, Failure, Input, Machine, Output, Reaction, Seen};
+use super::{CallFacts, Failure, Input, Machine, Outputs, Reaction, Seen, Want};
 use crate::event::{
     Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, Provenance, RefusedWhy, StopReason,
     SuppressedWhy,
@@ -82,23 +82,24 @@ fn failed(verdict: u16) -> Reaction {
 /// A machine driven by a list of reactions: each answers the next thing that it asks for, 10 ms later.
 fn drive(playbook: &Playbook, facts: CallFacts, reactions: &[Reaction]) -> (Vec<Decision>, Outcome) {
     let mut machine = Machine::new();
-    let (mut now, mut decisions, mut reactions) = (Instant::ZERO, Vec::new(), reactions.iter());
-    machine.handle_input(playbook, now, Input::Call(CALL, facts));
-    while let Some(output) = machine.poll_output() {
-        match output {
-            Output::Event(event) => decisions.push(event.what),
-            Output::Wake { at, .. } => {
+    let (mut now, mut out, mut reactions) = (Instant::ZERO, Outputs::default(), reactions.iter());
+    machine.handle_input(playbook, now, Input::Call(CALL, facts), &mut out);
+    while let Some(want) = out.wants.pop() {
+        let input = match want {
+            Want::Wake { at, .. } => {
                 now = at;
-                machine.handle_input(playbook, now, Input::Woken(CALL));
+                Input::Woken(CALL)
             }
-            Output::Ask { asked, .. } => {
+            Want::Ask { asked, .. } => {
                 now = now.plus(Duration::from_millis(10));
                 let reaction = reactions.next().copied().unwrap_or(Reaction::Unanswered);
-                machine.handle_input(playbook, now, Input::Answered { call: CALL, asked, reaction, seen: SEEN });
+                Input::Answered { call: CALL, asked, reaction, seen: SEEN }
             }
-        }
+        };
+        machine.handle_input(playbook, now, input, &mut out);
     }
     assert_eq!(reactions.len(), 0, "the machine asked for less than the test answers");
+    let decisions = out.events.iter().map(|event| event.what).collect();
     (decisions, machine.outcome(CALL).expect("the call ended"))
 }
 
@@ -242,21 +243,19 @@ fn a_reversal_that_was_not_answered_leaves_the_effect_unknown() {
 
 #[test]
 fn a_token_is_redeemed_once_even_by_two_calls() {
-    let (book, mut machine) = (playbook(), Machine::new());
+    let (book, mut machine, mut out) = (playbook(), Machine::new(), Outputs::default());
     let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
-    let mut asked = Vec::new();
     for call in [CallId(0), CallId(1)] {
-        machine.handle_input(&book, Instant::ZERO, Input::Call(call, facts));
+        machine.handle_input(&book, Instant::ZERO, Input::Call(call, facts), &mut out);
         let attempt = Asked::Attempt(AttemptNo::FIRST);
         let answer = Input::Answered { call, asked: attempt, reaction: failed(TAKE_BACK), seen: SEEN };
-        machine.handle_input(&book, Instant::ZERO, answer);
+        machine.handle_input(&book, Instant::ZERO, answer, &mut out);
     }
-    while let Some(output) = machine.poll_output() {
-        if let Output::Ask { asked: Asked::Reversal, call, .. } = output {
-            asked.push(call);
-        }
-    }
-    assert_eq!(asked, [CallId(0)]);
+    let reversals = out.wants.iter().filter_map(|want| match *want {
+        Want::Ask { asked: Asked::Reversal, call, .. } => Some(call),
+        _ => None,
+    });
+    assert_eq!(reversals.collect::<Vec<_>>(), [CallId(0)]);
 }
 
 #[test]
@@ -279,10 +278,9 @@ fn a_guard_that_is_off_lets_the_unsafe_retry_pass() {
 
 #[test]
 fn an_answer_that_nobody_waits_for_decides_nothing() {
-    let (book, mut machine) = (playbook(), Machine::new());
-    machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()));
-    while machine.poll_output().is_some() {}
-    let before = machine.clone();
+    let (book, mut machine, mut out) = (playbook(), Machine::new(), Outputs::default());
+    machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()), &mut out);
+    let before = (machine.clone(), out.clone());
     let stray = |asked| Input::Answered { call: CALL, asked, reaction: Reaction::Ok, seen: SEEN };
     for input in [
         stray(Asked::Attempt(AttemptNo::new(2))),
@@ -291,22 +289,22 @@ fn an_answer_that_nobody_waits_for_decides_nothing() {
         Input::Woken(CallId(9)),
         Input::Call(CallId(9), unkeyed_write()),
     ] {
-        machine.handle_input(&book, Instant::ZERO, input);
-        assert_eq!(machine, before);
+        machine.handle_input(&book, Instant::ZERO, input, &mut out);
+        assert_eq!((&machine, &out), (&before.0, &before.1));
     }
 }
 
 #[test]
 fn equal_machines_hash_alike_and_a_clone_goes_its_own_way() {
-    let (book, mut machine) = (playbook(), Machine::new());
-    machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, keyed_write()));
+    let (book, mut machine, mut out) = (playbook(), Machine::new(), Outputs::default());
+    machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, keyed_write()), &mut out);
     let twin = machine.clone();
     let hasher = foldhash::fast::FixedState::default();
     let hash = |machine: &Machine| hasher.hash_one(machine);
     assert_eq!(hash(&machine), hash(&twin));
     let asked = Asked::Attempt(AttemptNo::FIRST);
     let answer = Input::Answered { call: CALL, asked, reaction: Reaction::Ok, seen: SEEN };
-    machine.handle_input(&book, Instant::ZERO, answer);
+    machine.handle_input(&book, Instant::ZERO, answer, &mut out);
     assert_ne!(machine, twin);
     assert_ne!(hash(&machine), hash(&twin));
     fn is_hash<T: Hash + Eq + Clone>(_: &T) {}

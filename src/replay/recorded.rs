@@ -3,8 +3,7 @@
 //! bytes a declared write that succeeded (in a table that is at least half full).
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::VecDeque;
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::event::{ErrorFacts, Finding, FindingBy, FindingId};
@@ -12,14 +11,15 @@ use crate::ids::{AttemptNo, CallId};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::Plan;
 use crate::trace::assemble::{ClosedCall, Story};
-use crate::trace::hash::{AsIsState, half};
+use crate::trace::hash::AsIsState;
 use crate::trace::model::Reply;
+use crate::trace::window::Window;
 
 use super::attempts;
 use super::counts::Counts;
 
 /// Calls that are looked back at for loops and resends.
-const WINDOW: usize = 10_000;
+const WINDOW: u64 = 10_000;
 
 /// The same call more often than this within the window is a loop.
 const LOOP: u32 = 10;
@@ -42,9 +42,11 @@ impl std::hash::Hash for IntentKey {
     }
 }
 
-/// What is known of one call among the last ones.
-#[derive(Clone, Debug, Default)]
+/// What is known of one call among the last ones; of identical ones the newest has it.
+#[derive(Debug, Default)]
 struct Recent {
+    /// There is a newer one.
+    is_old: bool,
     count: u32,
     /// The line of its last failure; 0: it did not fail last.
     failed_on: u64,
@@ -96,8 +98,7 @@ impl PossibleDuplicates {
 #[derive(Debug, Default)]
 pub struct Recording {
     effects: HashMap<IntentKey, u32, AsIsState>,
-    recent: HashMap<u64, Recent, AsIsState>,
-    order: VecDeque<u64>,
+    recent: Window<Recent>,
     possible_duplicates: PossibleDuplicates,
 }
 
@@ -106,12 +107,12 @@ impl Recording {
     /// `plans` say of it.
     pub fn take(&mut self, closed: &ClosedCall, facts: ToolFacts, plans: &[Plan], mut findings: impl FnMut(Finding)) {
         let effects = net_effects(&closed.story, facts);
-        let recent = self.remember(half(closed.marks.same));
+        let recent = self.remember(closed.marks.same);
         recent.count += 1;
         if recent.count > LOOP {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
-        if recent.takes_futile_retry(&closed.story) {
+        if recent.takes_futile_retry(closed.call.place.line, &closed.story) {
             findings(finding(FindingId::FutileRetry, recent.failures - 1));
         }
         let in_doubt =
@@ -148,14 +149,12 @@ impl Recording {
     /// Makes room for what `take` will note of these calls. Done in one go, because entries that do not depend on one
     /// another wait for memory at the same time.
     pub fn make_room(&mut self, calls: &[ClosedCall], facts: &[ToolFacts]) {
+        self.recent.fetch(calls.iter().map(|closed| closed.marks.same));
         for (closed, &facts) in calls.iter().zip(facts) {
-            self.recent.entry(half(closed.marks.same)).or_default();
             if sum_of(closed, facts) == Sum::Whole {
                 self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
             }
         }
-        let oldest = self.order.iter().take(calls.len()).filter(|mark| self.recent.contains_key(mark));
-        std::hint::black_box(oldest.count());
     }
 
     /// By tool: calls that may have made an effect again.
@@ -164,18 +163,21 @@ impl Recording {
     }
 
     /// The entry of a call; the oldest of the window is forgotten.
-    fn remember(&mut self, same: u64) -> &mut Recent {
-        self.order.push_back(same);
-        if self.order.len() > WINDOW {
-            let oldest = self.order.pop_front().map(|mark| self.recent.entry(mark));
-            if let Some(Entry::Occupied(mut oldest)) = oldest {
-                oldest.get_mut().count -= 1;
-                if oldest.get().count == 0 {
-                    oldest.remove();
-                }
-            }
+    fn remember(&mut self, same: u128) -> &mut Recent {
+        if self.recent.next() - self.recent.first() >= WINDOW
+            && let Some((mark, Recent { is_old: true, .. })) = self.recent.pop_first(|_| true)
+            && let Some(newest) = self.newest(mark)
+        {
+            newest.count -= 1;
         }
-        self.recent.entry(same).or_default()
+        let earlier = self.newest(same);
+        let known = earlier.map(|earlier| std::mem::replace(earlier, Recent { is_old: true, ..Recent::default() }));
+        self.recent.push(same, known.unwrap_or_default())
+    }
+
+    fn newest(&mut self, same: u128) -> Option<&mut Recent> {
+        let number = self.recent.find(same)?;
+        self.recent.get_mut(number)
     }
 }
 
@@ -197,8 +199,8 @@ impl Recent {
         before > 0 && self.maybe.ask(closed, facts, plans)
     }
 
-    /// Books how the call ended, and says whether it failed as it had before, with nothing written between.
-    fn takes_futile_retry(&mut self, story: &Story) -> bool {
+    /// Books how the call at `line` ended, and says whether it failed as it had before, with nothing written between.
+    fn takes_futile_retry(&mut self, line: u64, story: &Story) -> bool {
         if story.attempts == 0 {
             return false;
         }
@@ -207,7 +209,7 @@ impl Recent {
             self.failures = 0;
             return false;
         }
-        let sent_after = failed_before != 0 && story.place.line > failed_before;
+        let sent_after = failed_before != 0 && line > failed_before;
         let again = sent_after && story.last_write <= failed_before;
         self.failures = if again { self.failures.saturating_add(1) } else { 1 };
         self.failed_on = story.failed_on.max(failed_before);

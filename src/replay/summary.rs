@@ -1,8 +1,6 @@
 //! The sums over all calls of a replay under one playbook. Made in parts that add up; decides nothing.
 
 use crate::event::{Asked, Decision, EffectClaim, FindingBy, FindingId, LedgerKind, OutcomeKind, Provenance, Status};
-use crate::ids::VerdictId;
-use crate::playbook::model::UNCLASSIFIED;
 use crate::sim::{Plan, Record};
 use crate::time::Duration;
 use crate::trace::model::{RecordedCall, Reply};
@@ -181,7 +179,7 @@ impl Summary {
                 Decision::AttemptFinished { status: Status::Failed(error), .. } => last = error,
                 Decision::FailureClassified { verdict, rule, .. } => {
                     add_at(&mut self.verdicts, verdict.index());
-                    if rule.is_none() && is_unclassified(plan, verdict) {
+                    if rule.is_none() && plan.reserved.unclassified == Some(verdict) {
                         let error = last.and_then(|id| record.error(id));
                         write_template(error.and_then(|error| error.message.as_deref()).unwrap_or(""), scratch);
                         self.unclassified.add(scratch, 1);
@@ -225,10 +223,6 @@ impl Summary {
     pub fn claim(&self, claim: EffectClaim) -> u64 {
         self.claims[claim_place(claim)]
     }
-}
-
-fn is_unclassified(plan: &Plan, verdict: VerdictId) -> bool {
-    &*plan.playbook.verdict(verdict).name == UNCLASSIFIED
 }
 
 const fn outcome_place(kind: OutcomeKind) -> usize {

@@ -33,23 +33,21 @@ pub fn write_template(message: &str, out: &mut String) {
     out.truncate(out.trim_end().len());
 }
 
-/// The length of the words at the start that are of nothing but letters without accents, and of the single spaces
-/// between them: most of a message is taken as it is, and at once.
+/// The length of what stands at the start and is taken as it is: words without digits and slashes, what is between
+/// them, and single spaces. Most of a message is, and is found byte by byte.
 fn plain_words(message: &[u8]) -> usize {
-    let (mut taken, mut at) = (0, 0);
-    loop {
-        while message.get(at).is_some_and(u8::is_ascii_alphabetic) {
-            at += 1;
-        }
-        match message.get(at) {
-            Some(b' ') if at > taken && message.get(at + 1).is_some_and(u8::is_ascii_alphabetic) => {
-                at += 1;
-                taken = at;
-            }
-            Some(&next) if !next.is_ascii() || is_word(char::from(next)) => return taken, // the last word goes on
-            _ => return at,
+    let mut word = None; // where the word that goes on began
+    for (at, &byte) in message.iter().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' | b'@' | b'#' | b'%' | b'+' => word = word.or(Some(at)),
+            b'.' | b'\'' if word.is_some() => {}
+            b' ' if message.get(at + 1).is_some_and(u8::is_ascii_graphic) => word = None,
+            b' ' | b'.' | b'\'' | b'"' | b'`' | b'/' | b'\\' | b'0'..=b'9' => return word.unwrap_or(at),
+            _ if byte.is_ascii_graphic() => word = None,
+            _ => return word.unwrap_or(at),
         }
     }
+    message.len()
 }
 
 /// The length of the quoted text at the start; an apostrophe within a word quotes nothing, for `write_template` takes

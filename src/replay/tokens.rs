@@ -1,7 +1,7 @@
 //! Reversal tokens that calls of one run have in common. Every call has a machine of its own (docs/adr/0010), and a
 //! token is redeemed once: so which tokens are spent is found out where calls pass one at a time, in the order in
-//! which they close. Only a call with a token that failed or was never answered costs anything here: it is simulated
-//! once more. Keeps 16 bytes a token that was sent.
+//! which they close. Only a call with a token that failed or was never answered costs anything here, and only under a
+//! playbook that redeems tokens: it is simulated once more. Keeps 16 bytes a token that was sent.
 #![expect(clippy::disallowed_types, reason = "a set of marks that is only asked, never iterated")]
 
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ pub struct Tokens {
 impl Tokens {
     /// Takes the next closed call: whether its token was sent by an earlier call of its run, under `plan`.
     pub fn take(&mut self, plan: &Plan, closed: &ClosedCall, beyond: &BeyondTape) -> bool {
-        let Some(token) = token(closed) else { return false };
+        let Some(token) = token(closed).filter(|_| plan.redeems) else { return false };
         let mark = hash::pair(closed.marks.run, hash::bytes(token.as_bytes(), TOKEN));
         let spent = self.sent.contains(&mark);
         if !spent {

@@ -110,6 +110,8 @@ pub struct Group {
     pub count: u64,
     /// The one that is shown.
     pub detail: Box<Detail>,
+    /// Where that stands.
+    shown: (Place, u64),
     /// The first ones of all, by where they stand, with their references.
     members: Vec<((Place, u64), String)>,
 }
@@ -193,7 +195,8 @@ impl Listing {
         match among.entry(signature) {
             Entry::Vacant(new) => {
                 let members = vec![member(call)];
-                new.insert(Group { rank, kind, intent: Some(intent), count: 1, detail: detail(), members });
+                let shown = (call.place, call.number);
+                new.insert(Group { rank, kind, intent: Some(intent), count: 1, detail: detail(), shown, members });
             }
             Entry::Occupied(known) => known.into_mut().add(call, intent, rank, detail),
         }
@@ -283,13 +286,13 @@ impl Group {
             self.members.truncate(OTHERS + 1);
         }
         if (rank.key(), place) < self.order() {
-            self.detail = detail();
+            (self.detail, self.shown) = (detail(), place);
             self.rank = rank;
         }
     }
 
     fn order(&self) -> ((bool, Rank), (Place, u64)) {
-        (self.rank.key(), (self.detail.call.place, self.detail.call.number))
+        (self.rank.key(), self.shown)
     }
 
     /// Takes in a group of the same kind.
@@ -297,7 +300,7 @@ impl Group {
         self.count += other.count;
         self.intent = self.intent.filter(|intent| other.intent == Some(*intent));
         if other.order() < self.order() {
-            self.detail = other.detail;
+            (self.detail, self.shown) = (other.detail, other.shown);
             self.rank = other.rank;
         }
         self.members.extend(other.members);

@@ -1,13 +1,12 @@
-//! What a simulation shows to be unsafe, doubtful or worth knowing. One function a finding; each reads
+//! What a simulation shows to be unsafe, doubtful or worth knowing. One line or function a finding; each reads
 //! the record and changes nothing.
 
 use crate::classify::{reads_as_denial, reads_as_processed};
 use crate::event::{
-    Decision, DecisionEvent, EffectClaim, Finding, FindingBy, FindingId, LedgerEntry, LedgerKind, OutcomeKind,
-    Provenance, Status,
+    Decision, EffectClaim, Finding, FindingBy, FindingId, LedgerEntry, LedgerKind, OutcomeKind, Provenance, Status,
 };
-use crate::ids::{CallId, VerdictId};
-use crate::playbook::model::{Access, UNCLASSIFIED};
+use crate::ids::CallId;
+use crate::playbook::model::Access;
 use crate::upstream::Source;
 
 use super::plan::Plan;
@@ -31,8 +30,8 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record, findings: &
     duplicate_effects(calls, record, findings);
     for (n, call) in calls.iter().enumerate() {
         let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
-        let seen = Seen { plan, call, id, record };
-        findings.extend(seen.all());
+        let course = Course::of(plan, id, record);
+        findings.extend(Seen { call, id, record, course }.all());
     }
 }
 
@@ -73,24 +72,89 @@ fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut
     }
 }
 
+/// What the events of one call come to, counted in one go because a trace has millions of failures.
+#[derive(Debug)]
+struct Course {
+    /// Attempts that were started after a failure that reads as a denial,
+    after_denial: u32,
+    /// as processed already,
+    after_conflict: u32,
+    /// or after one that may have acted, by what the playbook itself says of it.
+    after_act: u32,
+    unclassified: u32,
+    over_timeout: u32,
+    suppressed: u32,
+    /// All answers to attempts were scripted.
+    scripted: bool,
+    /// A failure that was not obeyed had proved an effect.
+    ignored_proof: bool,
+}
+
+impl Course {
+    fn of(plan: &Plan, id: CallId, record: &Record) -> Course {
+        let mut course = Course {
+            after_denial: 0,
+            after_conflict: 0,
+            after_act: 0,
+            unclassified: 0,
+            over_timeout: 0,
+            suppressed: 0,
+            scripted: true,
+            ignored_proof: false,
+        };
+        let sent_again = record.outcomes.get(id.index()).is_none_or(|outcome| outcome.attempts > 1);
+        let (mut denied, mut processed, mut acted, mut last) = (false, false, false, None);
+        for event in record.events_of(id) {
+            match event.what {
+                Decision::AttemptStarted { .. } => {
+                    course.after_denial += u32::from(denied);
+                    course.after_conflict += u32::from(processed);
+                    course.after_act += u32::from(acted);
+                }
+                Decision::AttemptFinished { status, provenance, over_timeout, .. } => {
+                    if let Status::Failed(error) = status {
+                        last = error.and_then(|id| record.error(id));
+                    }
+                    course.over_timeout += u32::from(over_timeout);
+                    course.scripted &= provenance == Provenance::Scripted;
+                }
+                Decision::FailureClassified { verdict, ignored, .. } => {
+                    let effect = plan.playbook.verdict(verdict).effect;
+                    acted |= effect != EffectClaim::NotApplied;
+                    course.ignored_proof |= ignored && effect == EffectClaim::Applied;
+                    course.unclassified += u32::from(plan.reserved.unclassified == Some(verdict));
+                    if sent_again {
+                        denied |= plan.reserved.denied == Some(verdict) || last.is_some_and(reads_as_denial);
+                        processed |= plan.reserved.processed == Some(verdict) || last.is_some_and(reads_as_processed);
+                    }
+                }
+                Decision::RetrySuppressed { .. } => course.suppressed += 1,
+                _ => {}
+            }
+        }
+        course
+    }
+}
+
 /// One call of the record, looked at.
 struct Seen<'a> {
-    plan: &'a Plan,
     call: &'a ScenarioCall<'a>,
     id: CallId,
     record: &'a Record,
+    course: Course,
 }
 
 impl Seen<'_> {
     fn all(&self) -> impl Iterator<Item = Finding> {
+        let Course { after_denial, after_conflict, unclassified, over_timeout, .. } = self.course;
         [
             self.untruthful_outcome(),
-            self.retried_after(FindingId::RetriedAfterDenial),
-            self.retried_after(FindingId::RetriedAfterConflict),
+            self.finding(FindingId::RetriedAfterDenial, after_denial),
+            self.finding(FindingId::RetriedAfterConflict, after_conflict),
             self.unsafe_retry(),
-            self.unclassified(),
+            self.finding(FindingId::Unclassified, unclassified),
             self.undetermined(),
-            self.over_timeout(),
+            self.finding(FindingId::OverTimeout, over_timeout),
             self.guard_redundant(),
         ]
         .into_iter()
@@ -100,14 +164,6 @@ impl Seen<'_> {
     fn finding(&self, id: FindingId, count: u32) -> Option<Finding> {
         let by = if id == FindingId::OverTimeout { FindingBy::Recorded } else { FindingBy::Playbook };
         (count > 0).then_some(Finding { id, by, call: self.id, count })
-    }
-
-    fn events(&self) -> impl Iterator<Item = &DecisionEvent> {
-        self.record.events_of(self.id)
-    }
-
-    fn count(&self, is: impl Fn(&Decision) -> bool) -> u32 {
-        u32::try_from(self.events().filter(|event| is(&event.what)).count()).unwrap_or(u32::MAX)
     }
 
     /// The claim against the ledger, only where the upstream's acts are known.
@@ -122,51 +178,11 @@ impl Seen<'_> {
         }
         let all = self.call.intent(self.id).map_or(0, |intent| self.record.ledger.net_of(intent).effects);
         let lies = match outcome.claim {
-            EffectClaim::NotApplied => own.effects > 0 || self.ignored_proof(),
+            EffectClaim::NotApplied => own.effects > 0 || self.course.ignored_proof,
             EffectClaim::Applied => all == 0,
-            EffectClaim::Unknown => self.ignored_proof(),
+            EffectClaim::Unknown => self.course.ignored_proof,
         };
         self.finding(FindingId::UntruthfulOutcome, u32::from(lies))
-    }
-
-    /// A failure that was not obeyed had proved more than the outcome says.
-    fn ignored_proof(&self) -> bool {
-        self.events().any(|event| match event.what {
-            Decision::FailureClassified { verdict, ignored: true, .. } => {
-                self.plan.playbook.verdict(verdict).effect == EffectClaim::Applied
-            }
-            _ => false,
-        })
-    }
-
-    /// Attempts that were started after a failure that reads as a denial, or as processed already.
-    fn retried_after(&self, id: FindingId) -> Option<Finding> {
-        if self.record.outcomes.get(self.id.index()).is_some_and(|outcome| outcome.attempts < 2) {
-            return None;
-        }
-        let denial = id == FindingId::RetriedAfterDenial;
-        let name = if denial { "policy_denied" } else { "idempotency_conflict" };
-        let (mut said, mut last, mut count) = (false, None, 0);
-        for event in self.events() {
-            match event.what {
-                Decision::AttemptStarted { .. } if said => count += 1,
-                Decision::AttemptFinished { status: Status::Failed(error), .. } => last = error,
-                Decision::FailureClassified { verdict, .. } => {
-                    said |= self.is_named(verdict, name) || self.reads_as(last, denial);
-                }
-                _ => {}
-            }
-        }
-        self.finding(id, count)
-    }
-
-    fn is_named(&self, verdict: VerdictId, name: &str) -> bool {
-        &*self.plan.playbook.verdict(verdict).name == name
-    }
-
-    fn reads_as(&self, error: Option<crate::ids::ErrorId>, denial: bool) -> bool {
-        let error = error.and_then(|id| self.record.error(id));
-        error.is_some_and(|error| if denial { reads_as_denial(error) } else { reads_as_processed(error) })
     }
 
     /// Attempts that the retry guard would have stopped: an unkeyed write that is not idempotent, after
@@ -175,17 +191,7 @@ impl Seen<'_> {
         if self.call.dispatched().is_safe_to_resend() {
             return None;
         }
-        let (mut may_have_acted, mut count) = (false, 0);
-        for event in self.events() {
-            match event.what {
-                Decision::AttemptStarted { .. } if may_have_acted => count += 1,
-                Decision::FailureClassified { verdict, .. } => {
-                    let effect = self.plan.playbook.verdict(verdict).effect;
-                    may_have_acted |= effect != EffectClaim::NotApplied;
-                }
-                _ => {}
-            }
-        }
+        let count = self.course.after_act;
         // On assumed facts the tool may be a read: that is a doubt, not a proof.
         match self.call.facts.declared {
             true => self.finding(FindingId::UnsafeRetry, count),
@@ -194,34 +200,16 @@ impl Seen<'_> {
         }
     }
 
-    fn unclassified(&self) -> Option<Finding> {
-        let is = |what: &Decision| match *what {
-            Decision::FailureClassified { verdict, .. } => self.is_named(verdict, UNCLASSIFIED),
-            _ => false,
-        };
-        self.finding(FindingId::Unclassified, self.count(is))
-    }
-
     fn undetermined(&self) -> Option<Finding> {
         let outcome = self.record.outcomes.get(self.id.index())?;
         let is = matches!(outcome.kind, OutcomeKind::Undetermined(_));
         self.finding(FindingId::Undetermined, u32::from(is))
     }
 
-    fn over_timeout(&self) -> Option<Finding> {
-        let is = |what: &Decision| matches!(what, Decision::AttemptFinished { over_timeout: true, .. });
-        self.finding(FindingId::OverTimeout, self.count(is))
-    }
-
     /// The guard stopped a retry of a call whose scripted upstream had done nothing.
     fn guard_redundant(&self) -> Option<Finding> {
-        let suppressed = self.count(|what| matches!(what, Decision::RetrySuppressed { .. }));
         let did_nothing = self.record.ledger.entries().iter().all(|entry| entry.call != Some(self.id));
-        let scripted = self.events().all(|event| match event.what {
-            Decision::AttemptFinished { provenance, .. } => provenance == Provenance::Scripted,
-            _ => true,
-        });
-        let is = suppressed > 0 && scripted && did_nothing;
+        let is = self.course.suppressed > 0 && self.course.scripted && did_nothing;
         self.finding(FindingId::GuardRedundant, u32::from(is))
     }
 }

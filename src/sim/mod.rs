@@ -12,7 +12,7 @@ mod simulator;
 mod tests;
 
 pub use expectation::{Contradiction, contradictions};
-pub use plan::Plan;
+pub use plan::{Plan, Reserved};
 pub use record::{OffTape, Record, Tally};
 pub use scenario::{Scenario, ScenarioCall};
 pub use simulator::Simulator;

@@ -1,8 +1,11 @@
 //! A playbook made ready to run: compiled rules, tool facts, names.
 
+use std::sync::Arc;
+
 use crate::classify::Classifier;
 use crate::event::Names;
-use crate::playbook::model::{Playbook, ToolFacts, Tools};
+use crate::ids::VerdictId;
+use crate::playbook::model::{Compensation, OnUnsafe, Playbook, ToolFacts, Tools, UNCLASSIFIED};
 
 /// Everything about the playbook that a simulation needs.
 #[derive(Debug)]
@@ -10,18 +13,35 @@ pub struct Plan {
     /// The playbook.
     pub playbook: Playbook,
     /// Its rules, compiled.
-    pub classifier: Classifier,
+    pub classifier: Arc<Classifier>,
     /// Its names, for reporters.
     pub names: Names,
+    /// The verdicts that mean the same in every playbook.
+    pub reserved: Reserved,
+    /// Whether any verdict may come to redeem a reversal token.
+    pub redeems: bool,
     tools: Tools,
+}
+
+/// Verdicts that mean the same in every playbook, where this one has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Reserved {
+    /// Somebody decided against the call.
+    pub denied: Option<VerdictId>,
+    /// The upstream has processed the idempotency key.
+    pub processed: Option<VerdictId>,
+    /// No rule knows the failure.
+    pub unclassified: Option<VerdictId>,
 }
 
 impl Plan {
     /// A plan from a playbook, with tool facts that win over the playbook's own.
     pub fn new(playbook: Playbook, stronger: &Tools) -> Plan {
         Plan {
-            classifier: Classifier::new(&playbook),
+            classifier: Arc::new(Classifier::new(&playbook)),
             names: playbook.names(),
+            reserved: Reserved::of(&playbook),
+            redeems: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
             tools: stronger.over(&playbook.tools),
             playbook,
         }
@@ -30,5 +50,29 @@ impl Plan {
     /// What is known of `tool`.
     pub fn facts(&self, tool: &str) -> ToolFacts {
         self.tools.facts(tool)
+    }
+}
+
+fn may_redeem(then: &Compensation) -> bool {
+    let reverses = |on_unsafe: &OnUnsafe| matches!(on_unsafe, OnUnsafe::Reverse(_));
+    match then {
+        Compensation::RetryWithBackoff(retry) => reverses(&retry.on_unsafe),
+        Compensation::RefreshEvidence(refresh) => reverses(&refresh.on_unsafe),
+        Compensation::IssueReversal(_) => true,
+        Compensation::EscalateToHuman(_) | Compensation::DeprecateToolCall(_) => false,
+    }
+}
+
+impl Reserved {
+    fn of(playbook: &Playbook) -> Reserved {
+        let named = |name: &str| {
+            let place = playbook.verdicts.iter().position(|verdict| &*verdict.name == name)?;
+            u16::try_from(place).ok().map(VerdictId)
+        };
+        Reserved {
+            denied: named("policy_denied"),
+            processed: named("idempotency_conflict"),
+            unclassified: named(UNCLASSIFIED),
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::classify::{Signal, reads_as_refusal};
+use crate::classify::{Classification, Failed, Memo, reads_as_refusal};
 use crate::clock::EventQueue;
-use crate::dispatch::{Failure, Input, Machine, Output, Reaction, Seen};
+use crate::dispatch::{Failure, Input, Machine, Outputs, Reaction, Seen, Want};
 use crate::event::{Asked, Decision, DecisionEvent, EffectClaim, ErrorFacts, OutcomeKind, Provenance};
 use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, KeyId, ToolId};
 use crate::playbook::model::ToolFacts;
@@ -33,6 +33,8 @@ pub struct Simulator {
     machine: Machine,
     world: World,
     queue: EventQueue<Pending>,
+    outputs: Outputs,
+    memo: Memo,
     record: Record,
 }
 
@@ -97,7 +99,7 @@ impl Simulator {
         self.machine.clear();
         self.world.clear(keys);
         self.queue.clear();
-        self.record.events.clear();
+        self.outputs.events.clear();
         self.record.outcomes.clear();
         self.record.errors.clear();
         self.record.tallies.clear();
@@ -105,7 +107,15 @@ impl Simulator {
     }
 
     fn close(&mut self, calls: usize) {
-        let Simulator { machine, record, .. } = self;
+        let Simulator { machine, outputs, record, .. } = self;
+        std::mem::swap(&mut outputs.events, &mut record.events);
+        for event in &record.events {
+            if let (Decision::RetryScheduled { delay, .. }, Some(tally)) =
+                (event.what, record.tallies.get_mut(event.call.index()))
+            {
+                tally.added_delay = tally.added_delay.plus(delay);
+            }
+        }
         // Every call was told to the machine, and the queue is empty: each has ended, so that outcome n is call n's.
         record.outcomes.extend((0..calls).filter_map(|n| machine.outcome(call_id(n))));
         debug_assert_eq!(record.outcomes.len(), calls, "a call has not ended");
@@ -179,20 +189,16 @@ impl<'a, 'c> Turn<'a, 'c> {
 
     /// Tells the machine, and does what it wants until it wants nothing more.
     fn tell(&mut self, input: Input) {
-        self.sim.machine.handle_input(&self.plan.playbook, self.now, input);
-        while let Some(output) = self.sim.machine.poll_output() {
-            match output {
-                Output::Event(event) => {
-                    if let Decision::RetryScheduled { delay, .. } = event.what {
-                        let tally = &mut self.sim.record.tallies[event.call.index()]; // one a call
-                        tally.added_delay = tally.added_delay.plus(delay);
-                    }
-                    self.sim.record.events.push(event);
-                }
-                Output::Wake { call, at } => self.sim.queue.push(at, Pending::Wake(call)),
-                Output::Ask { call, asked, .. } => self.ask(call, asked),
+        let Simulator { machine, outputs, .. } = &mut *self.sim;
+        machine.handle_input(&self.plan.playbook, self.now, input, outputs);
+        let mut wants = std::mem::take(&mut outputs.wants);
+        for want in wants.drain(..) {
+            match want {
+                Want::Wake { call, at } => self.sim.queue.push(at, Pending::Wake(call)),
+                Want::Ask { call, asked, .. } => self.ask(call, asked),
             }
         }
+        self.sim.outputs.wants = wants;
     }
 
     fn ask(&mut self, id: CallId, asked: Asked) {
@@ -250,9 +256,8 @@ impl<'a, 'c> Turn<'a, 'c> {
     /// A reversal that failed did not happen if the upstream plainly refused it, or if the playbook says of such a
     /// failure that nothing was done. Reversals have no attempts: rules that ask for one read it as the first.
     fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Reaction {
-        let call = self.call(id);
-        let signal = Signal::new(error.as_deref(), call.tool_name, call.facts, call.key.is_some(), AttemptNo::FIRST);
-        let said = self.plan.playbook.verdict(self.plan.classifier.classify(&signal).verdict).effect;
+        let said = self.classify(id, AttemptNo::FIRST, error.as_ref());
+        let said = self.plan.playbook.verdict(said.verdict).effect;
         let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);
         let error = error.map(|error| self.sim.record.intern_error(error));
         match (refused, error) {
@@ -274,12 +279,16 @@ impl<'a, 'c> Turn<'a, 'c> {
     }
 
     fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Reaction {
-        let call = self.call(id);
-        let signal = Signal::new(error.as_deref(), call.tool_name, call.facts, call.key.is_some(), attempt);
-        let said = self.plan.classifier.classify(&signal);
-        let retry_after = signal.retry_after;
+        let said = self.classify(id, attempt, error.as_ref());
+        let retry_after = error.as_ref().and_then(|error| error.retry_after);
         let error: Option<ErrorId> = error.map(|error| self.sim.record.intern_error(error));
         Reaction::Failed(Failure { verdict: said.verdict, rule: said.rule, error, retry_after })
+    }
+
+    fn classify(&mut self, id: CallId, attempt: AttemptNo, error: Option<&Arc<ErrorFacts>>) -> Classification {
+        let call = self.call(id);
+        let failed = Failed { error, tool: call.tool_name, facts: call.facts, keyed: call.key.is_some(), attempt };
+        self.sim.memo.classify(&self.plan.classifier, &failed)
     }
 
     fn call(&self, id: CallId) -> &'a ScenarioCall<'c> {

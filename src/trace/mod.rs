@@ -27,4 +27,5 @@ mod text;
 pub mod toolfacts;
 mod tree;
 pub mod trouble;
+pub mod window;
 pub mod wire;

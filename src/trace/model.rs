@@ -251,7 +251,24 @@ impl RecordedCall {
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` where runs have no names.
     pub fn reference(&self) -> String {
-        format!("{}#{}", self.run().unwrap_or(""), self.number_in_run)
+        let mut reference = String::new();
+        self.write_reference(&mut reference);
+        reference
+    }
+
+    /// Makes `out` the same.
+    pub fn write_reference(&self, out: &mut String) {
+        out.clear();
+        out.push_str(self.run().unwrap_or(""));
+        out.push('#');
+        let (number, mut unit) = (self.number_in_run, 1);
+        while number / unit >= 10 {
+            unit *= 10;
+        }
+        while unit > 0 {
+            out.extend(char::from_digit(number / unit % 10, 10)); // by hand, for a trace has millions
+            unit /= 10;
+        }
     }
 }
 
@@ -267,5 +284,9 @@ mod tests {
         assert_eq!((call.tool(), call.run(), call.id(), call.key()), ("pay", Some("r1"), None, Some("k")));
         assert_eq!((call.args(), call.token()), (None, None));
         assert_eq!(call.reference(), "r1#3");
+        for number in [0, 10, 99, 1_000, 4_294_967_295] {
+            call.number_in_run = number;
+            assert_eq!(call.reference(), format!("r1#{number}"));
+        }
     }
 }

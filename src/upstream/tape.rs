@@ -5,6 +5,7 @@ use crate::time::Duration;
 use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall};
 
 use super::script::Says;
+use super::world::Answer;
 
 /// What answers a request that the recording has no answer for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,21 +30,13 @@ pub struct Tape<'a> {
     pub beyond: &'a BeyondTape,
 }
 
-/// A tape's answer to one request.
-#[derive(Debug)]
-pub(super) struct TapeAnswer {
-    pub says: Says,
-    pub latency: Option<Duration>,
-    pub provenance: Provenance,
-}
-
 impl<'a> Tape<'a> {
     fn to(&self, to: AnswerTo) -> impl Iterator<Item = &'a RecordedAnswer> + use<'a> {
         self.call.answers.iter().filter(move |answer| answer.to == to)
     }
 
     /// The answer to a request. `off_tape` says that a refresh that was not recorded came before.
-    pub(super) fn answer(&self, asked: Asked, earlier: usize, off_tape: bool) -> Option<TapeAnswer> {
+    pub(super) fn answer(&self, asked: Asked, earlier: usize, off_tape: bool) -> Option<Answer> {
         let recorded = match asked {
             Asked::Attempt(_) if off_tape => None,
             Asked::Attempt(attempt) => {
@@ -53,7 +46,7 @@ impl<'a> Tape<'a> {
             Asked::Reversal => self.to(AnswerTo::Reversal).nth(earlier),
         };
         match recorded {
-            Some(answer) => Some(TapeAnswer {
+            Some(answer) => Some(Answer {
                 says: Says::from(&answer.reply),
                 latency: self.latency(asked, answer),
                 provenance: if answer.inferred { Provenance::Inferred } else { Provenance::Recorded },
@@ -70,7 +63,7 @@ impl<'a> Tape<'a> {
         (ended >= started).then(|| ended.since(started))
     }
 
-    fn modelled(&self, asked: Asked) -> Option<TapeAnswer> {
+    fn modelled(&self, asked: Asked) -> Option<Answer> {
         let says = match self.beyond {
             BeyondTape::Unanswered => None,
             BeyondTape::Ok => Some(Says::Ok),
@@ -85,6 +78,6 @@ impl<'a> Tape<'a> {
                 Asked::Refresh(_) | Asked::Reversal => None,
             },
         };
-        says.map(|says| TapeAnswer { says, latency: Some(Duration::ZERO), provenance: Provenance::Modelled })
+        says.map(|says| Answer { says, latency: Some(Duration::ZERO), provenance: Provenance::Modelled })
     }
 }

@@ -107,7 +107,6 @@ impl World {
                 if matches!(request.asked, Asked::Refresh(_)) && answer.provenance != Provenance::Recorded {
                     desk.off_tape = true;
                 }
-                let answer = Answer { says: answer.says, latency: answer.latency, provenance: answer.provenance };
                 self.book_from_tape(now, request, &answer);
                 Some(answer)
             }

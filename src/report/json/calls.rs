@@ -1,5 +1,7 @@
 //! One object a call: how it ended under one playbook, and what was found. Written in whole fragments, as events are.
 
+use std::ops::Range;
+
 use super::events;
 use super::fragment::{list, number, raw, span, text, text_if, word};
 use super::write::quote;
@@ -8,6 +10,17 @@ use crate::ids::CallId;
 use crate::report::view::CallView;
 use crate::sim::{OffTape, Tally};
 use crate::trace::model::RecordedCall;
+
+/// Where the events of a call are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Events {
+    /// In its object.
+    Within,
+    /// Not there.
+    Elsewhere,
+    /// In lines before it, of which a part tells how it ended: what [`write_events`](super::write_events) gave.
+    Before(Range<usize>),
+}
 
 /// Appends the call's object to `out`, without a line end.
 ///
@@ -19,7 +32,7 @@ pub fn write_call(
     call: CallId,
     tally: &Tally,
     findings: &[Finding],
-    with_events: bool,
+    told: &Events,
 ) {
     text(out, "{\"type\":\"call\",\"playbook\":", &transcript.names.playbook);
     text(out, ",\"ref\":", view.reference);
@@ -35,8 +48,10 @@ pub fn write_call(
         raw(out, ",\"status_from\":\"text\"");
     }
     text_if(out, ",\"idempotency_key\":", view.key);
-    if let Some(outcome) = transcript.outcomes.get(call.index()) {
-        events::ended(out, transcript, outcome);
+    match (told, transcript.outcomes.get(call.index())) {
+        (Events::Before(ended), _) => out.extend_from_within(ended.clone()),
+        (_, Some(outcome)) => events::ended(out, transcript, outcome),
+        (_, None) => {}
     }
     raw(out, ",\"verdicts\":");
     list(out, transcript.verdicts(call), quote);
@@ -52,7 +67,7 @@ pub fn write_call(
         number(out, ",\"count\":", finding.count);
         raw(out, "}");
     });
-    if with_events {
+    if *told == Events::Within {
         raw(out, ",\"events\":");
         let own = transcript.events.iter().filter(|event| event.call == call);
         list(out, own, |out, event| events::write_event(out, transcript, event));

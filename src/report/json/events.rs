@@ -1,14 +1,16 @@
 //! Every decision event of a simulation, one object a line. Written in whole fragments rather than key by key:
 //! a trace has millions of them.
 
+use std::ops::Range;
+
 use super::fragment::{flag, number, raw, span, text, word};
 use super::write::{Object, millis, quote};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Status, Transcript};
 use crate::ids::ErrorId;
 
-/// Appends a line for each event to `out`.
-pub fn write_events(out: &mut Vec<u8>, transcript: &Transcript<'_>) {
-    let mut head = 0..0;
+/// Appends a line for each event to `out`, and says where there the last one tells how its call ended.
+pub fn write_events(out: &mut Vec<u8>, transcript: &Transcript<'_>) -> Range<usize> {
+    let (mut head, mut outcome) = (0..0, 0..0);
     let mut of = None;
     for event in transcript.events {
         if of == Some(event.call) {
@@ -24,18 +26,27 @@ pub fn write_events(out: &mut Vec<u8>, transcript: &Transcript<'_>) {
             of = Some(event.call);
         }
         fields(out, transcript, event);
+        if let Decision::Outcome(ending) = event.what {
+            let start = out.len();
+            ended(out, transcript, &ending);
+            outcome = start..out.len();
+        }
         raw(out, "}\n");
     }
+    outcome
 }
 
 /// An event as an object without the call that it is about.
 pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     raw(out, "{\"at_ms\":");
     fields(out, transcript, event);
+    if let Decision::Outcome(outcome) = event.what {
+        ended(out, transcript, &outcome);
+    }
     out.push(b'}');
 }
 
-/// What follows `"at_ms":`.
+/// What follows `"at_ms":`, but for how the call ended.
 fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     let names = transcript.names;
     millis(out, event.at.as_micros());
@@ -84,10 +95,7 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
         Decision::Deprecated { why } => {
             text(out, ",\"event\":\"deprecated\",\"reason\":", names.deprecated_why(why));
         }
-        Decision::Outcome(outcome) => {
-            raw(out, ",\"event\":\"outcome\"");
-            ended(out, transcript, &outcome);
-        }
+        Decision::Outcome(_) => raw(out, ",\"event\":\"outcome\""),
     }
 }
 

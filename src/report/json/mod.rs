@@ -6,7 +6,7 @@ mod fragment;
 mod summary;
 mod write;
 
-pub use calls::write_call;
+pub use calls::{Events, write_call};
 pub use events::write_events;
 pub use summary::{fill_replayed, write_inputs, write_place};
 pub use write::Object;

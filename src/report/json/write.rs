@@ -185,25 +185,29 @@ pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
 /// Whether all bytes are printable ASCII that JSON takes as they are.
 #[inline]
 fn is_plain(bytes: &[u8]) -> bool {
-    if let (Some(_), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) {
-        let (blocks, _) = bytes.as_chunks::<16>();
-        return blocks.iter().all(are_plain) && are_plain(last); // the last block may overlap the one before
+    if let Some(last) = bytes.last_chunk::<8>() {
+        let (words, _) = bytes.as_chunks::<8>();
+        return words.iter().fold(odd_bytes(last), |odd, word| odd | odd_bytes(word)) == 0; // the last may overlap
     }
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        let both = u128::from(u64::from_le_bytes(*first)) | u128::from(u64::from_le_bytes(*last)) << 64;
-        return are_plain(&both.to_le_bytes());
-    }
-    bytes.iter().all(|&byte| is_plain_byte(byte))
+    let mut word = [b' '; 8];
+    word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    odd_bytes(&word) == 0
 }
 
-/// The same of sixteen bytes, of which none is looked at alone: so the compiler takes all at once.
+/// Not zero if one of eight bytes is a control character, a quote, a backslash, or beyond `~`. All are looked at at
+/// once: to take one from each sets the highest bit of those that had nothing to give.
 #[inline]
-fn are_plain(block: &[u8; 16]) -> bool {
-    block.iter().fold(true, |plain, &byte| plain & is_plain_byte(byte))
-}
-
-const fn is_plain_byte(byte: u8) -> bool {
-    (byte >= b' ') & (byte <= b'~') & (byte != b'"') & (byte != b'\\')
+const fn odd_bytes(word: &[u8; 8]) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHEST: u64 = ONES << 7;
+    const fn less(word: u64, than: u8) -> u64 {
+        word.wrapping_sub(ONES * than as u64) & !word
+    }
+    const fn is(word: u64, byte: u8) -> u64 {
+        less(word ^ (ONES * byte as u64), 1)
+    }
+    let word = u64::from_le_bytes(*word);
+    (word | less(word, b' ') | is(word, b'"') | is(word, b'\\') | is(word, 0x7f)) & HIGHEST
 }
 
 #[cold]
@@ -242,8 +246,8 @@ pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
     if let Ok(digit @ 0..=9) = u8::try_from(value) {
         return out.push(b'0' + digit); // most counts are small
     }
-    let mut buffer = [b'0'; LONGEST];
-    let mut at = LONGEST;
+    let length = value.ilog10() as usize + 1;
+    let (mut buffer, mut at) = ([b'0'; LONGEST], length);
     while value >= 10 {
         let pair = (value % 100) as usize * 2;
         value /= 100;
@@ -251,10 +255,10 @@ pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
         buffer[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]); // a pair is below 100, and 20 digits are ten pairs
     }
     if value > 0 {
-        at -= 1;
-        buffer[at] += value.to_le_bytes()[0]; // one digit is left
+        buffer[0] += value.to_le_bytes()[0]; // one digit is left
     }
-    out.extend_from_slice(&buffer[at..]);
+    out.extend_from_slice(&buffer); // of a length that is known beforehand, for that is faster
+    out.truncate(out.len() + length - LONGEST);
 }
 
 #[cfg(test)]

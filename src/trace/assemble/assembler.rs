@@ -8,13 +8,14 @@
 //! until its turn.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::{HashMap, hash_map};
+use std::collections::HashMap;
 
 use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
 use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
-use crate::trace::assemble::open::{OpenCall, OpenCalls};
+use crate::trace::assemble::joined::Joined;
+use crate::trace::assemble::open::OpenCalls;
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::{AsIsState, half};
 use crate::trace::marks::Marks;
@@ -61,7 +62,7 @@ pub struct Assembler<'a> {
     input: u32,
     name: String,
     open: OpenCalls,
-    by_id: HashMap<u64, u64, AsIsState>,
+    joined: Joined,
     /// Where resends are joined: the newest open call of each kind.
     by_resend: HashMap<u64, u64, AsIsState>,
     runs: Runs,
@@ -79,8 +80,8 @@ impl<'a> Assembler<'a> {
             known_writes: HashMap::default(),
             input,
             name: name.to_owned(),
-            open: OpenCalls::new(),
-            by_id: HashMap::default(),
+            open: OpenCalls::default(),
+            joined: Joined::default(),
             by_resend: HashMap::default(),
             runs: Runs::default(),
             ledger: InputLedger::default(),
@@ -115,7 +116,10 @@ impl<'a> Assembler<'a> {
         self.firsts.kind = self.firsts.kind.take().or(digest.firsts.kind.map(placed));
         self.firsts.field = self.firsts.field.take().or(digest.firsts.field.map(placed));
         let given_out = closed.len();
-        self.look_up(digest.entries.len() / 2); // most calls have an answer
+        self.open.fetch(digest.entries.iter().filter_map(|entry| match entry {
+            Entry::Call(traced) => Some(traced.marks.id),
+            Entry::Answer(_) | Entry::RunEnd(_) => None, // what is answered is near: most answers come soon
+        }));
         for entry in digest.entries.drain(..) {
             match entry {
                 Entry::Call(traced) => self.call(traced, before, closed),
@@ -125,13 +129,6 @@ impl<'a> Assembler<'a> {
         }
         self.count(closed.get(given_out..).unwrap_or_default());
         Ok(digest.entries)
-    }
-
-    /// Looks up the labels of the calls that may close soon. Done in one go, because lookups that do not depend on one
-    /// another wait for memory at the same time.
-    fn look_up(&self, calls: usize) {
-        let soon = (self.open.first()..).take(calls).map_while(|number| self.open.get(number));
-        std::hint::black_box(soon.filter(|open| self.by_id.contains_key(&half(open.id))).count());
     }
 
     /// The first things that nobody knows, so far.
@@ -173,7 +170,7 @@ impl<'a> Assembler<'a> {
             None => (number, false),
         };
         if marks.id != 0 {
-            let holder = self.by_id.insert(half(marks.id), target);
+            let holder = self.find(marks.id).map(|(holder, _)| holder);
             if let Some(holder) = holder.filter(|&holder| holder != target) {
                 self.forget(holder);
             }
@@ -201,7 +198,7 @@ impl<'a> Assembler<'a> {
         run.calls = run.calls.saturating_add(1);
         traced.call.number = number;
         traced.call.number_in_run = run.calls;
-        traced.story = Story { place: traced.call.place, last_write: run.last_write, ..Story::default() };
+        traced.story = Story { last_write: run.last_write, ..Story::default() };
         if self.options.join_resends {
             self.by_resend.insert(half(traced.marks.resend()), number);
         }
@@ -224,13 +221,22 @@ impl<'a> Assembler<'a> {
         (failed && unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
     }
 
-    fn join(&mut self, earlier: u64, marks: &Marks) {
+    fn join(&mut self, number: u64, marks: &Marks) {
         self.ledger.joined += 1;
-        let Some(earlier) = self.open.get_mut(earlier) else { return };
+        let Some(earlier) = self.open.get_mut(number) else { return };
         earlier.traced.story.failed_on = 0; // the next resend waits for this one's answer
-        if marks.id != 0 && marks.id != earlier.id {
-            earlier.join(marks.id);
+        if marks.id != 0 && marks.id != earlier.traced.marks.id {
+            self.joined.add(marks.id, number);
         }
+    }
+
+    /// The open call that answers to a label, and whether the label is that of a further attempt.
+    fn find(&self, id: u128) -> Option<(u64, bool)> {
+        let own = self.open.find(id).map(|number| (number, false));
+        own.or_else(|| {
+            let number = self.joined.find(id)?;
+            self.open.get(number).is_some_and(|open| !open.forgotten).then_some((number, true))
+        })
     }
 
     fn answer(&mut self, entry: AnswerEntry, lines_before: u64) {
@@ -240,27 +246,22 @@ impl<'a> Assembler<'a> {
         answer.place.line += lines_before;
         let target = match (id, tool) {
             (0, 0) => None,
-            (0, _) => self.newest(run, tool),
-            _ => self.by_id.get(&half(id)).copied(),
+            (0, _) => self.newest(run, tool).map(|number| (number, false)),
+            _ => self.find(id),
         };
-        let found = target.and_then(|number| Some((number, self.open.get(number)?)));
-        let Some((number, open)) = found.filter(|(_, open)| id == 0 || open.answers_to(id)) else {
+        let found = target.and_then(|(number, inferred)| Some((number, inferred, self.open.get(number)?.run)));
+        let Some((number, inferred, run)) = found else {
             self.ledger.orphans += 1;
             return;
         };
-        let inferred = id != 0 && open.was_joined_by(id);
-        let late = self.see_time(open.run, answer.at);
+        let late = self.see_time(run, answer.at);
         self.attach(number, answer, inferred, late);
     }
 
     /// Lets no later line find an open call whose label has another call now.
     fn forget(&mut self, number: u64) {
-        let Some(open) = self.open.get(number) else { return };
-        for id in open.ids() {
-            if self.by_id.get(&half(id)) == Some(&number) {
-                self.by_id.remove(&half(id));
-            }
-        }
+        let Some(open) = self.open.get_mut(number) else { return };
+        open.forgotten = true;
         if self.options.join_resends {
             let resend = half(open.traced.marks.resend());
             if self.by_resend.get(&resend) == Some(&number) {
@@ -269,17 +270,12 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Whether an open call is only waiting for its turn to be given out.
-    fn is_forgotten(&self, number: u64, open: &OpenCall) -> bool {
-        open.id != 0 && self.by_id.get(&half(open.id)) != Some(&number)
-    }
-
     /// The newest open call of a run and tool that has not succeeded.
     fn newest(&self, run: u128, tool: u128) -> Option<u64> {
         let mut number = self.runs.run(self.runs.find(run)?).last_open;
         for _ in 0..MAX_OFFERS {
             let open = self.open.get(number)?;
-            if open.traced.marks.tool == tool && !open.succeeded() && !self.is_forgotten(number, open) {
+            if open.traced.marks.tool == tool && !open.succeeded() && !open.forgotten {
                 return Some(number);
             }
             number = open.before();
@@ -349,22 +345,16 @@ impl<'a> Assembler<'a> {
     }
 
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
-        let Some(open) = self.open.take(number, &mut self.runs) else { return };
-        fetch(&*open.traced); // it was last touched thousands of calls ago, and will be looked at soon
-        for id in open.ids().filter(|&id| id != 0) {
-            if let hash_map::Entry::Occupied(holder) = self.by_id.entry(half(id))
-                && *holder.get() == number
-            {
-                holder.remove();
-            }
-        }
+        let Some(traced) = self.open.take(number, &mut self.runs) else { return };
+        fetch(&*traced); // it was last touched thousands of calls ago, and will be looked at soon
         if self.options.join_resends {
-            let resend = half(open.traced.marks.resend());
+            self.joined.close(number);
+            let resend = half(traced.marks.resend());
             if self.by_resend.get(&resend) == Some(&number) {
                 self.by_resend.remove(&resend);
             }
         }
-        closed.push(ClosedCall(open.traced));
+        closed.push(ClosedCall(traced));
     }
 
     /// Counts what is given out.

@@ -1,7 +1,7 @@
 //! A call that no later line can change, with what its lines said in short. Judges nothing.
 
 use crate::trace::marks::Marks;
-use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 
 /// A call on its way from its line to its simulation. It stays in its box all the way, for a trace has millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +21,6 @@ pub struct ClosedCall(pub(super) Box<TracedCall>);
 /// What the lines of a call said in short: enough to compare it with others without looking at its texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Story {
-    /// Where it was made.
-    pub place: Place,
     /// The line of the last successful write of its run before it; 0: none.
     pub last_write: u64,
     /// The line of the answer to the last attempt, if that was a failure; 0: it was not, or there was none.

@@ -3,6 +3,7 @@
 mod account;
 mod assembler;
 mod closed;
+mod joined;
 mod open;
 mod runs;
 #[cfg(test)]

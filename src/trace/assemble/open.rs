@@ -1,25 +1,22 @@
-//! The calls that are open, by number, each linked to its neighbours in its run. What closing needs of a call stands
-//! here in a row, because the call itself was last touched thousands of calls ago.
-
-use std::collections::VecDeque;
+//! The calls that are open, by number, linked to those of their run and found by their label. What closing needs of a
+//! call stands here in a row, because the call itself was last touched thousands of calls ago.
 
 use crate::trace::assemble::closed::TracedCall;
 use crate::trace::assemble::runs::{RunSlot, Runs};
+use crate::trace::window::Window;
 
-/// An open call, and what pairing knows of it: 64 bytes, as many as a processor fetches at once.
+/// An open call, and what pairing knows of it.
 #[derive(Debug)]
 pub struct OpenCall {
     /// The call as it will be given out.
     pub traced: Box<TracedCall>,
-    /// Its label's mark; 0: it has none.
-    pub id: u128,
     /// Its run.
     pub run: RunSlot,
     /// The highest number of an answered attempt; 0: none was answered.
     pub highest_attempt: u32,
-    /// Labels of calls that were read as its further attempts; most calls have none.
-    joined_ids: Vec<u128>,
-    /// Its neighbours among the open calls of its run; 0: none.
+    /// Another call has its label now: no later line finds it, and it waits for its turn to be given out.
+    pub forgotten: bool,
+    /// Its neighbours in its run; 0: none. The one before it may have closed.
     before: u64,
     after: u64,
 }
@@ -30,69 +27,45 @@ impl OpenCall {
         self.traced.story.succeeded > 0
     }
 
-    /// Whether a call with this label is this one, or was read as its further attempt.
-    pub fn answers_to(&self, id: u128) -> bool {
-        self.id == id || self.was_joined_by(id)
-    }
-
-    /// Whether a call with this label was read as its further attempt.
-    pub fn was_joined_by(&self, id: u128) -> bool {
-        self.joined_ids.contains(&id)
-    }
-
-    /// Its label and those of the calls that were read as its further attempts.
-    pub fn ids(&self) -> impl Iterator<Item = u128> {
-        std::iter::once(self.id).chain(self.joined_ids.iter().copied())
-    }
-
-    /// Notes the label of a call that is read as its further attempt.
-    pub fn join(&mut self, id: u128) {
-        self.joined_ids.push(id);
-    }
-
-    /// The open call before it in its run; 0: none.
+    /// The call before it in its run, which may have closed; 0: none.
     pub fn before(&self) -> u64 {
         self.before
     }
 }
 
 /// The open calls. A call that closed leaves a gap until all before it have closed.
-#[derive(Debug)]
-pub struct OpenCalls {
-    slots: VecDeque<Option<OpenCall>>,
-    /// The number of the first slot.
-    first: u64,
-}
+#[derive(Debug, Default)]
+pub struct OpenCalls(Window<Option<OpenCall>>);
 
 impl OpenCalls {
-    /// No calls; the first one is number 1.
-    pub fn new() -> OpenCalls {
-        OpenCalls { slots: VecDeque::new(), first: 1 }
-    }
-
     /// The lowest number that may be open.
     pub fn first(&self) -> u64 {
-        self.first
+        self.0.first()
     }
 
     /// The number of the next call.
     pub fn next(&self) -> u64 {
-        self.first + self.slots.len() as u64
+        self.0.next()
     }
 
     /// The open call with this number.
     pub fn get(&self, number: u64) -> Option<&OpenCall> {
-        self.slots.get(self.index(number)?)?.as_ref()
+        self.0.get(number)?.as_ref()
     }
 
     /// The same, to change it.
     pub fn get_mut(&mut self, number: u64) -> Option<&mut OpenCall> {
-        let index = self.index(number)?;
-        self.slots.get_mut(index)?.as_mut()
+        self.0.get_mut(number)?.as_mut()
     }
 
-    fn index(&self, number: u64) -> Option<usize> {
-        number.checked_sub(self.first).and_then(|index| usize::try_from(index).ok())
+    /// The number of the newest call with this label, if that is open and not forgotten.
+    pub fn find(&self, id: u128) -> Option<u64> {
+        self.0.find(id).filter(|&number| self.get(number).is_some_and(|open| !open.forgotten))
+    }
+
+    /// Has brought near what these labels need.
+    pub fn fetch(&self, ids: impl Iterator<Item = u128> + Clone) {
+        self.0.fetch(ids);
     }
 
     /// Adds a call of `run` behind the others.
@@ -103,38 +76,23 @@ impl OpenCalls {
         let before = std::mem::replace(&mut of_run.last_open, number);
         if before == 0 {
             of_run.first_open = number;
-        }
-        if let Some(before) = self.get_mut(before) {
+        } else if let Some(before) = self.get_mut(before) {
             before.after = number;
         }
         let id = traced.marks.id;
-        self.slots.push_back(None); // so that the call is made where it stays: to move what was just written is slow
-        if let Some(slot) = self.slots.back_mut() {
-            *slot = Some(OpenCall { traced, id, run, highest_attempt: 0, joined_ids: Vec::new(), before, after: 0 });
-        }
+        self.0.push(id, Some(OpenCall { traced, run, highest_attempt: 0, forgotten: false, before, after: 0 }));
     }
 
-    /// Takes a call out.
-    pub fn take(&mut self, number: u64, runs: &mut Runs) -> Option<OpenCall> {
-        let index = self.index(number)?;
-        let open = self.slots.get_mut(index)?.take()?;
-        while let Some(None) = self.slots.front() {
-            self.slots.pop_front();
-            self.first += 1;
+    /// Takes out the first open call of its run.
+    pub fn take(&mut self, number: u64, runs: &mut Runs) -> Option<Box<TracedCall>> {
+        let OpenCall { traced, run, after, .. } = self.0.get_mut(number)?.take()?;
+        while self.0.pop_first(Option::is_none).is_some() {}
+        let run = runs.run_mut(run);
+        debug_assert_eq!(run.first_open, number, "calls of a run close in their order");
+        run.first_open = after;
+        if after == 0 {
+            run.last_open = 0;
         }
-        if let Some(before) = self.get_mut(open.before) {
-            before.after = open.after;
-        }
-        if let Some(after) = self.get_mut(open.after) {
-            after.before = open.before;
-        }
-        let run = runs.run_mut(open.run);
-        if open.before == 0 {
-            run.first_open = open.after;
-        }
-        if open.after == 0 {
-            run.last_open = open.before;
-        }
-        Some(open)
+        Some(traced)
     }
 }

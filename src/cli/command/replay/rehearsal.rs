@@ -7,7 +7,7 @@ use crate::event::{Finding, FindingSeverity, Transcript, unnamed};
 use crate::fixture::model::{Fixture, FixtureCall};
 use crate::ids::CallId;
 use crate::report::block::{self, Alike, Style};
-use crate::report::json::{Object, write_call, write_events};
+use crate::report::json::{Events, Object, write_call, write_events};
 use crate::report::table::{self, Align};
 use crate::report::text;
 use crate::report::timeline::millis;
@@ -105,7 +105,7 @@ impl<'a> Rehearsal<'a> {
         if format == Format::Jsonl {
             for run in &self.runs {
                 write_events(out, &run.transcript());
-                self.write_calls(run, wanted, false, b"\n", out);
+                self.write_calls(run, wanted, &Events::Elsewhere, b"\n", out);
             }
         }
         let mut object = Object::open(out);
@@ -122,7 +122,7 @@ impl<'a> Rehearsal<'a> {
             }
             if format == Format::Json {
                 let mut calls = Vec::new();
-                self.write_calls(run, wanted, true, b",", &mut calls);
+                self.write_calls(run, wanted, &Events::Within, b",", &mut calls);
                 calls.pop();
                 object.raw("calls", &[b"[".as_slice(), &calls, b"]"].concat());
             }
@@ -130,12 +130,12 @@ impl<'a> Rehearsal<'a> {
         object.end();
     }
 
-    fn write_calls(&self, run: &Rehearsed<'_>, wanted: Option<&str>, with_events: bool, end: &[u8], out: &mut Vec<u8>) {
+    fn write_calls(&self, run: &Rehearsed<'_>, wanted: Option<&str>, told: &Events, end: &[u8], out: &mut Vec<u8>) {
         for (id, call) in run.calls().filter(|(_, name)| wanted.is_none_or(|wanted| wanted == *name)) {
             let Some(written) = self.written(call) else { continue };
             let view = self.view(written, "");
             let seen = run.view(id);
-            write_call(out, &view, &seen.transcript, id, &seen.tally, &seen.findings, with_events);
+            write_call(out, &view, &seen.transcript, id, &seen.tally, &seen.findings, told);
             out.extend_from_slice(end);
         }
     }

@@ -5,7 +5,7 @@ use crate::cli::view::{facts_of_recorded, of_recorded};
 use crate::event::{Finding, unnamed};
 use crate::ids::CallId;
 use crate::report::block::{self, Style};
-use crate::report::json::{Object, write_call};
+use crate::report::json::{Events, Object, write_call};
 use crate::report::listing::{Group, Only};
 use crate::report::text;
 use crate::report::view::{CallView, RunView};
@@ -51,7 +51,7 @@ impl Drawing<'_> {
             let transcript = record.transcript(&plan.names, &reference, &unnamed);
             let tally = record.tallies.first().copied().unwrap_or_default();
             let findings: Vec<Finding> = detail.recorded.iter().copied().chain(of_playbook(record)).collect();
-            write_call(out, &view, &transcript, CallId(0), &tally, &findings, true);
+            write_call(out, &view, &transcript, CallId(0), &tally, &findings, &Events::Within);
         });
         object.end();
     }

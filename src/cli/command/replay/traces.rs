@@ -1,5 +1,7 @@
 //! Traces under several playbooks: the summary, and the calls that are most worth looking at.
 
+use std::sync::Mutex;
+
 use super::args::{Args, Format};
 use super::run::{plans, style};
 use super::shown::{Drawing, heading};
@@ -40,7 +42,12 @@ pub fn run(
     let selection = selection(args, &plans, &sources)?;
     let lines = args.format == Format::Jsonl;
     let wanted = lines.then(|| selection.clone());
-    let watcher = Watcher { lines: wanted, listing: Listing::new(selection.clone()), sources: sources.clone() };
+    let watcher = Watcher {
+        lines: wanted,
+        listing: Listing::new(selection.clone()),
+        sources: sources.clone(),
+        spare: Mutex::default(),
+    };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
     beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
@@ -59,7 +66,9 @@ pub fn run(
     }
     let streamed = stream.write(&plans, &watcher, project, terminal, |part: Part| {
         written += part.written;
-        if part.lines.is_empty() { Ok(()) } else { to_stdout(&part.lines) }
+        let result = if part.lines.is_empty() { Ok(()) } else { to_stdout(&part.lines) };
+        watcher.keep(part);
+        result
     })?;
     refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
     let groups = watcher.listing.into_groups();

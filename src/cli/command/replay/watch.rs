@@ -1,12 +1,12 @@
 //! Looks at every call of a replay, on whatever thread: collects those that a page will show, or writes all as lines.
 
-use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
 
 use crate::cli::view::of_recorded;
 use crate::event::{Finding, FindingBy, Names, unnamed};
 use crate::ids::CallId;
 use crate::replay::{Seen, Watch};
-use crate::report::json::{write_call, write_events};
+use crate::report::json::{Events, write_call, write_events};
 use crate::report::listing::{Listing, Selection};
 use crate::sim::Record;
 use crate::trace::origin::Sources;
@@ -19,15 +19,18 @@ pub struct Watcher {
     pub lines: Option<Selection>,
     /// What the inputs are called, and where their lines come from.
     pub sources: Sources,
+    /// Parts that were written out, to be filled again.
+    pub spare: Mutex<Vec<Part>>,
 }
 
 /// What became of a batch of calls.
+#[derive(Default)]
 pub struct Part {
     /// Lines, if those were asked for.
     pub lines: Vec<u8>,
     /// Calls that are in the lines.
     pub written: u64,
-    reference: Vec<String>,
+    reference: [String; 1],
     findings: Vec<Finding>,
 }
 
@@ -35,7 +38,7 @@ impl Watch for Watcher {
     type Part = Part;
 
     fn part(&self) -> Part {
-        Part { lines: Vec::new(), written: 0, reference: vec![String::new()], findings: Vec::new() }
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     fn see(&self, seen: &Seen<'_>, part: &mut Part) {
@@ -52,22 +55,25 @@ impl Watch for Watcher {
 }
 
 impl Watcher {
+    /// Takes a part back of which nothing is needed any more.
+    pub fn keep(&self, mut part: Part) {
+        part.lines.clear();
+        part.written = 0;
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+    }
+
     fn write<'r>(&self, seen: &Seen<'_>, runs: impl Iterator<Item = (&'r Names, &'r Record)>, part: &mut Part) {
         let Part { lines, reference, findings, .. } = part;
-        if let Some(reference) = reference.first_mut() {
-            reference.clear();
-            reference.push_str(seen.call.run().unwrap_or(""));
-            let _ = write!(reference, "#{}", seen.call.number_in_run); // writing to a String cannot fail
-        }
+        seen.call.write_reference(&mut reference[0]);
         for (names, record) in runs {
             let transcript = record.transcript(names, reference, &unnamed);
-            let view = of_recorded(seen.call, reference.first().map_or("", |text| text), "", &self.sources);
+            let view = of_recorded(seen.call, &reference[0], "", &self.sources);
             findings.clear();
             findings.extend_from_slice(seen.recorded);
             findings.extend(of_playbook(record));
-            write_events(lines, &transcript);
+            let ended = write_events(lines, &transcript);
             let tally = record.tallies.first().copied().unwrap_or_default();
-            write_call(lines, &view, &transcript, CallId(0), &tally, findings, false);
+            write_call(lines, &view, &transcript, CallId(0), &tally, findings, &Events::Before(ended));
             lines.push(b'\n');
         }
     }
