@@ -117,9 +117,14 @@ impl<'a> Cursor<'a> {
         Some(line)
     }
 
-    /// Back to `start`.
+    /// Back to `start`, in the same line.
     pub fn go_back(&mut self, start: usize) {
-        *self = Cursor { at: start, ..Cursor::new(self.text) };
+        self.at = start;
+    }
+
+    /// Back to `start`, where a line begins.
+    pub fn begin_line(&mut self, start: usize) {
+        (self.at, self.passed_line) = (start, false);
     }
 
     /// Back by the one byte of a quote that was passed.

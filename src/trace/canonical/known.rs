@@ -192,5 +192,26 @@ mod tests {
                 }
             }
         }
+
+        #[test]
+        fn what_is_found_is_what_a_parser_finds(
+            values in proptest::collection::vec(json(), 1..4),
+            noise in r#"[{}\[\],:"\\ 0a-]{0,3}"#,
+            place in 0..60_usize,
+        ) {
+            let mut objects = KnownObjects::default();
+            for value in &values {
+                known(&mut objects, &value.to_string());
+            }
+            for value in &values {
+                let mut text = format!("{value}                    ");
+                text.insert_str(text.floor_char_boundary(place), &noise);
+                let (mut one, mut other) = (Cursor::new(&text), Cursor::new(&text));
+                if let Some(hash) = objects.known(&mut one, MAX_DEPTH) {
+                    prop_assert_eq!(super::super::hash_value(&mut other, MAX_DEPTH), Some(hash), "{}", text);
+                    prop_assert_eq!(one.offset(), other.offset());
+                }
+            }
+        }
     }
 }

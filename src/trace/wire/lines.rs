@@ -64,7 +64,7 @@ impl<'a, 'f> Lines<'a, 'f> {
     /// The same of a line whose form is not known.
     #[inline(never)]
     fn parse_new(&mut self, start: usize, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
-        self.cursor.go_back(start);
+        self.cursor.begin_line(start);
         self.fields.clear();
         let accepted = fields::accept::<LineFields, LINE_FIELDS>(&mut self.cursor, &mut self.fields);
         let end = self.cursor.offset();

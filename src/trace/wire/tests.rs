@@ -192,6 +192,16 @@ fn an_object_does_not_go_on_in_the_next_line() {
         ids.push(lines.parse(&mut said).1.map_err(|error| error.id));
     }
     assert_eq!(ids, [Err("truncated_line"), Err("not_json"), Ok(0)]);
+
+    let known = r#"{"tool":"a","evidence_refs":[],"args":{"a":1}}"#;
+    let broken = known.replace("[]", "[\n]").replace(":1", ":1,\"b\":2"); // its form is known, its arguments are not
+    let text = format!("{known}\n{broken}\n{known}\n");
+    let mut lines = Lines::new(&text, &mut forms);
+    let mut read = Vec::new();
+    while !lines.is_over() {
+        read.push(lines.parse(&mut None).1.is_ok());
+    }
+    assert_eq!(read, [true, false, false, true]);
 }
 
 fn field() -> impl Strategy<Value = String> {
