@@ -12,6 +12,7 @@ use super::command::{
     mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
+use super::files;
 use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
 use super::terminal::{ColorChoice, Stream, Terminal};
@@ -21,7 +22,7 @@ use crate::report::{diagnostic, text};
 /// Runs the program with `args` (its own name first) and gives its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     own_up_to_panics();
-    let args: Vec<OsString> = args.into_iter().collect();
+    let args = as_paths(args);
     let terminal = Terminal::detect(colour_asked_for(&args));
     let parsed = match parse(&args, terminal.out.width) {
         Ok(parsed) => parsed,
@@ -32,6 +33,25 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => fail(&failure, &help_for(&args), terminal.err).into(),
     }
+}
+
+/// The same arguments, with `./` before the names of files that look like flags: whatever is suggested then can be typed.
+fn as_paths(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let is_file = |text: &str| text.len() > 1 && text.starts_with('-') && files::exists(text);
+    let mut only_files = false;
+    let mut path = |arg: OsString| {
+        let Some(text) = arg.to_str() else { return arg };
+        let flag = text.split_once('=').filter(|(flag, _)| flag.starts_with("--"));
+        match flag {
+            _ if only_files && is_file(text) => format!("./{text}").into(),
+            Some((flag, value)) if !only_files && is_file(value) => format!("{flag}=./{value}").into(),
+            _ => {
+                only_files |= text == "--";
+                arg
+            }
+        }
+    };
+    args.into_iter().map(&mut path).collect()
 }
 
 fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
