@@ -6,6 +6,7 @@ use super::reading::each_call;
 use super::workspace::{Used, Workspace};
 use crate::diagnostic::{Diagnostic, Report, did_you_mean};
 use crate::feedback::{self, Feedback, Kept};
+use crate::report::text::shell_word;
 use crate::trace::assemble::AssembleOptions;
 use crate::trace::model::RecordedCall;
 use crate::trace::redact::RedactionRules;
@@ -22,7 +23,7 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
         return Err(unknown(workspace, id));
     }
     let id = named;
-    let mend = |failure: Failure| failure.next(format!("git log --oneline -- {}", workspace.name(&path)));
+    let mend = |failure: Failure| failure.next(format!("git log --oneline -- {}", shell_word(&workspace.here(&path))));
     let source = workspace.read(&path)?;
     let (feedback, places) = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
     let slice = workspace.feedback_path(id, "jsonl");

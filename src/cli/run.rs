@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
@@ -15,7 +16,9 @@ use super::exit::{Exit, Failure, own_up_to_panics};
 use super::files;
 use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
+use super::project;
 use super::terminal::{ColorChoice, Stream, Terminal};
+use crate::diagnostic::{Report, Source};
 use crate::report::style::Palette;
 use crate::report::{diagnostic, text};
 
@@ -137,13 +140,23 @@ fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
         }
         Failure::Reports { reports, next } => {
             for report in reports {
-                to_stderr(&diagnostic::render(report, stream.width, stream.colour));
+                to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
             }
             to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
             say_next(next.as_deref().unwrap_or(fallback), palette);
         }
     }
     Exit::Unusable
+}
+
+/// The same with the name of its source as it is found from the working directory, where it has it from the project's
+/// root.
+fn from_here(report: &Report) -> Report {
+    let (name, root) = (&report.source.name, project::root());
+    let is_of_root = !files::exists(name) && files::exists(&root.join(name).to_string_lossy());
+    let name = if is_of_root { files::way_up(&root) + name } else { name.clone() };
+    let source = Arc::new(Source { name, ..(*report.source).clone() });
+    Report { source, diagnostics: report.diagnostics.clone() }
 }
 
 fn say_next(next: &str, palette: Palette) {

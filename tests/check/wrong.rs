@@ -200,8 +200,15 @@ fn the_same_bytes_come_from_one_thread_from_several_and_from_a_folder_below() {
     project.edit("playbooks/standard.yaml", "effect: applied\n", "effect: unknown\n");
     let run = |jobs: &str| project.run_in_ci(&["check", "--jobs", jobs]).out;
     assert_eq!(run("1"), run("5"));
-    let below = project.command().current_dir(project.path("fixtures")).env("CI", "1").arg("check").output();
-    assert_eq!(String::from_utf8_lossy(&below.expect("it runs").stdout), run("1"));
+    let below = |args: &[&str]| {
+        let ran = project.command().current_dir(project.path("fixtures")).env("CI", "1").args(args).output();
+        String::from_utf8(ran.expect("it runs").stdout).expect("text")
+    };
+    let page = below(&["check"]);
+    assert!(page.contains("../playbooks/standard.yaml:"), "files are named from where people stand: {page}");
+    assert_eq!(page.replace("../", ""), run("1"));
+    let json = ["check", "--format", "json"];
+    assert_eq!(below(&json), project.run_in_ci(&json).out);
 }
 
 #[test]

@@ -12,11 +12,14 @@ use crate::cli::command::approve;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
+use crate::cli::playbooks::is_path;
 use crate::cli::project::{self, Project};
 use crate::cli::reports::{self, ReportTo};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{git, pending, reason};
+use crate::diagnostic::Report;
+use crate::golden::MERGE_CONFLICT;
 use crate::report::check::{Shown, json, page};
 use crate::report::style::Palette;
 use crate::report::text::{counted, shell_word, shell_words};
@@ -184,18 +187,21 @@ fn show(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let palette = Palette::new(terminal.out.colour);
+    let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =
-        Shown { report: &checked.report, causes: &checked.causes, width: terminal.out.width, palette, show_args: true };
-    let next = next(terminal, workspace, &checked.report);
+        Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
     let directions = reports::directions(workspace, checked);
-    let public = Shown { show_args: args.show_args, ..shown };
+    // Reports are read at the project's root, the page where people stand.
+    let public = Shown { show_args: args.show_args, above: "", ..shown };
+    let next = |above| next(terminal, workspace, above, &checked.report);
+    let (here, next) = (next(&above), next(""));
     reports::write(&args.reports, &public, &directions, next.as_deref())?;
     reports::tell_github(&public, &directions, next.as_deref())?;
     match args.format {
         Format::Table => {
             output.page(&page(&shown))?;
-            if let Some(next) = next {
-                output.page(&format!("{} {next}", palette.strong("next:")))?;
+            if let Some(here) = here {
+                output.page(&format!("{} {here}", palette.strong("next:")))?;
             }
         }
         Format::Json => output.page(&json(&shown, &directions, next.as_deref()))?,
@@ -203,13 +209,13 @@ fn show(
     Ok(())
 }
 
-/// The one command to run next: about the worst first.
-fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Option<String> {
+/// The one command to run next: about the worst first. `above` leads to the project's root.
+fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckReport) -> Option<String> {
     let failing = report.failing();
     if let Some(first) = failing.first() {
         return Some(match &first.golden {
-            GoldenState::Unreadable(report) => format!("git restore {}", shell_word(&report.source.name)),
-            _ if !first.contradictions.is_empty() => about_contradiction(workspace, first),
+            GoldenState::Unreadable(report) => restore(report, above),
+            _ if !first.contradictions.is_empty() => about_contradiction(workspace, above, first),
             _ if terminal.ci => "playproof check   (not in CI: it leaves what it found for review)".to_owned(),
             GoldenState::Missing if failing.len() > 1 => "playproof accept".to_owned(), // the worst is first
             GoldenState::Missing | GoldenState::Same => format!("playproof accept {}", first.id),
@@ -218,7 +224,8 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
         });
     }
     if !report.orphans.is_empty() {
-        return Some(format!("rm {}", shell_words(&report.orphans)));
+        let orphans: Vec<String> = report.orphans.iter().map(|path| format!("{above}{path}")).collect();
+        return Some(format!("rm {}", shell_words(&orphans)));
     }
     // One that no fixture uses any more cannot be named.
     let named = report.rows.iter().all(|rows| rows.is_used);
@@ -226,9 +233,18 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
     (!report.rows.is_empty()).then(|| approve::again(&names))
 }
 
-fn about_contradiction(workspace: &Workspace, result: &CaseResult) -> String {
-    let fixture = workspace.fixture_name(&result.id.fixture);
-    format!("playproof replay {fixture} --playbook {}", workspace.playbook_argument(&result.id.playbook))
+/// Takes a golden back as it was; in the middle of a merge git wants to know which side's.
+fn restore(report: &Report, above: &str) -> String {
+    let is_half_merged = report.diagnostics.iter().any(|said| said.id == MERGE_CONFLICT);
+    let side = if is_half_merged { "--ours " } else { "" };
+    format!("git restore {side}{}", shell_word(&format!("{above}{}", report.source.name)))
+}
+
+fn about_contradiction(workspace: &Workspace, above: &str, result: &CaseResult) -> String {
+    let playbook = workspace.playbook_name(&result.id.playbook);
+    let playbook = if is_path(&playbook) { format!("{above}{playbook}") } else { playbook };
+    let fixture = format!("{above}{}", workspace.fixture_name(&result.id.fixture));
+    shell_words(&["playproof", "replay", &fixture, "--playbook", &playbook])
 }
 
 /// Accepts everything that differs.

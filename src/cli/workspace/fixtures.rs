@@ -20,6 +20,12 @@ impl Workspace {
         self.name(&self.fixture_path(fixture))
     }
 
+    /// Where fixtures lie, as it is typed where people stand.
+    pub fn fixtures_here(&self) -> String {
+        let here = self.here(&self.fixtures);
+        if here.is_empty() { ".".to_owned() } else { here }
+    }
+
     /// Where fixtures lie, as people know it.
     pub fn fixtures_name(&self) -> String {
         let name = self.name(&self.fixtures);

@@ -139,8 +139,8 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let calls = counted(sliced.calls as u64, "call", "calls");
     let lines = [
         format!("kept as {id}"),
-        format!("  {}: {}", workspace.name(&file), said_of(&feedback, &plan.playbook, &name)),
-        format!("  {}: {calls} of {run}", workspace.name(&trace)),
+        format!("  {}: {}", workspace.here(&file), said_of(&feedback, &plan.playbook, &name)),
+        format!("  {}: {calls} of {run}", workspace.here(&trace)),
         format!("next: playproof feedback show {id}"),
     ];
     output.page(&lines.map(|line| visible(&line).into_owned()).join("\n"))?;

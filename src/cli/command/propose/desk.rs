@@ -69,7 +69,7 @@ impl<'a> Desk<'a> {
     pub fn apply(&self, stored: &Stored) -> Result<(String, Used, Applied), Failure> {
         let (name, used) = playbook_of(self.workspace, stored)?;
         let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
-            let file = self.workspace.name(&stored.folder.join("proposal.yaml"));
+            let file = self.workspace.here(&stored.folder.join("proposal.yaml"));
             Failure::from(report).next(format!("mend {file}, then playproof propose check {}", stored.id))
         })?;
         Ok((name, used, applied))
@@ -99,8 +99,8 @@ impl<'a> Desk<'a> {
         let diffs: Vec<FixtureDiff> = map(&cases, self.jobs, Simulator::new, work, |_| false);
         let gates = judge(&Tried {
             id: &stored.id,
-            folder: &self.workspace.name(&stored.folder),
-            fixtures: &self.workspace.fixtures_name(),
+            folder: &self.workspace.here(&stored.folder),
+            fixtures: &self.workspace.fixtures_here(),
             proposal: &stored.proposal,
             before: &used.loaded,
             applied: &applied,
@@ -170,7 +170,7 @@ fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, U
         });
     };
     if !is_own(workspace, &name, &used) {
-        let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.name(path));
+        let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.here(path));
         return Err(Failure::said(said)
             .help("a project changes the playbooks below its folder `playbooks`, and the one that playproof.yaml names")
             .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));

@@ -108,7 +108,7 @@ fn say(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let mut lines: Vec<String> =
-        changes.iter().map(|change| format!("wrote {}", workspace.name(change.path()))).collect();
+        changes.iter().map(|change| format!("wrote {}", workspace.here(change.path()))).collect();
     lines.extend(notes);
     lines.push(format!("next: playproof propose check {}", target.id));
     output.page(&lines.iter().map(|line| visible(line).into_owned()).collect::<Vec<_>>().join("\n"))?;

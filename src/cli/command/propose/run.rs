@@ -39,7 +39,7 @@ fn rebase(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Clean);
     }
     let file = stored.folder.join("proposal.yaml");
-    let shown = workspace.name(&file);
+    let shown = workspace.here(&file);
     apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
         Failure::from(report).next(format!("mend {shown}, then playproof propose rebase {}", stored.id))
     })?;
