@@ -246,3 +246,26 @@ fn a_file_that_ends_in_yml_is_never_passed_over() {
     let both = project.run(&["check"]);
     assert!(both.err.contains("is there too: remove one of them"), "{}", both.err);
 }
+
+#[test]
+fn a_verdict_that_the_playbook_does_not_have_is_excluded_in_vain() {
+    let project = Project::few();
+    let fixture = "fixtures/the-worked-refund.yaml";
+    let excluded = |name: &str| {
+        project.read(fixture).replace("outcome: deprecated", &format!("outcome: deprecated, not_verdicts: [{name}]"))
+    };
+    let original = project.read(fixture);
+    for known in ["policy_denied", "unclassified"] {
+        project.write(fixture, &excluded(known));
+        project.run(&["check"]).exits(0);
+        project.write(fixture, &original);
+    }
+    let text = excluded("policy_denid");
+    project.write(fixture, &text);
+    let ran = project.run(&["check"]).exits(2);
+    let (before, _) = text.split_once("policy_denid").expect("it is there");
+    let (line, column) = (before.matches('\n').count() + 1, before.lines().last().expect("a line").chars().count() + 1);
+    assert!(ran.err.contains(&format!("{fixture}:{line}:{column}]")), "{}", ran.err);
+    assert!(ran.err.contains("no verdict of `standard` is called `policy_denid`"), "{}", ran.err);
+    assert!(ran.err.contains("did you mean `policy_denied`?"), "{}", ran.err);
+}

@@ -194,7 +194,7 @@ fn uncommitted_changes_stand_in_the_way_only_of_what_is_written() {
     let (code, said) = project.refused(&ACCEPT);
     assert_eq!(code, 2);
     assert!(said.contains("`playbooks/ours.yaml` has changes that are not committed"), "{said}");
-    assert!(said.contains("next: git diff playbooks/ours.yaml"), "{said}");
+    assert!(said.contains("next: git diff HEAD -- playbooks/ours.yaml"), "{said}");
     project.edit(PLAYBOOK, "# Mine:", "# Ours:");
     project.write("notes.txt", "mine");
     project.edit("fixtures/slow.yaml", "without a key", "with no key");

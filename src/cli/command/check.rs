@@ -124,7 +124,7 @@ fn examine(args: &Args, terminal: &Terminal) -> Result<(Workspace, Checked), Fai
     let check = || checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast);
     let mut checked = check()?;
     if checked.report.results.is_empty() && !args.allow_empty {
-        return Err(nothing(&workspace, &selection));
+        return Err(nothing(args, &workspace, &selection));
     }
     if let Some(alone) = alone {
         accept(args, terminal, &workspace, &alone, &checked)?;
@@ -160,7 +160,7 @@ fn shared_files(workspace: &Workspace) -> Result<Vec<PathBuf>, Failure> {
     Ok([PathBuf::from(project::FILE), lock].into_iter().chain(tools).collect())
 }
 
-fn nothing(workspace: &Workspace, selection: &Selection) -> Failure {
+fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure {
     let folder = workspace.fixtures_name();
     if selection.is_everything() {
         return Failure::said(format!("nothing to check: there are no fixtures in `{folder}`"))
@@ -169,14 +169,24 @@ fn nothing(workspace: &Workspace, selection: &Selection) -> Failure {
             ))
             .next("playproof init");
     }
-    let why = match (&selection.run, &selection.changed) {
-        (Some(run), _) => format!("no run matches `{run}`"),
-        (None, Some(_)) => "no run has a file that changed".to_owned(),
-        (None, None) => "no run is meant".to_owned(),
+    if let (Some(rev), None) = (&args.changed_since, &selection.run) {
+        let again =
+            [&["playproof", "check"], &words_of(&args.fixtures)[..], &["--changed-since", rev, "--allow-empty"]];
+        return Failure::said(format!("nothing to check: no fixture, golden or playbook has changed since `{rev}`"))
+            .help("a gate that looked at nothing does not pass unasked: where that may be, say `--allow-empty`")
+            .next(shell_words(&again.concat()));
+    }
+    let why = match &selection.run {
+        Some(run) => format!("no run matches `{run}`"),
+        None => "no run is meant".to_owned(),
     };
     Failure::said(format!("nothing to check: {why}"))
         .help("`--allow-empty` if that is no error")
         .next("playproof check")
+}
+
+fn words_of(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
 }
 
 fn show(

@@ -75,12 +75,36 @@ impl<'a> Desk<'a> {
         Ok((name, used, applied))
     }
 
+    /// Holds the verdicts that fixtures, its own too, say are not given against the playbook as proposed: it may add
+    /// them, and it may take them away.
+    fn hold_verdicts(&self, stored: &Stored, playbook: &str, applied: &Applied) -> Result<(), Failure> {
+        let own = stored
+            .fixtures
+            .iter()
+            .map(|(name, fixture, _)| (stored.folder.join("fixtures").join(format!("{name}.yaml")), fixture));
+        let others = self.fixtures.iter().map(|(name, fixture)| (self.workspace.fixture_path(name), fixture));
+        for (path, fixture) in own.chain(others) {
+            let Some(expect) = fixture.expect.get(playbook) else { continue };
+            self.workspace.hold_verdicts_of(&path, (playbook, expect), &applied.loaded.playbook).map_err(
+                |failure| {
+                    failure.next(format!(
+                        "mend {}, then playproof propose check {}",
+                        self.workspace.here(&path),
+                        stored.id
+                    ))
+                },
+            )?;
+        }
+        Ok(())
+    }
+
     /// Tries a proposal.
     ///
     /// # Errors
     /// As [`Desk::apply`]; goldens that cannot be read.
     pub fn try_out(&self, stored: &Stored) -> Result<Tryout, Failure> {
         let (name, used, applied) = self.apply(stored)?;
+        self.hold_verdicts(stored, &name, &applied)?;
         let plan = Plan::new(applied.loaded.playbook.clone(), self.workspace.tools());
         let mut goldens = BTreeMap::new();
         let mut cases: Vec<(Id, &Fixture, bool)> = Vec::new();
