@@ -6,6 +6,7 @@ use std::io::{Cursor, Read};
 use super::exit::Failure;
 use super::files;
 use super::kinds::{self, Kind};
+use super::merged::refuse_halves;
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
 use crate::trace::limits;
@@ -91,6 +92,7 @@ pub fn is_fixture(path: &str) -> bool {
 pub fn mapping(path: &str) -> Result<Mapping, Failure> {
     let source = files::read_small(path)?;
     kinds::expect(Kind::Mapping, path, source.text.as_bytes())?;
+    refuse_halves(&source)?;
     Ok(mapping::parse(source)?)
 }
 

@@ -192,7 +192,7 @@ fn names_a_tool(start: &[u8], deep: usize) -> bool {
     let (mut depth, mut rest) = (0_usize, start);
     while let Some((first, after)) = rest.split_first() {
         rest = match first {
-            b'"' if depth == deep && rest.starts_with(b"\"tool\"") => return true,
+            b'"' if depth == deep && is_key(rest, b"\"tool\"") => return true,
             b'"' => behind_string(after),
             b'{' | b'[' => {
                 depth += 1;
@@ -206,6 +206,10 @@ fn names_a_tool(start: &[u8], deep: usize) -> bool {
         };
     }
     false
+}
+
+fn is_key(text: &[u8], key: &[u8]) -> bool {
+    text.strip_prefix(key).is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
 }
 
 /// What stands behind the end of a string that has begun.

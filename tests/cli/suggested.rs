@@ -171,3 +171,34 @@ fn a_file_whose_name_begins_with_a_dash_is_suggested_as_a_path() {
     let run = place.run(&["replay", "--tools=-f.yaml", "--", "-t.jsonl"]).exits(0);
     assert_eq!(next_of(&run.out), "playproof explain ./-t.jsonl --call 'r1#2' --tools ./-f.yaml");
 }
+
+#[test]
+fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
+    let place = Place::new();
+    let twice =
+        "{\"run_id\":\"r\",\"tool\":\"get_x\",\"args\":{},\"status\":\"error\",\"error\":{\"kind\":\"timeout\"}}\n"
+            .repeat(2);
+    place.write("t.jsonl", twice + CALLS.lines().next().expect("a line"));
+    place.run(&["tools", "t.jsonl", "-o", "f.yaml"]).exits(0);
+    let run = place.run(&["replay", "t.jsonl", "--tools", "f.yaml"]).exits(0);
+    assert!(run.err.contains("note: 2 of 2 rows in f.yaml are guesses that nobody confirmed"), "{}", run.err);
+    assert_eq!(run.err.matches("note:").count(), 1, "{}", run.err);
+    assert_eq!(run.out, place.run(&["replay", "t.jsonl"]).exits(0).out.replace("'r#2'\n", "'r#2' --tools f.yaml\n"));
+    assert!(run.out.contains("write, not idempotent (assumed)"), "{}", run.out);
+    let confirmed = place.read("f.yaml").replace("# guessed: confirm", "#");
+    place.write("f.yaml", &confirmed);
+    let run = place.run(&["replay", "t.jsonl", "--tools", "f.yaml", "--all"]).exits(0);
+    assert!(!run.err.contains("note:") && run.out.contains("  read ·"), "{}{}", run.out, run.err);
+    place.edit_first("f.yaml", "# (", "# guessed: confirm (");
+    let run = place.run(&["feedback", "add", "t.jsonl", "--call", "r#1", "--note", "x", "--tools", "f.yaml"]).exits(0);
+    assert!(run.err.contains("note: 1 of 2 rows in f.yaml is a guess"), "{}", run.err);
+    place.write("playproof.yaml", "format: project/1\ntools: f.yaml\n");
+    place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
+    place.write("fixtures/a.yaml", place.read("unkeyed-refund-times-out-after-landing.yaml").as_bytes());
+    for command in
+        [&["check"][..], &["coverage", "standard"], &["mutate", "standard"], &["explain", "t.jsonl", "--call", "r#1"]]
+    {
+        let run = place.run(command);
+        assert_eq!(run.err.matches("is a guess that nobody confirmed").count(), 1, "{command:?}: {}", run.err);
+    }
+}

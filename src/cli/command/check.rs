@@ -120,6 +120,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 fn examine(args: &Args, terminal: &Terminal) -> Result<(Workspace, Checked), Failure> {
     let workspace = Workspace::open()?;
     let alone = args.accept.then(|| workspace.alone()).transpose()?;
+    workspace.say_guesses()?;
     let selection = selection(args, &workspace)?;
     let check = || checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast);
     let mut checked = check()?;

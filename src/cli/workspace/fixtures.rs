@@ -8,7 +8,7 @@ use super::playbooks::Used;
 use super::root::{Workspace, gather, names};
 use crate::check::map;
 use crate::cli::exit::Failure;
-use crate::cli::folders;
+use crate::cli::{fixtures, folders};
 use crate::fixture;
 use crate::fixture::model::{Expect, Fixture};
 use crate::playbook::model::Playbook;
@@ -81,7 +81,7 @@ impl Workspace {
     pub fn load_fixtures(&self, names: &[String], jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
         let read = |name: &String| -> Result<(String, Fixture), Failure> {
             let source = self.read(&self.fixture_path(name))?;
-            Ok((name.clone(), fixture::parse(source)?))
+            Ok((name.clone(), fixtures::parse(source)?))
         };
         gather(map(names, jobs, || (), |(), name| read(name), |_| false))
     }

@@ -104,6 +104,14 @@ impl Workspace {
         &self.tools
     }
 
+    /// Tells of tool facts that are guesses, and of no other.
+    ///
+    /// # Errors
+    /// Tool facts that cannot be used.
+    pub fn say_guesses(&self) -> Result<(), Failure> {
+        playbooks::facts_said(None, &Project::find()?).map(drop)
+    }
+
     /// The project's root; empty for the working directory.
     pub fn root(&self) -> &Path {
         &self.root

@@ -95,7 +95,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let alone = workspace.alone()?;
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
     let playbook = workspace.lasting_name(&name, &used)?;
-    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let plan = Plan::new(used.loaded.playbook.clone(), &tools);
     if let Some(expected) = &args.expected {
         let again = |near: &str| format!("{} --expected {near}", again(args));

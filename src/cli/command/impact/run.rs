@@ -19,7 +19,7 @@ use crate::sim::Plan;
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
-    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let base = args.base.clone().into_iter().collect::<Vec<_>>();
     let base = playbooks::names(&base, &project).swap_remove(0); // never empty
     let load = |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, &tools));
