@@ -144,6 +144,14 @@ pub fn way_up(root: &Path) -> String {
     "../".repeat(between)
 }
 
+/// A path as it is typed in the working directory, where it is an absolute one below `root`.
+pub fn near(root: &Path, path: &str) -> String {
+    match Path::new(path).strip_prefix(root) {
+        Ok(below) if !root.as_os_str().is_empty() => way_up(root) + &below.to_string_lossy(),
+        _ => path.to_owned(),
+    }
+}
+
 /// Where a path leads, without links and detours, to compare it with others: never to be shown. None where nothing is.
 pub fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()

@@ -174,11 +174,13 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
     let Some((path, ToolsFile { tools, guessed })) = facts_file(asked, project)? else { return Ok(Tools::default()) };
     if guessed > 0 {
         let rows = guessed + tools.rows().len();
-        let (are, they) = if guessed == 1 { ("is a guess", "it") } else { ("are guesses", "they") };
+        let (are, they) =
+            if guessed == 1 { ("is a guess", "its tool counts") } else { ("are guesses", "their tools count") };
         to_stderr(&visible(&format!(
-            "note: {guessed} of {} in {path} {are} that nobody confirmed; {they} declare nothing, and undeclared tools \
-             count as writes that must not be repeated. Look at each, then take away its mark `{GUESSED}`",
-            counted(rows as u64, "row", "rows")
+            "note: {guessed} of {} in {} {are} that nobody confirmed; until the mark `{GUESSED}` is taken away, {they} \
+             as undeclared: writes that must not be repeated",
+            counted(rows as u64, "row", "rows"),
+            files::near(&project::root(), path)
         )));
         to_stderr("\n");
     }

@@ -29,7 +29,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let terminal = Terminal::detect(colour_asked_for(&args));
     let parsed = match parse(&args, terminal.out.width) {
         Ok(parsed) => parsed,
-        Err(error) => return usage(&error, &terminal).into(),
+        Err(error) => return usage(&error, &help_for(&args), &terminal).into(),
     };
     let mut output = Output;
     match dispatch(parsed.command, &terminal, &mut output) {
@@ -99,13 +99,16 @@ fn help_for(args: &[OsString]) -> String {
 }
 
 /// Help and version are results; everything else that clap says is wrong usage.
-fn usage(error: &clap::Error, terminal: &Terminal) -> Exit {
+fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
     let is_result = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let stream = if is_result { terminal.out } else { terminal.err };
     let page = error.render();
     let page = if stream.colour { page.ansi().to_string() } else { page.to_string() };
     if !is_result {
-        to_stderr(&page);
+        // What clap says last names no command that could be typed.
+        let said = page.rsplit_once("\n\nFor more information").map_or(page.trim_end(), |(said, _)| said);
+        to_stderr(&format!("{said}\n\n"));
+        say_next(help, Palette::new(stream.colour));
         return Exit::Unusable;
     }
     match Output.page(&page) {

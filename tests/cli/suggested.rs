@@ -202,3 +202,18 @@ fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
         assert_eq!(run.err.matches("is a guess that nobody confirmed").count(), 1, "{command:?}: {}", run.err);
     }
 }
+
+#[test]
+fn wrong_usage_ends_with_a_command_that_can_be_typed() {
+    let place = Place::new();
+    for (args, next) in [
+        (&["replay"][..], "playproof help replay"),
+        (&["replay", "t.jsonl", "--playbok", "standard"], "playproof help replay"),
+        (&["feedback", "ad"], "playproof help feedback"),
+        (&["frobnicate"], "playproof help"),
+    ] {
+        let run = place.run(args).exits(2);
+        assert!(run.err.ends_with(&format!("\n\n  next: {next}\n")), "{args:?}: {}", run.err);
+        assert!(!run.err.contains("--help"), "{args:?}: {}", run.err);
+    }
+}

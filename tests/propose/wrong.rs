@@ -320,3 +320,12 @@ fn a_fixture_of_a_proposal_that_ends_in_yml_is_never_passed_over() {
     fs::rename(fixture("yaml"), fixture("yml")).unwrap();
     both_refuse(&project, 2, &["`proposals/said-no/fixtures/said-no.yml` would not be read"]);
 }
+
+#[test]
+fn a_gate_in_a_folder_below_names_its_file_from_there() {
+    let project = Project::with_proposal();
+    project.write("proposals/said-no/adr.md", "# nothing\n");
+    let ran = project.run_below("fixtures", &["propose", "check", "said-no"]).exits(1);
+    let named = ran.out.matches("proposals/said-no/adr.md").count();
+    assert_eq!((ran.out.matches("../proposals/said-no/adr.md").count(), named > 1), (named, true), "{}", ran.out);
+}

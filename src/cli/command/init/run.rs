@@ -82,10 +82,8 @@ fn root(folder: &str) -> PathBuf {
 fn say_nested(root: &Path) {
     let above = files::above(root, project::FILE);
     if let Some(found) = above.filter(|_| !files::exists(&root.join(project::FILE).to_string_lossy())) {
-        to_stderr(&visible(&format!(
-            "note: this folder is part of a project already: `{}`\n",
-            files::from_here(&found)
-        )));
+        to_stderr(&visible(&format!("note: this folder is part of a project already: `{}`", files::from_here(&found))));
+        to_stderr("\n");
     }
 }
 

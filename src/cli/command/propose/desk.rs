@@ -121,7 +121,7 @@ impl<'a> Desk<'a> {
             before_and_after(simulator, id, fixture, [&used.plan, &plan], *is_new)
         };
         let diffs: Vec<FixtureDiff> = map(&cases, self.jobs, Simulator::new, work, |_| false);
-        let gates = judge(&Tried {
+        let mut gates = judge(&Tried {
             id: &stored.id,
             folder: &self.workspace.here(&stored.folder),
             fixtures: &self.workspace.fixtures_here(),
@@ -135,6 +135,11 @@ impl<'a> Desk<'a> {
             shared: &self.shared(&stored.id, &name, &applied),
             taken: &self.taken(stored),
         });
+        for report in gates.iter_mut().filter_map(|gate| gate.report.as_mut()) {
+            let source = &report.source;
+            let name = self.workspace.here(&self.workspace.root().join(&source.name));
+            report.source = Arc::new(Source { name, ..(**source).clone() });
+        }
         let rows = applied.rows.clone();
         let judged = Judged { id: stored.id.clone(), playbook: name, rows, diffs, gates };
         Ok(Tryout { judged, used, applied, goldens })
