@@ -7,9 +7,6 @@ use super::text;
 /// Blanks between columns.
 const GAP: u16 = 2;
 
-/// What the first column has at least, if it needs as much.
-const FIRST_MIN: usize = 16;
-
 /// Characters behind which a name may be broken.
 const JOINTS: [char; 4] = ['/', '-', '_', '.'];
 
@@ -53,21 +50,21 @@ pub fn render(header: &[String], rows: &[Vec<String>], aligns: &[Align], width: 
     table.trim_fmt()
 }
 
-/// What each column has at most where not all fit beside each other: the first what the others leave, and those what
-/// they need, or an equal share of it.
+/// What each column has at most where not all fit beside each other: all what they need, or an equal share; the first,
+/// which has the labels, also what the others leave once their names are broken.
 fn rooms(header: &[String], rows: &[Vec<String>], columns: usize, width: usize) -> Vec<usize> {
-    let widest = |at: usize| {
-        let cells = rows.iter().map(Vec::as_slice).chain([header]).filter_map(|cells| cells.get(at));
-        cells.map(|cell| text::width(cell)).max().unwrap_or_default()
-    };
-    let wanted: Vec<usize> = (0..columns).map(widest).collect();
+    let gap = usize::from(GAP);
+    let named = |at: usize| header.get(at).map_or("", String::as_str);
+    let widest = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| text::width(cell)).max().unwrap_or(0);
+    let part = |at: usize| named(at).split_inclusive(JOINTS).map(text::width).max().unwrap_or(0);
+    let wanted: Vec<usize> = (0..columns).map(|at| widest(at).max(text::width(named(at)))).collect();
     let Some((first, others)) = wanted.split_first() else { return wanted };
-    let needed = others.iter().map(|other| other + usize::from(GAP)).sum::<usize>();
-    if first + needed <= width {
+    if first + others.iter().map(|other| other + gap).sum::<usize>() <= width {
         return wanted;
     }
-    let first = width.saturating_sub(needed).max(FIRST_MIN).min(*first);
-    let share = share(others, width.saturating_sub(first + usize::from(GAP)));
+    let least = (1..columns).map(|at| widest(at).max(part(at)) + gap).sum::<usize>();
+    let first = width.saturating_sub(least).max(share(&wanted, width + gap)).min(*first);
+    let share = share(others, width.saturating_sub(first));
     std::iter::once(first).chain(others.iter().map(|wanted| share.min(*wanted))).collect()
 }
 
