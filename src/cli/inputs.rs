@@ -93,7 +93,7 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
     let source = files::read_small(path)?;
     kinds::expect(Kind::Mapping, path, source.text.as_bytes())?;
     refuse_halves(&source)?;
-    Ok(mapping::parse(source)?)
+    mapping::parse(source).map_err(|report| Failure::from(report).next("playproof schema mapping"))
 }
 
 /// Opens an input as a trace, importing it where it is foreign.

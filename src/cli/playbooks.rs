@@ -192,7 +192,8 @@ fn facts_file<'a>(asked: Option<&'a str>, project: &'a Project) -> Result<Option
     let source = files::read_small(path)?;
     kinds::expect(Kind::ToolFacts, path, source.text.as_bytes())?;
     refuse_halves(&source)?;
-    Ok(Some((path, tools::parse(source)?)))
+    let file = tools::parse(source).map_err(|report| Failure::from(report).next("playproof schema tools"))?;
+    Ok(Some((path, file)))
 }
 
 fn unknown(name: &str, root: &Path) -> Failure {

@@ -217,3 +217,14 @@ fn wrong_usage_ends_with_a_command_that_can_be_typed() {
         assert!(!run.err.contains("--help"), "{args:?}: {}", run.err);
     }
 }
+
+#[test]
+fn a_file_of_a_format_in_which_something_is_wrong_leads_to_what_the_format_is() {
+    let place = Place::new();
+    place.write("t.jsonl", CALLS);
+    for (flag, kind) in [("--map", "mapping"), ("--tools", "tools")] {
+        place.write("bad.yaml", format!("format: {kind}/1\nbad: 1\n"));
+        let run = place.run(&["replay", "t.jsonl", flag, "bad.yaml"]).exits(2);
+        assert_eq!(next_of(&run.err), format!("playproof schema {kind}"), "{}", run.err);
+    }
+}
