@@ -7,7 +7,7 @@
 //! A block with `in=NAME` runs in a folder of that name, which is empty at the beginning of the document and lies beside
 //! this repository, known there as `../playproof`; `cp` copies files from it. A block with `edits=FILE` is what somebody
 //! writes into a file of that folder: each part takes the place of the part with the same heading, or, where the lines
-//! begin with `-` and `+`, the one line that of the other.
+//! begin with `-` and `+`, each line of the ones that of the others.
 //! `UPDATE_DOCUMENTS=1 cargo test --test readme` writes the present output into the documents.
 
 use std::path::{Path, PathBuf};
@@ -130,12 +130,15 @@ fn copy(folder: &Path, words: &[String]) {
 /// Each part of `lines` takes the place of the part of the file that has the same heading; a `+` line that of the `-`
 /// line before it.
 fn edit(file: &Path, lines: &[&str]) {
-    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    if let [old, new] = lines
-        && let (Some(old), Some(new)) = (old.strip_prefix('-'), new.strip_prefix('+'))
-    {
-        assert_eq!(text.lines().filter(|line| line.trim() == old.trim()).count(), 1, "{}: {old}", file.display());
-        return fs::write(file, text.replacen(old.trim(), new.trim(), 1)).expect("it can be written");
+    let mut text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let marked = |mark| lines.iter().filter_map(move |line| line.strip_prefix(mark)).map(str::trim);
+    if lines.len() == marked('-').count() + marked('+').count() {
+        assert_eq!(marked('-').count(), marked('+').count(), "{}: a new line for each", file.display());
+        for (old, new) in marked('-').zip(marked('+')) {
+            assert_eq!(text.lines().filter(|line| line.trim() == old).count(), 1, "{}: {old}", file.display());
+            text = text.replacen(old, new, 1);
+        }
+        return fs::write(file, text).expect("it can be written");
     }
     let parts = |lines: &mut dyn Iterator<Item = &str>| -> Vec<(String, String)> {
         let mut parts: Vec<(String, String)> = vec![(String::new(), String::new())];

@@ -62,6 +62,7 @@ pub fn check(
     let fixtures = workspace.load_fixtures(&names, jobs)?;
     let all = ids(workspace, &fixtures);
     let mut used = workspace.load_playbooks(&fixtures)?;
+    workspace.hold_verdicts(fixtures.iter().map(|(name, fixture)| (name.as_str(), fixture)), &used)?;
     let lock = workspace.read_lock()?;
     for asked in &selection.named {
         if !all.iter().any(|(id, _)| names_case(workspace, asked, id)) {

@@ -131,6 +131,27 @@ pub fn from_here(path: &Path) -> String {
     path.strip_prefix(&here).unwrap_or(path).to_string_lossy().into_owned()
 }
 
+/// A path from the root of the file system, with `.` and links as they are; the path itself where nobody knows where we are.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// What leads from the working directory to `root`, which lies above it: `../` for each folder between them.
+pub fn way_up(root: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let between =
+        if root.as_os_str().is_empty() { 0 } else { here.strip_prefix(root).map_or(0, |path| path.iter().count()) };
+    "../".repeat(between)
+}
+
+/// A path as it is typed in the working directory, where it is an absolute one below `root`.
+pub fn near(root: &Path, path: &str) -> String {
+    match Path::new(path).strip_prefix(root) {
+        Ok(below) if !root.as_os_str().is_empty() => way_up(root) + &below.to_string_lossy(),
+        _ => path.to_owned(),
+    }
+}
+
 /// Where a path leads, without links and detours, to compare it with others: never to be shown. None where nothing is.
 pub fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()

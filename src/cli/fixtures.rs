@@ -1,8 +1,12 @@
-//! Fixtures by path. Parses nothing itself.
+//! Fixtures by path, and as text. Parses nothing itself.
+
+use std::sync::Arc;
 
 use super::exit::Failure;
 use super::files;
 use super::kinds::{self, Kind};
+use super::merged::refuse_halves;
+use crate::diagnostic::{Report, Source};
 use crate::fixture::{self, model::Fixture};
 
 /// Loads a fixture.
@@ -12,5 +16,14 @@ use crate::fixture::{self, model::Fixture};
 pub fn load(path: &str) -> Result<Fixture, Failure> {
     let source = files::read_small(path)?;
     kinds::expect(Kind::Fixture, path, source.text.as_bytes())?;
-    fixture::parse(source).map_err(|report| Failure::from(report).next("playproof schema fixture"))
+    parse(source).map_err(|report| Failure::from(report).next("playproof schema fixture"))
+}
+
+/// Reads a fixture; what git could not merge is told as that.
+///
+/// # Errors
+/// Everything that is wrong in it.
+pub fn parse(source: Arc<Source>) -> Result<Fixture, Report> {
+    refuse_halves(&source)?;
+    fixture::parse(source)
 }

@@ -6,6 +6,7 @@ use std::io::{Cursor, Read};
 use super::exit::Failure;
 use super::files;
 use super::kinds::{self, Kind};
+use super::merged::refuse_halves;
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
 use crate::trace::limits;
@@ -91,7 +92,8 @@ pub fn is_fixture(path: &str) -> bool {
 pub fn mapping(path: &str) -> Result<Mapping, Failure> {
     let source = files::read_small(path)?;
     kinds::expect(Kind::Mapping, path, source.text.as_bytes())?;
-    Ok(mapping::parse(source)?)
+    refuse_halves(&source)?;
+    mapping::parse(source).map_err(|report| Failure::from(report).next("playproof schema mapping"))
 }
 
 /// Opens an input as a trace, importing it where it is foreign.

@@ -2,10 +2,12 @@
 
 use super::exit::Failure;
 use super::inputs;
+use super::merged::refuse_halves;
 use super::reading::each_call;
 use super::workspace::{Used, Workspace};
 use crate::diagnostic::{Diagnostic, Report, did_you_mean};
 use crate::feedback::{self, Feedback, Kept};
+use crate::report::text::shell_word;
 use crate::trace::assemble::AssembleOptions;
 use crate::trace::model::RecordedCall;
 use crate::trace::redact::RedactionRules;
@@ -22,10 +24,11 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
         return Err(unknown(workspace, id));
     }
     let id = named;
-    let mend = |failure: Failure| failure.next(format!("git log --oneline -- {}", workspace.name(&path)));
+    let mend = |failure: Failure| failure.next(format!("git log --oneline -- {}", shell_word(&workspace.here(&path))));
     let source = workspace.read(&path)?;
     let (feedback, places) = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
     let slice = workspace.feedback_path(id, "jsonl");
+    workspace.read(&slice).and_then(|source| Ok(refuse_halves(&source)?)).map_err(mend)?;
     let calls = calls(&slice.to_string_lossy(), redaction).map_err(mend)?;
     let about = calls.iter().position(|call| call.reference() == feedback.call);
     let Some(about) = about else {

@@ -150,9 +150,22 @@ pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<()
     if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
         return Ok(());
     }
-    let each = if start.trim_ascii_start().first() == Some(&b'[') { "'.[]'" } else { "." };
-    Err(Failure::source(path, "many_lines", "this is one JSON document over many lines; a trace has an object a line")
-        .help("`jq -c` writes each object in one line; what has other fields than a trace wants a mapping (`--map`)")
+    let failure =
+        Failure::source(path, "many_lines", "this is one JSON document over many lines; a trace has an object a line");
+    // Rows of our own fields only stand in too many lines; anything else is read as it is by a mapping.
+    let is_array = start.trim_ascii_start().first() == Some(&b'[');
+    if !names_a_tool(start, if is_array { 2 } else { 1 }) {
+        let how = "a mapping (`--map`) reads it as it is: its `records` says where in the document the rows lie";
+        let drafted = if path == STDIN_NAME {
+            failure.next("playproof schema mapping")
+        } else {
+            failure.next(format!("playproof init --from {}", shell_word(path)))
+        };
+        return Err(drafted.help(format!("{how}; `playproof init --from` drafts one")));
+    }
+    let each = if is_array { "'.[]'" } else { "." };
+    Err(failure
+        .help("`jq -c` writes each object in one line; a mapping (`--map`) with `records` reads it as it is")
         .next(format!("jq -c {each} {} > {}", shell_word(file), shell_word(&format!("{file}l")))))
 }
 
@@ -172,6 +185,42 @@ fn is_over_many_lines(start: &[u8]) -> bool {
     let Some(end) = start.iter().position(|byte| *byte == b'\n') else { return false };
     let first = start.get(..end).unwrap_or_default().trim_ascii_end();
     matches!(first, b"{" | b"[" | b"[{")
+}
+
+/// Whether a document has the key `tool` so deep inside brackets, as rows of our own format have it.
+fn names_a_tool(start: &[u8], deep: usize) -> bool {
+    let (mut depth, mut rest) = (0_usize, start);
+    while let Some((first, after)) = rest.split_first() {
+        rest = match first {
+            b'"' if depth == deep && is_key(rest, b"\"tool\"") => return true,
+            b'"' => behind_string(after),
+            b'{' | b'[' => {
+                depth += 1;
+                after
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                after
+            }
+            _ => after,
+        };
+    }
+    false
+}
+
+fn is_key(text: &[u8], key: &[u8]) -> bool {
+    text.strip_prefix(key).is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
+}
+
+/// What stands behind the end of a string that has begun.
+fn behind_string(text: &[u8]) -> &[u8] {
+    let mut is_escaped = false;
+    let end = text.iter().position(|byte| {
+        let ends = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.and_then(|end| text.get(end + 1..)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -215,6 +264,19 @@ mod tests {
         assert!(refused(b"[\n  {\"tool\": \"a\"}\n]", false) && refused(b"{\n  \"tool\": \"a\"\n}", false));
         assert!(!refused(b"[\n  {\"tool\": \"a\"}\n]", true), "a mapping reads it");
         assert!(!refused(b"{\"tool\":\"a\"}\n", false));
+    }
+
+    #[test]
+    fn rows_of_our_own_in_too_many_lines_are_put_into_one_each_and_others_are_mapped() {
+        let next = |start: &str| match refuse_unreadable("x.json", start.as_bytes(), false) {
+            Err(Failure::Reports { next, .. }) => next.unwrap_or_default(),
+            _ => String::new(),
+        };
+        assert_eq!(next("[\n {\"a\": \"\\\"{\", \"tool\": 1}\n]"), "jq -c '.[]' x.json > x.jsonl");
+        assert_eq!(next("{\n \"tool\": 1\n}"), "jq -c . x.json > x.jsonl");
+        for foreign in ["{\n \"calls\": [{\"tool\": 1}]\n}", "[\n {\"name\": \"tool\"}\n]", "{\n \"a\": \"\\\""] {
+            assert_eq!(next(foreign), "playproof init --from x.json", "{foreign}");
+        }
     }
 
     #[test]

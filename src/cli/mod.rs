@@ -16,6 +16,7 @@ mod inputs;
 mod kept;
 mod kinds;
 mod manual;
+mod merged;
 mod output;
 mod outputs;
 mod pending;

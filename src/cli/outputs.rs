@@ -19,13 +19,18 @@ pub fn refuse_input<'a>(output: &str, inputs: impl IntoIterator<Item = &'a str>)
     }
 }
 
+/// How a file begins that an output would replace; none where there is none.
+pub fn beginning(output: &str) -> Option<Vec<u8>> {
+    files::beginning(output, LOOKED_AT)
+}
+
 /// Refuses an output that is there, and that `is_ours` does not know by its beginning as one that may be replaced. An
 /// empty file, a device and a pipe lose nothing.
 ///
 /// # Errors
 /// It may not be replaced; `what` it would have to be.
 pub fn refuse_others(output: &str, what: &str, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
-    match files::beginning(output, LOOKED_AT) {
+    match beginning(output) {
         Some(beginning) if !beginning.is_empty() && !is_ours(&beginning) => Err(Failure::said(format!(
             "`{output}` is there already, and is no {what}: it would be overwritten"
         ))

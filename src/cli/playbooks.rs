@@ -11,13 +11,16 @@ use super::exit::Failure;
 use super::files;
 use super::folders;
 use super::kinds::{self, Kind};
+use super::merged::refuse_halves;
+use super::output::to_stderr;
 use super::project::{self, Project};
 use super::workspace::refuse_half_written;
 use crate::diagnostic::{Report, Source, did_you_mean};
-use crate::golden::merge_conflict;
 use crate::playbook::model::Tools;
-use crate::playbook::{self, EMBEDDED, Loaded, embedded, tools};
-use crate::report::text::shell_word;
+use crate::playbook::tools::{self, ToolsFile};
+use crate::playbook::{self, EMBEDDED, Loaded, embedded};
+use crate::report::text::{counted, shell_word, visible};
+use crate::yaml::GUESSED;
 
 /// Where the project's own playbooks lie, below its root.
 const FOLDER: &str = "playbooks";
@@ -134,12 +137,8 @@ fn read(path: &str) -> Result<Arc<Source>, Failure> {
 /// # Errors
 /// Everything that is wrong in it.
 pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
-    match merge_conflict(&source.text) {
-        Some(said) => {
-            Err(Report::one(source, said.help("keep the side that is meant, or both, and take out the marks of git")))
-        }
-        None => playbook::parse(source),
-    }
+    refuse_halves(&source)?;
+    playbook::parse(source)
 }
 
 /// Loads a playbook.
@@ -164,14 +163,37 @@ pub fn loaded(source: Arc<Source>, argument: &str) -> Result<Loaded, Failure> {
 /// # Errors
 /// A path that cannot be read, and everything that is wrong in it.
 pub fn facts(asked: Option<&str>, project: &Project) -> Result<Tools, Failure> {
-    match asked.or(project.tools.as_deref()) {
-        Some(path) => {
-            let source = files::read_small(path)?;
-            kinds::expect(Kind::ToolFacts, path, source.text.as_bytes())?;
-            Ok(tools::parse(source)?)
-        }
-        None => Ok(Tools::default()),
+    Ok(facts_file(asked, project)?.map(|(_, file)| file.tools).unwrap_or_default())
+}
+
+/// The same, for a command that shows what comes of them: guesses that nobody has confirmed are told of.
+///
+/// # Errors
+/// As [`facts`].
+pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failure> {
+    let Some((path, ToolsFile { tools, guessed })) = facts_file(asked, project)? else { return Ok(Tools::default()) };
+    if guessed > 0 {
+        let rows = guessed + tools.rows().len();
+        let (are, they) =
+            if guessed == 1 { ("is a guess", "its tool counts") } else { ("are guesses", "their tools count") };
+        to_stderr(&visible(&format!(
+            "note: {guessed} of {} in {} {are} that nobody confirmed; until the mark `{GUESSED}` is taken away, {they} \
+             as undeclared: writes that must not be repeated",
+            counted(rows as u64, "row", "rows"),
+            files::near(&project::root(), path)
+        )));
+        to_stderr("\n");
     }
+    Ok(tools)
+}
+
+fn facts_file<'a>(asked: Option<&'a str>, project: &'a Project) -> Result<Option<(&'a str, ToolsFile)>, Failure> {
+    let Some(path) = asked.or(project.tools.as_deref()) else { return Ok(None) };
+    let source = files::read_small(path)?;
+    kinds::expect(Kind::ToolFacts, path, source.text.as_bytes())?;
+    refuse_halves(&source)?;
+    let file = tools::parse(source).map_err(|report| Failure::from(report).next("playproof schema tools"))?;
+    Ok(Some((path, file)))
 }
 
 fn unknown(name: &str, root: &Path) -> Failure {

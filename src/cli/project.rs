@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::exit::Failure;
 use super::files;
+use super::merged::refuse_halves;
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::trace::redact::{BadRule, RedactionRules};
 use crate::yaml::{self, Cursor};
@@ -48,6 +49,7 @@ impl Project {
         let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let source = files::read_small(&path.to_string_lossy())?;
         let source = Arc::new(Source { name: FILE.to_owned(), ..(*source).clone() });
+        refuse_halves(&source)?;
         Ok(parse(source, &root)?)
     }
 }

@@ -116,7 +116,7 @@ pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let directions = Directions { in_the_way: in_the_way(failure, next), ..Directions::default() };
     let (report, causes) = (CheckReport::default(), BTreeMap::new());
     let palette = Palette::new(false);
-    let shown = Shown { report: &report, causes: &causes, width: 100, palette, show_args: false };
+    let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
     let written =
         write(reports, &shown, &directions, Some(next)).and_then(|()| tell_github(&shown, &directions, Some(next)));
     if let Err(Failure::Said { message, .. }) = written {
@@ -178,7 +178,7 @@ pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
     let mut directions = Directions { lock: workspace.name(&workspace.lock_path()), ..Directions::default() };
     for result in checked.report.failing() {
         let (id, fixture) = (result.id.to_string(), workspace.fixture_name(&result.id.fixture));
-        let playbook = workspace.playbook_argument(&result.id.playbook);
+        let playbook = workspace.playbook_name(&result.id.playbook);
         directions.replays.insert(id.clone(), format!("playproof replay {fixture} --playbook {playbook}"));
         directions.fixtures.insert(id, fixture);
     }

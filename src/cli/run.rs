@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
@@ -12,26 +13,48 @@ use super::command::{
     mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
+use super::files;
 use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
+use super::project;
 use super::terminal::{ColorChoice, Stream, Terminal};
+use crate::diagnostic::{Report, Source};
 use crate::report::style::Palette;
 use crate::report::{diagnostic, text};
 
 /// Runs the program with `args` (its own name first) and gives its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     own_up_to_panics();
-    let args: Vec<OsString> = args.into_iter().collect();
+    let args = as_paths(args);
     let terminal = Terminal::detect(colour_asked_for(&args));
     let parsed = match parse(&args, terminal.out.width) {
         Ok(parsed) => parsed,
-        Err(error) => return usage(&error, &terminal).into(),
+        Err(error) => return usage(&error, &help_for(&args), &terminal).into(),
     };
     let mut output = Output;
     match dispatch(parsed.command, &terminal, &mut output) {
         Ok(exit) => exit.into(),
         Err(failure) => fail(&failure, &help_for(&args), terminal.err).into(),
     }
+}
+
+/// The same arguments, with `./` before the names of files that look like flags: whatever is suggested then can be typed.
+fn as_paths(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let is_file = |text: &str| text.len() > 1 && text.starts_with('-') && files::exists(text);
+    let mut only_files = false;
+    let mut path = |arg: OsString| {
+        let Some(text) = arg.to_str() else { return arg };
+        let flag = text.split_once('=').filter(|(flag, _)| flag.starts_with("--"));
+        match flag {
+            _ if only_files && is_file(text) => format!("./{text}").into(),
+            Some((flag, value)) if !only_files && is_file(value) => format!("{flag}=./{value}").into(),
+            _ => {
+                only_files |= text == "--";
+                arg
+            }
+        }
+    };
+    args.into_iter().map(&mut path).collect()
 }
 
 fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
@@ -76,13 +99,16 @@ fn help_for(args: &[OsString]) -> String {
 }
 
 /// Help and version are results; everything else that clap says is wrong usage.
-fn usage(error: &clap::Error, terminal: &Terminal) -> Exit {
+fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
     let is_result = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let stream = if is_result { terminal.out } else { terminal.err };
     let page = error.render();
     let page = if stream.colour { page.ansi().to_string() } else { page.to_string() };
     if !is_result {
-        to_stderr(&page);
+        // What clap says last names no command that could be typed.
+        let said = page.rsplit_once("\n\nFor more information").map_or(page.trim_end(), |(said, _)| said);
+        to_stderr(&format!("{said}\n\n"));
+        say_next(help, Palette::new(stream.colour));
         return Exit::Unusable;
     }
     match Output.page(&page) {
@@ -117,13 +143,23 @@ fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
         }
         Failure::Reports { reports, next } => {
             for report in reports {
-                to_stderr(&diagnostic::render(report, stream.width, stream.colour));
+                to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
             }
             to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
             say_next(next.as_deref().unwrap_or(fallback), palette);
         }
     }
     Exit::Unusable
+}
+
+/// The same with the name of its source as it is found from the working directory, where it has it from the project's
+/// root.
+fn from_here(report: &Report) -> Report {
+    let (name, root) = (&report.source.name, project::root());
+    let is_of_root = !files::exists(name) && files::exists(&root.join(name).to_string_lossy());
+    let name = if is_of_root { files::way_up(&root) + name } else { name.clone() };
+    let source = Arc::new(Source { name, ..(*report.source).clone() });
+    Report { source, diagnostics: report.diagnostics.clone() }
 }
 
 fn say_next(next: &str, palette: Palette) {

@@ -186,12 +186,15 @@ fn differ(path: &str, before: Option<&Value>, after: Option<&Value>, parts: &mut
     parts.push(PartChange { path: path.to_owned(), before: text(before), after: text(after) });
 }
 
+/// The id of what [`merge_conflict`] says.
+pub const MERGE_CONFLICT: &str = "merge_conflict";
+
 /// That git left both sides of a merge in a text, at the first such place.
 pub fn merge_conflict(text: &str) -> Option<Diagnostic> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") {
-            let said = Diagnostic::error("merge_conflict", "git could not merge this file");
+            let said = Diagnostic::error(MERGE_CONFLICT, "git could not merge this file");
             return Some(said.at(at..at + line.trim_end().len(), "both sides are still here"));
         }
         at += line.len();

@@ -69,6 +69,28 @@ impl History {
         all
     }
 
+    /// The rows of a playbook as they stood after the last record that left them as `is_meant` says; none where no
+    /// record did.
+    pub fn rows_when<'a>(
+        &'a self,
+        playbook: &str,
+        is_meant: impl Fn(&BTreeMap<&'a str, &'a str>) -> bool,
+    ) -> Option<BTreeMap<&'a str, &'a str>> {
+        let (mut rows, mut found) = (BTreeMap::new(), None);
+        for entry in self.entries.iter().filter(|entry| entry.record.playbook == playbook) {
+            for row in &entry.record.rows {
+                match &row.after {
+                    Some(text) => rows.insert(row.name.as_str(), text.as_str()),
+                    None => rows.remove(row.name.as_str()),
+                };
+            }
+            if is_meant(&rows) {
+                found = Some(rows.clone());
+            }
+        }
+        found
+    }
+
     /// How `rows`, all of a playbook, differ from what the records come to: what the next record has to say.
     pub fn changes<'r>(&self, playbook: &str, rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Vec<RowChange> {
         let replayed = self.replay(|_, _, _| {});

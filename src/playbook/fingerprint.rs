@@ -49,10 +49,15 @@ impl fmt::Debug for Fingerprint {
 
 /// The fingerprint of a playbook; its name does not count.
 pub fn fingerprint(playbook: &Playbook) -> Fingerprint {
+    fingerprint_of(rows(playbook).iter().map(|row| (&*row.name, &*row.text)))
+}
+
+/// The fingerprint of the playbook that has these rows, which are sorted by name.
+pub fn fingerprint_of<'r>(rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Fingerprint {
     let mut hash = Sha256::new_with_prefix(syntax::FORMAT);
-    for row in rows(playbook) {
+    for (name, text) in rows {
         // Neither a name nor compact JSON holds a line break.
-        hash.update(format!("\n{}\n{}", row.name, row.text));
+        hash.update(format!("\n{name}\n{text}"));
     }
     Fingerprint(hash.finalize().into())
 }

@@ -15,6 +15,6 @@ mod tests;
 pub mod tools;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
-pub use fingerprint::{Fingerprint, Row, fingerprint, rows};
+pub use fingerprint::{Fingerprint, Row, fingerprint, fingerprint_of, rows};
 pub use places::{Loaded, Places, parse};
 pub use schema::{schema, tools_schema};

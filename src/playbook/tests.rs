@@ -277,7 +277,7 @@ fn places_point_at_what_they_name() {
 #[test]
 fn tool_facts_of_a_file_are_declared_and_missing_ones_have_defaults() {
     let text = "format: tools/1\ntools:\n  pay: { access: write, timeout_ms: 5000 }\n  search.*: { access: read, repeatable: true }\n";
-    let tools = tools::parse(Source::whole("t", text)).expect("tools");
+    let tools = tools::parse(Source::whole("t", text)).expect("tools").tools;
     assert_eq!(tools.facts("pay").timeout, Duration::from_millis(5_000));
     assert!(tools.facts("search.web").repeatable && tools.facts("search.web").declared);
     assert!(!tools.facts("other").declared);
@@ -285,6 +285,18 @@ fn tool_facts_of_a_file_are_declared_and_missing_ones_have_defaults() {
         tools::parse(Source::whole("t", "format: tools/1\ntools: { pay: { idempotent: yes } }")).expect_err("a report");
     let ids: Vec<_> = report.diagnostics.iter().map(|diagnostic| diagnostic.id).collect();
     assert_eq!(ids, ["missing_key", "wrong_type"]);
+}
+
+#[test]
+fn a_guess_that_nobody_confirmed_declares_nothing() {
+    let text = "format: tools/1\ntools:\n  get: { access: read } # guessed: confirm (1 call)\n  pay: # guessed: confirm\n    \
+                access: write\n    idempotent: true\n  see: { access: read }\n  # guessed: confirm\n  put: { access: write }\n  \
+                log:\n    access: read # guessed: confirm";
+    let file = tools::parse(Source::whole("t", text)).expect("tools");
+    assert_eq!(file.guessed, 3);
+    let declared: Vec<&str> = file.tools.rows().iter().map(|row| row.pattern.as_str()).collect();
+    assert_eq!(declared, ["see", "put"]);
+    assert_eq!(file.tools.facts("get"), crate::playbook::model::ToolFacts::ASSUMED);
 }
 
 #[test]

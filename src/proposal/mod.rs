@@ -21,5 +21,5 @@ pub use draft::{Draft, DraftRule, Evidence, VerdictChange, adr_text, compensatio
 pub use gates::{Gate, GateKind, Tried, given, judge, touched};
 pub use judged::{FactLine, Judged};
 pub use model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
-pub use parse::{parse, rebased};
+pub use parse::{REBASE, parse, rebased, with_base};
 pub use schema::schema;

@@ -46,6 +46,12 @@ const OF_STEPS: [(&str, &[&str]); 7] = [
     ("then", &["change_verdict"]),
 ];
 
+/// Hexadecimal digits of a fingerprint.
+const DIGITS: usize = 64;
+
+/// What helps where a proposal is made for no playbook.
+pub const REBASE: &str = "`playproof propose rebase ID` writes that of the playbook as it is";
+
 /// Reads a proposal.
 ///
 /// # Errors
@@ -65,11 +71,37 @@ pub fn rebased(proposal: &Proposal, base: &str) -> String {
     text
 }
 
+/// The text of a proposal with a fingerprint in it, that of no playbook, where it has none or something else in its
+/// place: what is made for nothing can be rebased.
+pub fn with_base(source: Arc<Source>) -> Arc<Source> {
+    let none = format!("'{}'", "0".repeat(DIGITS));
+    let behind = |end: usize| source.text.get(end..).and_then(|rest| rest.find('\n')).map(|at| end + at);
+    let place = |root: Cursor<'_>| match root.entry("base") {
+        Some(base) if matches!(&base.node().kind, Kind::Scalar { text, .. } if is_fingerprint(text)) => None,
+        Some(base) => Some((base.span(), none.clone())),
+        None => {
+            let line = behind(root.entry("playbook")?.span().end)?;
+            Some((line..line, format!("\nbase: {none}")))
+        }
+    };
+    let Ok(Some((span, base))) = yaml::parse(Arc::clone(&source), |root| Some(place(root))) else { return source };
+    let mut text = source.text.clone();
+    text.replace_range(span, &base);
+    Arc::new(Source { text, ..(*source).clone() })
+}
+
 fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
     let record = root.record("a proposal", KEYS)?;
     record.required("format")?.word(&[("proposal/1", ())])?;
     let playbook = record.required("playbook").and_then(|at| at.words().map(|text| named(at, text)));
-    let base = record.required("base").and_then(fingerprint);
+    let base = match record.optional("base") {
+        Some(base) => fingerprint(base),
+        None => {
+            let said = Diagnostic::error("missing_key", "`base` is missing: the fingerprint of the playbook");
+            root.report(said.at(record.span(), "a proposal is made for a playbook as it is").help(REBASE));
+            None
+        }
+    };
     let operations = record.required("operations").and_then(|steps| operations(steps, &source));
     let expect = record.optional("expect").map_or(Some(Vec::new()), expectations);
     let reason =
@@ -90,15 +122,19 @@ fn named(at: Cursor<'_>, text: &str) -> Named {
 
 fn fingerprint(at: Cursor<'_>) -> Option<Named> {
     let text = at.string()?;
-    if text.len() == 64 && text.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase()) {
+    if is_fingerprint(text) {
         return Some(named(at, text));
     }
     at.report(
         Diagnostic::error("bad_fingerprint", "this is no fingerprint")
             .at(at.span(), "expected 64 hexadecimal digits")
-            .help("`playproof propose rebase ID` writes that of the playbook as it is"),
+            .help(REBASE),
     );
     None
+}
+
+fn is_fingerprint(text: &str) -> bool {
+    text.len() == DIGITS && text.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase())
 }
 
 fn operations(steps: Cursor<'_>, source: &Arc<Source>) -> Option<Vec<Operation>> {

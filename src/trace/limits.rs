@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::trace::foreign::{Imported, LossReport, Oddity};
+use crate::trace::json;
 use crate::trace::origin::Origin;
 use crate::trace::pieces::MAX_LINE;
 use crate::trace::trouble::OR_SKIP;
@@ -49,11 +50,17 @@ fn wrong_with(line: &[u8]) -> Option<String> {
 
 /// Takes a line out of the account of what was written.
 fn leave_out(line: &[u8], place: &str, loss: &mut LossReport) {
-    let failed = memchr::memmem::find(line, b"\"status\":\"error\"").is_some();
-    let count = if line.starts_with(b"{\"type\":\"tool_call\"") { &mut loss.calls } else { &mut loss.results };
-    let is_result = line.starts_with(b"{\"type\":\"tool_result\"");
-    *count = count.saturating_sub(1);
-    loss.failures = loss.failures.saturating_sub(u64::from(is_result && failed));
+    let text = std::str::from_utf8(line).unwrap_or_default();
+    let fields = json::parse(text.trim_end()).ok().and_then(json::object).unwrap_or_default();
+    match fields.text("type").as_deref() {
+        Some("tool_call") => loss.calls = loss.calls.saturating_sub(1),
+        Some("tool_result") => {
+            let failed = fields.text("status").as_deref() == Some("error");
+            loss.results = loss.results.saturating_sub(1);
+            loss.failures = loss.failures.saturating_sub(u64::from(failed));
+        }
+        _ => {}
+    }
     loss.saw(Oddity::BeyondLimits, place);
 }
 
@@ -98,5 +105,17 @@ mod tests {
             assert_eq!(skipped.origins.of(1).map(|origin| origin.line), Some(1));
             assert_eq!(skipped.origins.of(2), None);
         }
+    }
+
+    #[test]
+    fn a_result_that_is_left_out_is_counted_neither_as_a_result_nor_as_a_failure() {
+        let text = "format: mapping/1\ncall: { tool: t }\nresult: { message: m }\nfailed: { ok: false }\n";
+        let map = mapping::parse(Source::whole("m.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
+        let long = "x".repeat(MAX_LINE);
+        let log = format!("{{\"t\":\"x\",\"ok\":false}}\n{{\"t\":\"tool_call\",\"ok\":false,\"m\":\"{long}\"}}\n");
+        let imported = mapping::apply(&map, log.as_bytes(), "log").unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!((imported.loss.calls, imported.loss.results, imported.loss.failures), (2, 2, 2));
+        let loss = checked(imported, log.as_bytes(), "log", true).unwrap_or_else(|report| panic!("{report}")).loss;
+        assert_eq!((loss.calls, loss.results, loss.failures), (2, 1, 1));
     }
 }

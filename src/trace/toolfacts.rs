@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::diagnostic::counted;
-use crate::yaml::scalar;
+use crate::yaml::{GUESSED, scalar};
 
 /// How often a trace calls a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
     for (row, (calls, failed)) in rows {
         let calls = counted(calls, "call", "calls");
-        let _ = writeln!(text, "  {row:width$} # guessed: confirm ({calls}, {failed} failed)");
+        let _ = writeln!(text, "  {row:width$} {GUESSED} ({calls}, {failed} failed)");
     }
     if tools.is_empty() {
         text.push_str("  {}\n");
@@ -86,7 +86,8 @@ fn header(source: &str) -> String {
         "# What is known of the tools of these calls:\n\
          #   {source}\n\
          # Each access is a guess from the tool's name: confirm it, then take the mark away.\n\
-         # A tool counts as a write that is not idempotent until someone says otherwise.\n\
+         # Until then its row says nothing: a tool counts as a write that is not idempotent until someone\n\
+         # says otherwise.\n\
          #   access: read       it only looks; it may be sent again at any time\n\
          #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\
          #   repeatable: true   each call is meant anew, even with the same arguments\n\

@@ -34,4 +34,4 @@ pub use cursor::{Cursor, Key, Record};
 pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
 pub use read::{MAX_BYTES, parse, tree};
-pub use write::{quoted, scalar};
+pub use write::{GUESSED, quoted, scalar};

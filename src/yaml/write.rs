@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+/// The comment with which a draft marks what it guessed, and nobody has confirmed.
+pub const GUESSED: &str = "# guessed: confirm";
+
 /// Words that some reader of YAML takes for something else than a text, or that a format of ours gives a meaning.
 const WORDS: [&str; 12] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "absent"];
 

@@ -93,7 +93,10 @@ fn only_what_changed_since_a_revision_is_checked() {
         let ran = project.run(&["check", "--format", "json", "--changed-since", rev]);
         serde_json::from_str::<serde_json::Value>(&ran.out).map(|report| report["counts"]["runs"].clone())
     };
-    assert_eq!(project.run(&["check", "--changed-since", "main"]).code, 2, "nothing changed");
+    let nothing = project.run(&["check", "--changed-since", "main"]).exits(2);
+    assert!(nothing.err.contains("has changed since `main`"), "{}", nothing.err);
+    assert!(nothing.err.ends_with("next: playproof check --changed-since main --allow-empty\n"), "{}", nothing.err);
+    project.run(&["check", "--changed-since", "main", "--allow-empty"]).exits(0);
     let fixture = "fixtures/the-worked-refund.yaml";
     project.write(fixture, &format!("# looked at\n{}", project.read(fixture)));
     assert_eq!(count("main").expect("JSON"), 2);

@@ -200,8 +200,15 @@ fn the_same_bytes_come_from_one_thread_from_several_and_from_a_folder_below() {
     project.edit("playbooks/standard.yaml", "effect: applied\n", "effect: unknown\n");
     let run = |jobs: &str| project.run_in_ci(&["check", "--jobs", jobs]).out;
     assert_eq!(run("1"), run("5"));
-    let below = project.command().current_dir(project.path("fixtures")).env("CI", "1").arg("check").output();
-    assert_eq!(String::from_utf8_lossy(&below.expect("it runs").stdout), run("1"));
+    let below = |args: &[&str]| {
+        let ran = project.command().current_dir(project.path("fixtures")).env("CI", "1").args(args).output();
+        String::from_utf8(ran.expect("it runs").stdout).expect("text")
+    };
+    let page = below(&["check"]);
+    assert!(page.contains("../playbooks/standard.yaml:"), "files are named from where people stand: {page}");
+    assert_eq!(page.replace("../", ""), run("1"));
+    let json = ["check", "--format", "json"];
+    assert_eq!(below(&json), project.run_in_ci(&json).out);
 }
 
 #[test]
@@ -238,4 +245,27 @@ fn a_file_that_ends_in_yml_is_never_passed_over() {
     project.copy("fixtures/the-worked-refund.yaml", "fixtures/the-worked-refund.yml");
     let both = project.run(&["check"]);
     assert!(both.err.contains("is there too: remove one of them"), "{}", both.err);
+}
+
+#[test]
+fn a_verdict_that_the_playbook_does_not_have_is_excluded_in_vain() {
+    let project = Project::few();
+    let fixture = "fixtures/the-worked-refund.yaml";
+    let excluded = |name: &str| {
+        project.read(fixture).replace("outcome: deprecated", &format!("outcome: deprecated, not_verdicts: [{name}]"))
+    };
+    let original = project.read(fixture);
+    for known in ["policy_denied", "unclassified"] {
+        project.write(fixture, &excluded(known));
+        project.run(&["check"]).exits(0);
+        project.write(fixture, &original);
+    }
+    let text = excluded("policy_denid");
+    project.write(fixture, &text);
+    let ran = project.run(&["check"]).exits(2);
+    let (before, _) = text.split_once("policy_denid").expect("it is there");
+    let (line, column) = (before.matches('\n').count() + 1, before.lines().last().expect("a line").chars().count() + 1);
+    assert!(ran.err.contains(&format!("{fixture}:{line}:{column}]")), "{}", ran.err);
+    assert!(ran.err.contains("no verdict of `standard` is called `policy_denid`"), "{}", ran.err);
+    assert!(ran.err.contains("did you mean `policy_denied`?"), "{}", ran.err);
 }

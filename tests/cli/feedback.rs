@@ -247,7 +247,10 @@ fn wrong_use_says_what_to_do_and_writes_nothing() {
     refused(&add(&near), &["did you mean `policy_denied`?", "--new", "--note x --expected policy_denied"]);
     refused(&add(&[&near[..6], &["not a name"]].concat()), &["cannot be the name of a verdict"]);
     refused(&add(&["t.jsonl", "--call", "r1#2", "--note", "x", "--playbook", "/p/x.yaml"]), &["no such file"]);
-    refused(&place.run(&["feedback", "list"]), &["no feedback is kept yet"]);
+    let list = place.run(&["feedback", "list"]).exits(0);
+    assert!(list.out.contains("no feedback is kept\nnext: playproof feedback add TRACE"), "{}", list.out);
+    let list = place.run(&["feedback", "list", "--format", "json"]).exits(0);
+    assert_eq!(list.out, "{\"format\":\"feedback-list/1\",\"feedback\":[]}\n");
     refused(&place.run(&["feedback", "show", "x"]), &["no feedback is called `x`"]);
     assert!(store(&place).is_empty());
     assert_eq!(add(&[&near[..], &["--new"]].concat()).code, 0);

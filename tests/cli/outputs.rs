@@ -34,7 +34,7 @@ fn an_input_is_never_written_over_by_any_name() {
 }
 
 #[test]
-fn an_import_replaces_a_trace_and_nothing_else() {
+fn an_import_replaces_its_own_earlier_trace_and_nothing_else() {
     let place = Place::new();
     place.write("chat.json", CHAT);
     place.write("mine.yaml", "format: playbook/1\n");
@@ -42,6 +42,11 @@ fn an_import_replaces_a_trace_and_nothing_else() {
     for _ in 0..2 {
         assert_eq!(place.run(&["import", "chat.json", "-o", "trace.jsonl"]).code, 0);
     }
+    place.write("mine.jsonl", TRACE);
+    refused(&place, &["import", "chat.json", "-o", "mine.jsonl"], "is no trace of this recording");
+    refused(&place, &["import", "chat.json", "-o", "mine.jsonl"], "import chat.json --replace --output mine.jsonl\n");
+    let replaced = place.run(&["import", "chat.json", "--replace", "--output", "mine.jsonl"]);
+    assert_eq!((replaced.code, place.read("mine.jsonl")), (0, place.read("trace.jsonl")));
     let shown = place.run(&["import", "chat.json", "-o", "-"]);
     assert_eq!((shown.code, shown.out), (0, place.read("trace.jsonl")));
     assert!(!place.path().join("-").exists());

@@ -95,7 +95,7 @@ fn an_imported_trace_replays_as_the_recording_itself_and_knows_what_that_could_n
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
     for name in ["openai-chat.json", "openai-conversations.jsonl", "tau-bench.json", "tau2-bench.json"] {
         place.write(name, std::fs::read(samples.join(name)).expect("a sample"));
-        let import = place.run(&["import", name, "-o", "trace.jsonl"]);
+        let import = place.run(&["import", name, "-o", "trace.jsonl", "--replace"]);
         assert_eq!(import.code, 0, "{}", import.err);
         let (theirs, ours) = (place.run(&["replay", name, "--all"]), place.run(&["replay", "trace.jsonl", "--all"]));
         let skip_account =

@@ -102,3 +102,129 @@ fn a_damaged_zstd_file_is_told_as_a_damaged_gzip_file_is() {
     assert_eq!((run.code, next_of(&run.err)), (2, "zstd -t t.jsonl.zst"), "{}", run.err);
     assert!(run.err.contains("cut short or damaged") && !run.err.contains("dictionary"), "{}", run.err);
 }
+
+#[test]
+fn a_call_that_is_not_there_is_told_with_the_name_that_is_near() {
+    let place = Place::new();
+    place.write("t.jsonl", CALLS);
+    place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
+    let fixture = "unkeyed-refund-times-out-after-landing.yaml";
+    for (args, near, next) in [
+        (&["replay", "t.jsonl", "--call", "r1#8"][..], "r1#1", "playproof replay t.jsonl --call 'r1#1'".to_owned()),
+        (&["explain", "t.jsonl", "--call", "r1#8"], "r1#1", "playproof explain t.jsonl --call 'r1#1'".to_owned()),
+        (&["replay", fixture, "--call", "refnd"], "refund", format!("playproof replay {fixture} --call refund")),
+    ] {
+        let run = place.run(args).exits(2);
+        assert!(run.err.contains(&format!("did you mean `{near}`?")), "{args:?}: {}", run.err);
+        assert_eq!(next_of(&run.err), next, "{args:?}");
+    }
+    let run = place.run_with(&["replay", "-", "--call", "r1#8"], CALLS).exits(2);
+    assert!(run.err.contains("there is no call `r1#8`"), "standard input is not read twice: {}", run.err);
+}
+
+#[test]
+fn a_resend_that_was_joined_is_told_with_the_call_that_has_it() {
+    let place = Place::new();
+    let line = |n: u32, run: &str, id: &str, tool: &str| {
+        format!(
+            "{{\"run_id\":\"{run}\",\"call_id\":\"{id}\",\"tool\":\"{tool}\",\"args\":{{}},\"at_ms\":{n},\
+             \"status\":\"error\",\"error\":{{\"kind\":\"timeout\",\"message\":\"t\"}}}}\n"
+        )
+    };
+    place.write("t.jsonl", [line(1, "r", "a", "pay"), line(2, "r", "b", "pay"), line(3, "r", "c", "see")].concat());
+    for command in ["replay", "explain"] {
+        for wanted in ["b", "t.jsonl:2"] {
+            let args = [command, "t.jsonl", "--join-resends", "--call", wanted];
+            let run = place.run(&args).exits(2);
+            let help = format!("`--join-resends` read `{wanted}` as a further attempt of `r#1`");
+            assert!(run.err.contains(&help), "{args:?}: {}", run.err);
+            assert_eq!(next_of(&run.err), format!("playproof {command} t.jsonl --call 'r#1' --join-resends"));
+        }
+        let run = place.run(&[command, "t.jsonl", "--join-resends", "--call", "r#3"]).exits(2);
+        assert!(run.err.contains("with `--join-resends` it is called `r#2`"), "{}", run.err);
+        place.run(&[command, "t.jsonl", "--call", "b"]);
+    }
+}
+
+#[test]
+fn feedback_and_impact_keep_what_they_were_told_too() {
+    let place = Place::new();
+    place.run(&["init"]).exits(0);
+    place.write("gw.log", "{\"t\":\"pay\",\"ok\":false}\n{\"t\":\"pay\",\"ok\":false}\n");
+    place.write("m.yaml", "format: mapping/1\ncall: { tool: t }\nresult: {}\nfailed: { ok: false }\n");
+    let run = place.run(&["feedback", "add", "gw.log", "--map", "m.yaml", "--call", "gw.log:1"]).exits(2);
+    let next = "playproof feedback add gw.log --call gw.log:1 --map m.yaml --note '...'";
+    assert_eq!(next_of(&run.err), next);
+    let run = place.run(&["feedback", "add", "gw.log", "--map", "m.yaml", "--note", "it's wrong"]).exits(2);
+    assert!(next_of(&run.err).contains(r"--note 'it'\''s wrong' --map m.yaml"), "{}", run.err);
+    let compared = ["impact", "gw.log", "--map", "m.yaml", "--base", "standard", "--beyond-tape", "ok"];
+    let run = place.run(&[&compared[..], &["--candidate", "study/retry-everything"]].concat()).exits(0);
+    let next = "--playbook standard --playbook study/retry-everything --map m.yaml --beyond-tape ok";
+    assert!(next_of(&run.out).ends_with(next), "{}", run.out);
+}
+
+#[test]
+fn a_file_whose_name_begins_with_a_dash_is_suggested_as_a_path() {
+    let place = Place::new();
+    place.write("-t.jsonl", CALLS);
+    place.write("-f.yaml", FACTS);
+    let run = place.run(&["replay", "--tools=-f.yaml", "--", "-t.jsonl"]).exits(0);
+    assert_eq!(next_of(&run.out), "playproof explain ./-t.jsonl --call 'r1#2' --tools ./-f.yaml");
+}
+
+#[test]
+fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
+    let place = Place::new();
+    let twice =
+        "{\"run_id\":\"r\",\"tool\":\"get_x\",\"args\":{},\"status\":\"error\",\"error\":{\"kind\":\"timeout\"}}\n"
+            .repeat(2);
+    place.write("t.jsonl", twice + CALLS.lines().next().expect("a line"));
+    place.run(&["tools", "t.jsonl", "-o", "f.yaml"]).exits(0);
+    let run = place.run(&["replay", "t.jsonl", "--tools", "f.yaml"]).exits(0);
+    assert!(run.err.contains("note: 2 of 2 rows in f.yaml are guesses that nobody confirmed"), "{}", run.err);
+    assert_eq!(run.err.matches("note:").count(), 1, "{}", run.err);
+    assert_eq!(run.out, place.run(&["replay", "t.jsonl"]).exits(0).out.replace("'r#2'\n", "'r#2' --tools f.yaml\n"));
+    assert!(run.out.contains("write, not idempotent (assumed)"), "{}", run.out);
+    let confirmed = place.read("f.yaml").replace("# guessed: confirm", "#");
+    place.write("f.yaml", &confirmed);
+    let run = place.run(&["replay", "t.jsonl", "--tools", "f.yaml", "--all"]).exits(0);
+    assert!(!run.err.contains("note:") && run.out.contains("  read ·"), "{}{}", run.out, run.err);
+    place.edit_first("f.yaml", "# (", "# guessed: confirm (");
+    let run = place.run(&["feedback", "add", "t.jsonl", "--call", "r#1", "--note", "x", "--tools", "f.yaml"]).exits(0);
+    assert!(run.err.contains("note: 1 of 2 rows in f.yaml is a guess"), "{}", run.err);
+    place.write("playproof.yaml", "format: project/1\ntools: f.yaml\n");
+    place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
+    place.write("fixtures/a.yaml", place.read("unkeyed-refund-times-out-after-landing.yaml").as_bytes());
+    for command in
+        [&["check"][..], &["coverage", "standard"], &["mutate", "standard"], &["explain", "t.jsonl", "--call", "r#1"]]
+    {
+        let run = place.run(command);
+        assert_eq!(run.err.matches("is a guess that nobody confirmed").count(), 1, "{command:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_a_command_that_can_be_typed() {
+    let place = Place::new();
+    for (args, next) in [
+        (&["replay"][..], "playproof help replay"),
+        (&["replay", "t.jsonl", "--playbok", "standard"], "playproof help replay"),
+        (&["feedback", "ad"], "playproof help feedback"),
+        (&["frobnicate"], "playproof help"),
+    ] {
+        let run = place.run(args).exits(2);
+        assert!(run.err.ends_with(&format!("\n\n  next: {next}\n")), "{args:?}: {}", run.err);
+        assert!(!run.err.contains("--help"), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_file_of_a_format_in_which_something_is_wrong_leads_to_what_the_format_is() {
+    let place = Place::new();
+    place.write("t.jsonl", CALLS);
+    for (flag, kind) in [("--map", "mapping"), ("--tools", "tools")] {
+        place.write("bad.yaml", format!("format: {kind}/1\nbad: 1\n"));
+        let run = place.run(&["replay", "t.jsonl", flag, "bad.yaml"]).exits(2);
+        assert_eq!(next_of(&run.err), format!("playproof schema {kind}"), "{}", run.err);
+    }
+}

@@ -104,7 +104,7 @@ pub fn project(data: &[u8]) {
 pub fn tools(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match playbook::tools::parse(Source::whole("fuzz.yaml", text)) {
-        Ok(tools) => assert!(tools.rows().iter().all(|row| row.facts.declared)),
+        Ok(file) => assert!(file.tools.rows().iter().all(|row| row.facts.declared)),
         Err(report) => points_into_its_source(&report),
     }
 }

@@ -242,3 +242,35 @@ fn a_file_that_is_no_playbook_and_one_that_git_could_not_merge_are_told_by_every
     assert!(ran.err.contains("a playbook from standard input"), "{}", ran.err);
     assert_eq!(place.everything(), before);
 }
+
+#[test]
+fn what_git_could_not_merge_is_told_as_that_whatever_file_it_is() {
+    let place = Place::begun();
+    place.write(
+        "trace.jsonl",
+        "{\"run_id\":\"r\",\"tool\":\"pay\",\"status\":\"error\",\"error\":{\"kind\":\"odd\"}}\n",
+    );
+    place.run(&["feedback", "add", "trace.jsonl", "--call", "r#1", "--note", "odd"]).exits(0);
+    place.run(&["tools", "trace.jsonl", "-o", "facts.yaml"]).exits(0);
+    place.write("map.yaml", "format: mapping/1\ncall: { tool: tool }\n");
+    let is_slice = |name: &&String| name.starts_with("proposals/feedback/") && name.ends_with(".jsonl");
+    let slice = place.files().into_keys().find(|name| is_slice(&name)).expect("a slice");
+    let fixture = "fixtures/a-denial-goes-to-people.yaml";
+    for (file, args) in [
+        (fixture, &["check"][..]),
+        (fixture, &["replay", fixture]),
+        ("playproof.yaml", &["check"]),
+        (&slice, &["feedback", "list"]),
+        ("facts.yaml", &["replay", "trace.jsonl", "--tools", "facts.yaml"]),
+        ("map.yaml", &["replay", "trace.jsonl", "--map", "map.yaml"]),
+    ] {
+        let good = place.read(file);
+        let (first, rest) = good.split_once('\n').expect("lines");
+        place.write(file, &format!("{first}\n<<<<<<< HEAD\n{rest}=======\n{rest}>>>>>>> other\n"));
+        let ran = place.run(args).exits(2);
+        assert!(ran.err.contains("git could not merge this file"), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(&format!("{file}:2:1]")), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("take out the marks of git"), "{args:?}: {}", ran.err);
+        place.write(file, &good);
+    }
+}

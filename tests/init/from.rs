@@ -122,3 +122,21 @@ fn what_cannot_be_drawn_from_is_refused_and_nothing_is_written() {
     let fields = place.run(&["init", "--from", "no-tool.jsonl"]).exits(2).err;
     assert!(fields.contains("its rows have `level`, `text`"), "{fields}");
 }
+
+#[test]
+fn a_mapping_that_is_there_already_reads_the_log_and_stays_where_it_is() {
+    let place = Place::new();
+    place.write("gw.log", "{\"t\":\"pay\",\"ok\":false,\"why\":\"declined\"}\n");
+    place.write(
+        "my map.yaml",
+        "format: mapping/1\ncall: { tool: t }\nresult: { message: why }\nfailed: { ok: false }\n",
+    );
+    let page = place.run(&["init", "sub", "--from", "gw.log", "--map", "my map.yaml"]).exits(0).out;
+    assert!(page.starts_with("gw.log: 1 call, 1 failed, read by `my map.yaml`\n"), "{page}");
+    assert!(page.contains("  playproof replay ../gw.log --map '../my map.yaml'  "), "{page}");
+    assert!(!place.path("sub/mappings").exists() && place.path("sub/tools/gw.yaml").exists());
+    place.run_below("sub", &["replay", "../gw.log", "--map", "../my map.yaml"]).exits(0);
+    place.run(&["init", "other", "--from", "-", "--map", "my map.yaml"]).exits(2);
+    place.run(&["init", "other", "--map", "my map.yaml"]).exits(2);
+    assert!(!place.path("other").exists());
+}

@@ -137,7 +137,7 @@ fn an_init_that_was_interrupted_is_refused_until_it_is_taken_back() {
 fn a_project_inside_another_one_is_said_to_be() {
     let place = Place::begun();
     let said = place.run(&["init", "apart/deeper"]).exits(0).err;
-    assert!(said.contains("note: this folder is part of a project already: `playproof.yaml`"), "{said}");
+    assert!(said.contains("note: this folder is part of a project already: `playproof.yaml`\n"), "{said}");
     assert!(!place.run(&["init"]).exits(0).err.contains("note: this folder"), "its own project is none around it");
     assert!(place.run(&["init", ""]).exits(2).err.contains("a value is required"));
 }

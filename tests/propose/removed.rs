@@ -120,3 +120,22 @@ fn a_fixture_that_pins_the_old_verdict_is_named_with_what_to_change_in_it() {
                 proposals/said-no/proposal.yaml, then playproof propose check said-no";
     assert!(said.contains(next), "{said}");
 }
+
+#[test]
+fn a_fixture_that_excludes_a_verdict_is_held_against_the_playbook_as_proposed() {
+    let project = Project::new();
+    let excluded = |name: &str| format!("{{ not_verdicts: [{name}], effect: unknown }}");
+    project.edit("fixtures/declined.yaml", "{ effect: unknown }", &excluded("slow"));
+    assert_eq!(project.run(&["check"]).code, 0);
+    proposed(&project, "  - remove_rule: timeout\n  - remove_rule: gateway\n  - remove_verdict: slow\n");
+    let (code, said) = project.refused(&["propose", "check", "less"]);
+    assert!(code == 2 && said.contains("[fixtures/declined.yaml:"), "{said}");
+    assert!(said.contains("no verdict of `ours` is called `slow`"), "{said}");
+    assert!(said.contains("next: mend fixtures/declined.yaml, then playproof propose check less"), "{said}");
+
+    let project = Project::with_proposal();
+    let look_alike = "proposals/said-no/fixtures/not-said-no.yaml";
+    project.edit(look_alike, "not_verdicts: [said_no]", "not_verdicts: [sad_no]");
+    let (code, said) = project.refused(&["propose", "check"]);
+    assert!(code == 2 && said.contains("did you mean `said_no`?"), "{said}");
+}

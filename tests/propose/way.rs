@@ -111,6 +111,49 @@ fn a_moved_base_is_told_and_a_rebase_moves_the_proposal_on() {
 }
 
 #[test]
+fn a_rebase_says_what_became_of_the_rows_that_the_proposal_changes() {
+    let project = Project::with_proposal();
+    let file = "proposals/said-no/proposal.yaml";
+    project.edit(file, "operations:\n", "operations:\n  - change_verdict: slow\n    means: It took too long.\n");
+    project.edit(PLAYBOOK, "    effect: unknown\n    then: { retry", "    effect: not_applied\n    then: { retry");
+    assert_eq!(project.run(&["approve", "--reason", "it is known"]).code, 0);
+    let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
+    assert!(ran.out.contains("`verdict slow`, which it changes, has changed since it was made"), "{}", ran.out);
+    assert!(
+        ran.out.contains("\n  effect: unknown became not_applied\nnext: playproof propose check said-no"),
+        "{}",
+        ran.out
+    );
+    project.edit(PLAYBOOK, "queues: [people]", "queues: [people, night]");
+    assert_eq!(project.run(&["approve", "--reason", "another row"]).code, 0);
+    let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
+    assert!(!ran.out.contains("has changed"), "{}", ran.out);
+}
+
+#[test]
+fn a_proposal_that_says_nothing_of_what_it_was_made_for_is_rebased_too() {
+    let file = "proposals/said-no/proposal.yaml";
+    let base = |project: &Project| {
+        let text = project.read(file);
+        text.lines().find(|line| line.starts_with("base:")).map(str::to_owned)
+    };
+    let whole = base(&Project::with_proposal()).expect("a base");
+    for (left, said) in
+        [("", "`base` is missing"), ("base: abc\n", "this is no fingerprint"), ("base: ''\n", "this is no")]
+    {
+        let project = Project::with_proposal();
+        project.edit(file, &format!("{whole}\n"), left);
+        let (code, page) = project.refused(&["propose", "check"]);
+        assert!(code == 2 && page.contains(said), "{left}: {page}");
+        assert!(page.contains("next: playproof propose rebase said-no"), "{left}: {page}");
+        let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
+        assert!(ran.out.contains("said-no is made for `ours` as it is now"), "{}", ran.out);
+        assert_eq!(base(&project).as_ref(), Some(&whole));
+        project.run(&["propose", "check"]).exits(0);
+    }
+}
+
+#[test]
 fn a_rejected_proposal_lies_aside_with_the_reason() {
     let project = Project::with_proposal();
     let (code, said) = project.refused(&["propose", "reject", "said-no"]);

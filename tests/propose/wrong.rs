@@ -194,7 +194,7 @@ fn uncommitted_changes_stand_in_the_way_only_of_what_is_written() {
     let (code, said) = project.refused(&ACCEPT);
     assert_eq!(code, 2);
     assert!(said.contains("`playbooks/ours.yaml` has changes that are not committed"), "{said}");
-    assert!(said.contains("next: git diff playbooks/ours.yaml"), "{said}");
+    assert!(said.contains("next: git diff HEAD -- playbooks/ours.yaml"), "{said}");
     project.edit(PLAYBOOK, "# Mine:", "# Ours:");
     project.write("notes.txt", "mine");
     project.edit("fixtures/slow.yaml", "without a key", "with no key");
@@ -319,4 +319,13 @@ fn a_fixture_of_a_proposal_that_ends_in_yml_is_never_passed_over() {
     let fixture = |ending: &str| project.path(&format!("proposals/said-no/fixtures/said-no.{ending}"));
     fs::rename(fixture("yaml"), fixture("yml")).unwrap();
     both_refuse(&project, 2, &["`proposals/said-no/fixtures/said-no.yml` would not be read"]);
+}
+
+#[test]
+fn a_gate_in_a_folder_below_names_its_file_from_there() {
+    let project = Project::with_proposal();
+    project.write("proposals/said-no/adr.md", "# nothing\n");
+    let ran = project.run_below("fixtures", &["propose", "check", "said-no"]).exits(1);
+    let named = ran.out.matches("proposals/said-no/adr.md").count();
+    assert_eq!((ran.out.matches("../proposals/said-no/adr.md").count(), named > 1), (named, true), "{}", ran.out);
 }

@@ -46,11 +46,21 @@ pub(super) fn commit(
         let done = before(changes.len()).and_then(|()| seal(staging));
         done.map_err(|error| failed(staging, &error))
     });
-    if let Err(failure) = sealed {
-        take_back(staging)?;
-        return Err(failure);
+    sealed.map_err(|failure| match take_back(staging) {
+        Ok(_) => failure,
+        Err(second) => both(failure, second),
+    })
+}
+
+/// What stopped a changeset, and what stopped its way back: whoever helps themselves needs to know both.
+fn both(first: Failure, second: Failure) -> Failure {
+    match (first, second) {
+        (Failure::Said { message: first, .. }, Failure::Said { message: second, help, next }) => {
+            let message = format!("{first}; and what had changed by then was not taken back: {second}");
+            Failure::Said { message, help, next }
+        }
+        (_, second) => second,
     }
-    Ok(())
 }
 
 /// Lays everything out, and writes the journal last.

@@ -105,6 +105,25 @@ fn a_failure_at_any_change_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn a_failure_that_cannot_be_taken_back_is_told_with_what_came_before_it() {
+    let (folder, changes) = project();
+    let staging = folder.path().join("proposals/.accepting");
+    let mut fails = |n| {
+        if n < 3 {
+            return Ok(());
+        }
+        fs::write(journal_path(&staging), "{")?;
+        Err(io::Error::from(ErrorKind::StorageFull))
+    };
+    let _alone = Alone::at(&staging).unwrap();
+    let said = said(commit_watched(&staging, &[], &changes, &mut fails));
+    assert!(said.contains("lock` cannot be written: the disk is full; and what had changed"), "{said}");
+    assert!(said.contains("journal.json` cannot be put back") && said.contains("propose recover"), "{said}");
+    assert!(!said.contains("nothing was changed"), "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join("book.yaml")).unwrap(), "new");
+}
+
+#[test]
 fn a_target_that_is_a_folder_is_found_before_anything_changes() {
     let (folder, mut changes) = project();
     fs::create_dir_all(folder.path().join("in-the-way")).unwrap();

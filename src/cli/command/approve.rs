@@ -162,7 +162,7 @@ fn named<'a>(history: &History, records: &'a [Record]) -> impl Iterator<Item = (
 }
 
 fn said(workspace: &Workspace, history: &History, records: &[Record], is_any_new: bool) -> String {
-    let lock = workspace.name(&workspace.lock_path());
+    let lock = workspace.here(&workspace.lock_path());
     let mut lines = vec![match is_any_new {
         true => format!("approved in {lock}"),
         false => {
@@ -171,7 +171,7 @@ fn said(workspace: &Workspace, history: &History, records: &[Record], is_any_new
     }];
     let recorded = named(history, records).map(|(name, record)| {
         let rows = counted(record.rows.len() as u64, "row", "rows");
-        format!("recorded in {}: {}, {rows}", workspace.name(&workspace.record_path(&name)), record.playbook)
+        format!("recorded in {}: {}, {rows}", workspace.here(&workspace.record_path(&name)), record.playbook)
     });
     lines.extend(recorded);
     lines.join("\n")

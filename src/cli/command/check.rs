@@ -12,11 +12,14 @@ use crate::cli::command::approve;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
+use crate::cli::playbooks::is_path;
 use crate::cli::project::{self, Project};
 use crate::cli::reports::{self, ReportTo};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{git, pending, reason};
+use crate::diagnostic::Report;
+use crate::golden::MERGE_CONFLICT;
 use crate::report::check::{Shown, json, page};
 use crate::report::style::Palette;
 use crate::report::text::{counted, shell_word, shell_words};
@@ -117,11 +120,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 fn examine(args: &Args, terminal: &Terminal) -> Result<(Workspace, Checked), Failure> {
     let workspace = Workspace::open()?;
     let alone = args.accept.then(|| workspace.alone()).transpose()?;
+    workspace.say_guesses()?;
     let selection = selection(args, &workspace)?;
     let check = || checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast);
     let mut checked = check()?;
     if checked.report.results.is_empty() && !args.allow_empty {
-        return Err(nothing(&workspace, &selection));
+        return Err(nothing(args, &workspace, &selection));
     }
     if let Some(alone) = alone {
         accept(args, terminal, &workspace, &alone, &checked)?;
@@ -157,7 +161,7 @@ fn shared_files(workspace: &Workspace) -> Result<Vec<PathBuf>, Failure> {
     Ok([PathBuf::from(project::FILE), lock].into_iter().chain(tools).collect())
 }
 
-fn nothing(workspace: &Workspace, selection: &Selection) -> Failure {
+fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure {
     let folder = workspace.fixtures_name();
     if selection.is_everything() {
         return Failure::said(format!("nothing to check: there are no fixtures in `{folder}`"))
@@ -166,14 +170,24 @@ fn nothing(workspace: &Workspace, selection: &Selection) -> Failure {
             ))
             .next("playproof init");
     }
-    let why = match (&selection.run, &selection.changed) {
-        (Some(run), _) => format!("no run matches `{run}`"),
-        (None, Some(_)) => "no run has a file that changed".to_owned(),
-        (None, None) => "no run is meant".to_owned(),
+    if let (Some(rev), None) = (&args.changed_since, &selection.run) {
+        let again =
+            [&["playproof", "check"], &words_of(&args.fixtures)[..], &["--changed-since", rev, "--allow-empty"]];
+        return Failure::said(format!("nothing to check: no fixture, golden or playbook has changed since `{rev}`"))
+            .help("a gate that looked at nothing does not pass unasked: where that may be, say `--allow-empty`")
+            .next(shell_words(&again.concat()));
+    }
+    let why = match &selection.run {
+        Some(run) => format!("no run matches `{run}`"),
+        None => "no run is meant".to_owned(),
     };
     Failure::said(format!("nothing to check: {why}"))
         .help("`--allow-empty` if that is no error")
         .next("playproof check")
+}
+
+fn words_of(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
 }
 
 fn show(
@@ -184,18 +198,21 @@ fn show(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let palette = Palette::new(terminal.out.colour);
+    let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =
-        Shown { report: &checked.report, causes: &checked.causes, width: terminal.out.width, palette, show_args: true };
-    let next = next(terminal, workspace, &checked.report);
+        Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
     let directions = reports::directions(workspace, checked);
-    let public = Shown { show_args: args.show_args, ..shown };
+    // Reports are read at the project's root, the page where people stand.
+    let public = Shown { show_args: args.show_args, above: "", ..shown };
+    let next = |above| next(terminal, workspace, above, &checked.report);
+    let (here, next) = (next(&above), next(""));
     reports::write(&args.reports, &public, &directions, next.as_deref())?;
     reports::tell_github(&public, &directions, next.as_deref())?;
     match args.format {
         Format::Table => {
             output.page(&page(&shown))?;
-            if let Some(next) = next {
-                output.page(&format!("{} {next}", palette.strong("next:")))?;
+            if let Some(here) = here {
+                output.page(&format!("{} {here}", palette.strong("next:")))?;
             }
         }
         Format::Json => output.page(&json(&shown, &directions, next.as_deref()))?,
@@ -203,13 +220,13 @@ fn show(
     Ok(())
 }
 
-/// The one command to run next: about the worst first.
-fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Option<String> {
+/// The one command to run next: about the worst first. `above` leads to the project's root.
+fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckReport) -> Option<String> {
     let failing = report.failing();
     if let Some(first) = failing.first() {
         return Some(match &first.golden {
-            GoldenState::Unreadable(report) => format!("git restore {}", shell_word(&report.source.name)),
-            _ if !first.contradictions.is_empty() => about_contradiction(workspace, first),
+            GoldenState::Unreadable(report) => restore(report, above),
+            _ if !first.contradictions.is_empty() => about_contradiction(workspace, above, first),
             _ if terminal.ci => "playproof check   (not in CI: it leaves what it found for review)".to_owned(),
             GoldenState::Missing if failing.len() > 1 => "playproof accept".to_owned(), // the worst is first
             GoldenState::Missing | GoldenState::Same => format!("playproof accept {}", first.id),
@@ -218,7 +235,8 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
         });
     }
     if !report.orphans.is_empty() {
-        return Some(format!("rm {}", shell_words(&report.orphans)));
+        let orphans: Vec<String> = report.orphans.iter().map(|path| format!("{above}{path}")).collect();
+        return Some(format!("rm {}", shell_words(&orphans)));
     }
     // One that no fixture uses any more cannot be named.
     let named = report.rows.iter().all(|rows| rows.is_used);
@@ -226,9 +244,18 @@ fn next(terminal: &Terminal, workspace: &Workspace, report: &CheckReport) -> Opt
     (!report.rows.is_empty()).then(|| approve::again(&names))
 }
 
-fn about_contradiction(workspace: &Workspace, result: &CaseResult) -> String {
-    let fixture = workspace.fixture_name(&result.id.fixture);
-    format!("playproof replay {fixture} --playbook {}", workspace.playbook_argument(&result.id.playbook))
+/// Takes a golden back as it was; in the middle of a merge git wants to know which side's.
+fn restore(report: &Report, above: &str) -> String {
+    let is_half_merged = report.diagnostics.iter().any(|said| said.id == MERGE_CONFLICT);
+    let side = if is_half_merged { "--ours " } else { "" };
+    format!("git restore {side}{}", shell_word(&format!("{above}{}", report.source.name)))
+}
+
+fn about_contradiction(workspace: &Workspace, above: &str, result: &CaseResult) -> String {
+    let playbook = workspace.playbook_name(&result.id.playbook);
+    let playbook = if is_path(&playbook) { format!("{above}{playbook}") } else { playbook };
+    let fixture = format!("{above}{}", workspace.fixture_name(&result.id.fixture));
+    shell_words(&["playproof", "replay", &fixture, "--playbook", &playbook])
 }
 
 /// Accepts everything that differs.

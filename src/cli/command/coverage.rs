@@ -80,6 +80,7 @@ fn permille(text: &str) -> Result<Permille, String> {
 /// Measures.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    workspace.say_guesses()?;
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
     let fixtures = workspace.fixtures_of(&name, checking::jobs(None))?;
     let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();

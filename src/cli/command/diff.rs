@@ -38,8 +38,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     };
     let Some(first) = meant.first() else { return Err(nothing_waits(&checked.report.results)) };
     let palette = Palette::new(terminal.out.colour);
+    let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =
-        Shown { report: &checked.report, causes: &checked.causes, width: terminal.out.width, palette, show_args: true };
+        Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
     let one = |of: &&crate::check::CaseResult| {
         let page = result(&shown, of, &mut BTreeSet::new());
         let events = of.comparison().map(|comparison| events(comparison, shown.width, palette));

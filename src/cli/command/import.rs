@@ -43,9 +43,14 @@ pub struct Args {
     #[arg(long)]
     pub allow_empty: bool,
 
-    /// Where to write the trace; replaces a trace, and no other file [default: standard output]
+    /// Where to write the trace; replaces an earlier one of the same recording, and no other file [default: standard
+    /// output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
+
+    /// Replace any trace
+    #[arg(long, requires = "output")]
+    pub replace: bool,
 }
 
 /// Imports.
@@ -69,6 +74,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if mapping.is_some() {
         pair(&name, &mut imported)?;
     }
+    if let Some(path) = target {
+        refuse_other_trace(args, path, &imported.lines)?;
+    }
     match target {
         Some(path) => files::write_atomically(path, &imported.lines)?,
         None => output.write(&imported.lines)?,
@@ -86,6 +94,21 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         to_stderr(&format!("{} playproof replay {}\n", palette.strong("next:"), text::shell_word(path)));
     }
     Ok(Exit::Clean)
+}
+
+/// Refuses to replace a trace that begins otherwise than what is imported: an import of the same recording, perhaps of
+/// less of it, begins the same, and what somebody recorded is kept.
+fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failure> {
+    let there = outputs::beginning(path).unwrap_or_default();
+    let first = lines.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    let seen = first.len().min(there.len());
+    if args.replace || there.is_empty() || (seen > 0 && first.get(..seen) == there.get(..seen)) {
+        return Ok(());
+    }
+    let flags = Flags::default().with("--map", args.map.as_deref()).with("--output", args.output.as_deref());
+    Err(Failure::said(format!("`{path}` is there already, and is no trace of this recording: it would be overwritten"))
+        .help("nothing was written; name another file, or say `--replace` if it may go")
+        .next(flags.after(&["playproof", "import", &args.input, "--replace"])))
 }
 
 /// Counts what finds no partner, as `replay` will: a mapping pairs nothing itself.

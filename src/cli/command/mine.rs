@@ -75,7 +75,7 @@ pub struct Args {
 /// Mines.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
-    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let asked: Vec<String> = args.playbook.iter().cloned().collect();
     let name = playbooks::names(&asked, &project).swap_remove(0); // never empty
     let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];

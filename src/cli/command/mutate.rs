@@ -67,6 +67,7 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let accepted = accepted(args.accepted.as_deref())?;
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    workspace.say_guesses()?;
     let jobs = checking::jobs(args.jobs);
     let asked: Vec<Option<&str>> = match args.playbooks.as_slice() {
         [] => vec![None],

@@ -15,7 +15,8 @@ use crate::trace::toolfacts::{ToolCount, render};
 /// Whose tools.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Each access is a guess from the tool's name, marked `# guessed: confirm`.
+Each access is a guess from the tool's name, marked `# guessed: confirm`. A row says nothing until its mark is taken
+away: its tool counts as a write that must not be repeated.
 
 Example:
   playproof tools trace.jsonl -o tools.yaml

@@ -1,13 +1,17 @@
 //! The fixtures of a project: their files, and the playbooks that each is run under.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::playbooks::Used;
 use super::root::{Workspace, gather, names};
 use crate::check::map;
 use crate::cli::exit::Failure;
-use crate::cli::folders;
-use crate::fixture::{self, model::Fixture};
+use crate::cli::{fixtures, folders};
+use crate::fixture;
+use crate::fixture::model::{Expect, Fixture};
+use crate::playbook::model::Playbook;
 
 impl Workspace {
     /// Where the file of a fixture lies, or will.
@@ -18,6 +22,12 @@ impl Workspace {
     /// The file of a fixture, as people know it.
     pub fn fixture_name(&self, fixture: &str) -> String {
         self.name(&self.fixture_path(fixture))
+    }
+
+    /// Where fixtures lie, as it is typed where people stand.
+    pub fn fixtures_here(&self) -> String {
+        let here = self.here(&self.fixtures);
+        if here.is_empty() { ".".to_owned() } else { here }
     }
 
     /// Where fixtures lie, as people know it.
@@ -71,9 +81,46 @@ impl Workspace {
     pub fn load_fixtures(&self, names: &[String], jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
         let read = |name: &String| -> Result<(String, Fixture), Failure> {
             let source = self.read(&self.fixture_path(name))?;
-            Ok((name.clone(), fixture::parse(source)?))
+            Ok((name.clone(), fixtures::parse(source)?))
         };
         gather(map(names, jobs, || (), |(), name| read(name), |_| false))
+    }
+
+    /// Holds the verdicts that fixtures say are not given against the playbooks under which they say so.
+    ///
+    /// # Errors
+    /// Every name that such a playbook does not have.
+    pub fn hold_verdicts<'f>(
+        &self,
+        fixtures: impl IntoIterator<Item = (&'f str, &'f Fixture)>,
+        used: &BTreeMap<String, Used>,
+    ) -> Result<(), Failure> {
+        let hold = |(name, fixture): (&str, &Fixture)| {
+            let expected = fixture.expect.iter().filter_map(|(name, expect)| Some((name, expect, used.get(name)?)));
+            for (playbook, expect, used) in expected {
+                let path = self.fixture_path(name);
+                self.hold_verdicts_of(&path, (playbook, expect), &used.loaded.playbook)?;
+            }
+            Ok(())
+        };
+        gather(fixtures.into_iter().map(hold).collect()).map(drop)
+    }
+
+    /// The same of one fixture, in the file at `path`, and one playbook.
+    ///
+    /// # Errors
+    /// Every name that the playbook does not have.
+    pub fn hold_verdicts_of(
+        &self,
+        path: &Path,
+        (name, expect): (&str, &Expect),
+        playbook: &Playbook,
+    ) -> Result<(), Failure> {
+        let verdicts: Vec<&str> = playbook.verdicts.iter().map(|verdict| &*verdict.name).collect();
+        match fixture::knows_its_verdicts(expect, &verdicts) {
+            true => Ok(()),
+            false => Ok(fixture::hold_verdicts(self.read(path)?, name, &verdicts)?),
+        }
     }
 
     /// The playbooks that a fixture is run under, by name.

@@ -97,12 +97,14 @@ impl Workspace {
         failure.help(playbooks::near(name, &self.root).unwrap_or_else(what))
     }
 
-    /// How other commands are told of a playbook that fixtures use.
+    /// How other commands are told of a playbook that fixtures use, where people stand.
     pub fn playbook_argument(&self, name: &str) -> String {
-        match self.playbook_path(name) {
-            Some(path) => self.name(&path),
-            None => name.to_owned(),
-        }
+        self.playbook_path(name).map_or_else(|| name.to_owned(), |path| self.here(&path))
+    }
+
+    /// The same from the project's root.
+    pub fn playbook_name(&self, name: &str) -> String {
+        self.playbook_path(name).map_or_else(|| name.to_owned(), |path| self.name(&path))
     }
 
     /// The file of a playbook that fixtures use; none for an embedded one.

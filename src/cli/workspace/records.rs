@@ -27,7 +27,7 @@ impl Workspace {
             let (record, places) = history::parse(Arc::clone(&source))?;
             Ok(Entry { number, name: name.clone(), record, places, source })
         };
-        let folder = self.name(&self.record_path(""));
+        let folder = self.here(&self.record_path(""));
         let next = |failure: Failure| failure.next(format!("git log --oneline -- {folder}"));
         Ok(History::new(gather(found.iter().map(read).collect()).map_err(next)?))
     }

@@ -104,14 +104,34 @@ impl Workspace {
         &self.tools
     }
 
+    /// Tells of tool facts that are guesses, and of no other.
+    ///
+    /// # Errors
+    /// Tool facts that cannot be used.
+    pub fn say_guesses(&self) -> Result<(), Failure> {
+        playbooks::facts_said(None, &Project::find()?).map(drop)
+    }
+
     /// The project's root; empty for the working directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A path as people know it: below the project's root.
+    /// A path as the project's files and reports name it: below the root, from wherever that is asked.
     pub fn name(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
+        let whole = if self.root.as_os_str().is_empty() { path.to_path_buf() } else { files::absolute(path) };
+        whole.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    /// The same path as it is typed where people stand: in what they are told, and in the commands that are suggested.
+    pub fn here(&self, path: &Path) -> String {
+        let name = self.name(path);
+        if Path::new(&name).is_absolute() { name } else { self.way_up() + &name }
+    }
+
+    /// What leads from the working directory to the root; empty where that is the same.
+    pub fn way_up(&self) -> String {
+        files::way_up(&self.root)
     }
 
     /// The right to change the project; to be held before anything that the change depends on is read.

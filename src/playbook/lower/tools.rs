@@ -7,12 +7,12 @@ use crate::playbook::syntax;
 use crate::yaml::{Cursor, Key, shorten};
 
 /// A tool facts file.
-pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<Tools> {
+pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
     let record = root.record("a tool facts file", syntax::TOOLS_FILE)?;
     let format = record.required("format").and_then(|format| format.word(&[(syntax::TOOLS_FORMAT, ())]));
     let tools = record.required("tools").and_then(tools);
     format?;
-    tools.map(|(tools, _)| tools)
+    tools
 }
 
 /// Tool facts by name or glob, with their places.

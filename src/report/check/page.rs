@@ -1,9 +1,11 @@
 //! The page of a check for people: worst first, each with its first changed decision and the lines it comes from.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::changes;
 use crate::check::{CaseResult, Cause, CheckReport, Counts, GoldenState, Id};
+use crate::diagnostic::{Report, Source};
 use crate::golden::Class;
 use crate::report::diagnostic;
 use crate::report::style::Palette;
@@ -23,6 +25,9 @@ pub struct Shown<'a> {
     pub width: usize,
     /// Whether to colour.
     pub palette: Palette,
+    /// What stands before the names of files, so that they are found from where the page is read; reports have nothing
+    /// there.
+    pub above: &'a str,
     /// Whether calls without a key are named with their arguments, or with the arguments' keys and types alone.
     pub show_args: bool,
 }
@@ -53,7 +58,7 @@ pub fn page(shown: &Shown<'_>) -> String {
     }
     if !shown.report.orphans.is_empty() {
         let mut lines = vec![shown.palette.strong("goldens that no fixture asks for")];
-        lines.extend(shown.report.orphans.iter().map(|path| format!("  {}", text::visible(path))));
+        lines.extend(shown.report.orphans.iter().map(|path| format!("  {}{}", shown.above, text::visible(path))));
         sections.push(lines.join("\n"));
     }
     sections.push(summary(shown.report, shown.palette));
@@ -110,7 +115,7 @@ pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<Strin
     }
     match &result.golden {
         GoldenState::Unreadable(report) => {
-            lines.push(diagnostic::render(report, shown.width, palette.is_on()).trim_end().to_owned());
+            lines.push(drawn_from(shown, report));
         }
         GoldenState::Missing => lines.push("  nobody has accepted what it shows yet".to_owned()),
         GoldenState::Diverged(diverged) => {
@@ -144,9 +149,21 @@ pub(super) fn class_word(class: Class, words: &str, palette: Palette) -> String 
 
 /// The playbook's lines, underlined; once for all results that come from them with the same words.
 fn drawing(shown: &Shown<'_>, cause: &Cause, drawn: &mut BTreeSet<String>) -> Option<String> {
-    let picture = diagnostic::render(&cause.report, shown.width, shown.palette.is_on());
-    let picture = picture.trim_end().to_owned();
+    let picture = drawn_from(shown, &cause.report);
     drawn.insert(picture.clone()).then_some(picture)
+}
+
+/// A report as it is drawn where the page is read.
+fn drawn_from(shown: &Shown<'_>, report: &Report) -> String {
+    let drawn = match shown.above.is_empty() || report.source.name.starts_with(['/', '<']) {
+        true => diagnostic::render(report, shown.width, shown.palette.is_on()),
+        false => {
+            let source = Source { name: format!("{}{}", shown.above, report.source.name), ..(*report.source).clone() };
+            let report = Report { source: Arc::new(source), diagnostics: report.diagnostics.clone() };
+            diagnostic::render(&report, shown.width, shown.palette.is_on())
+        }
+    };
+    drawn.trim_end().to_owned()
 }
 
 /// The last lines: how many are what.

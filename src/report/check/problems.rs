@@ -78,7 +78,7 @@ pub const OTHERS: [(&str, &str); 6] = [
 
 /// Every problem, worst first.
 pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Problem> {
-    let plain = Shown { palette: Palette::new(false), width: 100, ..*shown };
+    let plain = Shown { palette: Palette::new(false), width: 100, above: "", ..*shown };
     let mut found = directions.in_the_way.clone();
     found.extend(shown.report.failing().into_iter().map(|failing| of_result(&plain, failing, directions)));
     for rows in &shown.report.rows {

@@ -73,7 +73,7 @@ fn report() -> CheckReport {
 /// Draws a report of `report`.
 fn drawn<T>(report: &CheckReport, draw: impl Fn(&Shown<'_>, &Directions) -> T) -> T {
     let causes = BTreeMap::new();
-    let shown = Shown { report, causes: &causes, width: 80, palette: Palette::new(false), show_args: false };
+    let shown = Shown { report, causes: &causes, width: 80, palette: Palette::new(false), above: "", show_args: false };
     let fixtures = BTreeMap::from([("p/new".to_owned(), "fixtures/new.yaml".to_owned())]);
     let directions = Directions { fixtures, lock: "goldens/playbook.lock".into(), ..Directions::default() };
     draw(&shown, &directions)

@@ -1,13 +1,13 @@
-//! Finds the one call that is meant: by reference, by its place, or by its own id. Says which ones are near where none
-//! is, and names them where several are.
+//! Finds the one call that is meant: by reference, by its place, or by its own id. Names them where
+//! several are.
 
 use super::case::Case;
+use super::missing::{Names, is_exactly, unknown};
 use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
 use crate::cli::flags::Flags;
 use crate::cli::reading::{Reading, each_call};
-use crate::cli::{files, fixtures, inputs};
-use crate::diagnostic::did_you_mean;
+use crate::cli::{fixtures, inputs};
 use crate::report::text;
 use crate::sim::Plan;
 use crate::trace::assemble::TracedCall;
@@ -16,10 +16,7 @@ use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
 /// References that are listed where a name does not tell.
-const LISTED: usize = 10;
-
-/// Names that are remembered, to say which is near.
-const REMEMBERED: usize = 100_000;
+pub(super) const LISTED: usize = 10;
 
 /// How the call is looked for.
 pub struct Search<'a> {
@@ -46,7 +43,7 @@ struct Candidates {
     exact: Vec<Candidate>,
     /// Those whose own id it is, or all where nothing is wanted.
     others: Vec<Candidate>,
-    names: Vec<String>,
+    names: Names,
 }
 
 struct Candidate {
@@ -73,7 +70,7 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
     let Candidates { exact, others, names } = candidates;
     let mut found = if exact.is_empty() { others } else { exact };
     match (found.len(), search.wanted) {
-        (0, wanted) => Err(unknown(search, wanted.unwrap_or(""), &names)),
+        (0, wanted) => Err(unknown(search, plan, wanted.unwrap_or(""), &names)),
         (1, _) => Ok(found.remove(0).case),
         _ => Err(several(search, &found)),
     }
@@ -87,18 +84,12 @@ impl Candidates {
             list.push(candidate());
         }
     }
-
-    fn remember(&mut self, name: &str) {
-        if self.names.len() < REMEMBERED {
-            self.names.push(name.to_owned());
-        }
-    }
 }
 
 fn in_fixture(search: &Search<'_>, input: &str, candidates: &mut Candidates) -> Result<(), Failure> {
     let fixture = fixtures::load(input)?;
     for call in &fixture.calls {
-        candidates.remember(&call.name);
+        candidates.names.remember(&call.name);
         if search.wanted.is_none_or(|wanted| wanted == call.name) {
             candidates.keep(search.wanted.is_some(), || Candidate {
                 input: input.to_owned(),
@@ -131,20 +122,14 @@ fn in_trace(
     if let Some(origins) = trace.origins.take() {
         sources.learn(number, origins);
     }
-    let place = search.wanted.map(inputs::place);
     let mut watching = Watching::new(plan, &search.beyond, sources);
     let mut kept: Vec<Wanted> = Vec::new();
     let number = u32::try_from(number).unwrap_or(u32::MAX);
     each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
         let call = &closed.call;
-        let reference = call.reference();
-        let exact =
-            search.wanted == Some(&reference) || place.as_ref().is_some_and(|p| sources.is_meant(p, call.place));
+        let exact = search.wanted.is_some_and(|wanted| is_exactly(&closed, wanted, sources));
         let is_wanted = exact || search.wanted.is_none_or(|wanted| call.id() == Some(wanted));
-        candidates.remember(&reference);
-        if let Some(id) = call.id() {
-            candidates.remember(id);
-        }
+        candidates.names.remember_call(&closed);
         let met = watching.take(&closed, is_wanted);
         if is_wanted && kept.iter().filter(|kept| kept.exact == exact).count() <= LISTED {
             kept.push(Wanted { exact, traced: closed.into_box(), met });
@@ -198,31 +183,12 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
     }
 }
 
-fn unknown(search: &Search<'_>, wanted: &str, names: &[String]) -> Failure {
-    let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
-    let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
-    if names.is_empty() {
-        return failure.help("it holds no calls at all").next("playproof schema trace");
-    }
-    match did_you_mean(wanted, names.iter().map(String::as_str)) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
-        None => {
-            let listed: Vec<String> =
-                names.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
-            failure
-                .help(format!(
-                    "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
-                    listed.join(", ")
-                ))
-                .next(search.flags.after(&[&["playproof", "replay"], &inputs_of(search)[..]].concat()))
-        }
-    }
-}
-
-fn command(search: &Search<'_>, call: &str) -> String {
+/// The same command for one call.
+pub(super) fn command(search: &Search<'_>, call: &str) -> String {
     search.flags.after(&[search.command, &inputs_of(search), &["--call", call]].concat())
 }
 
-fn inputs_of<'a>(search: &Search<'a>) -> Vec<&'a str> {
+/// The inputs as words.
+pub(super) fn inputs_of<'a>(search: &Search<'a>) -> Vec<&'a str> {
     search.inputs.iter().map(String::as_str).collect()
 }

@@ -3,6 +3,7 @@
 mod advice;
 mod case;
 mod find;
+mod missing;
 mod otherwise;
 mod proof;
 mod recorded;
@@ -14,4 +15,5 @@ mod truth;
 
 pub use case::Case;
 pub use find::{Search, find};
+pub use missing::missing;
 pub use run::{Args, page, run};

@@ -58,7 +58,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let project = Project::find()?;
     let asked: Vec<String> = args.playbook.iter().cloned().collect();
     let name = playbooks::names(&asked, &project).into_iter().next().unwrap_or_default();
-    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
         command: &["playproof", "explain"],

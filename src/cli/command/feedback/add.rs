@@ -95,7 +95,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let alone = workspace.alone()?;
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
     let playbook = workspace.lasting_name(&name, &used)?;
-    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let plan = Plan::new(used.loaded.playbook.clone(), &tools);
     if let Some(expected) = &args.expected {
         let again = |near: &str| format!("{} --expected {near}", again(args));
@@ -139,8 +139,8 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let calls = counted(sliced.calls as u64, "call", "calls");
     let lines = [
         format!("kept as {id}"),
-        format!("  {}: {}", workspace.name(&file), said_of(&feedback, &plan.playbook, &name)),
-        format!("  {}: {calls} of {run}", workspace.name(&trace)),
+        format!("  {}: {}", workspace.here(&file), said_of(&feedback, &plan.playbook, &name)),
+        format!("  {}: {calls} of {run}", workspace.here(&trace)),
         format!("next: playproof feedback show {id}"),
     ];
     output.page(&lines.map(|line| visible(&line).into_owned()).join("\n"))?;
@@ -150,10 +150,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn note(args: &Args) -> Result<&str, Failure> {
     let note = args.note.as_deref();
     note.ok_or_else(|| {
-        let call = args.call.as_deref().map(|call| format!(" --call {}", shell_word(call))).unwrap_or_default();
+        let expected = args.expected.as_deref().map(|name| format!(" --expected {}", shell_word(name)));
         Failure::said("a call is not kept without a note")
             .help("say what was wrong with how it was handled: whoever changes the playbook reads it first")
-            .next(format!("playproof feedback add {}{call} --note '...'", shell_word(&args.input)))
+            .next(format!("{} --note '...'{}", again(args), expected.unwrap_or_default()))
     })
 }
 
@@ -194,6 +194,8 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
     let search = Search {
         command: &["playproof", "feedback", "add"],
         flags: Flags::default()
+            .with("--note", args.note.as_deref())
+            .with("--expected", args.expected.as_deref())
             .with("--playbook", args.playbook.as_deref())
             .with("--tools", args.tools.as_deref())
             .reading(&reading),

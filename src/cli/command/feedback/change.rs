@@ -149,7 +149,7 @@ fn change(
     let said = match feedback == kept.feedback {
         true => format!("{}: nothing was changed", kept.id),
         false => {
-            let name = workspace.name(&path);
+            let name = workspace.here(&path);
             let text = kept::edited(&kept, &feedback)?;
             alone.commit(&[Change::Write(path, text.into_bytes())])?;
             format!("{said}\nwrote {name}")

@@ -30,10 +30,9 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let (project, workspace) = (Project::find()?, Workspace::open()?);
     let ids = workspace.feedback_ids()?;
-    if ids.is_empty() {
-        return Err(
-            Failure::said("no feedback is kept yet").next("playproof feedback add TRACE --call REF --note '...'")
-        );
+    if ids.is_empty() && args.format == Format::Table {
+        output.page("no feedback is kept\nnext: playproof feedback add TRACE --call REF --note '...'")?;
+        return Ok(Exit::Clean);
     }
     let mut playbooks: BTreeMap<String, Used> = BTreeMap::new();
     let mut all = Vec::new();

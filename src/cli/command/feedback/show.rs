@@ -47,7 +47,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         .expected
         .as_deref()
         .is_some_and(|expected| !used.loaded.playbook.verdicts.iter().any(|verdict| &*verdict.name == expected));
-    let slice = workspace.name(&workspace.feedback_path(&kept.id, "jsonl"));
+    let slice = workspace.feedback_path(&kept.id, "jsonl");
+    let slice = if args.format == Format::Json { workspace.name(&slice) } else { workspace.here(&slice) };
     let next = next(&kept, state, &slice);
     if args.format == Format::Json {
         output.page(&json_of(&shown, &ending, &slice, &next))?;

@@ -66,7 +66,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if entries.is_empty() {
         workspace.refuse_empty()?;
         return Err(Failure::said("nothing was accepted yet: there are no records")
-            .help(format!("they lie in `{}`", workspace.name(&workspace.record_path(""))))
+            .help(format!("they lie in `{}`", workspace.here(&workspace.record_path(""))))
             .next("playproof approve --reason '...'"));
     }
     match args.format {

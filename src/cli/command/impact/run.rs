@@ -19,7 +19,7 @@ use crate::sim::Plan;
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
-    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let base = args.base.clone().into_iter().collect::<Vec<_>>();
     let base = playbooks::names(&base, &project).swap_remove(0); // never empty
     let load = |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, &tools));
@@ -33,10 +33,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let command = text::shell_words(&command);
     let stream = Stream {
         command: &command,
-        flags: Flags::default()
-            .with("--tools", args.tools.as_deref())
-            .reading(&args.reading)
-            .beyond(&args.beyond_tape.clone().unwrap_or_default()),
+        flags: reading(Flags::default(), args),
         inputs: &args.inputs,
         sources: inputs::sources(&args.inputs),
         reading: &args.reading,
@@ -94,12 +91,12 @@ fn exit(args: &Args, gate: &Gate, impact: &Impact) -> Exit {
 fn next(args: &Args, base: &str, impact: &Impact) -> Option<String> {
     let example = impact.causes.first()?.example.as_ref()?;
     let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
-    let mut command = format!("playproof replay {input} --call '{}'", example.reference);
-    command += &format!(" --playbook {base} --playbook {}", args.candidate);
-    for (flag, value) in [("tools", &args.tools), ("map", &args.reading.map)] {
-        if let Some(value) = value {
-            command += &format!(" --{flag} {value}");
-        }
-    }
-    Some(text::visible(&command).into_owned())
+    let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
+    Some(reading(compared, args).after(&["playproof", "replay", input, "--call", &example.reference]))
+}
+
+/// With the flags that say how the recordings are read.
+fn reading(flags: Flags, args: &Args) -> Flags {
+    let tools = flags.with("--tools", args.tools.as_deref());
+    tools.reading(&args.reading).beyond(&args.beyond_tape.clone().unwrap_or_default())
 }

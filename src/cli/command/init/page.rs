@@ -69,7 +69,11 @@ impl Said<'_> {
             add(format!("cd {}", shell_word(self.folder)), "commands find the project from here");
         }
         if let Some(read) = self.drawn.read.first() {
-            let map = read.mapping.as_ref().map_or_else(String::new, |mapping| format!(" --map {mapping}"));
+            let map = read.mapping.as_ref().map(|map| match read.is_given {
+                true => from_project(self.folder, map),
+                false => map.clone(),
+            });
+            let map = map.map_or_else(String::new, |map| format!(" --map {}", shell_word(&map)));
             let trace = shell_word(&from_project(self.folder, &read.path));
             add(format!("playproof replay {trace}{map}"), "what the playbook would have done");
             add(format!("playproof mine {trace}{map}"), "failures that no rule knows, with rules for them");

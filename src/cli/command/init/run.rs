@@ -28,6 +28,7 @@ Examples:
   playproof init refunds                    in a folder of that name
   playproof init --from trace.jsonl         with facts about the tools of the trace, and a failure of it as a fixture
   playproof init --from a.log --from b.log  a log that is not recognised gets a drafted mapping
+  playproof init --from a.log --map m.yaml  the mapping is there already
 
 No file is overwritten: what is there is kept. Either all that is missing is written, or nothing.
 
@@ -40,6 +41,10 @@ pub struct Args {
     /// A trace or another recording to draw tool facts, a mapping and a fixture from; repeatable
     #[arg(long, value_name = "TRACE")]
     pub from: Vec<String>,
+
+    /// How to read the recordings, where that is written already; it stays where it is
+    #[arg(long, value_name = "FILE", requires = "from")]
+    pub map: Option<String>,
 }
 
 /// Makes the project.
@@ -53,7 +58,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let staging = before.staging();
     let recover = |failure: Failure| in_its_folder(failure, &root);
     changeset::refuse_interrupted(&staging).map_err(recover)?;
-    let drawn = traces::draw(&args.from, &before.project()).map_err(without_skipping)?;
+    let drawn = traces::draw(&args.from, args.map.as_deref(), &before.project()).map_err(without_skipping)?;
     let set = set::plan(&before, &drawn)?;
     plant(&root, &staging, &set).map_err(recover)?;
     let (check, ended) = match set.is_whole {
@@ -77,10 +82,8 @@ fn root(folder: &str) -> PathBuf {
 fn say_nested(root: &Path) {
     let above = files::above(root, project::FILE);
     if let Some(found) = above.filter(|_| !files::exists(&root.join(project::FILE).to_string_lossy())) {
-        to_stderr(&visible(&format!(
-            "note: this folder is part of a project already: `{}`\n",
-            files::from_here(&found)
-        )));
+        to_stderr(&visible(&format!("note: this folder is part of a project already: `{}`", files::from_here(&found))));
+        to_stderr("\n");
     }
 }
 

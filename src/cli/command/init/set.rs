@@ -183,7 +183,7 @@ impl Set {
             before.project.is_none() || named == Some(&*files::from_here(&before.root.join(path)))
         });
         match planned.and_then(|path| self.part(path)) {
-            Some(part) => Ok(tools::parse(Arc::clone(&part.source))?),
+            Some(part) => Ok(tools::parse(Arc::clone(&part.source))?.tools),
             None => playbooks::facts(None, &project),
         }
     }

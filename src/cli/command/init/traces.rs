@@ -54,6 +54,8 @@ pub struct Read {
     pub path: String,
     /// The file of its mapping.
     pub mapping: Option<String>,
+    /// The mapping was there before: its path is as people named it, not from the project's folder.
+    pub is_given: bool,
     /// Its calls.
     pub calls: u64,
     /// Those of which an attempt failed.
@@ -64,13 +66,20 @@ pub struct Read {
 ///
 /// # Errors
 /// One that cannot be read, is empty, or of which no mapping can be drafted.
-pub fn draw(paths: &[String], project: &Project) -> Result<Drawn, Failure> {
+pub fn draw(paths: &[String], map: Option<&str>, project: &Project) -> Result<Drawn, Failure> {
+    let given = map.map(inputs::mapping).transpose()?;
     let mut drawn = Drawn::default();
     let mut tools: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut kinds = BTreeSet::new();
     for (number, path) in (0..).zip(paths) {
-        let (input, mapping) = opened(path, &mut drawn.mappings)?;
-        let mut read = Read { path: path.clone(), mapping, calls: 0, failed: 0 };
+        let (input, mapping) = match map.zip(given.as_ref()) {
+            Some((map, given)) => {
+                refuse_others(path)?;
+                (inputs::trace(path, Some(given))?, Some(map.to_owned()))
+            }
+            None => opened(path, &mut drawn.mappings)?,
+        };
+        let mut read = Read { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         let failing = &mut drawn.failing;
         each_call(number, input, AssembleOptions::default(), &project.redaction, &|_| true, |closed| {
             let error = closed.call.answers.iter().find_map(|answer| match &answer.reply {
@@ -103,14 +112,7 @@ fn empty(path: &str) -> Failure {
 
 /// The recording as a trace, and its mapping where it needs one.
 fn opened(path: &str, mappings: &mut Vec<Drafted>) -> Result<(TraceInput, Option<String>), Failure> {
-    if path == files::STDIN {
-        let said = "`--from` wants a file: standard input cannot be read again by the commands that come next";
-        return Err(Failure::said(said).next("playproof help init"));
-    }
-    if inputs::is_fixture(path) {
-        return Err(Failure::said(format!("`{path}` is no trace: what ends in `.yaml` is written by people"))
-            .next("playproof help init"));
-    }
+    refuse_others(path)?;
     match inputs::shape(path)? {
         Shape::Empty => Err(empty(path)),
         Shape::Known => Ok((inputs::trace(path, None)?, None)),
@@ -123,6 +125,19 @@ fn opened(path: &str, mappings: &mut Vec<Drafted>) -> Result<(TraceInput, Option
                 Some(mapping),
             ))
         }
+    }
+}
+
+/// Refuses what cannot be read twice, or is no recording.
+fn refuse_others(path: &str) -> Result<(), Failure> {
+    if path == files::STDIN {
+        let said = "`--from` wants a file: standard input cannot be read again by the commands that come next";
+        return Err(Failure::said(said).next("playproof help init"));
+    }
+    match inputs::is_fixture(path) {
+        true => Err(Failure::said(format!("`{path}` is no trace: what ends in `.yaml` is written by people"))
+            .next("playproof help init")),
+        false => Ok(()),
     }
 }
 
@@ -155,7 +170,7 @@ fn unmapped(path: &str, why: &mapping::Unmapped) -> Failure {
     let has =
         if fields.is_empty() { "it holds no rows".to_owned() } else { format!("its rows have {}", fields.join(", ")) };
     failure
-        .help(format!("{has}; if it is a log of tool calls, write a mapping for it by hand and begin without `--from`"))
+        .help(format!("{has}; if it is a log of tool calls, write a mapping for it by hand and name it with `--map`"))
         .next("playproof schema mapping")
 }
 

@@ -52,7 +52,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
     alone.commit(&changes)?;
     let mut lines: Vec<String> = Vec::new();
     for change in &changes {
-        lines.extend(change.text().map(|_| format!("wrote {}", workspace.name(change.path()))));
+        lines.extend(change.text().map(|_| format!("wrote {}", workspace.here(change.path()))));
     }
     lines.push(format!("{} is accepted", stored.id));
     lines.push(format!("{} playproof check", palette.strong("next:")));
@@ -209,9 +209,9 @@ fn refuse_uncommitted(workspace: &Workspace, stored: &Stored, changes: &[Change]
         changes.iter().map(Change::path).filter(|path| !is_own(path)).map(Path::to_path_buf).collect();
     let dirty = git::uncommitted(workspace.root(), &written);
     let Some(first) = dirty.iter().next() else { return Ok(()) };
-    let name = workspace.name(first);
+    let name = workspace.here(first);
     let more = if dirty.len() > 1 { format!(" (and {} more)", dirty.len() - 1) } else { String::new() };
     Err(Failure::said(format!("`{name}`{more} has changes that are not committed, and this would write over it"))
         .help("commit or stash them; nothing was changed")
-        .next(format!("git diff {name}")))
+        .next(format!("git diff HEAD -- {}", shell_word(&name))))
 }

@@ -38,6 +38,7 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
     if ids.is_empty() {
         return nothing(args, &workspace, output);
     }
+    workspace.say_guesses()?;
     let desk = Desk::open(&workspace, checking::jobs(args.jobs))?;
     let mut tried = Vec::new();
     let mut failed: Option<Failure> = None;

@@ -69,10 +69,33 @@ impl<'a> Desk<'a> {
     pub fn apply(&self, stored: &Stored) -> Result<(String, Used, Applied), Failure> {
         let (name, used) = playbook_of(self.workspace, stored)?;
         let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
-            let file = self.workspace.name(&stored.folder.join("proposal.yaml"));
+            let file = self.workspace.here(&stored.folder.join("proposal.yaml"));
             Failure::from(report).next(format!("mend {file}, then playproof propose check {}", stored.id))
         })?;
         Ok((name, used, applied))
+    }
+
+    /// Holds the verdicts that fixtures, its own too, say are not given against the playbook as proposed: it may add
+    /// them, and it may take them away.
+    fn hold_verdicts(&self, stored: &Stored, playbook: &str, applied: &Applied) -> Result<(), Failure> {
+        let own = stored
+            .fixtures
+            .iter()
+            .map(|(name, fixture, _)| (stored.folder.join("fixtures").join(format!("{name}.yaml")), fixture));
+        let others = self.fixtures.iter().map(|(name, fixture)| (self.workspace.fixture_path(name), fixture));
+        for (path, fixture) in own.chain(others) {
+            let Some(expect) = fixture.expect.get(playbook) else { continue };
+            self.workspace.hold_verdicts_of(&path, (playbook, expect), &applied.loaded.playbook).map_err(
+                |failure| {
+                    failure.next(format!(
+                        "mend {}, then playproof propose check {}",
+                        self.workspace.here(&path),
+                        stored.id
+                    ))
+                },
+            )?;
+        }
+        Ok(())
     }
 
     /// Tries a proposal.
@@ -81,6 +104,7 @@ impl<'a> Desk<'a> {
     /// As [`Desk::apply`]; goldens that cannot be read.
     pub fn try_out(&self, stored: &Stored) -> Result<Tryout, Failure> {
         let (name, used, applied) = self.apply(stored)?;
+        self.hold_verdicts(stored, &name, &applied)?;
         let plan = Plan::new(applied.loaded.playbook.clone(), self.workspace.tools());
         let mut goldens = BTreeMap::new();
         let mut cases: Vec<(Id, &Fixture, bool)> = Vec::new();
@@ -97,10 +121,10 @@ impl<'a> Desk<'a> {
             before_and_after(simulator, id, fixture, [&used.plan, &plan], *is_new)
         };
         let diffs: Vec<FixtureDiff> = map(&cases, self.jobs, Simulator::new, work, |_| false);
-        let gates = judge(&Tried {
+        let mut gates = judge(&Tried {
             id: &stored.id,
-            folder: &self.workspace.name(&stored.folder),
-            fixtures: &self.workspace.fixtures_name(),
+            folder: &self.workspace.here(&stored.folder),
+            fixtures: &self.workspace.fixtures_here(),
             proposal: &stored.proposal,
             before: &used.loaded,
             applied: &applied,
@@ -111,6 +135,11 @@ impl<'a> Desk<'a> {
             shared: &self.shared(&stored.id, &name, &applied),
             taken: &self.taken(stored),
         });
+        for report in gates.iter_mut().filter_map(|gate| gate.report.as_mut()) {
+            let source = &report.source;
+            let name = self.workspace.here(&self.workspace.root().join(&source.name));
+            report.source = Arc::new(Source { name, ..(**source).clone() });
+        }
         let rows = applied.rows.clone();
         let judged = Judged { id: stored.id.clone(), playbook: name, rows, diffs, gates };
         Ok(Tryout { judged, used, applied, goldens })
@@ -170,7 +199,7 @@ fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, U
         });
     };
     if !is_own(workspace, &name, &used) {
-        let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.name(path));
+        let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.here(path));
         return Err(Failure::said(said)
             .help("a project changes the playbooks below its folder `playbooks`, and the one that playproof.yaml names")
             .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));

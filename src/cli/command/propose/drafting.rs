@@ -78,7 +78,7 @@ fn refuse_taken(workspace: &Workspace, id: &str) -> Result<(), Failure> {
             .next(format!("playproof propose check {id}")));
     }
     if let Some(file) = stored::files(&workspace.proposals().join(id))?.first() {
-        let file = workspace.name(file);
+        let file = workspace.here(file);
         return Err(Failure::said(format!("`{file}` is there already, and is no part of a proposal"))
             .help("move it away, or choose another name for the verdict")
             .next(format!("git log --oneline -- {}", shell_word(&file))));

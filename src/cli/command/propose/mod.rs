@@ -8,6 +8,7 @@ mod desk;
 mod drafting;
 mod list;
 mod new;
+mod rebase;
 mod recorded;
 mod reject;
 mod run;

@@ -37,7 +37,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let mut notes = Vec::new();
     let (name, used) = playbook_for(args, &workspace, kept.as_ref(), &mut notes)?;
     let target = drafting::target(args, &workspace, &name, &used.loaded.playbook, &mut notes)?;
-    let facts = playbooks::facts(args.tools.as_deref(), &project)?;
+    let facts = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let facts = kept.as_ref().map_or(facts.clone(), |kept| kept.tools(&facts));
     let before = Plan::new(used.loaded.playbook.clone(), &facts);
     let source = seen::Place { args, workspace: &workspace, project: &project, terminal };
@@ -108,7 +108,7 @@ fn say(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let mut lines: Vec<String> =
-        changes.iter().map(|change| format!("wrote {}", workspace.name(change.path()))).collect();
+        changes.iter().map(|change| format!("wrote {}", workspace.here(change.path()))).collect();
     lines.extend(notes);
     lines.push(format!("next: playproof propose check {}", target.id));
     output.page(&lines.iter().map(|line| visible(line).into_owned()).collect::<Vec<_>>().join("\n"))?;

@@ -36,7 +36,7 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
         changes.push(Change::Remove(file));
     }
     alone.commit(&changes)?;
-    output.page(&format!("{id} lies in {} now, with the reason", workspace.name(&to)))?;
+    output.page(&format!("{id} lies in {} now, with the reason", workspace.here(&to)))?;
     Ok(Exit::Clean)
 }
 

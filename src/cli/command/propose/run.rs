@@ -1,15 +1,12 @@
 //! `playproof propose`: from what was asked to the command that does it.
 
-use super::args::{Args, Rebase, What};
-use super::desk::playbook_of;
-use super::{accept, check, list, new, reject, stored};
-use crate::cli::changeset::{self, Change};
+use super::args::{Args, What};
+use super::{accept, check, list, new, rebase, reject};
+use crate::cli::changeset;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
-use crate::playbook::fingerprint;
-use crate::proposal::{apply, rebased};
 
 /// Does what was asked.
 ///
@@ -21,32 +18,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         What::Check(args) => check::run(args, terminal, output),
         What::Accept(args) => accept::run(args, terminal, output),
         What::Reject(args) => reject::run(args, output),
-        What::Rebase(args) => rebase(args, output),
+        What::Rebase(args) => rebase::run(args, output),
         What::List => list::run(terminal, output),
         What::Recover => recover(output),
     }
-}
-
-fn rebase(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
-    let workspace = Workspace::open()?;
-    let alone = workspace.alone()?;
-    let stored = stored::load(&workspace, &args.id)?;
-    let (name, used) = playbook_of(&workspace, &stored)?;
-    let now = fingerprint(&used.loaded.playbook);
-    let next = format!("playproof propose check {}", stored.id);
-    if stored.proposal.base.text == now.to_string() {
-        output.page(&format!("{} was made for `{name}` as it is\nnext: {next}", stored.id))?;
-        return Ok(Exit::Clean);
-    }
-    let file = stored.folder.join("proposal.yaml");
-    let shown = workspace.name(&file);
-    apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
-        Failure::from(report).next(format!("mend {shown}, then playproof propose rebase {}", stored.id))
-    })?;
-    let text = rebased(&stored.proposal, &now.to_string());
-    alone.commit(&[Change::Write(file, text.into_bytes())])?;
-    output.page(&format!("{} is made for `{name}` as it is now ({})\nnext: {next}", stored.id, now.short()))?;
-    Ok(Exit::Clean)
 }
 
 fn recover(output: &mut Output) -> Result<Exit, Failure> {

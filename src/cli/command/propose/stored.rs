@@ -57,6 +57,18 @@ pub fn is_reserved(id: &str) -> bool {
 /// # Errors
 /// No such proposal, everything that is wrong in its files.
 pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
+    load_as(workspace, id, |source| source)
+}
+
+/// The same of one that may be made for nothing.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_to_rebase(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
+    load_as(workspace, id, proposal::with_base)
+}
+
+fn load_as(workspace: &Workspace, id: &str, mend: fn(Arc<Source>) -> Arc<Source>) -> Result<Stored, Failure> {
     let named = id.trim_end_matches('/').rsplit('/').next().unwrap_or(id);
     let folder = workspace.proposals().join(named);
     let file = folder.join("proposal.yaml");
@@ -65,8 +77,11 @@ pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
     }
     let again = format!("playproof propose check {named}");
     refuse_conflicts(workspace, &folder).map_err(|failure| failure.next(again.clone()))?;
-    let proposal =
-        proposal::parse(workspace.read(&file)?).map_err(|report| Failure::from(report).next(again.clone()))?;
+    let proposal = proposal::parse(mend(workspace.read(&file)?)).map_err(|report| {
+        let only_based = report.diagnostics.iter().all(|said| said.help.as_deref() == Some(proposal::REBASE));
+        let rebase = format!("playproof propose rebase {named}");
+        Failure::from(report).next(if only_based { rebase } else { again.clone() })
+    })?;
     let adr = folder.join("adr.md");
     let adr = folders::has_file(&adr).then(|| workspace.read(&adr)).transpose()?;
     let mut fixtures = Vec::new();

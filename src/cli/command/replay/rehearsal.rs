@@ -3,6 +3,7 @@
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::view::facts_in_words;
+use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingSeverity, Transcript, unnamed};
 use crate::fixture::model::{Fixture, FixtureCall};
 use crate::ids::CallId;
@@ -299,5 +300,9 @@ impl<'a> Rehearsed<'a> {
 pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>]) -> Failure {
     let names: Vec<&str> =
         rehearsals.iter().flat_map(|one| &one.fixture.calls).map(|call| call.name.as_str()).collect();
-    Failure::said(format!("there is no call `{wanted}`")).help(format!("there are {}", names.join(", ")))
+    let paths: Vec<&str> = rehearsals.iter().map(|one| one.path).collect();
+    let again = format!("playproof replay {} --call", text::shell_words(&paths));
+    Failure::said(format!("there is no call `{wanted}`"))
+        .help(format!("there are {}", names.join(", ")))
+        .near(did_you_mean(wanted, names.iter().copied()), &again)
 }

@@ -18,7 +18,7 @@ use crate::sim::Plan;
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
-    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let (fixtures, traces): (Vec<String>, Vec<String>) =
         args.inputs.iter().cloned().partition(|path| inputs::is_fixture(path));
     match (fixtures.is_empty(), traces.is_empty()) {

@@ -6,13 +6,14 @@ use super::args::{Args, Format};
 use super::run::{plans, style};
 use super::shown::{Drawing, heading};
 use super::watch::{Part, Watcher, of_playbook};
+use crate::cli::command::explain::{self, Search};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr, to_stdout};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
-use crate::cli::{beyond, inputs, playbooks};
+use crate::cli::{beyond, files, inputs, playbooks};
 use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
@@ -70,7 +71,7 @@ pub fn run(
         watcher.keep(part);
         result
     })?;
-    refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
+    refuse_empty(args, if lines { written } else { watcher.listing.calls() }, project, &plans)?;
     let groups = watcher.listing.into_groups();
     say_ambiguous(args, &groups, &sources);
     let page = Page { args, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
@@ -120,7 +121,15 @@ fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
 }
 
 /// A selection that selects nothing is no success.
-fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
+fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -> Result<(), Failure> {
+    if selected > 0 || args.allow_empty {
+        return Ok(());
+    }
+    if let (Some(call), None, [plan, ..]) = (&args.call, &args.run, plans)
+        && !args.inputs.iter().any(|input| input == files::STDIN)
+    {
+        return Err(explain::missing(&search(args, project), plan, call));
+    }
     let said = match (&args.call, &args.run, args.only.as_deref()) {
         (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
         (Some(call), None, _) => format!("there is no call `{call}`"),
@@ -130,9 +139,6 @@ fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
         }
         _ => return Ok(()),
     };
-    if selected > 0 || args.allow_empty {
-        return Ok(());
-    }
     let mut words = vec!["playproof", "replay"];
     words.extend(args.inputs.iter().map(String::as_str));
     let of_run = args.run.as_ref().zip(args.call.as_ref().filter(|call| call.starts_with('#')));
@@ -146,6 +152,19 @@ fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
         None => failure.help("`--allow-empty` makes an empty selection no error"),
     };
     Err(failure.next(flags(args).after(&words)))
+}
+
+/// How the call is looked for that nothing answered to.
+fn search<'a>(args: &'a Args, project: &'a Project) -> Search<'a> {
+    Search {
+        command: &["playproof", "replay"],
+        flags: flags(args),
+        inputs: &args.inputs,
+        wanted: args.call.as_deref(),
+        reading: &args.reading,
+        beyond: args.beyond_tape.clone().unwrap_or_default(),
+        redaction: &project.redaction,
+    }
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt counts only where it is asked to.

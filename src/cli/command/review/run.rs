@@ -52,7 +52,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         failing.into_iter().partition(|result| pending::pending(result).is_some());
     let palette = Palette::new(terminal.out.colour);
     let width = terminal.out.width;
-    let shown = Shown { report: &checked.report, causes: &checked.causes, width, palette, show_args: true };
+    let above = workspace.way_up();
+    let shown =
+        Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
     let tally = review(&mut AtTerminal { term, workspace: &workspace, shown }, &open)?;
     output.page(&end(&tally, &closed, palette))?;
     let is_clean = tally.skipped + tally.rejected == 0 && closed.is_empty();

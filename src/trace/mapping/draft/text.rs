@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::guess::{Guess, Line};
-use crate::yaml::scalar;
+use crate::yaml::{GUESSED, scalar};
 
 const HEAD: &str = "\
 # A draft: what each field is was guessed from its name and from what stands there. Look at each line that says
@@ -64,7 +64,7 @@ fn marked(text: &mut String, lines: &[(String, Option<String>)]) {
     let width = lines.iter().map(|(line, _)| line.chars().count()).max().unwrap_or_default().min(60);
     for (said, mark) in lines {
         let mark = mark.as_ref().map_or_else(String::new, |mark| format!(" ({mark})"));
-        line(text, format_args!("{said:width$}   # guessed: confirm{mark}"));
+        line(text, format_args!("{said:width$}   {GUESSED}{mark}"));
     }
 }
 

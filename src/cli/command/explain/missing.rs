@@ -1,0 +1,141 @@
+//! What to say where the call that is meant is not there: which name is near, or which call its lines were joined to.
+//! Finds no call that is there.
+
+use super::find::{LISTED, Search, command, inputs_of};
+use crate::cli::exit::Failure;
+use crate::cli::reading::{Reading, each_call};
+use crate::cli::{files, inputs};
+use crate::diagnostic::did_you_mean;
+use crate::playbook::model::Access;
+use crate::report::text;
+use crate::sim::Plan;
+use crate::trace::assemble::ClosedCall;
+use crate::trace::model::Place;
+use crate::trace::origin::Sources;
+
+/// Names that are remembered, to say which is near.
+const REMEMBERED: usize = 100_000;
+
+/// The names of calls that were seen.
+#[derive(Default)]
+pub struct Names(Vec<String>);
+
+impl Names {
+    /// Remembers a name.
+    pub fn remember(&mut self, name: &str) {
+        if self.0.len() < REMEMBERED {
+            self.0.push(name.to_owned());
+        }
+    }
+
+    /// Remembers a call's reference and its own id.
+    pub fn remember_call(&mut self, closed: &ClosedCall) {
+        self.remember(&closed.call.reference());
+        if let Some(id) = closed.call.id() {
+            self.remember(id);
+        }
+    }
+}
+
+/// That traces have no such call, for a command that has not remembered what they are called: it reads them again.
+pub fn missing(search: &Search<'_>, plan: &Plan, wanted: &str) -> Failure {
+    let mut names = Names::default();
+    let read = every_call(search, plan, search.reading, |_, closed| names.remember_call(closed));
+    read.err().unwrap_or_else(|| unknown(search, plan, wanted, &names))
+}
+
+/// That there is no call of this name among those that were seen.
+pub fn unknown(search: &Search<'_>, plan: &Plan, wanted: &str, names: &Names) -> Failure {
+    let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
+    let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
+    if names.0.is_empty() {
+        return failure.help("it holds no calls at all").next("playproof schema trace");
+    }
+    // An input that was piped is gone by now.
+    let may_be_joined = search.reading.join_resends && !search.inputs.iter().any(|input| input == files::STDIN);
+    if may_be_joined && let Ok(Some(joined)) = joined(search, plan, wanted) {
+        return joined.told(search, failure, wanted);
+    }
+    match did_you_mean(wanted, names.0.iter().map(String::as_str)) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
+        None => {
+            let listed: Vec<String> =
+                names.0.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
+            failure
+                .help(format!(
+                    "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
+                    listed.join(", ")
+                ))
+                .next(search.flags.after(&[&["playproof", "replay"], &inputs_of(search)[..]].concat()))
+        }
+    }
+}
+
+/// What became of a call that is there where no resend is joined.
+struct Joined {
+    /// The call that holds its answers.
+    into: String,
+    /// It is that call, under another number.
+    is_itself: bool,
+}
+
+impl Joined {
+    fn told(&self, search: &Search<'_>, failure: Failure, wanted: &str) -> Failure {
+        let into = text::fitted(&self.into, 100);
+        let help = match self.is_itself {
+            true => format!("with `--join-resends` it is called `{into}`: resends have no number of their own"),
+            false => format!("`--join-resends` read `{wanted}` as a further attempt of `{into}`"),
+        };
+        failure.help(help).next(command(search, &self.into))
+    }
+}
+
+/// The call that `wanted` was joined to: the one that now has its answers.
+fn joined(search: &Search<'_>, plan: &Plan, wanted: &str) -> Result<Option<Joined>, Failure> {
+    let apart = Reading { join_resends: false, ..search.reading.clone() };
+    let mut meant: Option<(Place, Vec<Place>)> = None;
+    every_call(search, plan, &apart, |sources, closed| {
+        if meant.is_none() && (is_exactly(closed, wanted, sources) || closed.call.id() == Some(wanted)) {
+            let answers = closed.call.answers.iter().map(|answer| answer.place).collect();
+            meant = Some((closed.call.place, answers));
+        }
+    })?;
+    let Some((place, answers)) = meant else { return Ok(None) };
+    let mut joined = None;
+    every_call(search, plan, search.reading, |_, closed| {
+        let call = &closed.call;
+        let is_itself = call.place == place;
+        let has_its = call.answers.iter().any(|answer| answer.inferred && answers.contains(&answer.place));
+        if joined.is_none() && (is_itself || has_its) {
+            joined = Some(Joined { into: call.reference(), is_itself });
+        }
+    })?;
+    Ok(joined)
+}
+
+/// Whether `wanted` is the reference or the place of a call.
+pub fn is_exactly(closed: &ClosedCall, wanted: &str, sources: &Sources) -> bool {
+    wanted == closed.call.reference() || sources.is_meant(&inputs::place(wanted), closed.call.place)
+}
+
+fn every_call(
+    search: &Search<'_>,
+    plan: &Plan,
+    reading: &Reading,
+    mut each: impl FnMut(&Sources, &ClosedCall),
+) -> Result<(), Failure> {
+    let writes = |tool: &str| plan.facts(tool).access == Access::Write;
+    let sources = inputs::sources(search.inputs);
+    let mapping = reading.mapping()?;
+    for (number, input) in search.inputs.iter().enumerate().filter(|(_, input)| !inputs::is_fixture(input)) {
+        let mut trace = inputs::trace(input, mapping.as_ref())?;
+        if let Some(origins) = trace.origins.take() {
+            sources.learn(number, origins);
+        }
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        each_call(number, trace, reading.options(), search.redaction, &writes, |closed| {
+            each(&sources, &closed);
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! `playproof propose rebase ID`: a proposal made for the playbook as it is now, and what it may not know of that.
+
+use std::collections::BTreeMap;
+
+use super::args::Rebase;
+use super::desk::playbook_of;
+use super::stored::{self, Stored};
+use crate::cli::changeset::Change;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
+use crate::cli::workspace::Workspace;
+use crate::golden::{RowChange, row_changes};
+use crate::history::History;
+use crate::playbook::{fingerprint, fingerprint_of};
+use crate::proposal::{Applied, apply, rebased, touched};
+use crate::report::text::visible;
+
+/// Rebases.
+///
+/// # Errors
+/// No such proposal; one that does not fit the playbook as it is.
+pub fn run(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let alone = workspace.alone()?;
+    let stored = stored::load_to_rebase(&workspace, &args.id)?;
+    let (name, used) = playbook_of(&workspace, &stored)?;
+    let now = fingerprint(&used.loaded.playbook);
+    let next = format!("playproof propose check {}", stored.id);
+    if stored.proposal.base.text == now.to_string() {
+        output.page(&format!("{} was made for `{name}` as it is\nnext: {next}", stored.id))?;
+        return Ok(Exit::Clean);
+    }
+    let file = stored.folder.join("proposal.yaml");
+    let shown = workspace.here(&file);
+    let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
+        Failure::from(report).next(format!("mend {shown}, then playproof propose rebase {}", stored.id))
+    })?;
+    let text = rebased(&stored.proposal, &now.to_string());
+    let mut lines = vec![format!("{} is made for `{name}` as it is now ({})", stored.id, now.short())];
+    lines.extend(since(&workspace.read_history()?, &stored, &name, &applied));
+    lines.push(format!("next: {next}"));
+    alone.commit(&[Change::Write(file, text.into_bytes())])?;
+    output.page(&lines.iter().map(|line| visible(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
+    Ok(Exit::Clean)
+}
+
+/// What became, since the proposal was made, of the rows that it changes or takes away: its author has not seen that.
+fn since(history: &History, stored: &Stored, name: &str, applied: &Applied) -> Vec<String> {
+    let names: Vec<&str> = touched(&applied.rows).collect();
+    let now = applied.rows.iter().filter(|row| names.contains(&row.name.as_str()));
+    let now: Vec<(&str, &str)> = now.filter_map(|row| Some((row.name.as_str(), row.before.as_deref()?))).collect();
+    let base = |rows: &BTreeMap<&str, &str>| {
+        fingerprint_of(rows.iter().map(|(name, text)| (*name, *text))).to_string() == stored.proposal.base.text
+    };
+    let Some(then) = history.rows_when(name, base) else {
+        let rows: Vec<String> = now.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let said = "what it was made for is not in the history: look whether it still fits";
+        return if rows.is_empty() { Vec::new() } else { vec![format!("{said} {}", rows.join(", "))] };
+    };
+    let then = then.into_iter().filter(|(name, _)| now.iter().any(|(known, _)| known == name));
+    let changed = row_changes(then, now.iter().copied());
+    let line = |row: &RowChange| {
+        let mut lines = vec![format!(
+            "`{}`, which it changes, has changed since it was made; look whether it still fits:",
+            row.name
+        )];
+        let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
+        lines.extend(
+            row.parts().iter().map(|part| format!("  {}: {} became {}", part.path, or(&part.before), or(&part.after))),
+        );
+        lines
+    };
+    changed.iter().flat_map(line).collect()
+}
