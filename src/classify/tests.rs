@@ -1,6 +1,8 @@
 //! What the classifier answers, rule by rule.
 
-use super::{Classifier, Signal};
+use std::sync::Arc;
+
+use super::{Classifier, Failed, Memo, Signal};
 use crate::event::{EffectClaim, ErrorFacts};
 use crate::ids::{AttemptNo, QueueId, ReasonId, VerdictId};
 use crate::playbook::model::{
@@ -95,4 +97,33 @@ fn an_explanation_says_what_each_condition_asked_and_found() {
     assert_eq!(trials.iter().map(|trial| trial.matched).collect::<Vec<_>>(), [false, true]);
     assert_eq!(trials[0].conditions[0].asked, "message contains `evidence`");
     assert_eq!(trials[0].conditions[0].found, "message is `boom`");
+}
+
+#[test]
+fn what_is_remembered_is_what_the_classifier_says_whoever_asked_before() {
+    let later = When { attempt: vec![Between { first: 2, last: 9 }], ..contains("busy", false) };
+    let of_tool = When { tool: vec!["pay.*".into()], ..contains("busy", false) };
+    let keyed = When { keyed: Some(true), ..contains("gone", true) };
+    let status = When { status: vec![Between { first: 500, last: 599 }], ..When::default() };
+    let playbooks = [vec![later, of_tool, keyed], vec![status.clone(), contains("gone", false)], vec![status]];
+    let classifiers = playbooks.map(|whens| Arc::new(Classifier::new(&playbook(whens))));
+    let errors: Vec<Arc<ErrorFacts>> =
+        [("5xx", "busy", 500), ("5xx", "busy", 404), ("5xx", "Gone", 410), ("x", "gone", 410)]
+            .map(|(kind, message, status)| Arc::new(error(kind, message, status)))
+            .into();
+    let (mut memo, mut rules) = (Memo::default(), std::collections::BTreeSet::new());
+    for classifier in classifiers.iter().cycle().take(6) {
+        for error in errors.iter().map(Some).chain([None]) {
+            for (tool, keyed, attempt) in
+                [("pay.out", false, 1), ("pay.out", true, 1), ("read", false, 2), ("read", true, 1)]
+            {
+                let (facts, attempt) = (ToolFacts::ASSUMED, AttemptNo::new(attempt));
+                let said = memo.classify(classifier, &Failed { error, tool, facts, keyed, attempt });
+                let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
+                assert_eq!(said, classifier.classify(&signal));
+                rules.insert(said.rule);
+            }
+        }
+    }
+    assert_eq!(rules.len(), 4, "every rule and none of them spoke");
 }

@@ -13,7 +13,7 @@ use super::recorded::finding;
 pub fn judge(call: &RecordedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
     add(findings, FindingId::OverTimeout, over_timeout(call, facts));
     let attempts = || call.attempts();
-    if attempts().nth(1).is_none() {
+    if call.answers.len() < 2 || attempts().nth(1).is_none() {
         return false; // the usual call: one attempt
     }
     add(findings, FindingId::RetriedAfterDenial, sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial)));

@@ -25,6 +25,7 @@ use super::recorded::{PossibleDuplicates, Recording};
 use super::seen::Seen;
 use super::spare::Spare;
 use super::summary::{FindingCounts, Summary};
+use super::template::Forms;
 use super::tokens::{self, Tokens};
 
 /// Calls that one worker takes at a time.
@@ -244,7 +245,7 @@ struct Bench {
     known: Vec<KnownFacts>,
     facts: Vec<ToolFacts>,
     findings: Vec<Finding>,
-    text: String,
+    forms: Forms,
 }
 
 impl<'i> Feed<'i> {
@@ -353,7 +354,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             known: self.plans.iter().map(|_| KnownFacts::default()).collect(),
             facts: Vec::new(),
             findings: Vec::new(),
-            text: String::new(),
+            forms: Forms::default(),
         }
     }
 
@@ -402,7 +403,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
 
 impl<W: Watch, S> Replay<'_, '_, W, S> {
     fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, spent: &[(usize, usize)], done: &mut Done<W::Part>) {
-        let Bench { sims, known, facts, findings, text } = bench;
+        let Bench { sims, known, facts, findings, forms } = bench;
         let call = &closed.call;
         facts.clear();
         for (n, (plan, sim)) in self.plans.iter().zip(sims.iter_mut()).enumerate() {
@@ -413,7 +414,7 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
             let token_spent = spent.iter().any(|(_, plan)| *plan == n);
             let record = sim.replay_after(plan, call, known, &self.options.beyond, token_spent);
             if let Some(summary) = done.summaries.get_mut(n) {
-                summary.add(plan, call, record, text);
+                summary.add(plan, call, record, forms);
             }
             let off_tape = record.tallies.iter().any(|tally| tally.off_tape.is_some());
             if let Some(runs) = done.off_tape.get_mut(n).filter(|_| off_tape) {

@@ -21,7 +21,7 @@ pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replay
 pub use recorded::{PossibleDuplicates, Recording, finding};
 pub use seen::Seen;
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
-pub use template::write_template;
+pub use template::{Forms, write_template};
 pub use tokens::Tokens;
 
 pub use crate::trace::read::Firsts;

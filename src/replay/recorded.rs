@@ -19,7 +19,7 @@ use super::attempts;
 use super::counts::Counts;
 
 /// Calls that are looked back at for loops and resends.
-const WINDOW: u64 = 10_000;
+const WINDOW: u16 = 10_000;
 
 /// The same call more often than this within the window is a loop.
 const LOOP: u32 = 10;
@@ -95,11 +95,21 @@ impl PossibleDuplicates {
 }
 
 /// The sequential analysis of one input.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Recording {
     effects: HashMap<IntentKey, u32, AsIsState>,
     recent: Window<Recent>,
     possible_duplicates: PossibleDuplicates,
+}
+
+impl Default for Recording {
+    fn default() -> Recording {
+        Recording {
+            effects: HashMap::default(),
+            recent: Window::new(usize::from(WINDOW)),
+            possible_duplicates: PossibleDuplicates::default(),
+        }
+    }
 }
 
 impl Recording {
@@ -164,7 +174,7 @@ impl Recording {
 
     /// The entry of a call; the oldest of the window is forgotten.
     fn remember(&mut self, same: u128) -> &mut Recent {
-        if self.recent.next() - self.recent.first() >= WINDOW
+        if self.recent.next() - self.recent.first() >= u64::from(WINDOW)
             && let Some((mark, Recent { is_old: true, .. })) = self.recent.pop_first(|_| true)
             && let Some(newest) = self.newest(mark)
         {

@@ -6,7 +6,7 @@ use crate::time::Duration;
 use crate::trace::model::{RecordedCall, Reply};
 
 use super::counts::Counts;
-use super::template::write_template;
+use super::template::Forms;
 
 /// How often each finding was seen, recorded or by the playbook: the calls that show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,8 +117,8 @@ impl Summary {
         }
     }
 
-    /// Adds one call and what became of it. `scratch` is for messages.
-    pub fn add(&mut self, plan: &Plan, call: &RecordedCall, record: &Record, scratch: &mut String) {
+    /// Adds one call and what became of it.
+    pub fn add(&mut self, plan: &Plan, call: &RecordedCall, record: &Record, forms: &mut Forms) {
         self.calls += 1;
         self.add_recorded(call);
         if let (Some(outcome), Some(tally)) = (record.outcomes.first(), record.tallies.first()) {
@@ -129,7 +129,7 @@ impl Summary {
             self.tape_left += u64::from(tally.tape_left);
         }
         self.add_effects(record);
-        self.add_verdicts(plan, record, scratch);
+        self.add_verdicts(plan, record, forms);
         for finding in record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook) {
             self.findings.add(finding.id, finding.by, 1);
         }
@@ -172,7 +172,7 @@ impl Summary {
         }
     }
 
-    fn add_verdicts(&mut self, plan: &Plan, record: &Record, scratch: &mut String) {
+    fn add_verdicts(&mut self, plan: &Plan, record: &Record, forms: &mut Forms) {
         let mut last = None;
         for event in &record.events {
             match event.what {
@@ -181,8 +181,8 @@ impl Summary {
                     add_at(&mut self.verdicts, verdict.index());
                     if rule.is_none() && plan.reserved.unclassified == Some(verdict) {
                         let error = last.and_then(|id| record.error(id));
-                        write_template(error.and_then(|error| error.message.as_deref()).unwrap_or(""), scratch);
-                        self.unclassified.add(scratch, 1);
+                        let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
+                        self.unclassified.add(forms.of(message), 1);
                     }
                 }
                 _ => {}

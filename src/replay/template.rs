@@ -3,6 +3,40 @@
 /// Letters of a message that count.
 const MAX_MESSAGE: usize = 400;
 
+/// Messages whose forms are remembered.
+const MAX_KNOWN: usize = 16;
+
+/// The forms of the last few messages, because a trace says the same ones again and again.
+#[derive(Debug, Default)]
+pub struct Forms {
+    /// Messages with their forms.
+    known: Vec<(String, String)>,
+    /// Which of them is forgotten next.
+    oldest: usize,
+}
+
+impl Forms {
+    /// What [`write_template`] makes of `message`.
+    pub fn of(&mut self, message: &str) -> &str {
+        let known = self.known.iter().position(|(known, _)| known == message);
+        let place = known.unwrap_or_else(|| self.remember(message));
+        self.known.get(place).map_or("", |(_, form)| form)
+    }
+
+    fn remember(&mut self, message: &str) -> usize {
+        if self.known.len() < MAX_KNOWN {
+            self.known.push(Default::default());
+        }
+        let place = self.oldest;
+        self.oldest = (place + 1) % MAX_KNOWN;
+        if let Some((known, form)) = self.known.get_mut(place) {
+            message.clone_into(known);
+            write_template(message, form);
+        }
+        place
+    }
+}
+
 /// Writes the form of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`, paths `<path>`;
 /// white space is one space. At most 400 bytes of the message count.
 pub fn write_template(message: &str, out: &mut String) {
@@ -33,21 +67,23 @@ pub fn write_template(message: &str, out: &mut String) {
     out.truncate(out.trim_end().len());
 }
 
-/// The length of what stands at the start and is taken as it is: words without digits and slashes, what is between
-/// them, and single spaces. Most of a message is, and is found byte by byte.
+/// The length of the words at the start that are of nothing but letters without accents, and of the single spaces
+/// between them: most of a message is taken as it is, and at once.
 fn plain_words(message: &[u8]) -> usize {
-    let mut word = None; // where the word that goes on began
-    for (at, &byte) in message.iter().enumerate() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' | b'@' | b'#' | b'%' | b'+' => word = word.or(Some(at)),
-            b'.' | b'\'' if word.is_some() => {}
-            b' ' if message.get(at + 1).is_some_and(u8::is_ascii_graphic) => word = None,
-            b' ' | b'.' | b'\'' | b'"' | b'`' | b'/' | b'\\' | b'0'..=b'9' => return word.unwrap_or(at),
-            _ if byte.is_ascii_graphic() => word = None,
-            _ => return word.unwrap_or(at),
+    let (mut taken, mut at) = (0, 0);
+    loop {
+        while message.get(at).is_some_and(u8::is_ascii_alphabetic) {
+            at += 1;
+        }
+        match message.get(at) {
+            Some(b' ') if at > taken && message.get(at + 1).is_some_and(u8::is_ascii_alphabetic) => {
+                at += 1;
+                taken = at;
+            }
+            Some(&next) if !next.is_ascii() || is_word(char::from(next)) => return taken, // the last word goes on
+            _ => return at,
         }
     }
-    message.len()
 }
 
 /// The length of the quoted text at the start; an apostrophe within a word quotes nothing, for `write_template` takes
@@ -121,6 +157,16 @@ mod tests {
         assert_eq!(template("user 550e8400-e29b-41d4-a716-446655440000: denied"), "user <id>: denied");
         assert_eq!(template("Error: Reservation ZFA04Y (\"first class\")"), "Error: Reservation <id> (<text>)");
         assert_eq!(template("status=503; -1.5% and/or"), "status=<n>; <n>% and/or");
+    }
+
+    #[test]
+    fn a_form_that_is_remembered_is_the_one_that_would_be_made() {
+        let mut forms = Forms::default();
+        for n in (0..40).chain([39, 0, 38]) {
+            let message = format!("order o_{n} of {} not found", "x".repeat(n % 7));
+            assert_eq!(forms.of(&message), template(&message));
+            assert_eq!(forms.of(&message), template(&message));
+        }
     }
 
     #[test]

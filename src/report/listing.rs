@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 
 use super::block::Alike;
 use crate::event::{Decision, EffectClaim, Finding, FindingId, FindingSeverity, Names, Outcome, OutcomeKind, Status};
-use crate::replay::write_template;
+use crate::replay::Forms;
 use crate::sim::Record;
 use crate::trace::model::{Place, RecordedCall, Reply};
 use crate::trace::origin::Sources;
@@ -114,6 +114,8 @@ pub struct Group {
     shown: (Place, u64),
     /// The first ones of all, by where they stand, with their references.
     members: Vec<((Place, u64), String)>,
+    /// What stands behind this is none of them.
+    until: Option<(Place, u64)>,
 }
 
 /// How serious a group is; the least is shown first.
@@ -173,11 +175,12 @@ impl Listing {
         intent: u128,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
+        forms: &mut Forms,
     ) {
         if !self.selection.wants(call, recorded, runs.clone()) {
             return;
         }
-        let kind = self.kind(call, recorded, runs.clone());
+        let kind = self.kind(call, recorded, runs.clone(), forms);
         let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
         let detail = || {
             let records = runs.map(|(_, record)| record.clone()).collect();
@@ -196,7 +199,16 @@ impl Listing {
             Entry::Vacant(new) => {
                 let members = vec![member(call)];
                 let shown = (call.place, call.number);
-                new.insert(Group { rank, kind, intent: Some(intent), count: 1, detail: detail(), shown, members });
+                new.insert(Group {
+                    rank,
+                    kind,
+                    intent: Some(intent),
+                    count: 1,
+                    detail: detail(),
+                    shown,
+                    members,
+                    until: None,
+                });
             }
             Entry::Occupied(known) => known.into_mut().add(call, intent, rank, detail),
         }
@@ -223,6 +235,7 @@ impl Listing {
         call: &RecordedCall,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r Names, &'r Record)>,
+        forms: &mut Forms,
     ) -> u64 {
         let mut hash = FixedState::default().build_hasher();
         if self.selection.unfolded {
@@ -236,15 +249,13 @@ impl Listing {
         for finding in recorded {
             found(finding, &mut hash);
         }
-        let mut form = String::new();
         for answer in &call.answers {
             match &answer.reply {
                 Reply::Ok => true.hash(&mut hash),
                 Reply::Failed(error) => {
                     let error = error.as_deref();
                     error.and_then(|error| error.kind.as_deref()).hash(&mut hash);
-                    write_template(error.and_then(|error| error.message.as_deref()).unwrap_or(""), &mut form);
-                    form.hash(&mut hash);
+                    forms.of(error.and_then(|error| error.message.as_deref()).unwrap_or("")).hash(&mut hash);
                 }
             }
         }
@@ -280,10 +291,10 @@ impl Group {
         self.count += 1;
         self.intent = self.intent.filter(|known| *known == intent);
         let place = (call.place, call.number);
-        if self.members.len() <= OTHERS || self.members.last().is_some_and(|(last, _)| place < *last) {
+        if self.until.is_none_or(|until| place < until) {
             let at = self.members.partition_point(|(before, _)| *before < place);
             self.members.insert(at, member(call));
-            self.members.truncate(OTHERS + 1);
+            self.keep_first_members();
         }
         if (rank.key(), place) < self.order() {
             (self.detail, self.shown) = (detail(), place);
@@ -305,7 +316,12 @@ impl Group {
         }
         self.members.extend(other.members);
         self.members.sort_unstable();
+        self.keep_first_members();
+    }
+
+    fn keep_first_members(&mut self) {
         self.members.truncate(OTHERS + 1);
+        self.until = self.members.get(OTHERS).map(|(last, _)| *last);
     }
 
     /// The calls that went the same way as the one shown.
@@ -384,7 +400,7 @@ mod tests {
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
         let listing = Listing::new(Selection::default());
         for (call, findings) in calls {
-            listing.take(call, 7, findings, std::iter::empty());
+            listing.take(call, 7, findings, std::iter::empty(), &mut Forms::default());
         }
         listing
     }
@@ -427,7 +443,13 @@ mod tests {
         let take = |id: FindingId, counts: [u32; 3]| {
             let listing = Listing::new(Selection::default());
             for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
-                listing.take(&call(line, "a", Reply::Ok), intent, &[found(id, count)], std::iter::empty());
+                listing.take(
+                    &call(line, "a", Reply::Ok),
+                    intent,
+                    &[found(id, count)],
+                    std::iter::empty(),
+                    &mut Forms::default(),
+                );
             }
             listing.into_groups()
         };
@@ -446,7 +468,13 @@ mod tests {
         let most = u64::try_from(INTENTS_MAX).unwrap() + 50;
         for line in 1..=most {
             let findings = [found(FindingId::DuplicateEffect, 2)];
-            listing.take(&call(line, "a", Reply::Ok), line.into(), &findings, std::iter::empty());
+            listing.take(
+                &call(line, "a", Reply::Ok),
+                line.into(),
+                &findings,
+                std::iter::empty(),
+                &mut Forms::default(),
+            );
         }
         let groups = listing.into_groups();
         assert_eq!(groups.len(), INTENTS_MAX + 1);
@@ -458,7 +486,7 @@ mod tests {
     fn each_call_stands_by_itself_where_nothing_is_folded() {
         let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
         for line in 1..=3 {
-            listing.take(&call(line, "a", Reply::Failed(None)), 7, &[], std::iter::empty());
+            listing.take(&call(line, "a", Reply::Failed(None)), 7, &[], std::iter::empty(), &mut Forms::default());
         }
         assert_eq!(shown(listing).len(), 3);
     }

@@ -27,13 +27,12 @@ struct Slot<T> {
     what: T,
 }
 
-impl<T> Default for Window<T> {
-    fn default() -> Window<T> {
-        Window { slots: VecDeque::new(), first: 1, newest: vec![0; 256] }
-    }
-}
-
 impl<T> Window<T> {
+    /// Nothing yet, with room for `usual` things; there may be more.
+    pub fn new(usual: usize) -> Window<T> {
+        Window { slots: VecDeque::with_capacity(usual), first: 1, newest: vec![0; 256] }
+    }
+
     /// The lowest number that is left.
     pub fn first(&self) -> u64 {
         self.first
@@ -139,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_newest_thing_with_a_mark_is_found_until_it_is_gone() {
-        let mut window = Window::default();
+        let mut window = Window::new(1);
         for (number, name) in (1..).zip(["a", "b", "a"]) {
             assert_eq!(window.next(), number);
             window.push(mark(u64::from(name == "b")), name);
@@ -159,7 +158,7 @@ mod tests {
         fn a_window_finds_what_a_plain_search_finds(
             marks in proptest::collection::vec(0_u64..400, 0..900), keep in 1_usize..500
         ) {
-            let mut window = Window::default();
+            let mut window = Window::new(1);
             for (n, &wanted) in marks.iter().enumerate() {
                 if n >= keep {
                     window.pop_first(|_| true);

@@ -1,8 +1,6 @@
 //! One object a call: how it ended under one playbook, and what was found. Written in whole fragments, as events are.
 
-use std::ops::Range;
-
-use super::events;
+use super::events::{self, Said};
 use super::fragment::{list, number, raw, span, text, text_if, word};
 use super::write::quote;
 use crate::event::{Finding, Transcript};
@@ -18,8 +16,8 @@ pub enum Events {
     Within,
     /// Not there.
     Elsewhere,
-    /// In lines before it, of which a part tells how it ended: what [`write_events`](super::write_events) gave.
-    Before(Range<usize>),
+    /// In lines before it in the same buffer, all of this call: what [`write_events`](super::write_events) gave.
+    Before(Said),
 }
 
 /// Appends the call's object to `out`, without a line end.
@@ -34,8 +32,13 @@ pub fn write_call(
     findings: &[Finding],
     told: &Events,
 ) {
-    text(out, "{\"type\":\"call\",\"playbook\":", &transcript.names.playbook);
-    text(out, ",\"ref\":", view.reference);
+    raw(out, "{\"type\":\"call\"");
+    if let Events::Before(said) = told {
+        out.extend_from_within(said.head.clone());
+    } else {
+        text(out, ",\"playbook\":", &transcript.names.playbook);
+        text(out, ",\"ref\":", view.reference);
+    }
     text_if(out, ",\"id\":", view.id);
     text_if(out, ",\"run\":", view.run);
     text_if(out, ",\"input\":", view.input);
@@ -49,7 +52,7 @@ pub fn write_call(
     }
     text_if(out, ",\"idempotency_key\":", view.key);
     match (told, transcript.outcomes.get(call.index())) {
-        (Events::Before(ended), _) => out.extend_from_within(ended.clone()),
+        (Events::Before(said), _) => out.extend_from_within(said.outcome.clone()),
         (_, Some(outcome)) => events::ended(out, transcript, outcome),
         (_, None) => {}
     }

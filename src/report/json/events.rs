@@ -4,41 +4,57 @@
 use std::ops::Range;
 
 use super::fragment::{flag, number, raw, span, text, word};
-use super::write::{Object, millis, quote};
+use super::write::{Object, millis};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Status, Transcript};
 use crate::ids::ErrorId;
 
-/// Appends a line for each event to `out`, and says where there the last one tells how its call ended.
-pub fn write_events(out: &mut Vec<u8>, transcript: &Transcript<'_>) -> Range<usize> {
-    let (mut head, mut outcome) = (0..0, 0..0);
-    let mut of = None;
+/// Where lines of events say what the call's own line says again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Under which playbook, and of which call.
+    pub(super) head: Range<usize>,
+    /// How the call ended.
+    pub(super) outcome: Range<usize>,
+}
+
+/// Appends a line for each event to `out`, and says where there the last call's lines say what can be copied.
+pub fn write_events(out: &mut Vec<u8>, transcript: &Transcript<'_>) -> Said {
+    let (mut said, mut dated, mut last) = (Said::default(), 0..0, None);
     for event in transcript.events {
-        if of == Some(event.call) {
-            out.extend_from_within(head.clone()); // the same for every event of a call
-        } else {
-            let start = out.len();
-            raw(out, "{\"type\":\"event\",\"playbook\":");
-            quote(out, &transcript.names.playbook);
-            raw(out, ",\"ref\":");
-            quote(out, transcript.call(event.call));
-            raw(out, ",\"at_ms\":");
-            head = start..out.len();
-            of = Some(event.call);
+        raw(out, "{\"type\":\"event\"");
+        let start = out.len();
+        match last {
+            Some((call, at)) if (call, at) == (event.call, event.at) => out.extend_from_within(dated.clone()),
+            _ => {
+                match last {
+                    Some((call, _)) if call == event.call => out.extend_from_within(said.head.clone()),
+                    _ => {
+                        text(out, ",\"playbook\":", &transcript.names.playbook);
+                        text(out, ",\"ref\":", transcript.call(event.call));
+                    }
+                }
+                said.head = start..out.len();
+                raw(out, ",\"at_ms\":");
+                millis(out, event.at.as_micros());
+                dated = start..out.len();
+            }
         }
+        last = Some((event.call, event.at));
         fields(out, transcript, event);
-        if let Decision::Outcome(ending) = event.what {
+        if let Decision::Outcome(outcome) = event.what {
             let start = out.len();
-            ended(out, transcript, &ending);
-            outcome = start..out.len();
+            ended(out, transcript, &outcome);
+            said.outcome = start..out.len();
         }
         raw(out, "}\n");
     }
-    outcome
+    said
 }
 
 /// An event as an object without the call that it is about.
 pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     raw(out, "{\"at_ms\":");
+    millis(out, event.at.as_micros());
     fields(out, transcript, event);
     if let Decision::Outcome(outcome) = event.what {
         ended(out, transcript, &outcome);
@@ -46,10 +62,9 @@ pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event:
     out.push(b'}');
 }
 
-/// What follows `"at_ms":`, but for how the call ended.
+/// What follows the time, but for how the call ended.
 fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     let names = transcript.names;
-    millis(out, event.at.as_micros());
     match event.what {
         Decision::AttemptStarted { attempt, evidence } => {
             number(out, ",\"event\":\"attempt_started\",\"attempt\":", attempt.get());

@@ -246,8 +246,8 @@ pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
     if let Ok(digit @ 0..=9) = u8::try_from(value) {
         return out.push(b'0' + digit); // most counts are small
     }
-    let length = value.ilog10() as usize + 1;
-    let (mut buffer, mut at) = ([b'0'; LONGEST], length);
+    let mut buffer = [b'0'; LONGEST];
+    let mut at = LONGEST;
     while value >= 10 {
         let pair = (value % 100) as usize * 2;
         value /= 100;
@@ -255,10 +255,10 @@ pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
         buffer[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]); // a pair is below 100, and 20 digits are ten pairs
     }
     if value > 0 {
-        buffer[0] += value.to_le_bytes()[0]; // one digit is left
+        at -= 1;
+        buffer[at] += value.to_le_bytes()[0]; // one digit is left
     }
-    out.extend_from_slice(&buffer); // of a length that is known beforehand, for that is faster
-    out.truncate(out.len() + length - LONGEST);
+    out.extend_from_slice(&buffer[at..]);
 }
 
 #[cfg(test)]

@@ -34,10 +34,15 @@ impl OpenCall {
 }
 
 /// The open calls. A call that closed leaves a gap until all before it have closed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct OpenCalls(Window<Option<OpenCall>>);
 
 impl OpenCalls {
+    /// No calls, with room for `usual`.
+    pub fn new(usual: usize) -> OpenCalls {
+        OpenCalls(Window::new(usual))
+    }
+
     /// The lowest number that may be open.
     pub fn first(&self) -> u64 {
         self.0.first()

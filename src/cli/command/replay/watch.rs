@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::cli::view::of_recorded;
 use crate::event::{Finding, FindingBy, Names, unnamed};
 use crate::ids::CallId;
-use crate::replay::{Seen, Watch};
+use crate::replay::{Forms, Seen, Watch};
 use crate::report::json::{Events, write_call, write_events};
 use crate::report::listing::{Listing, Selection};
 use crate::sim::Record;
@@ -31,6 +31,7 @@ pub struct Part {
     /// Calls that are in the lines.
     pub written: u64,
     reference: [String; 1],
+    forms: Forms,
     findings: Vec<Finding>,
 }
 
@@ -44,7 +45,7 @@ impl Watch for Watcher {
     fn see(&self, seen: &Seen<'_>, part: &mut Part) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
         match &self.lines {
-            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs),
+            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs, &mut part.forms),
             Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
                 part.written += 1;
                 self.write(seen, runs, part);
@@ -71,9 +72,9 @@ impl Watcher {
             findings.clear();
             findings.extend_from_slice(seen.recorded);
             findings.extend(of_playbook(record));
-            let ended = write_events(lines, &transcript);
+            let said = write_events(lines, &transcript);
             let tally = record.tallies.first().copied().unwrap_or_default();
-            write_call(lines, &view, &transcript, CallId(0), &tally, findings, &Events::Before(ended));
+            write_call(lines, &view, &transcript, CallId(0), &tally, findings, &Events::Before(said));
             lines.push(b'\n');
         }
     }
