@@ -16,7 +16,6 @@ pub fn ahead(calls: &[ClosedCall], now: usize) {
     {
         fetch(text);
         fetch(answer);
-        fetch(&answer.to); // an answer lies in two of the pieces that a processor fetches
     }
     if let Some(error) = calls.get(now + 5).and_then(first_error) {
         fetch(error);
