@@ -23,7 +23,7 @@ impl Instant {
     /// Virtual time zero.
     pub const ZERO: Instant = Instant::from_micros(0);
 
-    /// The instant `micros` microseconds after zero.
+    /// The instant `micros` microseconds after zero, saturating.
     pub const fn from_micros(micros: u64) -> Instant {
         Instant(stored(micros))
     }
@@ -53,7 +53,7 @@ impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration::from_micros(0);
 
-    /// A span of `micros` microseconds.
+    /// A span of `micros` microseconds, saturating.
     pub const fn from_micros(micros: u64) -> Duration {
         Duration(stored(micros))
     }

@@ -174,11 +174,10 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
     let Some((path, ToolsFile { tools, guessed })) = facts_file(asked, project)? else { return Ok(Tools::default()) };
     if guessed > 0 {
         let rows = guessed + tools.rows().len();
-        let (are, they) =
-            if guessed == 1 { ("is a guess", "its tool counts") } else { ("are guesses", "their tools count") };
+        let (are, they) = if guessed == 1 { ("is a guess", "it declares") } else { ("are guesses", "they declare") };
         to_stderr(&visible(&format!(
             "note: {guessed} of {} in {} {are} that nobody confirmed; until the mark `{GUESSED}` is taken away, {they} \
-             as undeclared: writes that must not be repeated",
+             nothing, and a tool that nothing else declares counts as a write that must not be repeated",
             counted(rows as u64, "row", "rows"),
             files::near(&project::root(), path)
         )));

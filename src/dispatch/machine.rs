@@ -45,11 +45,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine that knows no call.
-    pub fn new() -> Machine {
-        Machine::default()
-    }
-
     /// Takes what happened at `now`, and adds what follows from it to `out`.
     pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut Outputs) {
         match input {

@@ -81,7 +81,7 @@ fn failed(verdict: u16) -> Reaction {
 
 /// A machine driven by a list of reactions: each answers the next thing that it asks for, 10 ms later.
 fn drive(playbook: &Playbook, facts: CallFacts, reactions: &[Reaction]) -> (Vec<Decision>, Outcome) {
-    let mut machine = Machine::new();
+    let mut machine = Machine::default();
     let (mut now, mut out, mut reactions) = (Instant::ZERO, Outputs::default(), reactions.iter());
     machine.handle_input(playbook, now, Input::Call(CALL, facts), &mut out);
     while let Some(want) = out.wants.pop() {
@@ -243,7 +243,7 @@ fn a_reversal_that_was_not_answered_leaves_the_effect_unknown() {
 
 #[test]
 fn a_token_is_redeemed_once_even_by_two_calls() {
-    let (book, mut machine, mut out) = (playbook(), Machine::new(), Outputs::default());
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
     let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
     for call in [CallId(0), CallId(1)] {
         machine.handle_input(&book, Instant::ZERO, Input::Call(call, facts), &mut out);
@@ -278,7 +278,7 @@ fn a_guard_that_is_off_lets_the_unsafe_retry_pass() {
 
 #[test]
 fn an_answer_that_nobody_waits_for_decides_nothing() {
-    let (book, mut machine, mut out) = (playbook(), Machine::new(), Outputs::default());
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()), &mut out);
     let before = (machine.clone(), out.clone());
     let stray = |asked| Input::Answered { call: CALL, asked, reaction: Reaction::Ok, seen: SEEN };
@@ -296,7 +296,7 @@ fn an_answer_that_nobody_waits_for_decides_nothing() {
 
 #[test]
 fn equal_machines_hash_alike_and_a_clone_goes_its_own_way() {
-    let (book, mut machine, mut out) = (playbook(), Machine::new(), Outputs::default());
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, keyed_write()), &mut out);
     let twin = machine.clone();
     let hasher = foldhash::fast::FixedState::default();

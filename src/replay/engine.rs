@@ -460,7 +460,7 @@ impl Order<'_> {
                 None => ToolFacts::ASSUMED,
             };
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
-            self.recording.make_room(&calls, &facts);
+            self.recording.prepare(&calls, &facts);
             for (n, (closed, &facts)) in calls.iter().zip(&facts).enumerate() {
                 self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding)));
                 if tokens::token(closed).is_some() {

@@ -156,9 +156,9 @@ impl Recording {
         }
     }
 
-    /// Makes room for what `take` will note of these calls. Done in one go, because entries that do not depend on one
-    /// another wait for memory at the same time.
-    pub fn make_room(&mut self, calls: &[ClosedCall], facts: &[ToolFacts]) {
+    /// Brings near what `take` will look up of these calls, and makes room for their effects. Done in one go, because
+    /// what does not depend on one another waits for memory at the same time.
+    pub fn prepare(&mut self, calls: &[ClosedCall], facts: &[ToolFacts]) {
         self.recent.fetch(calls.iter().map(|closed| closed.marks.same));
         for (closed, &facts) in calls.iter().zip(facts) {
             if sum_of(closed, facts) == Sum::Whole {

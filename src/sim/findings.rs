@@ -1,5 +1,5 @@
-//! What a simulation shows to be unsafe, doubtful or worth knowing. One line or function a finding; each reads
-//! the record and changes nothing.
+//! What a simulation shows to be unsafe, doubtful or worth knowing. One function a finding, or one count of
+//! its call's `Course`; each reads the record and changes nothing.
 
 use crate::classify::{reads_as_denial, reads_as_processed};
 use crate::event::{
@@ -75,11 +75,11 @@ fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut
 /// What the events of one call come to, counted in one go because a trace has millions of failures.
 #[derive(Debug)]
 struct Course {
-    /// Attempts that were started after a failure that reads as a denial,
+    /// Attempts that were started after a failure that reads as a denial.
     after_denial: u32,
-    /// as processed already,
+    /// Attempts that were started after one that reads as processed already.
     after_conflict: u32,
-    /// or after one that may have acted, by what the playbook itself says of it.
+    /// Attempts that were started after one that may have acted, by what the playbook itself says of it.
     after_act: u32,
     unclassified: u32,
     over_timeout: u32,

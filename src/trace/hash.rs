@@ -105,7 +105,8 @@ pub fn pair(first: u128, second: u128) -> u128 {
     finish(low, high)
 }
 
-/// The hash of a key and its value, to be summed with others and paired with something then: one round is enough.
+/// The hash of a value behind what hashes to `key`: one round, which is enough for what is a hash already. [`pair`]
+/// mixes once more, for long chains.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
 pub fn entry(key: u128, value: u128) -> u128 {

@@ -56,7 +56,7 @@ impl Literal {
         &self.text
     }
 
-    /// Its bytes.
+    /// How many bytes it has.
     #[inline]
     pub fn length(&self) -> usize {
         self.length

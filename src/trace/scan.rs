@@ -1,5 +1,5 @@
 //! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
-//! Knows no field names; allocates nothing.
+//! Knows where lines end, but no field names; allocates nothing.
 
 use crate::trace::literal::{Bytes, Literal, first_bytes};
 use crate::trace::number::leading_digits;
@@ -40,12 +40,6 @@ impl<'a> Cursor<'a> {
     /// At the start of `text`.
     pub fn new(text: &'a str) -> Cursor<'a> {
         Cursor { text, at: 0, block: NOWHERE, special: 0, passed_line: false }
-    }
-
-    /// The whole text.
-    #[inline]
-    pub fn text(&self) -> &'a str {
-        self.text
     }
 
     /// The byte offset in the text.
@@ -114,7 +108,7 @@ impl<'a> Cursor<'a> {
         }
         let line = self.since(start);
         self.at += 1;
-        Some(line)
+        Some(line.strip_suffix('\r').unwrap_or(line))
     }
 
     /// Back to `start`, in the same line.
@@ -133,12 +127,14 @@ impl<'a> Cursor<'a> {
         self.at = self.at.saturating_sub(1);
     }
 
-    /// Back to `start`, and past the end of the line there: the line's text without its break.
+    /// Back to `start`, and past the end of the line there: the line's text without its break, be that of one character
+    /// or two.
     pub fn take_line(&mut self, start: usize) -> &'a str {
         let rest = self.text.get(start..).unwrap_or("");
         let length = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
         *self = Cursor { at: start + length + 1, ..Cursor::new(self.text) };
-        rest.get(..length).unwrap_or("")
+        let line = rest.get(..length).unwrap_or("");
+        line.strip_suffix('\r').unwrap_or(line)
     }
 
     /// Past `bytes` more bytes, which the caller has looked at.
@@ -170,6 +166,14 @@ impl<'a> Cursor<'a> {
     #[inline(never)]
     fn has_end(&self, literal: &Literal) -> bool {
         self.rest().starts_with(literal.text())
+    }
+
+    /// Past what a string says that begins at `start`, behind its opening quote, and holds escapes.
+    pub fn pass_escaped(&mut self, start: usize) -> Option<()> {
+        self.at = start.checked_sub(1)?;
+        self.pass_string()?;
+        self.back_to_quote();
+        Some(())
     }
 
     /// To the next quote, backslash or control character.
@@ -341,7 +345,7 @@ impl<'a> Cursor<'a> {
         (self.at > start).then_some(())
     }
 
-    /// Past `word`, which must be here.
+    /// Past `word`; none, and nothing is passed, if it is not here.
     #[inline]
     pub fn word(&mut self, word: &str) -> Option<()> {
         let here = self.text.get(self.at..)?.starts_with(word);
@@ -439,7 +443,7 @@ fn past_escape(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The same bits of less than a block.
+/// [`special_bits`] of less than a block; what is missing counts as control characters.
 fn last_bits(rest: &[u8]) -> u64 {
     let mut block = [0; BLOCK];
     if let Some(start) = block.get_mut(..rest.len()) {

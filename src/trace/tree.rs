@@ -4,7 +4,8 @@
 use crate::trace::literal::Literal;
 use crate::trace::scan::Cursor;
 
-/// Nodes of a tree. What needs more was not written by a program in a few forms; then the tree is grown anew.
+/// Nodes of a tree. What needs more was not written by a program in a few forms; then the tree is grown anew, from one
+/// unknown text in as many as [`EAGER`].
 const MAX_NODES: usize = 256;
 
 /// Bytes that may stand before a value.
@@ -30,11 +31,14 @@ pub struct Node<V> {
     before: Literal,
     /// The value.
     pub value: V,
-    /// The node that may stand in its place; 0: none.
+    /// The node that may stand in its place; [`NONE`]: none.
     other: usize,
-    /// The node that follows, or an alternative to that; 0: none.
+    /// The node that follows, or an alternative to that; [`NONE`]: none.
     then: usize,
 }
+
+/// The number of no node.
+const NONE: usize = usize::MAX;
 
 /// What a text is made of.
 #[derive(Debug)]
@@ -61,20 +65,15 @@ impl<V: Copy + PartialEq> Tree<V> {
     /// Past what stands before the value behind `node`.
     #[inline]
     pub fn next(&self, node: &Node<V>, cursor: &mut Cursor<'_>) -> Option<&Node<V>> {
-        self.find(self.behind(node.then)?, cursor)
+        self.find(self.nodes.get(node.then)?, cursor)
     }
 
     #[inline]
     fn find<'t>(&'t self, mut node: &'t Node<V>, cursor: &mut Cursor<'_>) -> Option<&'t Node<V>> {
         while !cursor.eat_literal(&node.before) {
-            node = self.behind(node.other)?;
+            node = self.nodes.get(node.other)?;
         }
         Some(node)
-    }
-
-    #[inline]
-    fn behind(&self, number: usize) -> Option<&Node<V>> {
-        if number == 0 { None } else { self.nodes.get(number) }
     }
 
     /// Whether nothing was learnt.
@@ -95,31 +94,25 @@ impl<V: Copy + PartialEq> Tree<V> {
         if self.nodes.len() + steps.steps.len() > MAX_NODES {
             self.nodes.clear();
         }
-        let mut parent: Option<usize> = None;
+        let (mut parent, mut number) = (NONE, 0);
         for (before, value) in steps.steps {
-            let mut alternative = match parent {
-                None => (!self.nodes.is_empty()).then_some(0),
-                Some(parent) => self.nodes.get(parent).map(|node| node.then).filter(|&then| then > 0),
-            };
-            let mut last = None;
-            while let Some(number) = alternative
-                && let Some(node) = self.nodes.get(number)
+            let mut last = NONE;
+            while let Some(node) = self.nodes.get(number)
                 && (&node.before, node.value) != (&before, value)
             {
-                last = Some(number);
-                alternative = Some(node.other).filter(|&other| other > 0);
+                (last, number) = (number, node.other);
             }
-            let number = alternative.unwrap_or_else(|| {
-                let number = self.nodes.len();
-                self.nodes.push(Node { before, value, other: 0, then: 0 });
-                match (last, parent) {
-                    (Some(last), _) => self.nodes[last].other = number, // both were found or pushed above
-                    (None, Some(parent)) => self.nodes[parent].then = number,
-                    (None, None) => {}
+            if self.nodes.get(number).is_none() {
+                number = self.nodes.len();
+                match (self.nodes.get_mut(last), parent) {
+                    (Some(last), _) => last.other = number,
+                    (None, NONE) => {}
+                    (None, parent) => self.nodes[parent].then = number, // found or pushed above
                 }
-                number
-            });
-            parent = Some(number);
+                self.nodes.push(Node { before, value, other: NONE, then: NONE });
+            }
+            parent = number;
+            number = self.nodes[parent].then; // as above
         }
     }
 }

@@ -72,7 +72,7 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
         }
         Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
             number(out, ",\"event\":\"attempt_finished\",\"attempt\":", attempt.get());
-            said(out, transcript, status);
+            how(out, transcript, status);
             match latency {
                 Some(latency) => span(out, ",\"latency_ms\":", latency),
                 None => raw(out, ",\"latency_ms\":null"),
@@ -82,7 +82,7 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
         }
         Decision::LateAnswer { attempt, status } => {
             number(out, ",\"event\":\"late_answer\",\"attempt\":", attempt.get());
-            said(out, transcript, status);
+            how(out, transcript, status);
         }
         Decision::FailureClassified { verdict, rule, ignored } => {
             text(out, ",\"event\":\"failure_classified\",\"verdict\":", names.verdict(verdict));
@@ -98,7 +98,7 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
         Decision::RetrySuppressed { why } => word(out, ",\"event\":\"retry_suppressed\",\"why\":\"", why.as_str()),
         Decision::EvidenceRefreshed { evidence, status, provenance } => {
             number(out, ",\"event\":\"evidence_refreshed\",\"evidence\":", evidence.0);
-            said(out, transcript, status);
+            how(out, transcript, status);
             word(out, ",\"from\":\"", provenance.as_str());
         }
         Decision::Escalated { queue } => text(out, ",\"event\":\"escalated\",\"queue\":", names.queue(queue)),
@@ -136,7 +136,8 @@ pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Ou
     }
 }
 
-fn said(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
+/// How an attempt or a refresh ended.
+fn how(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
     match status {
         Status::Ok => raw(out, ",\"status\":\"ok\""),
         Status::Unanswered => raw(out, ",\"status\":\"unanswered\""),

@@ -1,6 +1,6 @@
 //! Writes JSON objects into a buffer, key by key. Knows no values of ours but durations.
 
-use crate::time::{Duration, Instant};
+use crate::time::Duration;
 
 /// A JSON object that is being written; it is closed by [`Object::end`].
 #[derive(Debug)]
@@ -58,21 +58,6 @@ impl<'a> Object<'a> {
     pub fn millis(&mut self, key: &str, span: Duration) -> &mut Self {
         self.key(key);
         millis(self.out, span.as_micros());
-        self
-    }
-
-    /// A span in milliseconds or null.
-    pub fn millis_or_null(&mut self, key: &str, span: Option<Duration>) -> &mut Self {
-        match span {
-            Some(span) => self.millis(key, span),
-            None => self.null(key),
-        }
-    }
-
-    /// A moment in milliseconds of virtual time.
-    pub fn moment(&mut self, key: &str, at: Instant) -> &mut Self {
-        self.key(key);
-        millis(self.out, at.as_micros());
         self
     }
 

@@ -8,8 +8,9 @@ use crate::trace::tree::{Steps, Tree};
 /// Objects in objects that are known; deeper ones are parsed.
 const MAX_NEST: usize = 4;
 
-/// Levels of nesting that those may take up.
-const LEVELS: u32 = 4;
+/// Levels of nesting that those and the outermost object take up.
+const LEVELS: u32 = 5;
+const _: () = assert!(LEVELS as usize == MAX_NEST + 1);
 
 /// The keys that objects had so far, as a tree.
 #[derive(Debug, Default)]
@@ -85,8 +86,12 @@ impl KnownObjects {
     }
 }
 
-/// What an object is made of that is strict JSON; none of another value or of one with too many entries.
+/// What an object is made of that is strict JSON; none of another value, of one with too many entries, or of one that
+/// goes on in the next line: compared with it, nobody would notice that a line ends.
 fn steps(json: &str) -> Option<Steps<'_, Entry>> {
+    if memchr::memchr(b'\n', json.as_bytes()).is_some() {
+        return None;
+    }
     let (mut cursor, mut steps) = (Cursor::new(json), Steps::new(json));
     object(&mut cursor, &mut steps, 0)?;
     steps.push(cursor.offset(), Entry::End)?;
@@ -173,12 +178,27 @@ mod tests {
     }
 
     #[test]
+    fn known_objects_nest_as_deep_as_new_ones() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let text = |inner: &str| format!(r#"{{"a":{{"b":{{"c":{{"d":{{"e":{inner}}}}}}}}}}}{}"#, " ".repeat(16));
+        let mut objects = KnownObjects::default();
+        known(&mut objects, text("1").trim_end());
+        for depth in [100, 121, 122, 123, 124, 130] {
+            let text = text(&nested(depth));
+            let parsed = super::super::hash_value(&mut Cursor::new(&text), MAX_DEPTH - 1);
+            assert_eq!(parsed.is_some(), depth <= 122);
+            assert_eq!(objects.known(&mut Cursor::new(&text), MAX_DEPTH - 1), parsed, "{depth}");
+        }
+    }
+
+    #[test]
     fn what_is_no_strict_json_has_no_hash_and_is_not_learnt() {
         let mut objects = KnownObjects::default();
         for bad in [r#"{"a":1,}"#, r#"{"a":01}"#, "{", r#"{"a" 1}"#, "nul"] {
             assert_eq!(objects.hash(&mut Cursor::new(bad), MAX_DEPTH), None, "{bad}");
         }
-        assert!(objects.0.is_empty());
+        known(&mut objects, "{\"a\":1,\n\"b\":2}");
+        assert!(objects.0.is_empty(), "a line's end must not become part of what is compared");
     }
 
     proptest! {
@@ -196,7 +216,7 @@ mod tests {
         #[test]
         fn what_is_found_is_what_a_parser_finds(
             values in proptest::collection::vec(json(), 1..4),
-            noise in r#"[{}\[\],:"\\ 0a-]{0,3}"#,
+            noise in r#"[{}\[\],:"\\ \n0a-]{0,3}"#,
             place in 0..60_usize,
         ) {
             let mut objects = KnownObjects::default();

@@ -1,5 +1,5 @@
-//! The known fields of one JSON object as slices of its line, filled by a fast lane or by serde_json.
-//! The fast lane may only accept; whatever it does not know by heart goes to serde_json. Knows no meanings.
+//! The known fields of one JSON object as slices of its line, filled by comparing (`forms`), by a fast lane or by
+//! serde_json. The first two may only accept; what they do not know goes to the next. Knows no meanings.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -79,7 +79,8 @@ impl<'a, const N: usize> Fields<'a, N> {
         (self.unknown, self.twice, self.hash) = (0, None, None);
     }
 
-    /// The JSON text of a field; none where it is absent or `null`.
+    /// The JSON text of a field; none where it is absent or `null`. Of wordy ones a known form
+    /// notes no place, but says them itself ([`known_word`](Fields::known_word)).
     #[inline]
     pub fn field(&self, number: usize) -> Option<&'a str> {
         if self.is.present & bit(number) == 0 {
@@ -106,13 +107,10 @@ impl<'a, const N: usize> Fields<'a, N> {
         self.numbers.get(number).copied()
     }
 
-    /// What a wordy field says, in its quotes; none where it is absent or `null`.
+    /// What a wordy field of a known form says, in its quotes.
     #[inline]
-    pub fn word(&self, number: usize) -> Option<&'a str> {
-        match number.checked_sub(WORDY).and_then(|place| self.is.words.get(place)) {
-            Some(&Some(word)) => Some(word),
-            _ => self.field(number),
-        }
+    pub fn known_word(&self, number: usize) -> Option<&'static str> {
+        number.checked_sub(WORDY).and_then(|place| self.is.words.get(place)).copied().flatten()
     }
 
     /// Whether no known field is there, not even as `null`.

@@ -19,13 +19,11 @@ pub struct KnownForms {
 /// What a value is, with the number of its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
-    /// A string without escapes: its opening quote stands before it, its closing one before the next value.
+    /// A string: its opening quote stands before it, its closing one before the next value.
     Text(usize),
-    /// A whole number of at most 15 digits, in a field of numbers.
-    Number(usize),
-    /// Any other value but `null`.
+    /// Any value but `null`.
     Any(usize),
-    /// None: the object ends, and had these fields.
+    /// None: the object ends, and had these fields, of which the values say whether they are plain or numbers.
     End(Is),
 }
 
@@ -38,31 +36,37 @@ impl KnownForms {
         errors: &KnownErrors<'_>,
         fields: &mut Fields<'_, LINE_FIELDS>,
     ) -> Option<()> {
+        let (mut plain, mut counted) = (0, 0);
         let mut node = self.lines.first(cursor)?;
         loop {
             let start = cursor.offset();
             match node.value {
                 Value::Text(number) => {
                     cursor.pass_text();
+                    match cursor.peek()? {
+                        b'"' => plain |= bit(number),
+                        _ => cursor.pass_escaped(start)?,
+                    }
                     fields.set(number, start - 1, cursor.offset() + 1); // with its quotes
                 }
-                Value::Number(number) => {
-                    fields.count(number, cursor.short_number()?);
-                    fields.set(number, start, cursor.offset());
-                }
                 Value::Any(number) => {
-                    if matches!(cursor.peek()?, b'n' | ..=b' ') {
-                        return None; // `null` or white space: another form
-                    }
-                    match number {
-                        ARGS => fields.hash = Some(self.arguments.hash(cursor, MAX_DEPTH - 1)?),
-                        ERROR if cursor.eat_any(errors.raws()) => {}
+                    match cursor.peek()? {
+                        b'n' | ..=b' ' => return None, // `null` or white space: another form
+                        b'0'..=b'9' if number < NUMBERS => match cursor.short_number() {
+                            Some(value) => {
+                                fields.count(number, value);
+                                counted |= bit(number);
+                            }
+                            None => drop(cursor.number()?),
+                        },
+                        _ if number == ARGS => fields.hash = Some(self.arguments.hash(cursor, MAX_DEPTH - 1)?),
+                        _ if number == ERROR && cursor.eat_any(errors.raws()) => {}
                         _ => drop(cursor.value(MAX_DEPTH - 1)?),
                     }
                     fields.set(number, start, cursor.offset());
                 }
                 Value::End(is) => {
-                    fields.set_all(is);
+                    fields.set_all(Is { plain, counted, ..is });
                     return Some(());
                 }
             }
@@ -92,16 +96,15 @@ fn steps<'a>(fields: &Fields<'a, LINE_FIELDS>, start: usize, end: usize) -> Opti
         let wordy = number.checked_sub(WORDY).and_then(|place| Some((is.words.get_mut(place)?, WORDS.get(place)?)));
         if let Some((word, known)) = wordy {
             *word = Some(known.iter().find(|&&word| word == value)?); // it belongs to the form
-        } else if is.plain & bit(number) != 0 {
+        } else if value.starts_with('"') && ![ARGS, ERROR].contains(&number) {
             steps.push(place.start + 1, Value::Text(number))?;
             steps.go_on(place.end - 1);
         } else {
-            let counted = number < NUMBERS && value.len() < 16 && value.bytes().all(|byte| byte.is_ascii_digit());
-            is.counted |= if counted { bit(number) } else { 0 };
-            steps.push(place.start, if counted { Value::Number(number) } else { Value::Any(number) })?;
+            steps.push(place.start, Value::Any(number))?;
             steps.go_on(place.end);
         }
     }
+    (is.plain, is.counted) = (0, 0);
     steps.push(end, Value::End(is))?;
     Some(steps)
 }
@@ -126,7 +129,9 @@ mod tests {
         let (mut cursor, mut fields) = (Cursor::new(&padded), Fields::new(&padded));
         forms.accept(&mut cursor, &KnownErrors::default(), &mut fields)?;
         cursor.end_line(0)?;
-        let said = (0..LINE_FIELDS).filter_map(|number| fields.word(number)).map(str::to_owned);
+        let said = (0..LINE_FIELDS)
+            .filter_map(|number| fields.known_word(number).or_else(|| fields.field(number)))
+            .map(str::to_owned);
         Some(said.collect())
     }
 
@@ -142,9 +147,10 @@ mod tests {
             like.replace("tool_call", "tool_cull"),
             like.replace("null", "\"k\""),
             like.replace(":0", ":00"),
-            like.replace(":0", ":0.5"),
-            like.replace(":0", ":\"0\""),
-            like.replace("\"d\"", "\"d\\n\""),
+            like.replace(":0", ":null"),
+            like.replace("\"d\"", "\"d\\x\""),
+            like.replace("\"d\"", "\"d\tx\""),
+            like.replace("\"d\"", "7"),
             like.replace("[]", "null"),
             like.replace("[]", " []"),
             like.replace("[]", "[}"),
@@ -154,6 +160,21 @@ mod tests {
         ] {
             assert_eq!(accepted(&mut forms, &other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn texts_may_have_escapes_and_numbers_fractions_and_errors_are_known_by_their_words() {
+        let mut forms = KnownForms::default();
+        let line = r#"{"call_id":"c","at_ms":1,"error":{"kind":"5xx"}}"#;
+        learn(&mut forms, line);
+        let like = r#"{"call_id":"c\"\u00e9","at_ms":1.5,"error":"x"}"#;
+        let expected = ["1.5", r#""c\"\u00e9""#, "\"x\""].map(str::to_owned);
+        assert_eq!(accepted(&mut forms, like), Some(expected.to_vec()));
+        let padded = format!("{line}\n{}", " ".repeat(64));
+        let (mut cursor, mut fields, mut errors) = (Cursor::new(&padded), Fields::new(&padded), KnownErrors::default());
+        errors.note(r#"{"kind":"5xx"}"#, &std::sync::Arc::default(), 0);
+        forms.accept(&mut cursor, &errors, &mut fields).unwrap();
+        assert_eq!((fields.field(ERROR), fields.counted(0)), (Some(r#"{"kind":"5xx"}"#), Some(1)));
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
     Ok(Parsed { unknown_fields: unknown_fields?, line: said.unwrap_or(Line::Other) })
 }
 
-/// [`parse_line`] without the fast lane.
+/// [`parse_line`] by serde_json alone.
 #[cfg(test)]
 pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
     let mut said = None;

@@ -20,7 +20,7 @@ use crate::trace::wire::fields::{self, Fields};
 use crate::trace::wire::line::{AnswerLine, CallLine, LineError, Listener};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
-    NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
+    NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE, WORDS, WORDY,
 };
 use crate::trace::{canonical, hash, iso};
 
@@ -61,8 +61,8 @@ impl<'a> Lowering<'a> {
         listener: &mut impl Listener<'a>,
     ) -> Outcome<u32> {
         let mut beside = Beside { unknown_fields: fields.unknown, known };
-        let answered = fields.word(STATUS).or(fields.field(ERROR)).is_some();
-        match fields.word(TYPE) {
+        let answered = self.word(fields, STATUS).or(fields.field(ERROR)).is_some();
+        match self.word(fields, TYPE) {
             Some("\"tool_call\"") if answered => self.both(fields, &mut beside, listener)?,
             Some("\"tool_call\"") => listener.call(self.call(fields)?, None),
             Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut beside)?),
@@ -113,7 +113,7 @@ impl<'a> Lowering<'a> {
             timeout: self.millis_of(fields, TIMEOUT)?.map(Duration::from_micros),
             args,
             args_hash: args.map_or(0, |args| fields.hash.unwrap_or_else(|| canonical::hash_of(args))),
-            key: self.label(fields, KEY)?,
+            key: self.label(fields, KEY)?.filter(|key| !key.is_empty()), // an upstream knows nothing again by it
             evidence: fields.field(EVIDENCE),
             token: self.label(fields, TOKEN)?,
         })
@@ -130,13 +130,13 @@ impl<'a> Lowering<'a> {
     fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<RecordedAnswer> {
         let reply = self.reply(fields, beside)?;
         Ok(RecordedAnswer {
-            to: fields.word(ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
+            to: self.word(fields, ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
             attempt: self.attempt(fields)?,
             started: self.millis_of(fields, STARTED)?.map(Instant::from_micros),
             at: self.time(fields)?,
             reply,
             inferred: false,
-            from_text: fields.word(STATUS_FROM) == Some("\"text\""),
+            from_text: self.word(fields, STATUS_FROM) == Some("\"text\""),
             line_hash: self.line_hash(fields, beside),
             place: Place::default(),
         })
@@ -159,7 +159,7 @@ impl<'a> Lowering<'a> {
     #[inline(always)]
     fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Reply> {
         let error = fields.field(ERROR);
-        match fields.word(STATUS) {
+        match self.word(fields, STATUS) {
             Some("\"ok\"") => match error {
                 None => Ok(Reply::Ok),
                 Some(raw) => {
@@ -317,6 +317,27 @@ impl<'a> Lowering<'a> {
         })
     }
 
+    /// What a wordy field says, in its quotes; escapes do not make it another word.
+    #[inline]
+    fn word(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Option<&'a str> {
+        if let Some(word) = fields.known_word(number) {
+            return Some(word);
+        }
+        let word = fields.field(number)?;
+        match memchr::memchr(b'\\', word.as_bytes()) {
+            Some(_) => self.escaped_word(word, number),
+            None => Some(word),
+        }
+    }
+
+    #[cold]
+    fn escaped_word(self, word: &'a str, number: usize) -> Option<&'a str> {
+        let plain = self.text(word, "").ok();
+        let known = number.checked_sub(WORDY).and_then(|place| WORDS.get(place)).copied().unwrap_or_default();
+        let same = known.iter().find(|known| plain.as_deref() == Some(known.trim_matches('"')));
+        Some(same.copied().unwrap_or(word))
+    }
+
     /// A name in a field, which machines also write as a number.
     #[inline(always)]
     fn label(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
@@ -341,7 +362,7 @@ impl<'a> Lowering<'a> {
         match raw.as_bytes().first() {
             Some(b'"') => self.text(raw, name),
             Some(b'-' | b'0'..=b'9') => Ok(Cow::Borrowed(raw)),
-            _ => Err(self.wrong_type(raw, name, "a string")),
+            _ => Err(self.wrong_type(raw, name, "a string or a number")),
         }
     }
 
@@ -426,6 +447,9 @@ impl<'a> Lowering<'a> {
         let said = error.to_string();
         let said = said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said);
         let place = error.column().saturating_sub(1).min(self.line.len().saturating_sub(1));
+        let behind = self.line.bytes().enumerate().skip(place); // of a control character serde_json tells the place before
+        let control = behind.take(2).find(|(_, byte)| *byte < b' ').filter(|_| said.starts_with("control character"));
+        let place = control.map_or(place, |(place, _)| place);
         self.wrong("not_json", self.character(place), format!("the line is no JSON: {said}"), "here")
     }
 

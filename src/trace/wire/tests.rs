@@ -1,4 +1,4 @@
-//! Tests of the wire format: what each line means, what is underlined, and that both lanes agree.
+//! Tests of the wire format: what each line means, what is underlined, and that all lanes agree.
 
 use proptest::prelude::*;
 
@@ -148,6 +148,8 @@ fn broken_json_is_underlined_where_it_breaks() {
     refused(r#"{"tool":"a",«}»"#, "not_json");
     refused(r#"{"tool":"é",«x»:1}"#, "not_json");
     refused(r#"{"tool":"a"} «{»}"#, "not_json");
+    refused("{\"tool\":\"a«\t»b\"}", "not_json");
+    refused("{\"tool\":\"é\",\"args\":{\"q\":\"«\t»b\"}}", "not_json");
     refused("«T»raceback (most recent call last):", "not_json");
     refused(&format!(r#"{{"tool":"a","args":{}«[»{}"#, "[".repeat(127), "[".repeat(99_872)), "too_deep");
 }
@@ -167,6 +169,33 @@ fn arguments_may_hold_numbers_of_any_length_and_nest_to_the_limit() {
     assert_eq!(call(&format!(r#"{{"tool":"a","args":{number}}}"#)).args, Some(&*number));
     let deep = "[".repeat(127) + &"]".repeat(127);
     assert_eq!(call(&format!(r#"{{"tool":"a","args":{deep}}}"#)).args, Some(&*deep));
+}
+
+#[test]
+fn escapes_do_not_make_a_word_another_one() {
+    let text = r#"{"type":"tool\u005fresult","call_id":"1","status":"\u006fk","answers":"refres\u0068"}"#;
+    assert_eq!((answer(text).reply, answer(text).to), (Reply::Ok, AnswerTo::Refresh));
+    assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), Line::Other);
+    refused(r#"{"call_id":"1","status":«"\u006fka"»}"#, "unknown_value");
+}
+
+#[test]
+fn an_empty_key_is_no_key() {
+    assert_eq!(call(r#"{"tool":"a","idempotency_key":""}"#).key, None);
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_known_as_such_before_a_break_of_two_characters() {
+    let text = "{\"tool\":\"a\",\"status\":\"er\r\n{\"tool\":\"a\",\"args\":tr\r\n{\"tool\":\"a\"}\r\n";
+    let mut forms = KnownForms::default();
+    let mut lines = Lines::new(text, &mut forms);
+    let mut ids = Vec::new();
+    while !lines.is_over() {
+        let (line, said) = lines.parse(&mut None);
+        ids.push(said.map_err(|error| (error.id, line[error.span].to_owned())));
+    }
+    let cut = |last: &str| Err(("truncated_line", last.to_owned()));
+    assert_eq!(ids, [cut("r"), cut("r"), Ok(0)]);
 }
 
 #[test]
@@ -202,6 +231,15 @@ fn an_object_does_not_go_on_in_the_next_line() {
         read.push(lines.parse(&mut None).1.is_ok());
     }
     assert_eq!(read, [true, false, false, true]);
+
+    let broken = known.replace(":1", ":1,\n\"b\":2");
+    let text = format!("{known}\n{broken}\n{broken}\n{broken}\n{known}\n");
+    let mut lines = Lines::new(&text, &mut forms);
+    let mut read = Vec::new();
+    while !lines.is_over() {
+        read.push(lines.parse(&mut None).1.is_ok());
+    }
+    assert_eq!(read, [true, false, false, false, false, false, false, true]);
 }
 
 fn field() -> impl Strategy<Value = String> {
@@ -222,7 +260,7 @@ fn field() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn both_lanes_read_the_same(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
+    fn the_fast_lane_and_serde_read_the_same(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
         let kind = [r#""type":"tool_call","tool":"t""#, r#""type":"tool_result""#, r#""tool":"t""#, r#""call_id":"c""#][kind];
         let mut line = format!("{{{}}}", [kind.to_owned()].into_iter().chain(fields).collect::<Vec<_>>().join(", "));
         prop_assert_eq!(parse_line(&line), parse_slowly(&line));
@@ -261,6 +299,7 @@ proptest! {
             }
             let mut said = None;
             let (text, unknown) = read.parse(&mut said);
+            let line = line.strip_suffix('\r').unwrap_or(line);
             prop_assert_eq!(text, line);
             let parsed = unknown.map(|unknown_fields| Parsed { line: said.unwrap(), unknown_fields });
             prop_assert_eq!(parsed, parse_slowly(line));
