@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
     /// Past what a string says that begins at `start`, behind its opening quote, and holds escapes.
     pub fn pass_escaped(&mut self, start: usize) -> Option<()> {
         self.at = start.checked_sub(1)?;
-        self.pass_string()?;
+        self.pass_escaped_string()?;
         self.back_to_quote();
         Some(())
     }
@@ -226,21 +226,19 @@ impl<'a> Cursor<'a> {
     /// The same without its text: whether it holds a backslash.
     #[inline(always)]
     pub fn pass_string(&mut self) -> Option<bool> {
+        match self.plain_string() {
+            Some(_) => Some(false),
+            None => self.pass_escaped_string().map(|()| true),
+        }
+    }
+
+    #[inline(never)]
+    fn pass_escaped_string(&mut self) -> Option<()> {
         if self.peek() != Some(b'"') {
             return None;
         }
-        let end = self.next_special(self.at + 1);
-        if self.text.as_bytes().get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Some(false);
-        }
-        self.pass_escapes(end).map(|()| true)
-    }
-
-    /// Past the rest of a string, from its first special byte on, which is not its closing quote.
-    #[inline(never)]
-    fn pass_escapes(&mut self, mut at: usize) -> Option<()> {
         let bytes = self.text.as_bytes();
+        let mut at = self.next_special(self.at + 1);
         loop {
             match bytes.get(at)? {
                 b'"' => break,

@@ -74,7 +74,8 @@ pub struct Assembler<'a> {
 impl<'a> Assembler<'a> {
     /// For the input numbered `input`, which people call `name`.
     pub fn new(input: u32, name: &str, options: AssembleOptions, writes: &'a Writes<'a>) -> Assembler<'a> {
-        let usual = AssembleOptions::default().reorder_window.min(options.reorder_window) + 1; // a call closes once another is there
+        // One more than the window, for a call closes once another is there.
+        let usual = AssembleOptions::default().reorder_window.min(options.reorder_window) + 1;
         let usual = usize::try_from(usual).unwrap_or(0);
         Assembler {
             options,

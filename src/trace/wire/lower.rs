@@ -341,21 +341,28 @@ impl<'a> Lowering<'a> {
     /// A name in a field, which machines also write as a number.
     #[inline(always)]
     fn label(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
-        if let Some(text) = fields.plain(number) {
-            return Ok(Some(Cow::Borrowed(text)));
-        }
-        let Some(raw) = fields.field(number) else { return Ok(None) };
-        self.name(raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
+        self.plain_or(fields, number, Self::name)
     }
 
     /// The text in a field.
     #[inline(always)]
     fn text_of(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
+        self.plain_or(fields, number, Self::text)
+    }
+
+    /// What a field says: `read` is asked where that is not known to be a string without escapes.
+    #[inline(always)]
+    fn plain_or(
+        self,
+        fields: &Fields<'a, LINE_FIELDS>,
+        number: usize,
+        read: impl FnOnce(Self, &'a str, &str) -> Outcome<Cow<'a, str>>,
+    ) -> Outcome<Option<Cow<'a, str>>> {
         if let Some(text) = fields.plain(number) {
             return Ok(Some(Cow::Borrowed(text)));
         }
         let Some(raw) = fields.field(number) else { return Ok(None) };
-        self.text(raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
+        read(self, raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
     }
 
     fn name(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {

@@ -187,58 +187,42 @@ fn an_empty_key_is_no_key() {
 #[test]
 fn a_line_that_was_cut_off_is_known_as_such_before_a_break_of_two_characters() {
     let text = "{\"tool\":\"a\",\"status\":\"er\r\n{\"tool\":\"a\",\"args\":tr\r\n{\"tool\":\"a\"}\r\n";
-    let mut forms = KnownForms::default();
-    let mut lines = Lines::new(text, &mut forms);
-    let mut ids = Vec::new();
-    while !lines.is_over() {
-        let (line, said) = lines.parse(&mut None);
-        ids.push(said.map_err(|error| (error.id, line[error.span].to_owned())));
-    }
-    let cut = |last: &str| Err(("truncated_line", last.to_owned()));
-    assert_eq!(ids, [cut("r"), cut("r"), Ok(0)]);
+    let said = each_line(text, &mut KnownForms::default());
+    assert_eq!(said, [Err(("truncated_line", "r")), Err(("truncated_line", "r")), Ok(0)]);
 }
 
 #[test]
 fn a_word_in_the_wrong_field_is_wrong_every_time() {
     let text = r#"{"call_id":"1","status":"attempt"}"#;
-    let (all, mut forms) = (format!("{text}\n").repeat(4), KnownForms::default());
-    let mut lines = Lines::new(&all, &mut forms);
+    let said = format!("{text}\n").repeat(4);
+    let said = each_line(&said, &mut KnownForms::default());
+    assert_eq!(said, [Err(("unknown_value", "\"attempt\"")); 4]);
+}
+
+/// Of each line how many fields nobody knows, or what is wrong and underlined.
+fn each_line<'a>(text: &'a str, forms: &mut KnownForms) -> Vec<Result<u32, (&'static str, &'a str)>> {
+    let (mut lines, mut all) = (Lines::new(text, forms), Vec::new());
     while !lines.is_over() {
         let (line, said) = lines.parse(&mut None);
-        let error = said.unwrap_err();
-        assert_eq!((error.id, &line[error.span]), ("unknown_value", "\"attempt\""));
+        all.push(said.map_err(|error| (error.id, &line[error.span])));
     }
+    all
 }
 
 #[test]
 fn an_object_does_not_go_on_in_the_next_line() {
     let text = "{\"tool\":\"a\",\n\"call_id\":\"1\"}\n{\"tool\":\"b\"}\n";
     let mut forms = KnownForms::default();
-    let mut lines = Lines::new(text, &mut forms);
-    let mut ids = Vec::new();
-    while !lines.is_over() {
-        let mut said = None;
-        ids.push(lines.parse(&mut said).1.map_err(|error| error.id));
-    }
+    let ids: Vec<_> = each_line(text, &mut forms).into_iter().map(|said| said.map_err(|(id, _)| id)).collect();
     assert_eq!(ids, [Err("truncated_line"), Err("not_json"), Ok(0)]);
+    let mut are_read = |text: &str| each_line(text, &mut forms).iter().map(Result::is_ok).collect::<Vec<_>>();
 
     let known = r#"{"tool":"a","evidence_refs":[],"args":{"a":1}}"#;
     let broken = known.replace("[]", "[\n]").replace(":1", ":1,\"b\":2"); // its form is known, its arguments are not
-    let text = format!("{known}\n{broken}\n{known}\n");
-    let mut lines = Lines::new(&text, &mut forms);
-    let mut read = Vec::new();
-    while !lines.is_over() {
-        read.push(lines.parse(&mut None).1.is_ok());
-    }
-    assert_eq!(read, [true, false, false, true]);
+    assert_eq!(are_read(&format!("{known}\n{broken}\n{known}\n")), [true, false, false, true]);
 
     let broken = known.replace(":1", ":1,\n\"b\":2");
-    let text = format!("{known}\n{broken}\n{broken}\n{broken}\n{known}\n");
-    let mut lines = Lines::new(&text, &mut forms);
-    let mut read = Vec::new();
-    while !lines.is_over() {
-        read.push(lines.parse(&mut None).1.is_ok());
-    }
+    let read = are_read(&format!("{known}\n{broken}\n{broken}\n{broken}\n{known}\n"));
     assert_eq!(read, [true, false, false, false, false, false, false, true]);
 }
 
