@@ -65,12 +65,10 @@ pub fn schema() -> Value {
 
 /// The JSON Schema of a tool facts file.
 pub fn tools_schema() -> Value {
+    let said = "What is known of tools, by name or glob. What a row leaves out stays as the playbook says.";
     let mut schema = object(
         &["format", "tools"],
-        &[
-            ("format", json!({ "const": syntax::TOOLS_FORMAT })),
-            ("tools", map_of("tool", "What is known of tools, by name or glob.")),
-        ],
+        &[("format", json!({ "const": syntax::TOOLS_FORMAT })), ("tools", map_of("tool", said))],
     );
     schema["$schema"] = json!(DRAFT);
     schema["title"] = json!("Playproof tool facts");

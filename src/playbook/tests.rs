@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::model::{After, AfterRefresh, Compensation, Final, Guard, MessageOp, OnUnsafe, Playbook};
+use super::model::{Access, After, AfterRefresh, Compensation, Final, Guard, MessageOp, OnUnsafe, Playbook};
 use super::{embedded, fingerprint, parse, rows, tools};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::event::EffectClaim;
@@ -285,6 +285,38 @@ fn tool_facts_of_a_file_are_declared_and_missing_ones_have_defaults() {
         tools::parse(Source::whole("t", "format: tools/1\ntools: { pay: { idempotent: yes } }")).expect_err("a report");
     let ids: Vec<_> = report.diagnostics.iter().map(|diagnostic| diagnostic.id).collect();
     assert_eq!(ids, ["missing_key", "wrong_type"]);
+}
+
+#[test]
+fn a_stronger_row_wins_with_what_it_says_and_leaves_the_rest_as_it_was() {
+    let read = |rows: &str| {
+        let text = format!("format: tools/1\ntools:\n{rows}");
+        tools::parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}")).tools
+    };
+    let own = read(
+        "  pay: { access: read, idempotent: true, timeout_ms: 5000 }\n  list.*: { access: read, timeout_ms: 7000 }\n  \
+         list.all: { access: write }\n",
+    );
+    let merged = |rows: &str, tool: &str| {
+        let facts = read(rows).over(&own).facts(tool);
+        (facts.access == Access::Write, facts.idempotent, facts.repeatable, facts.timeout.as_millis(), facts.declared)
+    };
+    assert_eq!(merged("  pay: { access: write }\n", "pay"), (true, true, false, 5_000, true));
+    let all = "  pay: { access: write, idempotent: false, repeatable: true, timeout_ms: 30000 }\n";
+    assert_eq!(merged(all, "pay"), (true, false, true, 30_000, true), "a default that is written is said too");
+    assert_eq!(merged("  list.some: { access: write }\n", "list.some"), (true, false, false, 7_000, true));
+    assert_eq!(merged("  new: { access: read }\n", "new"), (false, false, false, 30_000, true));
+    // Of the rows of one file one speaks alone; a tool's own name speaks before any glob.
+    assert_eq!(
+        merged("  list.*: { access: read, idempotent: true }\n", "list.all"),
+        (true, false, false, 30_000, true)
+    );
+    let both = "  pay*: { access: read, repeatable: true }\n  pay: { access: write }\n";
+    assert_eq!(merged(both, "pay"), (true, true, false, 5_000, true));
+    let third =
+        read("  list.some: { access: write, idempotent: true }\n").over(&read("  list.some: { access: read }\n"));
+    let facts = third.over(&own).facts("list.some");
+    assert_eq!((facts.access, facts.idempotent, facts.timeout.as_millis()), (Access::Write, true, 7_000));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod bad_input;
 mod explain;
 mod explain_intent;
+mod facts;
 mod feedback;
 mod impact;
 mod mapped;

@@ -16,7 +16,8 @@ use crate::trace::toolfacts::{ToolCount, render};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Each access is a guess from the tool's name, marked `# guessed: confirm`. A row says nothing until its mark is taken
-away: its tool counts as a write that must not be repeated.
+away: its tool counts as a write that must not be repeated. What a row says wins over the playbook's own tool facts;
+what it leaves out stays as the playbook says.
 
 Example:
   playproof tools trace.jsonl -o tools.yaml

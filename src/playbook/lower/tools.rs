@@ -1,7 +1,7 @@
 //! Tool facts: the `tools` of a playbook, and the file that holds nothing else.
 
 use crate::diagnostic::Diagnostic;
-use crate::playbook::model::{DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use crate::playbook::model::{DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
 use crate::playbook::places::ToolPlaces;
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, Key, shorten};
@@ -45,7 +45,13 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         timeout: timeout?,
         declared: true,
     };
-    match ToolRow::new(name.text, facts) {
+    let is_unsaid = |key| record.optional(key).is_none();
+    let unsaid = Unsaid {
+        idempotent: is_unsaid("idempotent"),
+        repeatable: is_unsaid("repeatable"),
+        timeout: is_unsaid("timeout_ms"),
+    };
+    match ToolRow::new(name.text, facts).map(|row| row.leaving(unsaid)) {
         Ok(row) => {
             let place = |key: &'static str| Some((key, record.optional(key)?.span()));
             let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();
