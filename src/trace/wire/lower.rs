@@ -272,12 +272,13 @@ impl<'a> Lowering<'a> {
         number.map(Some).ok_or_else(|| self.wrong_type(raw, "attempt", "a number from 1"))
     }
 
-    /// `at_ms`, else `at`.
+    /// `at_ms`, else `at`; the latter is a time in any case.
     #[inline(always)]
     fn time(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Option<Instant>> {
-        match self.millis_of(fields, AT_MS)? {
-            Some(micros) => Ok(Some(Instant::from_micros(micros))),
-            None => fields.field(AT).map(|raw| self.moment(raw)).transpose(),
+        let millis = self.millis_of(fields, AT_MS)?.map(Instant::from_micros);
+        match fields.field(AT) {
+            Some(raw) => self.moment(raw).map(|moment| Some(millis.unwrap_or(moment))),
+            None => Ok(millis),
         }
     }
 

@@ -82,7 +82,8 @@ fn times_are_milliseconds_or_iso_8601_and_keep_their_microseconds() {
     assert_eq!(at(r#""at_ms":1.0625"#), Some(1_062));
     assert_eq!(at(r#""at_ms":1.7e12"#), Some(1_700_000_000_000_000));
     assert_eq!(at(r#""at":"1970-01-01T00:00:01+00:00""#), Some(1_000_000));
-    assert_eq!(at(r#""at":"nonsense","at_ms":3"#), Some(3_000));
+    assert_eq!(at(r#""at":"1970-01-01T00:00:01Z","at_ms":3"#), Some(3_000), "`at_ms` wins");
+    assert_eq!(at(r#""at":"1970-01-01T00:00:01Z","at_ms":null"#), Some(1_000_000));
     assert_eq!(at(r#""at_ms":null"#), None);
 }
 
@@ -122,6 +123,9 @@ fn what_is_wrong_is_underlined() {
     refused(r#"{"tool":"a","at":«"1969-12-31T00:00:00Z"»}"#, "negative_time");
     refused(r#"{"tool":"a","at":«"yesterday"»}"#, "wrong_type");
     refused(r#"{"tool":"a","at_ms":«"5"»}"#, "wrong_type");
+    refused(r#"{"tool":"a","at_ms":5,"at":«"yesterday"»}"#, "wrong_type");
+    refused(r#"{"tool":"a","at":«17»,"at_ms":5,"status":"ok"}"#, "wrong_type");
+    refused(r#"{"call_id":"c","at":«"1969-12-31T00:00:00Z"»,"at_ms":5,"status":"ok"}"#, "negative_time");
     refused(&format!(r#"{{"tool":"a","at_ms":«{}»}}"#, "9".repeat(5_000)), "out_of_range");
     refused(r#"{"call_id":"c","status":«"okay"»}"#, "unknown_value");
     refused(r#"{"call_id":"c","status":"ok","error":«{}»}"#, "contradiction");
