@@ -1,6 +1,7 @@
 //! Traces in one streaming pass for a command that makes something of every call: opening, progress, and what is
 //! wrong with the inputs. What the command makes of the calls is its own.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -21,6 +22,7 @@ use crate::report::overview::InputNote;
 use crate::report::{diagnostic, text};
 use crate::sim::Plan;
 use crate::trace::origin::Sources;
+use crate::trace::trouble::OR_SKIP;
 use crate::upstream::BeyondTape;
 
 /// What is read, and how.
@@ -201,15 +203,29 @@ impl Stream<'_> {
     }
 }
 
-/// The first lines that were skipped, each with its place.
+/// The first lines that were skipped, each with its place, and how many there are; what helps is said once.
 fn say_skipped(replayed: &Replayed, terminal: &Terminal) {
-    for account in &replayed.inputs {
+    let mut helps = BTreeSet::new();
+    for account in replayed.inputs.iter().filter(|account| account.ledger.skipped > 0) {
         for report in &account.skipped {
-            to_stderr(&diagnostic::render(report, terminal.err.width, terminal.err.colour));
+            let report = with_new_help(report, &mut helps);
+            to_stderr(&diagnostic::render(&report, terminal.err.width, terminal.err.colour));
         }
-        if account.ledger.skipped > 0 {
-            let lines = text::counted(account.ledger.skipped, "line", "lines");
-            to_stderr(&format!("{}: {lines} skipped\n", text::visible(&account.name)));
+        let more = account.ledger.skipped.saturating_sub(account.skipped.len() as u64);
+        if more > 0 {
+            to_stderr(&format!("… and {} more\n", text::count(more)));
         }
+        let lines = text::counted(account.ledger.skipped, "line", "lines");
+        to_stderr(&format!("{}: {lines} skipped\n", text::visible(&account.name)));
     }
+}
+
+/// The same without what was said before, and without the flag that was given.
+fn with_new_help(report: &Report, said: &mut BTreeSet<String>) -> Report {
+    let mut report = report.clone();
+    for diagnostic in &mut report.diagnostics {
+        let help = diagnostic.help.take().map(|help| help.replace(OR_SKIP, ""));
+        diagnostic.help = help.filter(|help| said.insert(help.clone()));
+    }
+    report
 }

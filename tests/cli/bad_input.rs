@@ -177,6 +177,24 @@ fn malformed_lines_can_be_skipped_and_are_counted() {
 }
 
 #[test]
+fn of_many_skipped_lines_the_first_are_shown_the_rest_counted_and_what_helps_said_once() {
+    let place = Place::new();
+    place.write("a.jsonl", "{\"tool\":\"a\",\"at_ms\":-1}\n".repeat(1_234) + "{\"tool\":\"a\",\"status\":\"ok\"}\n");
+    place.write("b.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"tool\":\n{\"tool\":\"a\",\"status\":\"oks\"}\n");
+    let run = place.run(&["replay", "a.jsonl", "b.jsonl", "--skip-invalid"]);
+    let times = |words: &str| run.err.matches(words).count();
+    assert_eq!(
+        (times("`at_ms` is negative"), times("mend the line"), times("--skip-invalid")),
+        (5, 2, 0),
+        "{}",
+        run.err
+    );
+    assert!(run.err.contains("\n… and 1,229 more\na.jsonl: 1,234 lines skipped\n"), "{}", run.err);
+    assert!(run.err.contains("did you mean `ok`? Else mend the line"), "{}", run.err);
+    assert!(run.err.ends_with("\nb.jsonl: 2 lines skipped\n") && times(" more\n") == 1, "{}", run.err);
+}
+
+#[test]
 fn a_cut_short_line_of_a_mapped_source_has_its_place_and_can_be_skipped() {
     let place = Place::new();
     place.write("map.yaml", "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: [ { b: no } ]\n");
