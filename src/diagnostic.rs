@@ -22,7 +22,7 @@ pub struct Source {
     pub text: String,
     /// The number of the text's first line in the whole source, from 1.
     pub first_line: usize,
-    /// The byte offset of the text in its first line, so that columns stay true; 0 for whole sources.
+    /// The characters before the text in its first line, so that columns stay true; 0 for whole sources.
     pub first_column: usize,
 }
 

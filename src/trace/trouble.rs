@@ -37,7 +37,7 @@ impl BadLine {
         BadLine { line, error, window: text.get(start..end).unwrap_or("").to_owned(), before }
     }
 
-    /// A line whose bytes are no UTF-8; its columns count bytes.
+    /// A line whose bytes are no UTF-8.
     pub fn no_text(line: u64, bytes: &[u8], error: Utf8Error) -> BadLine {
         let good = std::str::from_utf8(bytes.get(..error.valid_up_to()).unwrap_or(&[])).unwrap_or("");
         let start = good.floor_char_boundary(good.len().saturating_sub(AROUND));
@@ -55,7 +55,7 @@ impl BadLine {
             foreign: false,
         };
         let window = format!("{shown}{}{rest}", char::REPLACEMENT_CHARACTER);
-        let before = good.len() - shown.chars().count();
+        let before = good.chars().count() - shown.chars().count();
         BadLine { line, error, window, before }
     }
 
@@ -150,11 +150,11 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_is_no_text_has_its_byte_column() {
+    fn a_byte_that_is_no_text_has_the_column_of_the_characters_before_it() {
         let line = [b"\xc3\xa9".repeat(100), b"\xff tail".to_vec()].concat();
         let report = BadLine::no_text(3, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true);
         assert_eq!(underlined(&report), "\u{fffd}");
-        assert_eq!(report.to_string(), "t:3:201: the line is no UTF-8 text: its byte 201 is 0xff");
+        assert_eq!(report.to_string(), "t:3:101: the line is no UTF-8 text: its byte 201 is 0xff");
     }
 
     #[test]
