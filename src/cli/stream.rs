@@ -22,7 +22,7 @@ use crate::report::overview::InputNote;
 use crate::report::{diagnostic, text};
 use crate::sim::Plan;
 use crate::trace::origin::Sources;
-use crate::trace::trouble::OR_SKIP;
+use crate::trace::trouble::{FOREIGN_LINE, OR_SKIP};
 use crate::upstream::BeyondTape;
 
 /// What is read, and how.
@@ -143,7 +143,7 @@ impl Stream<'_> {
     fn next_after(&self, report: &Report) -> Option<String> {
         let first = report.diagnostics.first()?;
         match first.id {
-            "foreign_line" => Some("playproof schema mapping".to_owned()),
+            FOREIGN_LINE => Some("playproof schema mapping".to_owned()),
             "directory" => {
                 let folder = report.source.name.trim_end_matches('/');
                 let ending = self.ending_in(folder).unwrap_or("jsonl");

@@ -154,7 +154,7 @@ impl Digest {
             match lines.parse(&mut listener) {
                 (_, Ok(0)) if self.other == others => {}
                 (text, Ok(unknown_fields)) => self.note_unfamiliar(line, text, unknown_fields, self.other > others),
-                (text, Err(error)) => self.bad.push(BadLine::new(line, text, *error).redacted(at_hand.redaction)),
+                (text, Err(error)) => self.note_bad(BadLine::new(line, text, *error), at_hand.redaction),
             }
         }
         *at_hand.forms = forms;
@@ -173,7 +173,14 @@ impl Digest {
 
     fn bad(&mut self, bad: BadLine, redaction: &RedactionRules) {
         self.lines += 1;
-        self.bad.push(bad.redacted(redaction));
+        self.note_bad(bad, redaction);
+    }
+
+    #[cold]
+    fn note_bad(&mut self, bad: BadLine, redaction: &RedactionRules) {
+        let mut bad = bad.redacted(redaction);
+        bad.is_first = self.entries.is_empty();
+        self.bad.push(bad);
     }
 }
 

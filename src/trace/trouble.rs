@@ -6,13 +6,19 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::trace::redact::{REDACTED, RedactionRules};
-use crate::trace::wire::LineError;
+use crate::trace::wire::{Foreign, LineError};
 
 /// Bytes that are shown on either side of what is wrong, and at most of it.
 const AROUND: usize = 60;
 
 /// What can be done about such a line without mending it, behind what mends it. Commands that skip no line take it away.
 pub const OR_SKIP: &str = ", or pass `--skip-invalid` to count such lines and go on";
+
+/// The id of a line that shows its source to be no trace.
+pub const FOREIGN_LINE: &str = "foreign_line";
+
+const ONE_OBJECT_A_LINE: &str = "a trace has one JSON object a line, with `tool` and `status`; \
+                                 `playproof import --map MAPPING` makes one of any other JSON or JSONL";
 
 /// A line that cannot be used, with the window of it that is worth showing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +30,8 @@ pub struct BadLine {
     window: String,
     /// What precedes the window in its line, in columns.
     before: usize,
+    /// No line before it in its piece could be used.
+    pub is_first: bool,
 }
 
 impl BadLine {
@@ -34,7 +42,7 @@ impl BadLine {
         let end = text.ceil_char_boundary(shown_end + AROUND);
         let before = text.get(..start).map_or(0, |before| before.chars().count());
         error.span = shift(&error.span, start, text.ceil_char_boundary(shown_end));
-        BadLine { line, error, window: text.get(start..end).unwrap_or("").to_owned(), before }
+        BadLine { line, error, window: text.get(start..end).unwrap_or("").to_owned(), before, is_first: false }
     }
 
     /// A line whose bytes are no UTF-8.
@@ -52,11 +60,11 @@ impl BadLine {
             span: shown.len()..shown.len() + char::REPLACEMENT_CHARACTER.len_utf8(),
             label: "this byte begins no character",
             help: None,
-            foreign: false,
+            foreign: None,
         };
         let window = format!("{shown}{}{rest}", char::REPLACEMENT_CHARACTER);
         let before = good.chars().count() - shown.chars().count();
-        BadLine { line, error, window, before }
+        BadLine { line, error, window, before, is_first: false }
     }
 
     /// A line of `bytes` bytes that begins with `start` and goes beyond `limit`.
@@ -70,9 +78,9 @@ impl BadLine {
             span: 0..window.chars().next().map_or(0, char::len_utf8),
             label: "it begins here",
             help: None,
-            foreign: false,
+            foreign: None,
         };
-        BadLine { line, error, window, before: 0 }
+        BadLine { line, error, window, before: 0, is_first: false }
     }
 
     /// The same showing nothing of the line, if anything must not be shown: keys cannot be found in broken JSON.
@@ -86,7 +94,7 @@ impl BadLine {
         self
     }
 
-    /// The report for people. `first` says that no line before it could be used.
+    /// The report for people. `first` says that no line before it is one of a trace.
     pub fn report(&self, source: &str, first: bool) -> Report {
         let source = Source {
             name: source.to_owned(),
@@ -94,18 +102,23 @@ impl BadLine {
             first_line: usize::try_from(self.line).unwrap_or(usize::MAX),
             first_column: self.before,
         };
-        let diagnostic = Diagnostic::error(self.error.id, self.error.message.clone())
-            .at(self.error.span.clone(), self.error.label)
-            .help(self.help(first));
+        let LineError { id, message, label, foreign, .. } = &self.error;
+        let (id, message, label) = match foreign.filter(|_| first) {
+            None => (*id, &**message, *label),
+            Some(Foreign::Row) => (FOREIGN_LINE, &**message, *label),
+            Some(Foreign::Document) => {
+                (FOREIGN_LINE, "this is JSON, but not one object a line", "a document begins here")
+            }
+        };
+        let help = match id {
+            FOREIGN_LINE => ONE_OBJECT_A_LINE.to_owned(),
+            _ => self.help(),
+        };
+        let diagnostic = Diagnostic::error(id, message).at(self.error.span.clone(), label).help(help);
         Report::one(Arc::new(source), diagnostic)
     }
 
-    fn help(&self, first: bool) -> String {
-        if self.error.foreign && first {
-            return "a trace has one JSON object a line, with `tool` and `status`; \
-                    `playproof import --map MAPPING` makes one of any other JSON or JSONL"
-                .to_owned();
-        }
+    fn help(&self) -> String {
         let skip = format!("mend the line{OR_SKIP}");
         match &self.error.help {
             None => skip,
@@ -159,9 +172,23 @@ mod tests {
 
     #[test]
     fn foreign_json_at_the_start_is_sent_to_the_importer() {
-        let help = |first| bad(r#"{"event":1}"#).report("t", first).diagnostics[0].help.clone().unwrap();
-        assert!(help(true).contains("playproof import --map"));
-        assert!(help(false).contains("--skip-invalid"));
+        let said = |line: &str, first| {
+            let diagnostic = bad(line).report("t", first).diagnostics.remove(0);
+            (
+                diagnostic.id,
+                diagnostic.help.unwrap().contains("playproof import --map"),
+                diagnostic.labels[0].text.clone(),
+            )
+        };
+        for (line, id, label) in [
+            (r#"{"event":1}"#, "missing_field", "expected `tool`, `call_id`, `status`, …"),
+            ("[]", "not_json", "expected `{`"),
+            ("{", "truncated_line", "the last character"),
+        ] {
+            assert_eq!(said(line, false), (id, false, label.to_owned()));
+            let (id, is_helped, label) = said(line, true);
+            assert_eq!((id, is_helped, label == "a document begins here"), (FOREIGN_LINE, true, line.len() < 3));
+        }
     }
 
     #[test]

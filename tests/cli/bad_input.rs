@@ -67,6 +67,25 @@ fn foreign_jsonl() {
 }
 
 #[test]
+fn a_lone_bracket_is_a_document_before_the_first_line_of_a_trace_and_a_broken_line_behind_it() {
+    let good = "{\"tool\":\"a\",\"status\":\"ok\"}\n";
+    for (line, document, broken) in [
+        ("{", "one JSON document over many lines", "t.jsonl:2:1"),
+        ("[]", "one object a line", "a line of a trace is a JSON object"),
+        ("[", "JSON", "a line of a trace is a JSON object"),
+        ("{\"foo\":1}", "none of the fields of a trace", "none of the fields of a trace"),
+    ] {
+        refused("t.jsonl", format!("{line}\n{good}"), &[document]);
+        let next = "next: playproof replay t.jsonl --skip-invalid";
+        refused("t.jsonl", format!("{good}{line}\n{good}"), &[broken, "mend the line", next]);
+    }
+    // A line of another type makes no trace of its neighbours; a line of an earlier piece does.
+    let log = "{\"type\":\"start\"}\n{\"foo\":1}\n";
+    refused("t.jsonl", log, &["none of the fields of a trace", "playproof schema mapping"]);
+    refused("t.jsonl", good.repeat(100_000) + "{\n", &["t.jsonl:100001:1", "it was cut off", "mend the line"]);
+}
+
+#[test]
 fn what_is_piped_has_no_name_that_a_next_command_could_take() {
     for (piped, next) in [
         ("{\0\"\0", "next: iconv -f UTF-16LE -t UTF-8 FILE.json > FILE.json.utf8"),

@@ -55,6 +55,11 @@ impl InputLedger {
             && self.results + self.combined == answers.iter().sum::<u64>()
     }
 
+    /// Whether no line yet is one of a trace.
+    pub fn is_without_entries(&self) -> bool {
+        [self.calls, self.results, self.combined, self.run_ends] == [0; 4]
+    }
+
     /// This account and another input's, added up.
     #[must_use]
     pub fn and(mut self, other: &InputLedger) -> InputLedger {

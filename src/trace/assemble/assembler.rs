@@ -102,7 +102,7 @@ impl<'a> Assembler<'a> {
         let before = self.ledger.lines;
         for mut bad in digest.bad {
             bad.line += before;
-            let report = bad.report(&self.name, self.ledger.lines == self.ledger.blank + self.ledger.skipped);
+            let report = bad.report(&self.name, bad.is_first && self.ledger.is_without_entries());
             if !self.options.skip_invalid {
                 return Err(report);
             }

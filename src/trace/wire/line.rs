@@ -123,6 +123,15 @@ pub struct LineError {
     pub label: &'static str,
     /// What to do, where there is more to say than "mend or skip the line".
     pub help: Option<String>,
-    /// The line is no line of a trace at all, but sound JSON of some other kind, or a part of it.
-    pub foreign: bool,
+    /// What else the line is, if no line before it is one of a trace.
+    pub foreign: Option<Foreign>,
+}
+
+/// JSON that is no line of a trace at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// An object with other fields.
+    Row,
+    /// A document, or the beginning of one.
+    Document,
 }

@@ -17,7 +17,7 @@ use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
 use crate::trace::number::Decimal;
 use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{self, Fields};
-use crate::trace::wire::line::{AnswerLine, CallLine, LineError, Listener};
+use crate::trace::wire::line::{AnswerLine, CallLine, Foreign, LineError, Listener};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
     NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE, WORDS, WORDY,
@@ -404,7 +404,7 @@ impl<'a> Lowering<'a> {
         message: impl Into<String>,
         label: &'static str,
     ) -> Box<LineError> {
-        Box::new(LineError { id, message: message.into(), span, label, help: None, foreign: false })
+        Box::new(LineError { id, message: message.into(), span, label, help: None, foreign: None })
     }
 
     fn wrong_type(self, raw: &str, name: &str, expected: &str) -> Box<LineError> {
@@ -424,8 +424,8 @@ impl<'a> Lowering<'a> {
         if fields.none_known() {
             let message = "the line has none of the fields of a trace";
             let mut error =
-                self.wrong("foreign_line", self.whole(), message, "expected `tool`, `call_id`, `status`, …");
-            error.foreign = true;
+                self.wrong("missing_field", self.whole(), message, "expected `tool`, `call_id`, `status`, …");
+            error.foreign = Some(Foreign::Row);
             return error;
         }
         let message =
@@ -437,20 +437,18 @@ impl<'a> Lowering<'a> {
     pub(super) fn no_object(self, error: &serde_json::Error) -> Box<LineError> {
         let whole = self.whole();
         let first = self.line.as_bytes().get(whole.start).copied();
-        if first == Some(b'[') || self.line.trim() == "{" {
-            let message = "this is JSON, but not one object a line";
-            let mut error = self.wrong("foreign_line", self.character(whole.start), message, "a document begins here");
-            error.foreign = true;
-            return error;
-        }
         if first != Some(b'{') {
             let message = "a line of a trace is a JSON object";
-            return self.wrong("not_json", self.character(whole.start), message, "expected `{`");
+            let mut error = self.wrong("not_json", self.character(whole.start), message, "expected `{`");
+            error.foreign = (first == Some(b'[')).then_some(Foreign::Document);
+            return error;
         }
         if error.is_eof() {
             let message = "the line ends in the middle of its JSON: it was cut off";
             let last = self.character(whole.end.saturating_sub(1));
-            return self.wrong("truncated_line", last, message, "the last character");
+            let mut error = self.wrong("truncated_line", last, message, "the last character");
+            error.foreign = (whole.len() == 1).then_some(Foreign::Document); // of a document in several lines
+            return error;
         }
         let said = error.to_string();
         let said = said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said);

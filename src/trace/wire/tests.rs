@@ -160,11 +160,13 @@ fn broken_json_is_underlined_where_it_breaks() {
 
 #[test]
 fn foreign_json_is_known_as_such() {
-    assert!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "foreign_line").foreign);
-    assert!(refused("«[»", "foreign_line").foreign);
-    assert!(refused("  «[»1,2]", "foreign_line").foreign);
-    assert!(refused("«{»", "foreign_line").foreign);
-    assert!(!refused(r#"«{"run_id":"r"}»"#, "missing_field").foreign);
+    let (row, document) = (Some(Foreign::Row), Some(Foreign::Document));
+    assert_eq!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "missing_field").foreign, row);
+    assert_eq!(refused("«[»", "not_json").foreign, document);
+    assert_eq!(refused("  «[»1,2]", "not_json").foreign, document);
+    assert_eq!(refused("«{»", "truncated_line").foreign, document);
+    assert_eq!(refused(r#"{"event«"»"#, "truncated_line").foreign, None);
+    assert_eq!(refused(r#"«{"run_id":"r"}»"#, "missing_field").foreign, None);
 }
 
 #[test]
