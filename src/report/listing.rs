@@ -49,7 +49,7 @@ impl Selection {
             return false;
         }
         if let Some(wanted) = wanted.as_deref() {
-            return call.id() == Some(wanted) || call.reference() == wanted || sources.is_meant(wanted, call.place);
+            return call.id() == Some(wanted) || call.reference() == wanted || sources.is_call_meant(wanted, call);
         }
         let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
         let failed = || {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::value::RawValue;
 
-use crate::trace::model::Place;
+use crate::trace::model::{Place, RecordedCall};
 
 /// Where a value stands in a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,8 +143,15 @@ impl Sources {
         format!("{}{}", self.name(place.input).unwrap_or("?"), self.of(place))
     }
 
+    /// Whether people mean this call by `wanted`: its own place, or that of one of its answers. An answer that was
+    /// read as its stands in the lines of another call.
+    pub fn is_call_meant(&self, wanted: &str, call: &RecordedCall) -> bool {
+        let answers = call.answers.iter().filter(|answer| !answer.inferred).map(|answer| answer.place);
+        std::iter::once(call.place).chain(answers).any(|place| self.is_meant(wanted, place))
+    }
+
     /// Whether people mean this place by `wanted`: `FILE:LINE`, with or without the path.
-    pub fn is_meant(&self, wanted: &str, place: Place) -> bool {
+    fn is_meant(&self, wanted: &str, place: Place) -> bool {
         let rest = self.name(place.input).and_then(|name| behind_name(wanted, name));
         let Some(rest) = rest else { return false };
         let (line, path) = rest.split_once(',').map_or((rest, None), |(line, path)| (line, Some(path.trim())));

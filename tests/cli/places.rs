@@ -81,6 +81,25 @@ fn a_row_of_a_mapped_log_stands_in_its_line_and_standard_input_has_lines_too() {
     }
 }
 
+#[test]
+fn the_line_of_a_result_tells_its_call_too() {
+    let place = Place::with_trace();
+    for (line, call) in [(1, "r1#1"), (2, "r1#1"), (3, "r1#1"), (5, "r1#2"), (8, "r2#1")] {
+        let named = format!("trace.jsonl:{line}");
+        let page = place.run(&["explain", "trace.jsonl", "--call", &named]).exits(0);
+        let one = place.run(&["replay", "trace.jsonl", "--call", &named]);
+        assert!(page.out.contains(call) && one.out.contains(call), "{named}: {}{}", page.out, one.out);
+        assert!(one.out.contains("1 call; the most serious first"), "{named}: {}", one.out);
+    }
+    let none = place.run(&["explain", "trace.jsonl", "--call", "trace.jsonl:9"]).exits(2);
+    assert!(none.err.contains("there is no call `trace.jsonl:9`"), "{}", none.err);
+    place.write("results.json", serde_json::to_string_pretty(&results()).expect("JSON"));
+    let text = place.read("results.json");
+    let line = text.lines().position(|line| line.contains("\"error\": true")).expect("a result") - 1;
+    let page = place.run(&["explain", "results.json", "--call", &format!("results.json:{line}")]).exits(0);
+    assert!(page.out.contains("1. pay "), "{}", page.out);
+}
+
 /// The lines of a page that speak of no file.
 fn without_places(page: &str, input: &str) -> Vec<String> {
     let name = format!("{input}:");

@@ -113,9 +113,9 @@ fn joined(search: &Search<'_>, plan: &Plan, wanted: &str) -> Result<Option<Joine
     Ok(joined)
 }
 
-/// Whether `wanted` is the reference or the place of a call.
+/// Whether `wanted` is the reference of a call, its place or that of one of its results.
 pub fn is_exactly(closed: &ClosedCall, wanted: &str, sources: &Sources) -> bool {
-    wanted == closed.call.reference() || sources.is_meant(&inputs::place(wanted), closed.call.place)
+    wanted == closed.call.reference() || sources.is_call_meant(&inputs::place(wanted), &closed.call)
 }
 
 fn every_call(

@@ -32,7 +32,8 @@ pub struct Args {
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
 
-    /// The call: a reference such as `r1#3` (run and number), its place FILE:LINE, or its own id
+    /// The call: a reference such as `r1#3` (run and number), the place FILE:LINE of its line or of a result's, or its own
+    /// id
     #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true)]
     pub call: Option<String>,
 

@@ -61,7 +61,8 @@ pub struct Args {
     #[arg(long, value_name = "failed|findings|VERDICT", conflicts_with = "call", help_heading = "Showing")]
     pub only: Option<String>,
 
-    /// List only this call: a reference such as `r1#3`, its place FILE:LINE, or its own id
+    /// List only this call: a reference such as `r1#3`, the place FILE:LINE of its line or of a
+    /// result's, or its own id
     #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true, help_heading = "Showing")]
     pub call: Option<String>,
 
