@@ -84,6 +84,7 @@ impl<'a> Foreign<'a> {
             text: self.text[start..end].to_owned(),
             first_line: self.text[..start].matches('\n').count() + 1,
             first_column: self.text[line_start..start].chars().count(),
+            goes_on: !(end == self.text.len() || self.text[end..].starts_with('\n')),
         };
         let here = offset - start;
         let width = self.text[offset..end].chars().next().map_or(0, char::len_utf8);

@@ -30,6 +30,8 @@ pub struct BadLine {
     window: String,
     /// What precedes the window in its line, in columns.
     before: usize,
+    /// The line goes on behind the window.
+    goes_on: bool,
     /// No line before it in its piece could be used.
     pub is_first: bool,
 }
@@ -42,7 +44,8 @@ impl BadLine {
         let end = text.ceil_char_boundary(shown_end + AROUND);
         let before = text.get(..start).map_or(0, |before| before.chars().count());
         error.span = shift(&error.span, start, text.ceil_char_boundary(shown_end));
-        BadLine { line, error, window: text.get(start..end).unwrap_or("").to_owned(), before, is_first: false }
+        let window = text.get(start..end).unwrap_or("").to_owned();
+        BadLine { line, error, window, before, goes_on: end < text.len(), is_first: false }
     }
 
     /// A line whose bytes are no UTF-8.
@@ -51,6 +54,7 @@ impl BadLine {
         let start = good.floor_char_boundary(good.len().saturating_sub(AROUND));
         let width = error.error_len().unwrap_or(1);
         let rest = bytes.get(good.len() + width..).unwrap_or(&[]);
+        let goes_on = rest.len() > AROUND;
         let rest = String::from_utf8_lossy(rest.get(..AROUND).unwrap_or(rest));
         let shown = good.get(start..).unwrap_or("");
         let byte = bytes.get(good.len()).copied().unwrap_or(0);
@@ -64,7 +68,7 @@ impl BadLine {
         };
         let window = format!("{shown}{}{rest}", char::REPLACEMENT_CHARACTER);
         let before = good.chars().count() - shown.chars().count();
-        BadLine { line, error, window, before, is_first: false }
+        BadLine { line, error, window, before, goes_on, is_first: false }
     }
 
     /// A line of `bytes` bytes that begins with `start` and goes beyond `limit`.
@@ -80,7 +84,7 @@ impl BadLine {
             help: None,
             foreign: None,
         };
-        BadLine { line, error, window, before: 0, is_first: false }
+        BadLine { line, error, window, before: 0, goes_on: true, is_first: false }
     }
 
     /// The same showing nothing of the line, if anything must not be shown: keys cannot be found in broken JSON.
@@ -89,6 +93,7 @@ impl BadLine {
         if !rules.is_empty() {
             self.before += self.window.get(..self.error.span.start).map_or(0, |before| before.chars().count());
             self.window = REDACTED.to_owned();
+            self.goes_on = false;
             self.error.span = 0..REDACTED.len();
         }
         self
@@ -101,6 +106,7 @@ impl BadLine {
             text: self.window.clone(),
             first_line: usize::try_from(self.line).unwrap_or(usize::MAX),
             first_column: self.before,
+            goes_on: self.goes_on,
         };
         let LineError { id, message, label, foreign, .. } = &self.error;
         let (id, message, label) = match foreign.filter(|_| first) {
@@ -154,6 +160,26 @@ mod tests {
         assert!(report.source.text.len() < 200);
         assert_eq!(report.to_string(), "t.jsonl:7:5021: `at_ms` is negative");
         assert!(report.diagnostics[0].help.as_deref().unwrap().contains("--skip-invalid"));
+    }
+
+    #[test]
+    fn a_window_says_on_which_sides_its_line_goes_on() {
+        let sides = |before: usize, behind: usize| {
+            let text = format!(r#"{{"tool":"{}","at_ms":-5,"x":"{}"}}"#, "x".repeat(before), "y".repeat(behind));
+            let source = bad(&text).report("t", false).source;
+            (source.first_column > 0, source.goes_on)
+        };
+        assert_eq!((sides(9, 9), sides(99, 9)), ((false, false), (true, false)));
+        assert_eq!((sides(9, 99), sides(99, 99)), ((false, true), (true, true)));
+        let no_text = |behind: usize| {
+            let line = [b"\xff".to_vec(), vec![b'x'; behind]].concat();
+            BadLine::no_text(1, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true).source.goes_on
+        };
+        assert!(no_text(AROUND + 1) && !no_text(AROUND));
+        assert!(BadLine::too_long(1, b"{", 2, 1).report("t", true).source.goes_on);
+        let rules = RedactionRules::new(&["ssn"], &[]).unwrap();
+        let long = format!(r#"{{"at_ms":-5,"tool":"{}"}}"#, "x".repeat(99));
+        assert!(!bad(&long).redacted(&rules).report("t", false).source.goes_on);
     }
 
     #[test]

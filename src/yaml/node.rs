@@ -87,7 +87,7 @@ pub fn shorten(text: &str) -> String {
     let mut short: String =
         text.chars().take(LONGEST).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
     if text.chars().nth(LONGEST).is_some() {
-        short.push_str("...");
+        short.push('…');
     }
     short
 }

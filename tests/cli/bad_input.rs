@@ -67,6 +67,22 @@ fn foreign_jsonl() {
 }
 
 #[test]
+fn what_is_cut_of_a_long_line_is_marked_on_its_side() {
+    let x = "x".repeat(500);
+    let both = format!("{{\"tool\":\"{x}\",\"at_ms\":-5,\"y\":\"{x}\"}}\n");
+    refused("t.jsonl", both, &["t.jsonl:1:520", " 1 │ …xxx", "xxx…\n"]);
+    refused("t.jsonl", format!("{{\"tool\":\"{x}\",\"at_ms\":-5}}\n"), &[" 1 │ …xxx", "\"at_ms\":-5}\n"]);
+    refused("t.jsonl", format!("{{\"tool\":[\"{x}\"]}}\n"), &[" 1 │ {\"tool\":[", "xxx…\n"]);
+    let place = Place::new();
+    place.write("t.json", format!("[{{\"role\":\"user\",\"content\":\"{x}\"}},{{\"role\":]}},{{\"role\":\"{x}\"}}]"));
+    let run = place.run(&["import", "t.json"]);
+    assert!(run.code == 2 && run.err.contains(" 1 │ …xxx") && run.err.contains("xxx…\n"), "{}", run.err);
+    place.write("p.yaml", format!("format: playbook/1\nname: {x}\n"));
+    let run = place.run(&["lint", "p.yaml"]);
+    assert!(run.code == 2 && run.out.contains("xxx…` cannot be a name"), "{}{}", run.out, run.err);
+}
+
+#[test]
 fn a_lone_bracket_is_a_document_before_the_first_line_of_a_trace_and_a_broken_line_behind_it() {
     let good = "{\"tool\":\"a\",\"status\":\"ok\"}\n";
     for (line, document, broken) in [

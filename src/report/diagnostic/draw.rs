@@ -70,8 +70,9 @@ impl<'a> Drawing<'a> {
             return Drawing { diagnostic, message, text: None, labels: Vec::new() };
         };
         let spans: Vec<Range<usize>> = diagnostic.labels.iter().map(|label| label.span.clone()).collect();
-        let window = window(&source.text, &spans, room);
-        let mut drawn = Drawn::new(&source.text, window.clone());
+        let marks = usize::from(source.first_column > 0) + usize::from(source.goes_on);
+        let window = window(&source.text, &spans, room - marks);
+        let mut drawn = Drawn::new(source, window.clone());
         if spans.iter().any(|span| drawn.offset(span.start) >= drawn.text.len()) {
             drawn.text.push(' '); // so that the very end of a source can be underlined
         }
@@ -244,10 +245,19 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn new(source: &str, window: Range<usize>) -> Drawn {
+    fn new(source: &Source, window: Range<usize>) -> Drawn {
+        let (begins_a_line, goes_on, source) = (source.first_column == 0, source.goes_on, &*source.text);
+        let begins_line = match window.start {
+            0 => begins_a_line,
+            start => source[..start].ends_with('\n'),
+        };
+        let ends_line = match source.get(window.end..) {
+            Some("") | None => !goes_on,
+            Some(behind) => behind.starts_with(['\n', '\r']),
+        };
         let mut text = String::with_capacity(window.len() + 1);
         let mut shifts = Vec::new();
-        if !(window.start == 0 || source[..window.start].ends_with('\n')) {
+        if !begins_line {
             text.push('…');
             shifts.push((0, text.len()));
         }
@@ -269,7 +279,7 @@ impl Drawn {
                 }
             }
         }
-        if !(window.end == source.len() || text.ends_with('\n') || source[window.end..].starts_with(['\n', '\r'])) {
+        if !(ends_line || text.ends_with('\n')) {
             text.push('…');
         }
         Drawn { text, window, shifts }
