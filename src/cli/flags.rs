@@ -2,6 +2,7 @@
 //! way. Which command is suggested is decided elsewhere.
 
 use super::beyond;
+use super::files;
 use super::reading::Reading;
 use crate::report::text;
 use crate::trace::assemble::AssembleOptions;
@@ -35,6 +36,11 @@ impl Flags {
     #[must_use]
     pub fn beyond(self, beyond: &BeyondTape) -> Flags {
         self.with("--beyond-tape", beyond::word(beyond).as_deref())
+    }
+
+    /// Whether one of them reads standard input.
+    pub fn read_stdin(&self) -> bool {
+        self.0.iter().any(|word| word == files::STDIN)
     }
 
     /// The command that begins with `words`.

@@ -24,6 +24,7 @@ mod playbooks;
 mod project;
 mod reading;
 mod reason;
+mod repeated;
 mod reports;
 mod run;
 mod stream;

@@ -126,6 +126,18 @@ pub fn source(name: &str) -> Result<Arc<Source>, Failure> {
     }
 }
 
+/// The file that a name or a path means; none for an embedded playbook, and for standard input.
+///
+/// # Errors
+/// A project file that cannot be used.
+pub fn file(name: &str) -> Result<Option<PathBuf>, Failure> {
+    if is_path(name) {
+        return Ok((name != files::STDIN).then(|| PathBuf::from(name)));
+    }
+    let (root, project) = (project::root(), Project::find()?);
+    Ok(file_of(&root, &usual(&root, &project), name))
+}
+
 fn read(path: &str) -> Result<Arc<Source>, Failure> {
     let source = files::read_small(path)?;
     kinds::expect(Kind::Playbook, path, source.text.as_bytes())?;

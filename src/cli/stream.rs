@@ -15,7 +15,7 @@ use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::reading::Reading;
 use super::terminal::{Terminal, cores};
-use super::{files, folders, inputs};
+use super::{files, folders, inputs, repeated};
 use crate::diagnostic::Report;
 use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
 use crate::report::overview::InputNote;
@@ -86,6 +86,7 @@ impl Stream<'_> {
         terminal: &Terminal,
         each: impl FnMut(W::Part) -> io::Result<()> + Send,
     ) -> Result<Streamed, Failure> {
+        repeated::refuse_inputs(self.inputs, &self.flags, |once| self.of(once))?;
         self.refuse_fixtures()?;
         let mapping = self.reading.mapping()?;
         let options = ReplayOptions {
@@ -199,7 +200,12 @@ impl Stream<'_> {
 
     /// The same command with one flag more.
     fn again(&self, flag: &str) -> String {
-        format!("playproof {} {} {flag}", self.command, self.flags.after(self.inputs))
+        format!("{} {flag}", self.of(self.inputs))
+    }
+
+    /// The same command with these inputs.
+    fn of<S: AsRef<str>>(&self, inputs: &[S]) -> String {
+        format!("playproof {} {}", self.command, self.flags.after(inputs))
     }
 }
 

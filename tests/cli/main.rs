@@ -14,6 +14,7 @@ mod pages;
 #[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
 mod place;
 mod places;
+mod repeated;
 mod same_bytes;
 mod suggested;
 

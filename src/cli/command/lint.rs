@@ -5,6 +5,7 @@ use crate::cli::format::Format;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
 use crate::cli::project::Project;
+use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
 use crate::diagnostic::{Diagnostic, Report, Severity, Source};
 use crate::playbook::lint::lint;
@@ -46,6 +47,7 @@ struct Linted {
 
 /// Lints.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    repeated::refuse_playbooks(&args.playbooks, |once| format!("playproof lint {}", text::shell_words(once)))?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
     let mut linted = Vec::new();
     for name in playbooks::names(&args.playbooks, &project) {

@@ -7,6 +7,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
 use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
+use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::coverage::Case;
@@ -15,7 +16,7 @@ use crate::report::coverage::Extent;
 use crate::report::diagnostic;
 use crate::report::mutation::{json, page, stale};
 use crate::report::style::Palette;
-use crate::report::text::shell_word;
+use crate::report::text::{shell_word, shell_words};
 
 /// The list of accepted survivors, found as the project is.
 const ACCEPTED: &str = "mutants.yaml";
@@ -65,6 +66,7 @@ pub struct Args {
 
 /// Mutates.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    repeated::refuse_playbooks(&args.playbooks, |once| format!("playproof mutate {}", shell_words(once)))?;
     let accepted = accepted(args.accepted.as_deref())?;
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
     workspace.say_guesses()?;

@@ -7,7 +7,7 @@ use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::project::Project;
 use crate::cli::reading::{Reading, each_call};
-use crate::cli::{files, folders, inputs, outputs};
+use crate::cli::{files, folders, inputs, outputs, repeated};
 use crate::report::text;
 use crate::trace::model::Reply;
 use crate::trace::toolfacts::{ToolCount, render};
@@ -39,6 +39,11 @@ pub struct Args {
 /// Drafts.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
+    let flags = Flags::default().reading(&args.reading);
+    repeated::refuse_inputs(&args.inputs, &flags, |once| {
+        let output: Vec<&str> = args.output.iter().flat_map(|output| ["-o", output.as_str()]).collect();
+        flags.after(&[&["playproof", "tools"], once, &output].concat())
+    })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
         outputs::refuse_input(path, args.inputs.iter().map(String::as_str).chain(args.reading.map.as_deref()))?;

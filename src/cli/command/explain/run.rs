@@ -10,7 +10,7 @@ use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::reading::Reading;
 use crate::cli::terminal::Terminal;
-use crate::cli::{beyond, playbooks};
+use crate::cli::{beyond, playbooks, repeated};
 use crate::playbook::model::Tools;
 use crate::report::block::{self, Alike, Arguments, Style};
 use crate::report::style::Palette;
@@ -56,6 +56,15 @@ pub struct Args {
 
 /// Explains.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let flags = Flags::default()
+        .with("--playbook", args.playbook.as_deref())
+        .with("--tools", args.tools.as_deref())
+        .reading(&args.reading)
+        .beyond(&args.beyond_tape.clone().unwrap_or_default());
+    repeated::refuse_inputs(&args.inputs, &flags, |once| {
+        let call: Vec<&str> = args.call.iter().flat_map(|call| ["--call", call]).collect();
+        flags.after(&[&["playproof", "explain"], once, &call].concat())
+    })?;
     let project = Project::find()?;
     let asked: Vec<String> = args.playbook.iter().cloned().collect();
     let name = playbooks::names(&asked, &project).into_iter().next().unwrap_or_default();
@@ -63,11 +72,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
         command: &["playproof", "explain"],
-        flags: Flags::default()
-            .with("--playbook", args.playbook.as_deref())
-            .with("--tools", args.tools.as_deref())
-            .reading(&args.reading)
-            .beyond(&args.beyond_tape.clone().unwrap_or_default()),
+        flags,
         inputs: &args.inputs,
         wanted: args.call.as_deref(),
         reading: &args.reading,

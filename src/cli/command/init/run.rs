@@ -12,9 +12,11 @@ use crate::cli::changeset::{self, Alone, Change};
 use crate::cli::checking::{self, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
+use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::project;
 use crate::cli::reading::without_skipping;
+use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
@@ -52,6 +54,11 @@ pub struct Args {
 /// # Errors
 /// A recording that cannot be used, something in the way, a folder that cannot be written: then nothing is left.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let flags = Flags::default().with("--map", args.map.as_deref());
+    repeated::refuse_inputs(&args.from, &flags, |once| {
+        let from: Vec<&str> = once.iter().flat_map(|path| ["--from", path]).collect();
+        flags.after(&[&["playproof", "init", &args.folder], &from[..]].concat())
+    })?;
     let root = root(&args.folder);
     say_nested(&root);
     let before = Before::of(&root)?;

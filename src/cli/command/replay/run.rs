@@ -7,7 +7,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::terminal::Terminal;
-use crate::cli::{fixtures, inputs, playbooks};
+use crate::cli::{fixtures, inputs, playbooks, repeated};
 use crate::playbook::model::Tools;
 use crate::report::block::{Arguments, Style};
 use crate::report::json::Object;
@@ -17,6 +17,13 @@ use crate::sim::Plan;
 
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let flags = traces::flags(args);
+    repeated::refuse_inputs(&args.inputs, &flags, |once| flags.after(&[&["playproof", "replay"], once].concat()))?;
+    repeated::refuse_playbooks(&args.playbooks, |once| {
+        let named = once.iter().flat_map(|name| ["--playbook", name]);
+        let inputs = args.inputs.iter().map(String::as_str);
+        text::shell_words(&["playproof", "replay"].into_iter().chain(inputs).chain(named).collect::<Vec<_>>())
+    })?;
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let (fixtures, traces): (Vec<String>, Vec<String>) =

@@ -328,7 +328,8 @@ impl Page<'_> {
 }
 
 /// The flags that say what is replayed and how.
-fn flags(args: &Args) -> Flags {
+/// The flags that suggested commands keep.
+pub(super) fn flags(args: &Args) -> Flags {
     let tools = Flags::default().with("--tools", args.tools.as_deref());
     let all = args.playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
     all.reading(&args.reading).beyond(&args.beyond_tape.clone().unwrap_or_default())
