@@ -11,6 +11,13 @@ use crate::trace::origin::LineFinder;
 /// Bytes shown before and behind a place.
 const AROUND: usize = 60;
 
+/// What some programs write before a text, and no screen shows.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// What to do about a byte order mark within a text.
+pub(crate) const WITHOUT_MARK: &str = "it comes of joining files that begin with one each; \
+                                       `sed 's/^\\xef\\xbb\\xbf//' FILE` removes all of them";
+
 /// Foreign text with its name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Foreign<'a> {
@@ -64,7 +71,11 @@ impl<'a> Foreign<'a> {
             true => self.text.trim_end_matches(['\n', '\r']).len().saturating_sub(1),
             false => line_start + error.column().saturating_sub(1),
         };
+        let is_mark = self.text.get(offset..).is_some_and(|rest| rest.starts_with(BYTE_ORDER_MARK));
         let diagnostic = match error.is_eof() {
+            _ if is_mark => {
+                Diagnostic::error("byte_order_mark", "a byte order mark stands within the file").help(WITHOUT_MARK)
+            }
             true => Diagnostic::error("cut_short", "the JSON ends before it is complete")
                 .help("the file was cut short, or is still being written"),
             false => Diagnostic::error("not_json", format!("this is not JSON: {}", said(error))),

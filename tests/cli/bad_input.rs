@@ -67,6 +67,24 @@ fn foreign_jsonl() {
 }
 
 #[test]
+fn a_byte_order_mark_within_a_file_is_told_as_one() {
+    let good = "{\"tool\":\"a\",\"status\":\"ok\"}\n";
+    refused(
+        "t.jsonl",
+        format!("\u{feff}{good}\u{feff}{good}"),
+        &["t.jsonl:2:1", "a byte order mark stands before the line", "joining files", "sed 's/^\\xef"],
+    );
+    let place = Place::new();
+    place.write("m.yaml", "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: { b: no }\n");
+    let row = "{\"t\":\"a\",\"b\":\"x\"}\n";
+    place.write("our.log", format!("\u{feff}{row}\u{feff}{row}"));
+    let run = place.run(&["replay", "our.log", "--map", "m.yaml"]);
+    assert!(run.code == 2 && run.err.contains("our.log:2:1") && run.err.contains("byte order mark"), "{}", run.err);
+    let run = place.run(&["replay", "our.log", "--map", "m.yaml", "--skip-invalid"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+}
+
+#[test]
 fn what_is_cut_of_a_long_line_is_marked_on_its_side() {
     let x = "x".repeat(500);
     let both = format!("{{\"tool\":\"{x}\",\"at_ms\":-5,\"y\":\"{x}\"}}\n");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::diagnostic::Report;
-use crate::trace::text::Foreign;
+use crate::trace::text::{Foreign, WITHOUT_MARK};
 use crate::trace::trouble::OR_SKIP;
 
 /// A walk through the documents of a source.
@@ -91,7 +91,8 @@ impl<'t> Documents<'t> {
         let mut report = Foreign { text, name: self.foreign.name }.document().err()?;
         Arc::make_mut(&mut report.source).first_line += self.line - 1;
         if let Some(said) = report.diagnostics.first_mut() {
-            said.help = Some(format!("mend the line{OR_SKIP}"));
+            let mark = (said.id == "byte_order_mark").then_some(format!("{WITHOUT_MARK}. Else "));
+            said.help = Some(format!("{}mend the line{OR_SKIP}", mark.unwrap_or_default()));
         }
         Some(report)
     }

@@ -15,6 +15,7 @@ use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
 use crate::trace::number::Decimal;
+use crate::trace::text::{BYTE_ORDER_MARK, WITHOUT_MARK};
 use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{self, Fields};
 use crate::trace::wire::line::{AnswerLine, CallLine, Foreign, LineError, Listener};
@@ -437,6 +438,12 @@ impl<'a> Lowering<'a> {
     pub(super) fn no_object(self, error: &serde_json::Error) -> Box<LineError> {
         let whole = self.whole();
         let first = self.line.as_bytes().get(whole.start).copied();
+        if self.line.starts_with(BYTE_ORDER_MARK) {
+            let message = "a byte order mark stands before the line; it may begin a file, and nothing else";
+            let mut error = self.wrong("byte_order_mark", self.character(0), message, "this character");
+            error.help = Some(format!("{WITHOUT_MARK}."));
+            return error;
+        }
         if first != Some(b'{') {
             let message = "a line of a trace is a JSON object";
             let mut error = self.wrong("not_json", self.character(whole.start), message, "expected `{`");

@@ -154,6 +154,8 @@ fn broken_json_is_underlined_where_it_breaks() {
     refused(r#"{"tool":"a"} «{»}"#, "not_json");
     refused("{\"tool\":\"a«\t»b\"}", "not_json");
     refused("{\"tool\":\"é\",\"args\":{\"q\":\"«\t»b\"}}", "not_json");
+    refused("«\u{feff}»{\"tool\":\"a\"}", "byte_order_mark");
+    refused("«\u{feff}»", "byte_order_mark");
     refused("«T»raceback (most recent call last):", "not_json");
     refused(&format!(r#"{{"tool":"a","args":{}«[»{}"#, "[".repeat(127), "[".repeat(99_872)), "too_deep");
 }
