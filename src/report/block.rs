@@ -155,8 +155,8 @@ fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
     let mut lines = text::wrapped(&parts.join(" · "), style.width - INDENT);
     if let Some(args) = view.args.filter(|args| !args.is_empty() && *args != "{}") {
         let shown = match style.arguments {
-            Arguments::Values => args.to_owned(),
-            Arguments::Shape => shape(args),
+            Arguments::Values => text::readable_json(args),
+            Arguments::Shape => shape(args).into(),
         };
         lines.push(format!("args {}", text::fitted(&shown, style.width - INDENT - 5)));
     }

@@ -39,6 +39,40 @@ pub fn push_visible(out: &mut String, c: char) {
     }
 }
 
+/// JSON text with the characters for which its `\\u` escapes stand, where those can be read and change no string's end.
+pub fn readable_json(json: &str) -> Cow<'_, str> {
+    if !json.contains("\\u") {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = rest.split_at(at);
+        let decoded = escaped(escape).filter(|(c, _)| !is_treacherous(*c) && !matches!(c, '"' | '\\'));
+        let whole = escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end); // of `\"`, `\\` and others
+        out.push_str(plain);
+        match decoded {
+            Some((c, _)) => out.push(c),
+            None => out.push_str(&escape[..whole]),
+        }
+        rest = &escape[decoded.map_or(whole, |(_, length)| length)..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The character for which the `\\u` escape at the start stands, two of them for one beyond U+FFFF, and their length.
+fn escaped(text: &str) -> Option<(char, usize)> {
+    let unit = |from: usize| {
+        let digits = text.get(from..)?.strip_prefix("\\u")?.get(..4)?;
+        digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+    };
+    let first = unit(0)?;
+    let units = std::iter::once(first).chain(unit(6));
+    let c = char::decode_utf16(units).next()?.ok()?;
+    Some((c, 6 * c.len_utf16()))
+}
+
 /// The columns that `text` takes on a terminal, escape sequences of our own styles not counted.
 pub fn width(text: &str) -> usize {
     console::measure_text_width(text)
@@ -214,6 +248,23 @@ mod tests {
         assert_eq!(visible("a\u{1b}[31mb\n\t\u{7}"), "a\\u{1b}[31mb\\n\\t\\u{7}");
         assert_eq!(visible("x\u{202e}y\u{9b}z\u{200b}"), "x\\u{202e}y\\u{9b}z\\u{200b}");
         assert!(matches!(visible("plain ünïcode 🎉"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn escapes_of_json_are_read_where_nothing_but_a_character_comes_of_it() {
+        for (json, readable) in [
+            (r#"{"\u00e9":"caf\u00E9 \ud83d\ude00 \u4e2d\u6587"}"#, r#"{"é":"café 😀 中文"}"#),
+            (r#""\u001b[31m \u202e \u0022 \u005c \n \" \\ \/""#, r#""\u001b[31m \u202e \u0022 \u005c \n \" \\ \/""#),
+            (r#""\\u00e9 \\\u00e9""#, r#""\\u00e9 \\é""#),
+            (r#""\ud83d é \ud83d\u0041 \ude00""#, r#""\ud83d é \ud83dA \ude00""#),
+            (r#""\u00g9 \u00"#, r#""\u00g9 \u00"#),
+            ("\\", "\\"),
+        ] {
+            assert_eq!(readable_json(json), readable);
+            let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).ok();
+            assert_eq!(value(json), value(readable));
+        }
+        assert!(matches!(readable_json("{\"a\":\"é\"}"), Cow::Borrowed(_)));
     }
 
     #[test]

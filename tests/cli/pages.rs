@@ -3,6 +3,17 @@
 use super::{Place, TRACE};
 
 #[test]
+fn arguments_are_shown_in_characters_that_people_read() {
+    let place = Place::new();
+    let args = r#"{"name":"Zo\u00eb \u001b[31m\u202e"}"#;
+    place.write("t.jsonl", format!("{{\"tool\":\"a\",\"args\":{args},\"status\":\"error\"}}\n"));
+    for command in [&["replay", "t.jsonl"][..], &["explain", "t.jsonl"]] {
+        let page = place.run(command);
+        assert!(page.out.contains(r#"   args {"name":"Zoë \u001b[31m\u202e"}"#), "{}", page.out);
+    }
+}
+
+#[test]
 fn two_playbooks_side_by_side_show_three_refunds_and_one() {
     let place = Place::new();
     let fixture = "unkeyed-refund-times-out-after-landing.yaml";
