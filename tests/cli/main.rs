@@ -16,6 +16,7 @@ mod place;
 mod places;
 mod repeated;
 mod same_bytes;
+mod schema;
 mod suggested;
 
 use std::ops::Deref;
