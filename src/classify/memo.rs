@@ -40,15 +40,25 @@ pub struct Memo {
     known: HashMap<u64, Known, AsIsState>,
 }
 
-/// A failure that was classified: [`Failed`] but for what no rule asks.
-#[derive(Debug)]
-struct Known {
-    error: Option<Arc<ErrorFacts>>,
-    tool: Box<str>,
+/// What rules ask of a failure; none of what no rule of a classifier asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Asked<'a> {
+    error: Option<&'a Arc<ErrorFacts>>,
+    tool: Option<&'a str>,
     access: Access,
     idempotent: bool,
     keyed: bool,
-    attempt: AttemptNo,
+    attempt: Option<AttemptNo>,
+}
+/// What was asked, and what the classifier said.
+#[derive(Debug)]
+struct Known {
+    error: Option<Arc<ErrorFacts>>,
+    tool: Option<Box<str>>,
+    access: Access,
+    idempotent: bool,
+    keyed: bool,
+    attempt: Option<AttemptNo>,
     said: Classification,
 }
 
@@ -59,46 +69,48 @@ impl Memo {
             self.of = Some(Arc::clone(classifier));
             self.known.clear();
         }
-        let mut failed = *failed;
-        if !classifier.asks_for_tools() {
-            failed.tool = "";
-        }
-        if !classifier.asks_for_attempts() {
-            failed.attempt = AttemptNo::FIRST;
-        }
-        let key = failed.key();
-        if let Some(known) = self.known.get(&key).filter(|known| known.is(&failed)) {
+        let Failed { error, tool, facts, keyed, attempt } = *failed;
+        let asked = Asked {
+            error,
+            tool: classifier.asks_for_tools().then_some(tool),
+            access: facts.access,
+            idempotent: facts.idempotent,
+            keyed,
+            attempt: classifier.asks_for_attempts().then_some(attempt),
+        };
+        let key = asked.key();
+        if let Some(known) = self.known.get(&key).filter(|known| known.asked() == asked) {
             return known.said;
         }
-        let Failed { error, tool, facts, keyed, attempt } = failed;
         let said = classifier.classify(&Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt));
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        let ToolFacts { access, idempotent, .. } = facts;
-        let error = error.map(Arc::clone);
-        self.known.insert(key, Known { error, tool: tool.into(), access, idempotent, keyed, attempt, said });
+        self.known.insert(key, Known::new(asked, said));
         said
     }
 }
 
-impl Failed<'_> {
+impl Asked<'_> {
     fn key(&self) -> u64 {
-        let Failed { error, tool, facts, keyed, attempt } = self;
-        let words = error.map(|error| (&error.kind, &error.message));
-        FixedState::default().hash_one((words, tool, facts.access, facts.idempotent, keyed, attempt))
+        FixedState::default().hash_one(self)
     }
 }
 
 impl Known {
-    fn is(&self, failed: &Failed<'_>) -> bool {
-        let same_error = match (&self.error, failed.error) {
-            (Some(known), Some(error)) => Arc::ptr_eq(known, error) || known == error,
-            (None, None) => true,
-            _ => false,
-        };
-        let Failed { tool, facts, keyed, attempt, .. } = *failed;
-        let known = (&*self.tool, self.access, self.idempotent, self.keyed, self.attempt);
-        same_error && known == (tool, facts.access, facts.idempotent, keyed, attempt)
+    fn new(asked: Asked<'_>, said: Classification) -> Known {
+        let Asked { error, tool, access, idempotent, keyed, attempt } = asked;
+        Known { error: error.map(Arc::clone), tool: tool.map(Into::into), access, idempotent, keyed, attempt, said }
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            error: self.error.as_ref(),
+            tool: self.tool.as_deref(),
+            access: self.access,
+            idempotent: self.idempotent,
+            keyed: self.keyed,
+            attempt: self.attempt,
+        }
     }
 }

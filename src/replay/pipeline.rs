@@ -87,6 +87,8 @@ struct State<S: Stages> {
     parsing: usize,
     working: usize,
     limit: usize,
+    /// Workers that wait for a change.
+    idle: usize,
     source_ended: bool,
     order_ended: bool,
     stopped: bool,
@@ -117,6 +119,7 @@ impl<S: Stages> State<S> {
             parsing: 0,
             working: 0,
             limit: jobs * 2 + 1,
+            idle: 0,
             source_ended: false,
             order_ended: false,
             stopped: false,
@@ -205,13 +208,18 @@ impl<S: Stages> Shared<'_, S> {
             if let Some(task) = state.next() {
                 return Some(task);
             }
+            state.idle += 1;
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
         }
     }
 
     fn change(&self, change: impl FnOnce(&mut State<S>)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
+        let mut state = self.lock();
+        change(&mut state);
+        if state.idle > 0 {
+            self.changed.notify_all(); // the system is asked each time, so not where nobody would hear it
+        }
     }
 
     fn read_and_parse(&self, mut source: S::Source) {

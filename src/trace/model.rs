@@ -162,8 +162,10 @@ impl RecordedCall {
         self.answers.clear();
     }
 
-    /// Brings near where its first answer will stand.
-    pub(super) fn fetch_answers(&mut self) {
+    /// Brings near where another call's texts and first answer will stand: what was not looked at of this one for
+    /// thousands of calls is far, and would be waited for.
+    pub(super) fn fetch_room(&mut self) {
+        fetch(self.text.as_bytes());
         if let Some(first) = self.answers.spare_capacity_mut().first() {
             fetch(first);
         }

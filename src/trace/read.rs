@@ -236,7 +236,9 @@ fn call_entry(line: &CallLine<'_>, place: Place, answer: Option<RecordedAnswer>,
             spare.call.begin_again(texts, place);
             spare.marks = marks;
             spare.story = Story::default();
-            spare.call.fetch_answers();
+            if let Some(next) = at_hand.spares.last_mut() {
+                next.call.fetch_room();
+            }
             spare
         }
         None => {
