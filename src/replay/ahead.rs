@@ -12,9 +12,9 @@ pub fn ahead(calls: &[ClosedCall], now: usize) {
         fetch(&**soon);
     }
     if let Some(next) = calls.get(now + 8)
-        && let (Some(text), Some(answer)) = (next.call.first_byte(), next.call.answers.first())
+        && let Some(answer) = next.call.answers.first()
     {
-        fetch(text);
+        next.call.fetch_names();
         fetch(answer);
     }
     if let Some(error) = calls.get(now + 5).and_then(first_error) {

@@ -13,6 +13,7 @@ use crate::sim::Plan;
 use crate::trace::assemble::{ClosedCall, Story};
 use crate::trace::hash::AsIsState;
 use crate::trace::model::Reply;
+use crate::trace::processor::fetch;
 use crate::trace::window::Window;
 
 use super::attempts;
@@ -160,6 +161,7 @@ impl Recording {
     /// what does not depend on one another waits for memory at the same time.
     pub fn prepare(&mut self, calls: &[ClosedCall], facts: &[ToolFacts]) {
         self.recent.fetch(calls.iter().map(|closed| closed.marks.same));
+        calls.iter().filter_map(|closed| closed.call.answers.first()).for_each(fetch);
         for (closed, &facts) in calls.iter().zip(facts) {
             if sum_of(closed, facts) == Sum::Whole {
                 self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();

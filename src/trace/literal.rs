@@ -67,4 +67,12 @@ impl Literal {
     pub fn begins(&self, block: [u8; 16]) -> bool {
         u128::from_le_bytes(block) & self.mask == self.first
     }
+
+    /// Whether `text`, which is as long as it, is like it behind the first sixteen bytes.
+    #[inline]
+    pub fn ends(&self, text: &[u8]) -> bool {
+        let (mine, its) = (self.text.as_chunks::<16>().0, text.as_chunks::<16>().0);
+        let last = self.text.last_chunk::<16>() == text.last_chunk::<16>(); // it may overlap those before it
+        last && mine.iter().zip(its).skip(1).all(|(mine, its)| mine == its)
+    }
 }

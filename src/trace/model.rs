@@ -104,8 +104,13 @@ pub struct CallTexts<'a> {
 const ROUND: usize = 128;
 
 const TEXTS: usize = 7;
-const KEY: usize = 4;
-const TOKEN: usize = 6;
+const RUN: usize = 1;
+const ID: usize = 2;
+const KEY: usize = 3;
+const TOKEN: usize = 4;
+const EVIDENCE: usize = 5;
+/// The last: they are long, and seldom looked at.
+const ARGS: usize = 6;
 
 impl RecordedAnswer {
     /// Whether the line of `other` says, as far as anyone can tell, the very same.
@@ -140,7 +145,7 @@ impl RecordedCall {
 
     /// Becomes another call, without times and answers yet, and keeps its allocations.
     pub fn begin_again(&mut self, texts: CallTexts<'_>, place: Place) {
-        let all = [Some(texts.tool), texts.run, texts.id, texts.args, texts.key, texts.evidence, texts.token];
+        let all = [Some(texts.tool), texts.run, texts.id, texts.key, texts.token, texts.evidence, texts.args];
         self.text.clear();
         let length: usize = all.iter().flatten().map(|part| part.len()).sum();
         if length > self.text.capacity() {
@@ -176,9 +181,9 @@ impl RecordedCall {
         self.text.capacity()
     }
 
-    /// The first byte of its texts, for bringing them near: to slice a text is to look at it.
-    pub fn first_byte(&self) -> Option<&u8> {
-        self.text.as_bytes().first()
+    /// Brings near all its texts but the arguments; looks at none of them.
+    pub fn fetch_names(&self) {
+        fetch(self.text.as_bytes().get(..self.ends[EVIDENCE] as usize).unwrap_or_default());
     }
 
     /// Whether it has an idempotency key; does not look at it.
@@ -207,17 +212,17 @@ impl RecordedCall {
 
     /// The agent run, where the trace names runs.
     pub fn run(&self) -> Option<&str> {
-        self.part(1)
+        self.part(RUN)
     }
 
     /// The call's label.
     pub fn id(&self) -> Option<&str> {
-        self.part(2)
+        self.part(ID)
     }
 
     /// The arguments as JSON text.
     pub fn args(&self) -> Option<&str> {
-        self.part(3)
+        self.part(ARGS)
     }
 
     /// The idempotency key.
@@ -227,7 +232,7 @@ impl RecordedCall {
 
     /// The evidence references as JSON text.
     pub fn evidence(&self) -> Option<&str> {
-        self.part(5)
+        self.part(EVIDENCE)
     }
 
     /// The reversal token.

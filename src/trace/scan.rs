@@ -165,7 +165,7 @@ impl<'a> Cursor<'a> {
 
     #[inline(never)]
     fn has_end(&self, literal: &Literal) -> bool {
-        self.rest().starts_with(literal.text())
+        self.rest().get(..literal.length()).is_some_and(|here| literal.ends(here))
     }
 
     /// Past what a string says that begins at `start`, behind its opening quote, and holds escapes.
@@ -180,14 +180,6 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub fn pass_text(&mut self) {
         self.at = self.next_special(self.at);
-    }
-
-    /// Past the first of `texts` that is here: objects or strings, which end with themselves.
-    pub fn eat_any<'t>(&mut self, mut texts: impl Iterator<Item = &'t str>) -> bool {
-        let rest = self.rest();
-        let found = texts.find(|text| rest.starts_with(text.as_bytes()));
-        self.at += found.map_or(0, str::len);
-        found.is_some()
     }
 
     /// Past a string without escapes whose opening quote is here: where what it says begins and ends. None, and nothing

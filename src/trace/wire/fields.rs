@@ -41,6 +41,8 @@ pub struct Fields<'a, const N: usize> {
     pub twice: Option<(usize, &'a str)>,
     /// The hash of the field that is hashed, if it was read.
     pub hash: Option<u128>,
+    /// Which of the known errors the line says, if it was found by its words.
+    pub known_error: Option<usize>,
 }
 
 /// Of an object's fields, a bit each.
@@ -69,6 +71,7 @@ impl<'a, const N: usize> Fields<'a, N> {
             unknown: 0,
             twice: None,
             hash: None,
+            known_error: None,
         }
     }
 
@@ -76,7 +79,7 @@ impl<'a, const N: usize> Fields<'a, N> {
     #[inline]
     pub fn clear(&mut self) {
         self.is = Is::default();
-        (self.unknown, self.twice, self.hash) = (0, None, None);
+        (self.unknown, self.twice, self.hash, self.known_error) = (0, None, None, None);
     }
 
     /// The JSON text of a field; none where it is absent or `null`. Of wordy ones a known form

@@ -13,15 +13,14 @@ use crate::trace::wire::names::{LINE_FIELDS, LineFields, NAMES};
 pub struct Lines<'a, 'f> {
     cursor: Cursor<'a>,
     fields: Fields<'a, LINE_FIELDS>,
-    errors: KnownErrors<'a>,
     forms: &'f mut KnownForms,
 }
 
 impl<'a, 'f> Lines<'a, 'f> {
     /// The lines of `text`; `forms` are those that earlier lines had.
     pub fn new(text: &'a str, forms: &'f mut KnownForms) -> Lines<'a, 'f> {
-        let (cursor, fields) = (Cursor::new(text), Fields::new(text));
-        Lines { cursor, fields, errors: KnownErrors::default(), forms }
+        forms.errors.begin_text();
+        Lines { cursor: Cursor::new(text), fields: Fields::new(text), forms }
     }
 
     /// Whether there are no more.
@@ -54,9 +53,9 @@ impl<'a, 'f> Lines<'a, 'f> {
     pub fn parse(&mut self, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
         let start = self.cursor.offset();
         self.fields.clear();
-        let accepted = self.forms.accept(&mut self.cursor, &self.errors, &mut self.fields);
+        let accepted = self.forms.accept(&mut self.cursor, &mut self.fields);
         match accepted.and_then(|()| self.cursor.end_line(start)) {
-            Some(line) => (line, Lowering::of(line).line(&self.fields, &mut self.errors, listener)),
+            Some(line) => (line, Lowering::of(line).line(&self.fields, &mut self.forms.errors, listener)),
             None => self.parse_new(start, listener),
         }
     }
@@ -71,11 +70,11 @@ impl<'a, 'f> Lines<'a, 'f> {
         match accepted.and_then(|()| self.cursor.end_line(start)) {
             Some(line) => {
                 self.forms.learn(&self.fields, start, end);
-                (line, Lowering::of(line).line(&self.fields, &mut self.errors, listener))
+                (line, Lowering::of(line).line(&self.fields, &mut self.forms.errors, listener))
             }
             None => {
                 let line = self.cursor.take_line(start);
-                (line, slowly(line, &mut self.errors, listener))
+                (line, slowly(line, &mut self.forms.errors, listener))
             }
         }
     }
@@ -100,7 +99,7 @@ pub(super) fn parse_slowly(line: &str) -> Outcome<Parsed<'_>> {
 }
 
 #[cold]
-fn slowly<'a>(line: &'a str, known: &mut KnownErrors<'a>, listener: &mut impl Listener<'a>) -> Outcome<u32> {
+fn slowly<'a>(line: &'a str, known: &mut KnownErrors, listener: &mut impl Listener<'a>) -> Outcome<u32> {
     let lowering = Lowering::of(line);
     if let Some(place) = scan::too_deep(line) {
         let message = format!("the line nests deeper than {} levels", scan::MAX_DEPTH);

@@ -35,9 +35,9 @@ pub fn hash_of_line(line: &str) -> u32 {
 }
 
 /// What lowering a line adds to on its way.
-struct Beside<'a, 'k> {
+struct Beside<'k> {
     unknown_fields: u32,
-    known: &'k mut KnownErrors<'a>,
+    known: &'k mut KnownErrors,
 }
 
 /// Turns the fields of `line` into what they mean.
@@ -58,7 +58,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn line(
         self,
         fields: &Fields<'a, LINE_FIELDS>,
-        known: &mut KnownErrors<'a>,
+        known: &mut KnownErrors,
         listener: &mut impl Listener<'a>,
     ) -> Outcome<u32> {
         let mut beside = Beside { unknown_fields: fields.unknown, known };
@@ -86,7 +86,7 @@ impl<'a> Lowering<'a> {
     fn both(
         self,
         fields: &Fields<'a, LINE_FIELDS>,
-        beside: &mut Beside<'a, '_>,
+        beside: &mut Beside<'_>,
         listener: &mut impl Listener<'a>,
     ) -> Outcome<()> {
         let mut call = self.call(fields)?;
@@ -121,14 +121,14 @@ impl<'a> Lowering<'a> {
     }
 
     #[inline(always)]
-    fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<AnswerLine<'a>> {
+    fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'_>) -> Outcome<AnswerLine<'a>> {
         let answer = self.answer(fields, beside)?;
         let tool = self.text_of(fields, TOOL)?;
         Ok(AnswerLine { line: self.line, run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
     }
 
     #[inline(always)]
-    fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<RecordedAnswer> {
+    fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'_>) -> Outcome<RecordedAnswer> {
         let reply = self.reply(fields, beside)?;
         Ok(RecordedAnswer {
             to: self.word(fields, ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
@@ -146,7 +146,7 @@ impl<'a> Lowering<'a> {
     /// What tells the line from others that say the same: of an imported one its row, for its place alone differs from
     /// that of a row which says the same. No import writes fields that nobody knows.
     #[inline(always)]
-    fn line_hash(self, fields: &Fields<'a, LINE_FIELDS>, beside: &Beside<'a, '_>) -> u32 {
+    fn line_hash(self, fields: &Fields<'a, LINE_FIELDS>, beside: &Beside<'_>) -> u32 {
         if beside.unknown_fields > 0 {
             return hash_of_line(self.line);
         }
@@ -158,7 +158,7 @@ impl<'a> Lowering<'a> {
     }
 
     #[inline(always)]
-    fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'a, '_>) -> Outcome<Reply> {
+    fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'_>) -> Outcome<Reply> {
         let error = fields.field(ERROR);
         match self.word(fields, STATUS) {
             Some("\"ok\"") => match error {
@@ -169,7 +169,7 @@ impl<'a> Lowering<'a> {
                 }
             },
             Some("\"error\"") | None if error.is_some() => {
-                let error = error.map(|raw| self.known_error(raw, beside)).transpose()?;
+                let error = error.map(|raw| self.known_error(raw, fields.known_error, beside)).transpose()?;
                 Ok(Reply::Failed(error))
             }
             Some("\"error\"") => Ok(Reply::Failed(None)),
@@ -187,9 +187,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The error that `raw` says, shared with the lines that said the same in the same words.
-    fn known_error(self, raw: &'a str, beside: &mut Beside<'a, '_>) -> Outcome<Arc<ErrorFacts>> {
-        if let Some((error, unknown_fields)) = beside.known.find(raw) {
+    /// The error that `raw` says, shared with the lines that said the same in the same words; `found` is its place among
+    /// those if it was looked for.
+    fn known_error(self, raw: &'a str, found: Option<usize>, beside: &mut Beside<'_>) -> Outcome<Arc<ErrorFacts>> {
+        let found = found.or_else(|| beside.known.find(raw));
+        if let Some((error, unknown_fields)) = found.and_then(|place| beside.known.get(place)) {
             beside.unknown_fields = beside.unknown_fields.saturating_add(unknown_fields);
             return Ok(error);
         }
