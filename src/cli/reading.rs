@@ -3,7 +3,9 @@
 
 use super::exit::Failure;
 use super::inputs::TraceInput;
+use super::output::to_stderr;
 use super::{files, inputs};
+use crate::report::text;
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger};
 use crate::trace::mapping::Mapping;
 use crate::trace::pieces::Chunks;
@@ -89,4 +91,12 @@ pub fn each_call(
     let (ledger, _) = assembler.finish(&mut closed);
     closed.drain(..).for_each(&mut each);
     Ok(ledger)
+}
+
+/// Says on standard error how many lines of the input that people call `name` were passed over, if any were.
+pub fn say_skipped(name: &str, ledger: &InputLedger) {
+    if ledger.skipped > 0 {
+        let lines = text::counted(ledger.skipped, "line", "lines");
+        to_stderr(&format!("{}: {lines} skipped\n", text::visible(name)));
+    }
 }

@@ -13,7 +13,7 @@ use super::flags::Flags;
 use super::kinds::{self, Kind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
-use super::reading::Reading;
+use super::reading::{Reading, say_skipped};
 use super::terminal::{Terminal, cores};
 use super::{files, folders, inputs, repeated};
 use crate::diagnostic::Report;
@@ -105,7 +105,7 @@ impl Stream<'_> {
             Some(failure) => self.with_next(failure),
             None => self.failed(error),
         })?;
-        say_skipped(&replayed, terminal);
+        show_skipped(&replayed, terminal);
         self.refuse_empty(&replayed)?;
         Ok(Streamed { replayed, notes, sources: self.sources.clone() })
     }
@@ -210,7 +210,7 @@ impl Stream<'_> {
 }
 
 /// The first lines that were skipped, each with its place, and how many there are; what helps is said once.
-fn say_skipped(replayed: &Replayed, terminal: &Terminal) {
+fn show_skipped(replayed: &Replayed, terminal: &Terminal) {
     let mut helps = BTreeSet::new();
     for account in replayed.inputs.iter().filter(|account| account.ledger.skipped > 0) {
         for report in &account.skipped {
@@ -221,8 +221,7 @@ fn say_skipped(replayed: &Replayed, terminal: &Terminal) {
         if more > 0 {
             to_stderr(&format!("… and {} more\n", text::count(more)));
         }
-        let lines = text::counted(account.ledger.skipped, "line", "lines");
-        to_stderr(&format!("{}: {lines} skipped\n", text::visible(&account.name)));
+        say_skipped(&account.name, &account.ledger);
     }
 }
 

@@ -227,6 +227,11 @@ fn malformed_lines_can_be_skipped_and_are_counted() {
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.contains("3 lines, 1 run, 2 calls, 2 results, 1 line skipped"), "{}", run.out);
     assert!(run.err.contains("t.jsonl:2:"), "{}", run.err);
+    for args in [&["tools", "t.jsonl", "--skip-invalid"][..], &["explain", "t.jsonl", "--call", "#2", "--skip-invalid"]]
+    {
+        let run = place.run(args);
+        assert_eq!((run.code, run.err.contains("t.jsonl: 1 line skipped\n")), (0, true), "{}", run.err);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::project::Project;
-use crate::cli::reading::{Reading, each_call};
+use crate::cli::reading::{Reading, each_call, say_skipped};
 use crate::cli::{files, folders, inputs, outputs, repeated};
 use crate::report::text;
 use crate::trace::model::Reply;
@@ -54,12 +54,13 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     for (number, path) in args.inputs.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let input = inputs::trace(path, mapping.as_ref())?;
-        each_call(number, input, args.reading.options(), &project.redaction, &|_| true, |closed| {
+        let ledger = each_call(number, input, args.reading.options(), &project.redaction, &|_| true, |closed| {
             let failed = closed.call.answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
             let count = counts.entry(closed.call.tool().to_owned()).or_default();
             count.0 += 1;
             count.1 += u64::from(failed);
         })?;
+        say_skipped(&files::display_name(path), &ledger);
     }
     let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
     if counts.is_empty() {

@@ -6,8 +6,8 @@ use super::missing::{Names, is_exactly, unknown};
 use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
 use crate::cli::flags::Flags;
-use crate::cli::reading::{Reading, each_call};
-use crate::cli::{fixtures, inputs};
+use crate::cli::reading::{Reading, each_call, say_skipped};
+use crate::cli::{files, fixtures, inputs};
 use crate::report::text;
 use crate::sim::Plan;
 use crate::trace::assemble::TracedCall;
@@ -125,7 +125,7 @@ fn in_trace(
     let mut watching = Watching::new(plan, &search.beyond, sources);
     let mut kept: Vec<Wanted> = Vec::new();
     let number = u32::try_from(number).unwrap_or(u32::MAX);
-    each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
+    let ledger = each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
         let call = &closed.call;
         let exact = search.wanted.is_some_and(|wanted| is_exactly(&closed, wanted, sources));
         let is_wanted = exact || search.wanted.is_none_or(|wanted| call.id() == Some(wanted));
@@ -135,6 +135,7 @@ fn in_trace(
             kept.push(Wanted { exact, traced: closed.into_box(), met });
         }
     })?;
+    say_skipped(&files::display_name(input), &ledger);
     for Wanted { exact, traced, met } in kept {
         let recorded = watching.finish(&traced, met);
         let call = traced.call;
