@@ -8,7 +8,7 @@ use super::text;
 const GAP: u16 = 2;
 
 /// Characters behind which a name may be broken.
-const JOINTS: [char; 4] = ['/', '-', '_', '.'];
+const JOINTS: [char; 6] = ['/', '-', '_', '.', ',', '{'];
 
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +158,9 @@ mod tests {
         let header = cells(&["", "study/retry-everything", "standard"]);
         let table = render(&header, &rows, &[Align::Left; 3], 50);
         assert!(table.starts_with("         study/retry-       standard\n         everything\n"), "{table}");
+        let rows = [cells(&["ledger", r#"payments.issue_refund{"amount":4200,"order":"o_91"}"#])];
+        let table = render(&[], &rows, &[Align::Left; 2], 32);
+        assert_eq!(table, "ledger  payments.issue_refund{\n        \"amount\":4200,\n        \"order\":\"o_91\"}");
     }
 
     #[test]

@@ -79,17 +79,24 @@ impl<'a> Drawing<'a> {
         let labels = diagnostic
             .labels
             .iter()
-            .filter(|label| window.start <= label.span.start && label.span.start <= window.end)
-            .map(|label| {
+            .enumerate()
+            .filter(|(_, label)| window.start <= label.span.start && label.span.start <= window.end)
+            .map(|(n, label)| {
                 let span = drawn.span(&label.span);
                 let said = (!label.text.is_empty()).then(|| text::visible(&label.text).into_owned());
-                LabeledSpan::new(said, span.start, span.len())
+                // What is drawn together is headed by the first of all, what is drawn apart by its own.
+                match n {
+                    0 => LabeledSpan::new_primary_with_span(said, span),
+                    _ => LabeledSpan::new_with_span(said, span),
+                }
             })
             .collect();
-        let (line, column) = source.place(first.span.start);
+        let places =
+            diagnostic.labels.iter().map(|label| (drawn.span(&label.span).start, source.place(label.span.start)));
+        let places = std::iter::once((0, source.place(first.span.start))).chain(places).collect();
         let (first_line, _) = source.place(window.start);
         let name = text::visible(&source.name).into_owned();
-        let text = Text { name, drawn: drawn.text, first_line, line, column };
+        let text = Text { name, drawn: drawn.text, first_line, places };
         Drawing { diagnostic, message, text: Some(text), labels }
     }
 }
@@ -135,9 +142,16 @@ struct Text {
     drawn: String,
     /// Of the drawn text's first line, from 1.
     first_line: usize,
-    /// Of the first label, from 1.
-    line: usize,
-    column: usize,
+    /// Line and column of each label, from 1, by where it is drawn; the first one's stand before all.
+    places: Vec<(usize, (usize, usize))>,
+}
+
+impl Text {
+    /// Line and column from 0 of the label that is drawn at `at`, else of the first.
+    fn place(&self, at: usize) -> (usize, usize) {
+        let label = self.places.iter().rev().find(|(drawn, _)| *drawn == at).or(self.places.first());
+        label.map_or((0, 0), |(_, (line, column))| (line - 1, column - 1)) // both are counted from 1
+    }
 }
 
 impl SourceCode for Text {
@@ -150,7 +164,7 @@ impl SourceCode for Text {
         let seen = self.drawn.as_bytes().read_span(span, before, after)?;
         // Without context miette asks for the place that it names in the header; the window may begin mid-line.
         let (line, column) = match before + after {
-            0 => (self.line - 1, self.column - 1),
+            0 => self.place(span.offset()),
             _ => (seen.line() + self.first_line - 1, seen.column()),
         };
         let contents = MietteSpanContents::new_named(

@@ -95,3 +95,11 @@ fn errors_and_warnings_are_counted() {
     };
     assert_eq!(tally([&report]), "2 errors, 1 warning");
 }
+
+#[test]
+fn places_that_are_drawn_apart_have_a_head_each() {
+    let source = Source::whole("p.yaml", format!("first: 1\n{}  last: 2\n", "-\n".repeat(20)));
+    let at = source.text.find("last").unwrap();
+    let page = drawn(source, Diagnostic::error("x", "m").at(0..5, "here").at(at..at + 4, "there"));
+    assert!(page.contains("[p.yaml:1:1]") && page.contains("[p.yaml:22:3]"), "{page}");
+}
