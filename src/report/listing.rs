@@ -112,7 +112,7 @@ pub struct Group {
     pub detail: Box<Detail>,
     /// Where that stands.
     shown: (Place, u64),
-    /// The first ones of all, by where they stand, with their references.
+    /// The first ones of all, by where they stand, with their references; in the end with names that are theirs alone.
     members: Vec<((Place, u64), String)>,
     /// What stands behind this is none of them.
     until: Option<(Place, u64)>,
@@ -225,6 +225,13 @@ impl Listing {
     pub fn into_groups(self) -> Vec<Group> {
         let groups = self.groups.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut groups: Vec<Group> = groups.kinds.into_values().chain(groups.intents.into_values()).collect();
+        // A reference is a call's own name in its input alone.
+        let sources = &self.selection.sources;
+        if sources.name(1).is_some() {
+            for ((place, _), name) in groups.iter_mut().flat_map(|group| &mut group.members) {
+                *name = sources.say(*place);
+            }
+        }
         groups.sort_by_cached_key(Group::order);
         groups
     }
@@ -326,8 +333,7 @@ impl Group {
 
     /// The calls that went the same way as the one shown.
     pub fn alike(&self) -> Alike {
-        let shown = self.detail.call.reference();
-        let others = self.members.iter().map(|(_, reference)| reference).filter(|reference| **reference != shown);
+        let others = self.members.iter().filter(|(place, _)| *place != self.shown).map(|(_, name)| name);
         let others: Vec<String> = others.take(OTHERS).cloned().collect();
         let more = self.count.saturating_sub(1 + others.len() as u64);
         Alike { others, more, several_intents: self.intent.is_none() }
@@ -460,6 +466,24 @@ mod tests {
         let counts: Vec<_> = groups.iter().map(|group| (group.count, group.alike().several_intents)).collect();
         assert_eq!(counts, [(3, true)]);
         assert_eq!(take(FindingId::Unclassified, [1, 2, 1]).len(), 2, "another count is another claim");
+    }
+
+    #[test]
+    fn calls_of_several_inputs_are_told_apart_though_they_share_a_reference() {
+        let alike = |names: &[&str], inputs: [u32; 3]| {
+            let sources = Sources::new(names.iter().map(|name| (*name).to_owned()));
+            let listing = Listing::new(Selection { sources, ..Selection::default() });
+            for (number, input) in (1..).zip(inputs) {
+                let mut call = call(number, "a", Reply::Failed(None));
+                (call.place.input, call.number_in_run) = (input, 1);
+                listing.take(&call, 7, &[], std::iter::empty(), &mut Forms::default());
+            }
+            let group = listing.into_groups().remove(0);
+            (group.count, group.alike().others)
+        };
+        let others = vec!["b.jsonl:2".to_owned(), "b.jsonl:3".to_owned()];
+        assert_eq!(alike(&["a.jsonl", "b.jsonl"], [0, 1, 1]), (3, others));
+        assert_eq!(alike(&["a.jsonl"], [0; 3]).1, ["#1", "#1"]);
     }
 
     #[test]
