@@ -8,6 +8,7 @@ use super::rows::PlaybookRows;
 use crate::diagnostic::{Diagnostic, Report};
 use crate::golden::{Because, Comparison, PartChange, RowChange};
 use crate::playbook::Loaded;
+use crate::playbook::model::Playbook;
 
 /// More places than this tell nobody anything.
 const MOST: usize = 3;
@@ -21,6 +22,8 @@ pub struct Cause {
     pub row: String,
     /// What the playbook does about the verdict that the run had reached.
     pub compensation: Option<&'static str>,
+    /// What led to it, where that is no verdict of the playbook.
+    pub because: Option<String>,
 }
 
 /// The lines that `comparison` comes from; none where the playbook has none to show.
@@ -38,9 +41,14 @@ pub fn cause(loaded: &Loaded, rows: Option<&PlaybookRows>, comparison: &Comparis
     for (_, (span, text)) in labels.into_iter().take(MOST) {
         said = said.at(span, text);
     }
-    let verdict = run.and_then(|run| loaded.playbook.verdicts.iter().find(|verdict| *verdict.name == *run.verdict));
-    let compensation = verdict.map(|verdict| verdict.then.as_str());
-    Some(Cause { report: Report::one(Arc::clone(&loaded.places.source), said), row, compensation })
+    let compensation = compensation(&loaded.playbook, run);
+    Some(Cause { report: Report::one(Arc::clone(&loaded.places.source), said), row, compensation, because: None })
+}
+
+/// What the playbook does about the verdict that a run had reached.
+pub(super) fn compensation(playbook: &Playbook, run: Option<&Because>) -> Option<&'static str> {
+    let verdict = playbook.verdicts.iter().find(|verdict| run.is_some_and(|run| *verdict.name == *run.verdict));
+    verdict.map(|verdict| verdict.then.as_str())
 }
 
 /// A place in the playbook with what is said of it, behind the name of its row.

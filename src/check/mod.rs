@@ -2,6 +2,7 @@
 
 mod case;
 mod cause;
+mod facts;
 mod pool;
 mod report;
 mod rows;
@@ -10,6 +11,7 @@ mod tests;
 
 pub use case::{Case, CaseResult, Diverged, GoldenState, Id, body_of, check_one};
 pub use cause::{Cause, cause, row_places};
+pub use facts::cause_in_facts;
 pub use pool::map;
 pub use report::{CheckReport, Counts, Verdict};
 pub use rows::{PlaybookRows, row_changes};

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::exit::Failure;
 use super::workspace::{Used, Workspace};
-use crate::check::{Case, Cause, CheckReport, Id, cause, check_one, map, row_changes};
+use crate::check::{Case, Cause, CheckReport, Id, cause, cause_in_facts, check_one, map, row_changes};
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::model::Fixture;
 use crate::sim::Simulator;
@@ -87,7 +87,8 @@ pub fn check(
     let rows = row_changes(lock.as_ref(), &playbooks, everything);
     let orphans = if everything { orphans(workspace, &all, &used)? } else { Vec::new() };
     let report = CheckReport { results, orphans, rows, ended_early };
-    Ok(Checked { causes: causes(&report, &used), used, report })
+    let causes = causes(workspace, &fixtures, &report, &used)?;
+    Ok(Checked { causes, used, report })
 }
 
 /// The golden of a case. One that is no text is a finding about this case, as one that is no golden is.
@@ -193,16 +194,35 @@ fn orphans(
     Ok(orphans.map(|id| workspace.name(&workspace.golden(id).accepted)).collect())
 }
 
-fn causes(report: &CheckReport, used: &BTreeMap<String, Used>) -> BTreeMap<Id, Cause> {
+/// What each result that diverges comes from: rows that changed; where none did, tool facts without which the run is as
+/// accepted; else what is in force.
+fn causes(
+    workspace: &Workspace,
+    fixtures: &[(String, Fixture)],
+    report: &CheckReport,
+    used: &BTreeMap<String, Used>,
+) -> Result<BTreeMap<Id, Cause>, Failure> {
     let mut causes = BTreeMap::new();
-    for result in &report.results {
-        let (Some(comparison), Some(used)) = (result.comparison(), used.get(&result.id.playbook)) else { continue };
-        let rows = report.rows.iter().find(|rows| rows.playbook == result.id.playbook);
-        if let Some(cause) = cause(&used.loaded, rows, comparison) {
-            causes.insert(result.id.clone(), cause);
+    let diverged = report.results.iter().filter_map(|result| Some((&result.id, result.comparison()?)));
+    let mut diverged = diverged.peekable();
+    let facts = if diverged.peek().is_some() { workspace.tools_file()? } else { None };
+    let mut simulator = Simulator::new();
+    for (id, comparison) in diverged {
+        let Some(used) = used.get(&id.playbook) else { continue };
+        let rows = report.rows.iter().find(|rows| rows.playbook == id.playbook);
+        let fixture = fixtures.iter().find(|(name, _)| *name == id.fixture);
+        let by_facts = match (&facts, fixture) {
+            (Some(file), Some((_, fixture))) if rows.is_none() => {
+                let case = Case { id: id.clone(), fixture, plan: &used.plan, golden: golden(workspace, id)? };
+                cause_in_facts(&mut simulator, &case, comparison, file)
+            }
+            _ => None,
+        };
+        if let Some(cause) = by_facts.or_else(|| cause(&used.loaded, rows, comparison)) {
+            causes.insert(id.clone(), cause);
         }
     }
-    causes
+    Ok(causes)
 }
 
 /// The number of threads: as asked for, else one a core.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::classify::Classifier;
 use crate::event::Names;
 use crate::ids::VerdictId;
-use crate::playbook::model::{Compensation, OnUnsafe, Playbook, ToolFacts, Tools, UNCLASSIFIED};
+use crate::playbook::model::{Compensation, OnUnsafe, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED};
 
 /// Everything about the playbook that a simulation needs.
 #[derive(Debug)]
@@ -45,6 +45,18 @@ impl Plan {
             tools: stronger.over(&playbook.tools),
             playbook,
         }
+    }
+
+    /// The same plan where this is known of `tool`, whatever else is said of it; none for a name that is a bad glob.
+    pub fn knowing(&self, tool: &str, facts: ToolFacts) -> Option<Plan> {
+        let row = ToolRow::new(tool, facts).ok()?;
+        Some(Plan {
+            playbook: self.playbook.clone(),
+            classifier: Arc::clone(&self.classifier),
+            names: self.playbook.names(),
+            tools: Tools::new(vec![row]).over(&self.tools),
+            ..*self
+        })
     }
 
     /// What is known of `tool`.

@@ -198,3 +198,32 @@ fn a_golden_that_was_laid_out_anew_says_the_same() {
     project.write(golden, &text);
     assert_eq!(project.run(&["check"]).code, 0);
 }
+
+#[test]
+fn tool_facts_that_changed_are_blamed_and_no_rule_is() {
+    let facts = |row: &str| format!("format: tools/1\ntools:\n  payments.issue_refund: {row}\n");
+    let project = Project::new();
+    project.write("playproof.yaml", "format: project/1\ntools: facts.yaml\n");
+    project.write("facts.yaml", &facts("{ access: write } # guessed: confirm"));
+    assert_eq!(project.run(&["check"]).code, 0);
+    let args = ["check", "standard/unkeyed-server-error-is-not-retried"];
+    for (row, underlined, said) in [
+        ("{ access: write, idempotent: true }", "true }", "with `idempotent: false` the run is as accepted"),
+        ("{ access: read }", "read }", "with `access: write` the run is as accepted"),
+    ] {
+        project.write("facts.yaml", &facts(row));
+        let page = project.run(&args).out;
+        assert!(page.contains("[facts.yaml:3:") && page.contains(said), "{page}");
+        assert!(page.contains("because no row of the playbook changed; with `"), "{page}");
+        assert!(!page.contains("playbooks/standard.yaml:"), "{page}");
+        let json = project.run(&[&args[..], &["--format", "json"]].concat()).out;
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let place = &json["results"][0]["place"];
+        assert_eq!((&place["file"], &place["row"]), (&"facts.yaml".into(), &"tool payments.issue_refund".into()));
+        let line = project.read("facts.yaml").lines().nth(2).expect("a line").to_owned();
+        let column = place["column"].as_u64().and_then(|at| usize::try_from(at - 1).ok()).expect("a number");
+        assert!(line[column..].starts_with(underlined), "{place}");
+        let wheres = page.lines().filter(|line| line.contains("refund  outcome "));
+        assert_eq!(wheres.count(), 1, "{page}");
+    }
+}

@@ -11,6 +11,7 @@ use crate::cli::playbooks::{self, Named};
 use crate::cli::project::{self, Project};
 use crate::diagnostic::{Report, Source};
 use crate::playbook::model::Tools;
+use crate::playbook::tools::{self, LoadedTools};
 
 /// The folder below the proposals in which changesets are laid out.
 pub const STAGING: &str = ".accepting";
@@ -25,6 +26,8 @@ pub struct Workspace {
     /// The playbook of fixtures that name none.
     pub(super) default: Named,
     tools: Tools,
+    /// Where they stand.
+    tools_path: Option<PathBuf>,
 }
 
 fn folder(root: &Path, named: Option<&String>, usual: &str) -> PathBuf {
@@ -83,6 +86,7 @@ impl Workspace {
             proposals: proposals(&root, project),
             default: playbooks::usual(&root, project),
             tools: playbooks::facts(None, project)?,
+            tools_path: project.tools.as_ref().map(PathBuf::from),
             root,
         })
     }
@@ -102,6 +106,15 @@ impl Workspace {
     /// The tool facts that win over every playbook's own.
     pub const fn tools(&self) -> &Tools {
         &self.tools
+    }
+
+    /// The file of these tool facts with its places, read anew; none where the project names none.
+    ///
+    /// # Errors
+    /// A file that cannot be used.
+    pub fn tools_file(&self) -> Result<Option<LoadedTools>, Failure> {
+        let source = self.tools_path.as_ref().map(|path| self.read(path)).transpose()?;
+        Ok(source.map(tools::load).transpose()?)
     }
 
     /// Tells of tool facts that are guesses, and of no other.

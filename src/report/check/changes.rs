@@ -1,5 +1,7 @@
 //! Single changes for people: the first decision that differs, divergences in columns, rows before and after.
 
+use std::collections::BTreeSet;
+
 use crate::check::{CaseResult, Cause, PlaybookRows};
 use crate::golden::{
     Because, Class, Comparison, Divergence, EventLine, FirstChange, Pair, PartChange, Place, RowChange,
@@ -42,11 +44,14 @@ pub fn first_change(first: &FirstChange, cause: Option<&Cause>, width: usize, pa
     say("golden", &side(&first.golden), false);
     say("run", &side(&first.run), true);
     let compensation = cause.and_then(|cause| cause.compensation);
+    let other = cause.and_then(|cause| cause.because.as_deref());
     match (&first.expected, &first.actual) {
         (Some(before), Some(after)) if before != after => {
             say("was", &because(before, None), false);
             say("now", &because(after, compensation), false);
+            other.iter().for_each(|other| say("because", other, false));
         }
+        _ if other.is_some() => say("because", other.unwrap_or_default(), false),
         (_, Some(after)) => say("because", &because(after, compensation), false),
         (Some(before), None) => say("was", &because(before, None), false),
         (None, None) => {}
@@ -115,7 +120,10 @@ fn one_sided(comparison: &Comparison, width: usize, palette: Palette) -> String 
 fn columns(divergences: &[&Divergence], shown: &Shown<'_>) -> String {
     let Shown { width, palette, show_args, .. } = *shown;
     let header = ["", "where", "field", "golden", "run"].map(str::to_owned);
-    let rows: Vec<Vec<String>> = divergences.iter().map(|one| divergence(one, show_args)).collect();
+    let mut seen = BTreeSet::new();
+    // A call's end and its last event say the outcome both.
+    let rows = divergences.iter().map(|one| divergence(one, show_args)).filter(|row| seen.insert(row.clone()));
+    let rows: Vec<Vec<String>> = rows.collect();
     let drawn = table::render(&header, &rows, &[Align::Left; 5], width.saturating_sub(4));
     let colour = |line: &str| {
         Class::ALL.iter().find(|class| line.starts_with(class.words())).map_or_else(
