@@ -133,3 +133,21 @@ fn a_modelled_kind_that_no_rule_names_is_warned_of() {
     let explain = place.run(&["explain", "trace.jsonl", "--call", "r1#1", "--beyond-tape", "fail:timeot"]);
     assert_eq!((explain.code, explain.err.as_str()), (0, near));
 }
+
+#[test]
+fn a_name_that_is_suggested_is_one_call_s_alone() {
+    let place = Place::with_trace();
+    place.write("other.jsonl", TRACE);
+    for (inputs, wanted, said) in [
+        (&["trace.jsonl"][..], "r1", "`r1` is a run; its calls are r1#1"),
+        (&["trace.jsonl", "other.jsonl"], "r1", "`r1` is a run; its calls are trace.jsonl:1, "),
+        (&["trace.jsonl"], "zzzz", "such as r1#1, "),
+        (&["trace.jsonl", "other.jsonl"], "nothing", "such as trace.jsonl:1, "),
+    ] {
+        let run = place.run(&[&["explain"], inputs, &["--call", wanted]].concat());
+        assert!(run.code == 2 && run.err.contains(said), "{wanted}: {}", run.err);
+        let next = run.err.lines().find_map(|line| line.trim().strip_prefix("next: playproof ")).expect("a command");
+        let words: Vec<&str> = next.split(' ').map(|word| word.trim_matches('\'')).collect();
+        assert_ne!(place.run(&words).code, 2, "{next}");
+    }
+}

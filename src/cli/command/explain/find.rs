@@ -2,7 +2,8 @@
 //! several are.
 
 use super::case::Case;
-use super::missing::{Names, is_exactly, unknown};
+use super::missing::{is_exactly, unknown};
+use super::names::Names;
 use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
 use crate::cli::flags::Flags;
@@ -129,7 +130,7 @@ fn in_trace(
         let call = &closed.call;
         let exact = search.wanted.is_some_and(|wanted| is_exactly(&closed, wanted, sources));
         let is_wanted = exact || search.wanted.is_none_or(|wanted| call.id() == Some(wanted));
-        candidates.names.remember_call(&closed);
+        candidates.names.remember_call(&closed, sources);
         let met = watching.take(&closed, is_wanted);
         if is_wanted && kept.iter().filter(|kept| kept.exact == exact).count() <= LISTED {
             kept.push(Wanted { exact, traced: closed.into_box(), met });

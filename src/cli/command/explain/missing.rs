@@ -1,11 +1,11 @@
 //! What to say where the call that is meant is not there: which name is near, or which call its lines were joined to.
 //! Finds no call that is there.
 
-use super::find::{LISTED, Search, command, inputs_of};
+use super::find::{Search, command, inputs_of};
+use super::names::Names;
 use crate::cli::exit::Failure;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, inputs};
-use crate::diagnostic::did_you_mean;
 use crate::playbook::model::Access;
 use crate::report::text;
 use crate::sim::Plan;
@@ -13,34 +13,10 @@ use crate::trace::assemble::ClosedCall;
 use crate::trace::model::Place;
 use crate::trace::origin::Sources;
 
-/// Names that are remembered, to say which is near.
-const REMEMBERED: usize = 100_000;
-
-/// The names of calls that were seen.
-#[derive(Default)]
-pub struct Names(Vec<String>);
-
-impl Names {
-    /// Remembers a name.
-    pub fn remember(&mut self, name: &str) {
-        if self.0.len() < REMEMBERED {
-            self.0.push(name.to_owned());
-        }
-    }
-
-    /// Remembers a call's reference and its own id.
-    pub fn remember_call(&mut self, closed: &ClosedCall) {
-        self.remember(&closed.call.reference());
-        if let Some(id) = closed.call.id() {
-            self.remember(id);
-        }
-    }
-}
-
 /// That traces have no such call, for a command that has not remembered what they are called: it reads them again.
 pub fn missing(search: &Search<'_>, plan: &Plan, wanted: &str) -> Failure {
     let mut names = Names::default();
-    let read = every_call(search, plan, search.reading, |_, closed| names.remember_call(closed));
+    let read = every_call(search, plan, search.reading, |sources, closed| names.remember_call(closed, sources));
     read.err().unwrap_or_else(|| unknown(search, plan, wanted, &names))
 }
 
@@ -48,7 +24,7 @@ pub fn missing(search: &Search<'_>, plan: &Plan, wanted: &str) -> Failure {
 pub fn unknown(search: &Search<'_>, plan: &Plan, wanted: &str, names: &Names) -> Failure {
     let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
     let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
-    if names.0.is_empty() {
+    if names.is_empty() {
         return failure.help("it holds no calls at all").next("playproof schema trace");
     }
     // An input that was piped is gone by now.
@@ -56,19 +32,32 @@ pub fn unknown(search: &Search<'_>, plan: &Plan, wanted: &str, names: &Names) ->
     if may_be_joined && let Ok(Some(joined)) = joined(search, plan, wanted) {
         return joined.told(search, failure, wanted);
     }
-    match did_you_mean(wanted, names.0.iter().map(String::as_str)) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
-        None => {
-            let listed: Vec<String> =
-                names.0.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
-            failure
-                .help(format!(
-                    "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
-                    listed.join(", ")
-                ))
-                .next(search.flags.after(&[&["playproof", "replay"], &inputs_of(search)[..]].concat()))
-        }
+    if let Some((calls, first)) = names.of_run(wanted) {
+        return failure.help(format!("`{wanted}` is a run; its calls are {calls}")).next(command(search, first));
     }
+    match names.near(wanted) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
+        None => failure
+            .help(format!(
+                "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
+                names.such_as()
+            ))
+            .next(search.flags.after(&[&["playproof", "replay"], &inputs_of(search)[..]].concat())),
+    }
+}
+
+/// What helps where traces have no such run, and the run that was probably meant; reads them again. Nothing where they
+/// have no runs.
+pub fn missing_run(search: &Search<'_>, plan: &Plan, wanted: &str) -> Option<(String, Option<String>)> {
+    let mut names = Names::default();
+    every_call(search, plan, search.reading, |sources, closed| names.remember_call(closed, sources)).ok()?;
+    let runs = names.some_runs()?;
+    let near = names.near_run(wanted).map(str::to_owned);
+    let help = match &near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("runs are {runs}"),
+    };
+    Some((help, near))
 }
 
 /// What became of a call that is there where no resend is joined.

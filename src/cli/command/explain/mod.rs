@@ -4,6 +4,7 @@ mod advice;
 mod case;
 mod find;
 mod missing;
+mod names;
 mod otherwise;
 mod proof;
 mod recorded;
@@ -15,5 +16,5 @@ mod truth;
 
 pub use case::Case;
 pub use find::{Search, find};
-pub use missing::missing;
+pub use missing::{missing, missing_run};
 pub use run::{Args, page, run};

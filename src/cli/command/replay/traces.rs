@@ -30,6 +30,9 @@ use crate::upstream::BeyondTape;
 /// Groups of calls that are shown unless `--all` is given.
 const SHOWN: usize = 20;
 
+/// The first line of a replay as lines.
+const FORMAT: &[u8] = b"{\"type\":\"format\",\"format\":\"replay/1\"}\n";
+
 /// Replays traces.
 pub fn run(
     args: &Args,
@@ -62,16 +65,19 @@ pub fn run(
         allow_empty: Some(args.allow_empty),
     };
     let mut written = 0;
-    if lines {
-        output.write(b"{\"type\":\"format\",\"format\":\"replay/1\"}\n")?;
-    }
     let streamed = stream.write(&plans, &watcher, project, terminal, |part: Part| {
+        // A selection that selects nothing is refused: until something is selected, nothing is said.
+        let head = if written == 0 { FORMAT } else { b"" };
         written += part.written;
-        let result = if part.lines.is_empty() { Ok(()) } else { to_stdout(&part.lines) };
+        let lines = &part.lines;
+        let result = if lines.is_empty() { Ok(()) } else { to_stdout(head).and_then(|()| to_stdout(lines)) };
         watcher.keep(part);
         result
     })?;
     refuse_empty(args, if lines { written } else { watcher.listing.calls() }, project, &plans)?;
+    if lines && written == 0 {
+        output.write(FORMAT)?;
+    }
     let groups = watcher.listing.into_groups();
     say_ambiguous(args, &groups, &sources);
     let page = Page { args, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
@@ -129,6 +135,16 @@ fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -
         && !args.inputs.iter().any(|input| input == files::STDIN)
     {
         return Err(explain::missing(&search(args, project), plan, call));
+    }
+    if let (None, Some(run), [plan, ..]) = (&args.call, &args.run, plans)
+        && !args.inputs.iter().any(|input| input == files::STDIN)
+        && let Some((help, near)) = explain::missing_run(&search(args, project), plan, run)
+    {
+        let failure = Failure::said(format!("there is no call in a run `{run}`")).help(help);
+        let mut words = vec!["playproof", "replay"];
+        words.extend(args.inputs.iter().map(String::as_str));
+        words.extend(near.iter().flat_map(|near| ["--run", near]));
+        return Err(failure.next(flags(args).after(&words)));
     }
     let said = match (&args.call, &args.run, args.only.as_deref()) {
         (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
