@@ -220,6 +220,18 @@ fn an_alias_bomb() {
 }
 
 #[test]
+fn what_is_compressed_by_something_else_says_so() {
+    let place = Place::new();
+    place.write("t.jsonl.bz2", b"BZh91AY&SY\xff");
+    for command in ["replay", "tools", "explain"] {
+        let run = place.run(&[command, "t.jsonl.bz2"]);
+        assert_eq!(run.code, 2);
+        let said = ["t.jsonl.bz2", "it is compressed by bzip2; only gzip and zstd are read", "unpack it first"];
+        assert!(said.iter().all(|said| run.err.contains(said)), "{}", run.err);
+    }
+}
+
+#[test]
 fn malformed_lines_can_be_skipped_and_are_counted() {
     let place = Place::new();
     place.write("t.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"tool\":\n{\"tool\":\"a\",\"status\":\"ok\"}\n");
