@@ -40,7 +40,7 @@ pub struct Args {
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
     let flags = Flags::default().reading(&args.reading);
-    repeated::refuse_inputs(&args.inputs, &flags, |once| {
+    repeated::refuse_inputs(&args.inputs, &flags, |once, flags| {
         let output: Vec<&str> = args.output.iter().flat_map(|output| ["-o", output.as_str()]).collect();
         flags.after(&[&["playproof", "tools"], once, &output].concat())
     })?;
