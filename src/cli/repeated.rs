@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::exit::Failure;
+use super::files;
 use super::flags::Flags;
-use super::{files, playbooks};
+use super::playbooks::{self, Meant};
 
 /// What stands for a file of which nobody knows the name.
 const FILE: &str = "FILE";
@@ -38,12 +39,15 @@ pub fn refuse_inputs(
 /// Refuses a playbook that is named again, by its name or by a path. `again` makes the command of those that are left.
 ///
 /// # Errors
-/// There is one; a project file that cannot be used.
+/// There is one; a name that nothing answers to, and what is wrong with the project.
 pub fn refuse_playbooks(named: &[String], again: impl Fn(&[&str]) -> String) -> Result<(), Failure> {
     if named.len() < 2 {
         return Ok(());
     }
-    let file_of = |name: &String| Ok(playbooks::file(name)?.map(|path| real(&path)));
+    let file_of = |name: &String| match playbooks::meant(name)? {
+        Meant::File(path) if path != Path::new(files::STDIN) => Ok(Some(real(&path))),
+        Meant::File(_) | Meant::Embedded(_) => Ok(None),
+    };
     refuse(named, "it would be shown twice", file_of, again)
 }
 

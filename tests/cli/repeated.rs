@@ -89,6 +89,9 @@ fn a_playbook_that_is_named_twice_is_refused_by_name_and_by_path() {
         }
     }
     assert_eq!(place.run(&["lint", "ours", "standard"]).code, 0, "a copy is another playbook");
+    std::fs::copy(place.path().join("playbooks/ours.yaml"), place.path().join("pb")).expect("a copy");
+    let run = place.run(&["replay", "trace.jsonl", "--playbook", "pb", "--playbook", "./pb"]).exits(2);
+    assert!(run.err.contains("`./pb` is `pb`, which is named already"), "{}", run.err);
 }
 
 #[test]
