@@ -106,8 +106,8 @@ fn a_lone_bracket_is_a_document_before_the_first_line_of_a_trace_and_a_broken_li
     for (line, document, broken) in [
         ("{", "one JSON document over many lines", "t.jsonl:2:1"),
         ("[]", "one object a line", "a line of a trace is a JSON object"),
-        ("[", "JSON", "a line of a trace is a JSON object"),
-        ("{\"foo\":1}", "none of the fields of a trace", "none of the fields of a trace"),
+        ("[", "next: jq -c '.[]' t.jsonl", "a line of a trace is a JSON object"),
+        ("{\"foo\":1}", "next: playproof schema mapping", "none of the fields of a trace"),
     ] {
         refused("t.jsonl", format!("{line}\n{good}"), &[document]);
         let next = "next: playproof replay t.jsonl --skip-invalid";
