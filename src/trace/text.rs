@@ -14,6 +14,9 @@ const AROUND: usize = 60;
 /// What some programs write before a text, and no screen shows.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// The id of a byte order mark within a text.
+pub(crate) const STRAY_MARK: &str = "byte_order_mark";
+
 /// What to do about a byte order mark within a text.
 pub(crate) const WITHOUT_MARK: &str = "it comes of joining files that begin with one each; \
                                        `sed 's/^\\xef\\xbb\\xbf//' FILE` removes all of them";
@@ -74,7 +77,7 @@ impl<'a> Foreign<'a> {
         let is_mark = self.text.get(offset..).is_some_and(|rest| rest.starts_with(BYTE_ORDER_MARK));
         let diagnostic = match error.is_eof() {
             _ if is_mark => {
-                Diagnostic::error("byte_order_mark", "a byte order mark stands within the file").help(WITHOUT_MARK)
+                Diagnostic::error(STRAY_MARK, "a byte order mark stands within the file").help(WITHOUT_MARK)
             }
             true => Diagnostic::error("cut_short", "the JSON ends before it is complete")
                 .help("the file was cut short, or is still being written"),

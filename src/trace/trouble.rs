@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::trace::redact::{REDACTED, RedactionRules};
-use crate::trace::wire::{Foreign, LineError};
+use crate::trace::wire::{LineError, OtherJson};
 
 /// Bytes that are shown on either side of what is wrong, and at most of it.
 const AROUND: usize = 60;
@@ -34,7 +34,7 @@ pub struct BadLine {
     is_hidden: bool,
     /// The line goes on behind the window.
     goes_on: bool,
-    /// No line before it in its piece could be used.
+    /// No line before it in its piece is one of a trace.
     pub is_first: bool,
 }
 
@@ -114,25 +114,26 @@ impl BadLine {
         let LineError { id, message, label, foreign, .. } = &self.error;
         let (id, message, label) = match foreign.filter(|_| first) {
             None => (*id, &**message, *label),
-            Some(Foreign::Row) => (FOREIGN_LINE, &**message, *label),
-            Some(Foreign::Document) => {
+            Some(OtherJson::Row) => (FOREIGN_LINE, &**message, *label),
+            Some(OtherJson::Document) => {
                 (FOREIGN_LINE, "this is JSON, but not one object a line", "a document begins here")
             }
         };
         let help = match id {
             FOREIGN_LINE => ONE_OBJECT_A_LINE.to_owned(),
-            _ => self.help(),
+            _ => mend(self.error.help.as_deref()),
         };
         let diagnostic = Diagnostic::error(id, message).at(self.error.span.clone(), label).help(help);
         Report::one(Arc::new(source), diagnostic)
     }
+}
 
-    fn help(&self) -> String {
-        let skip = format!("mend the line{OR_SKIP}");
-        match &self.error.help {
-            None => skip,
-            Some(help) => format!("{help} Else {skip}"),
-        }
+/// What to do about a line that cannot be used; `help` mends it, where more can be said of that.
+pub fn mend(help: Option<&str>) -> String {
+    let skip = format!("mend the line{OR_SKIP}");
+    match help {
+        None => skip,
+        Some(help) => format!("{help} Else {skip}"),
     }
 }
 

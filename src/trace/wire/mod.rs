@@ -13,7 +13,7 @@ mod tests;
 mod unfamiliar;
 
 pub use forms::KnownForms;
-pub use line::{AnswerLine, CallLine, Foreign, Line, LineError, Listener, Parsed, is_field};
+pub use line::{AnswerLine, CallLine, Line, LineError, Listener, OtherJson, Parsed, is_field};
 pub use lines::{Lines, parse_line};
 pub use lower::hash_of_line;
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};
