@@ -45,20 +45,23 @@ pub struct Memo {
 struct Asked<'a> {
     error: Option<&'a Arc<ErrorFacts>>,
     tool: Option<&'a str>,
+    rest: Rest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Rest {
     access: Access,
     idempotent: bool,
     keyed: bool,
     attempt: Option<AttemptNo>,
 }
+
 /// What was asked, and what the classifier said.
 #[derive(Debug)]
 struct Known {
     error: Option<Arc<ErrorFacts>>,
     tool: Option<Box<str>>,
-    access: Access,
-    idempotent: bool,
-    keyed: bool,
-    attempt: Option<AttemptNo>,
+    rest: Rest,
     said: Classification,
 }
 
@@ -70,15 +73,14 @@ impl Memo {
             self.known.clear();
         }
         let Failed { error, tool, facts, keyed, attempt } = *failed;
-        let asked = Asked {
-            error,
-            tool: classifier.asks_for_tools().then_some(tool),
+        let rest = Rest {
             access: facts.access,
             idempotent: facts.idempotent,
             keyed,
             attempt: classifier.asks_for_attempts().then_some(attempt),
         };
-        let key = asked.key();
+        let asked = Asked { error, tool: classifier.asks_for_tools().then_some(tool), rest };
+        let key = FixedState::default().hash_one(asked);
         if let Some(known) = self.known.get(&key).filter(|known| known.asked() == asked) {
             return known.said;
         }
@@ -91,26 +93,13 @@ impl Memo {
     }
 }
 
-impl Asked<'_> {
-    fn key(&self) -> u64 {
-        FixedState::default().hash_one(self)
-    }
-}
-
 impl Known {
     fn new(asked: Asked<'_>, said: Classification) -> Known {
-        let Asked { error, tool, access, idempotent, keyed, attempt } = asked;
-        Known { error: error.map(Arc::clone), tool: tool.map(Into::into), access, idempotent, keyed, attempt, said }
+        let Asked { error, tool, rest } = asked;
+        Known { error: error.map(Arc::clone), tool: tool.map(Into::into), rest, said }
     }
 
     fn asked(&self) -> Asked<'_> {
-        Asked {
-            error: self.error.as_ref(),
-            tool: self.tool.as_deref(),
-            access: self.access,
-            idempotent: self.idempotent,
-            keyed: self.keyed,
-            attempt: self.attempt,
-        }
+        Asked { error: self.error.as_ref(), tool: self.tool.as_deref(), rest: self.rest }
     }
 }

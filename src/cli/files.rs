@@ -213,6 +213,7 @@ pub fn unreadable(name: &str, error: &io::Error) -> Failure {
         ErrorKind::NotFound => failure.help("paths are taken from the working directory"),
         ErrorKind::PermissionDenied => failure.help("make it readable for this user, or pipe it in and name it `-`"),
         ErrorKind::IsADirectory => a_directory(name),
+        ErrorKind::Unsupported => failure.help("unpack it first, or pipe it in unpacked and name it `-`"),
         ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => cut_short(failure, name),
         _ => failure,
     }

@@ -29,7 +29,7 @@ pub struct Reading {
     #[arg(long)]
     pub skip_invalid: bool,
 
-    /// For how many later calls a call waits for its results
+    /// A call takes no more results once this many calls have come after it
     #[arg(long, value_name = "CALLS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub reorder_window: u64,
 }

@@ -18,7 +18,7 @@ use super::terminal::{Terminal, cores};
 use super::{files, folders, inputs, repeated};
 use crate::diagnostic::Report;
 use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
-use crate::report::overview::InputNote;
+use crate::report::overview::{self, InputNote};
 use crate::report::{diagnostic, text};
 use crate::sim::Plan;
 use crate::trace::origin::Sources;
@@ -194,8 +194,11 @@ impl Stream<'_> {
                     .help(format!("was it written to the end?{}", flag.trim_start_matches(';')));
                 if flag.is_empty() { failure } else { failure.next(self.again("--allow-empty")) }
             }
-            (lines, 0) => refused(format!("no calls in {}", text::counted(lines, "line", "lines")))
-                .help(format!("a call is a line with `tool`{flag}")),
+            (lines, 0) => {
+                let odd = overview::unfamiliar(&account.firsts).into_iter().map(|said| format!("; {said}"));
+                refused(format!("no calls in {}", text::counted(lines, "line", "lines")))
+                    .help(format!("a call is a line with `tool`{flag}{}", odd.collect::<String>()))
+            }
             (_, results) => refused(format!("{}, but no calls", text::counted(results, "result", "results")))
                 .help(format!("a result belongs to a call before it{flag}")),
         }

@@ -330,9 +330,9 @@ fn a_stronger_row_wins_with_what_it_says_and_leaves_the_rest_as_it_was() {
 fn a_guess_that_nobody_confirmed_declares_nothing() {
     let text = "format: tools/1\ntools:\n  get: { access: read } # guessed: confirm (1 call)\n  pay: # guessed: confirm\n    \
                 access: write\n    idempotent: true\n  see: { access: read }\n  # guessed: confirm\n  put: { access: write }\n  \
-                log:\n    access: read # guessed: confirm";
+                log:\n    access: read # guessed: confirm\n  ask: { access: read } #Guessed:  CONFIRM";
     let file = tools::parse(Source::whole("t", text)).expect("tools");
-    assert_eq!(file.guessed, 3);
+    assert_eq!(file.guessed, 4);
     let declared: Vec<&str> = file.tools.rows().iter().map(|row| row.pattern.as_str()).collect();
     assert_eq!(declared, ["see", "put"]);
     assert_eq!(file.tools.facts("get"), crate::playbook::model::ToolFacts::ASSUMED);

@@ -32,5 +32,12 @@ pub fn parse(source: Arc<Source>) -> Result<ToolsFile, Report> {
 fn is_guessed(text: &str, places: &ToolPlaces) -> bool {
     let last = places.facts.iter().map(|(_, span)| span.end).max().unwrap_or(places.name.end);
     let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at);
-    text.get(places.name.start..end).is_some_and(|row| row.contains(GUESSED))
+    text.get(places.name.start..end).is_some_and(|row| row.lines().any(has_mark))
+}
+
+/// Whether a line has the mark, however people have spaced and spelt it.
+fn has_mark(line: &str) -> bool {
+    let Some((_, comment)) = line.split_once('#') else { return false };
+    let words = |text: &str| text.to_lowercase().replace(['#', ' ', '\t'], "");
+    words(comment).contains(&words(GUESSED))
 }

@@ -302,11 +302,11 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
         match raw {
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
-                let (mut calls, mut forms) = (self.spare.calls(), self.spare.forms());
+                let (mut calls, mut learnt) = (self.spare.calls(), self.spare.learnt());
                 let redaction = &self.options.redaction;
-                let digest = read::digest_into(&piece, redaction, &mut calls, &mut forms, self.spare.entries());
+                let digest = read::digest_into(&piece, redaction, &mut calls, &mut learnt, self.spare.entries());
                 self.spare.keep_calls(calls);
-                self.spare.keep_forms(forms);
+                self.spare.keep_learnt(learnt);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
                 }

@@ -217,8 +217,10 @@ impl<S: Stages> Shared<'_, S> {
     fn change(&self, change: impl FnOnce(&mut State<S>)) {
         let mut state = self.lock();
         change(&mut state);
-        if state.idle > 0 {
-            self.changed.notify_all(); // the system is asked each time, so not where nobody would hear it
+        let heard = state.idle > 0;
+        drop(state);
+        if heard {
+            self.changed.notify_all(); // the system is asked each time, so not where nobody waits
         }
     }
 

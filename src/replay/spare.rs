@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::trace::assemble::TracedCall;
 use crate::trace::read::{self, Entry, Spares};
-use crate::trace::wire::KnownForms;
+use crate::trace::wire::Learnt;
 
 /// Calls that a piece of an input usually has at most.
 const CALLS_A_PIECE: usize = 512;
@@ -21,7 +21,7 @@ pub(super) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
     entries: Mutex<Vec<Vec<Entry>>>,
     calls: Mutex<Spares>,
-    forms: Mutex<Vec<KnownForms>>,
+    learnt: Mutex<Vec<Learnt>>,
 }
 
 impl Spare {
@@ -42,13 +42,13 @@ impl Spare {
         calls.split_off(keep)
     }
 
-    /// The forms that some thread's lines had.
-    pub(super) fn forms(&self) -> KnownForms {
-        lock(&self.forms).pop().unwrap_or_default()
+    /// What some thread has learnt of its lines.
+    pub(super) fn learnt(&self) -> Learnt {
+        lock(&self.learnt).pop().unwrap_or_default()
     }
 
-    pub(super) fn keep_forms(&self, forms: KnownForms) {
-        lock(&self.forms).push(forms);
+    pub(super) fn keep_learnt(&self, learnt: Learnt) {
+        lock(&self.learnt).push(learnt);
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {

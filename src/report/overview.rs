@@ -132,7 +132,7 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
 }
 
 /// The first of the types and of the fields that nobody knows, with its place and what was probably meant.
-fn unfamiliar(firsts: &Firsts) -> Vec<String> {
+pub fn unfamiliar(firsts: &Firsts) -> Vec<String> {
     let firsts = [("type", &firsts.kind), ("field", &firsts.field)].into_iter();
     let firsts = firsts.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
     let said = |(what, line, first): (&str, &u64, &Unfamiliar)| {

@@ -100,6 +100,9 @@ pub struct CallTexts<'a> {
     pub token: Option<&'a str>,
 }
 
+/// Of a call's texts, so many bytes are brought near at once: most are shorter, and what is far behind comes too soon.
+const FETCHED: usize = 512;
+
 /// Texts take up a multiple of this.
 const ROUND: usize = 128;
 
@@ -109,7 +112,7 @@ const ID: usize = 2;
 const KEY: usize = 3;
 const TOKEN: usize = 4;
 const EVIDENCE: usize = 5;
-/// The last: they are long, and seldom looked at.
+/// The last, behind the evidence: both are long, and seldom looked at.
 const ARGS: usize = 6;
 
 impl RecordedAnswer {
@@ -170,7 +173,7 @@ impl RecordedCall {
     /// Brings near where another call's texts and first answer will stand: what was not looked at of this one for
     /// thousands of calls is far, and would be waited for.
     pub(super) fn fetch_room(&mut self) {
-        fetch(self.text.as_bytes());
+        fetch(self.text.as_bytes().get(..self.text.len().min(FETCHED)).unwrap_or_default());
         if let Some(first) = self.answers.spare_capacity_mut().first() {
             fetch(first);
         }
@@ -181,9 +184,10 @@ impl RecordedCall {
         self.text.capacity()
     }
 
-    /// Brings near all its texts but the arguments; looks at none of them.
+    /// Brings near its names, the key and the reversal token; looks at none of them.
     pub fn fetch_names(&self) {
-        fetch(self.text.as_bytes().get(..self.ends[EVIDENCE] as usize).unwrap_or_default());
+        let end = (self.ends[TOKEN] as usize).min(FETCHED);
+        fetch(self.text.as_bytes().get(..end).unwrap_or_default());
     }
 
     /// Whether it has an idempotency key; does not look at it.

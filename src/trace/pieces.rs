@@ -24,13 +24,20 @@ pub enum Piece {
     },
 }
 
+/// What the first bytes of other compressed files are, and what writes them.
+const NOT_DECODED: [(&[u8], &str); 3] = [(b"\xfd7zX", "xz"), (b"BZh", "bzip2"), (b"PK\x03\x04", "zip")];
+
 /// The decoded bytes of `source`: gzip and zstd are known by their first bytes, all else is taken as it is.
 ///
 /// # Errors
-/// What `source` gives, and a decoder that cannot start.
+/// What `source` gives, a decoder that cannot start, and a source that is compressed in another way.
 pub fn decode<'a>(mut source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
     let mut magic = Vec::with_capacity(4);
     source.by_ref().take(4).read_to_end(&mut magic)?;
+    if let Some((_, writer)) = NOT_DECODED.iter().find(|(first, _)| magic.starts_with(first)) {
+        let said = format!("it is compressed by {writer}; only gzip and zstd are read");
+        return Err(io::Error::new(io::ErrorKind::Unsupported, said));
+    }
     let kind = (magic.starts_with(b"\x1f\x8b"), magic.starts_with(b"\x28\xb5\x2f\xfd"));
     let whole = io::Cursor::new(magic).chain(source);
     Ok(match kind {
@@ -208,6 +215,14 @@ mod tests {
         assert_eq!(pieces(&vec![b'x'; MAX_LINE][..]), [Piece::Lines(vec![b'x'; MAX_LINE])]);
         let endless = pieces(&vec![b'x'; MAX_LINE + 9][..]);
         assert_eq!(endless, [Piece::TooLong { start: vec![b'x'; 200], bytes: MAX_LINE as u64 + 9 }]);
+    }
+
+    #[test]
+    fn what_is_compressed_in_another_way_is_told_as_that() {
+        for (first, writer) in NOT_DECODED {
+            let error = decode(first).err().unwrap();
+            assert_eq!(error.to_string(), format!("it is compressed by {writer}; only gzip and zstd are read"));
+        }
     }
 
     #[test]

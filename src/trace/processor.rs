@@ -44,12 +44,15 @@ const LINE: usize = 64;
 pub fn fetch<T: ?Sized>(value: &T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     let start = std::ptr::from_ref(value).cast::<i8>();
-    let end = size_of_val(value);
+    let Some(last) = size_of_val(value).checked_sub(1) else { return };
     let mut offset = 0;
-    while offset < end {
+    loop {
         // SAFETY: every x86_64 has SSE; a prefetch reads nothing, and the address lies within `value`.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) }
-        offset = if offset + 1 == end { end } else { (offset + LINE).min(end - 1) }; // it may end in one line more
+        if offset == last {
+            return;
+        }
+        offset = (offset + LINE).min(last); // a value that begins within a line ends in one more
     }
 }
 

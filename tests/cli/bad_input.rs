@@ -220,6 +220,28 @@ fn an_alias_bomb() {
 }
 
 #[test]
+fn a_type_that_nobody_knows_is_named_where_there_are_no_calls() {
+    let place = Place::new();
+    place.write("t.jsonl", "{\"type\":\"toolcall\",\"tool\":\"a\",\"status\":\"ok\"}\n");
+    let run = place.run(&["replay", "t.jsonl"]);
+    assert_eq!(run.code, 2);
+    let said = ["no calls in 1 line", "unknown type `toolcall`, first in line 1, did you mean", "`tool_call`?"];
+    assert!(said.iter().all(|said| run.err.contains(said)), "{}", run.err);
+}
+
+#[test]
+fn what_is_compressed_by_something_else_says_so() {
+    let place = Place::new();
+    place.write("t.jsonl.bz2", b"BZh91AY&SY\xff");
+    for command in ["replay", "tools", "explain"] {
+        let run = place.run(&[command, "t.jsonl.bz2"]);
+        assert_eq!(run.code, 2);
+        let said = ["t.jsonl.bz2", "it is compressed by bzip2; only gzip and zstd are read", "unpack it first"];
+        assert!(said.iter().all(|said| run.err.contains(said)), "{}", run.err);
+    }
+}
+
+#[test]
 fn malformed_lines_can_be_skipped_and_are_counted() {
     let place = Place::new();
     place.write("t.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"tool\":\n{\"tool\":\"a\",\"status\":\"ok\"}\n");

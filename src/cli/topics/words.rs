@@ -174,6 +174,6 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     130  interrupted (Ctrl-C)
     141  whoever read the output went away, as in `playproof replay TRACE --all | head`
 
-The worst wins: 2 over 1 over 3 over 0. It is never 0 after an error was printed.",
+The worst wins: 2 over 1 over 3 over 0. It is never 0 after an error was printed, but for lines that `--skip-invalid` passes over.",
     ),
 ];

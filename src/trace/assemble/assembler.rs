@@ -14,7 +14,7 @@ use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
 use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
-use crate::trace::assemble::joined::Joined;
+use crate::trace::assemble::joined::{Joined, Resend};
 use crate::trace::assemble::open::OpenCalls;
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::{AsIsState, half};
@@ -52,6 +52,15 @@ impl Default for AssembleOptions {
 
 /// Says whether a tool changes the upstream; unknown tools do.
 pub type Writes<'a> = dyn Fn(&str) -> bool + Sync + 'a;
+
+/// The call that a line belongs to.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    /// Its number.
+    number: u64,
+    /// What the line itself calls it by, if that was read as a further attempt of it.
+    resend: Option<Resend>,
+}
 
 /// Puts together the calls of one input.
 pub struct Assembler<'a> {
@@ -168,29 +177,24 @@ impl<'a> Assembler<'a> {
         let (run, new) = self.runs.find_or_add(marks.run, number);
         self.ledger.runs += u64::from(new);
         let late = self.see_time(run, call.at);
-        let (target, inferred) = match self.joins(call, &marks, run) {
-            Some(earlier) => (earlier, true),
-            None => (number, false),
-        };
+        let resend = self.joins(call, &marks, run).map(|of| Resend { of, at: call.at });
+        let target = Target { number: resend.map_or(number, |resend| resend.of), resend };
         if marks.id != 0 {
-            let holder = self.find(marks.id).map(|(holder, _)| holder);
-            if let Some(holder) = holder.filter(|&holder| holder != target) {
+            let holder = self.find(marks.id).map(|holder| holder.number);
+            if let Some(holder) = holder.filter(|&holder| holder != target.number) {
                 self.forget(holder);
             }
         }
-        let (line, at) = (call.place.line, call.at);
-        match inferred {
-            true => self.join(target, &marks),
-            false => self.open(traced, run, closed),
+        let line = call.place.line;
+        match resend {
+            Some(resend) => self.join(resend, &marks),
+            None => self.open(traced, run, closed),
         }
         for answer in &mut answers {
             answer.place = Place { input: self.input, line };
-            if inferred {
-                answer.started = answer.started.or(at);
-            }
         }
         for answer in answers {
-            self.attach(target, answer, inferred, late);
+            self.attach(target, answer, late);
         }
     }
 
@@ -224,21 +228,22 @@ impl<'a> Assembler<'a> {
         (failed && unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
     }
 
-    fn join(&mut self, number: u64, marks: &Marks) {
+    fn join(&mut self, resend: Resend, marks: &Marks) {
         self.ledger.joined += 1;
-        let Some(earlier) = self.open.get_mut(number) else { return };
+        let Some(earlier) = self.open.get_mut(resend.of) else { return };
         earlier.traced.story.failed_on = 0; // the next resend waits for this one's answer
         if marks.id != 0 && marks.id != earlier.traced.marks.id {
-            self.joined.add(marks.id, number);
+            self.joined.add(marks.id, resend);
         }
     }
 
-    /// The open call that answers to a label, and whether the label is that of a further attempt.
-    fn find(&self, id: u128) -> Option<(u64, bool)> {
-        let own = self.open.find(id).map(|number| (number, false));
+    /// The open call that answers to a label.
+    fn find(&self, id: u128) -> Option<Target> {
+        let own = self.open.find(id).map(|number| Target { number, resend: None });
         own.or_else(|| {
-            let number = self.joined.find(id)?;
-            self.open.get(number).is_some_and(|open| !open.forgotten).then_some((number, true))
+            let resend = self.joined.find(id)?;
+            let target = Target { number: resend.of, resend: Some(resend) };
+            self.open.get(resend.of).is_some_and(|open| !open.forgotten).then_some(target)
         })
     }
 
@@ -249,16 +254,18 @@ impl<'a> Assembler<'a> {
         answer.place.line += lines_before;
         let target = match (id, tool) {
             (0, 0) => None,
-            (0, _) => self.newest(run, tool).map(|number| (number, false)),
+            (0, _) => self.newest(run, tool).map(|number| Target { number, resend: None }),
             _ => self.find(id),
         };
-        let found = target.and_then(|(number, inferred)| Some((number, inferred, self.open.get(number)?.run)));
-        let Some((number, inferred, run)) = found else {
+        let Some((target, run)) = target.and_then(|target| Some((target, self.open.get(target.number)?.run))) else {
             self.ledger.orphans += 1;
             return;
         };
         let late = self.see_time(run, answer.at);
-        self.attach(number, answer, inferred, late);
+        if target.resend.is_some() {
+            self.joined.answer(id);
+        }
+        self.attach(target, answer, late);
     }
 
     /// Lets no later line find an open call whose label has another call now.
@@ -287,8 +294,8 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds an answer to an open call. `late` says that its line has been counted as one with a time before others.
-    fn attach(&mut self, number: u64, mut answer: RecordedAnswer, inferred: bool, late: bool) {
-        let Some(open) = self.open.get_mut(number) else {
+    fn attach(&mut self, target: Target, mut answer: RecordedAnswer, late: bool) {
+        let Some(open) = self.open.get_mut(target.number) else {
             self.ledger.orphans += 1;
             return;
         };
@@ -297,8 +304,10 @@ impl<'a> Assembler<'a> {
             self.ledger.surplus += 1;
             return;
         }
-        if inferred {
+        if let Some(resend) = target.resend {
             answer.inferred = true;
+            let sent = resend.at.filter(|_| answer.attempt.is_none_or(|attempt| attempt == 1));
+            answer.started = answer.started.or(sent);
             answer.attempt = None; // it counts the resend's attempts, not this call's
         }
         let backwards = answer.at.zip(answer.started.or(call.at)).is_some_and(|(at, start)| at < start);

@@ -2,29 +2,47 @@
 
 use std::collections::BTreeMap;
 
+use crate::time::Instant;
+
 /// Such labels, by their marks, while the earlier calls are open.
 #[derive(Debug, Default)]
 pub struct Joined {
-    calls: BTreeMap<u128, u64>,
+    calls: BTreeMap<u128, Resend>,
     labels: BTreeMap<u64, Vec<u128>>,
 }
 
+/// A call that was read as a further attempt of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resend {
+    /// The number of the earlier one.
+    pub of: u64,
+    /// When it was sent; none once that was told of its first answer.
+    pub at: Option<Instant>,
+}
+
 impl Joined {
-    /// Notes that the call labelled `id` is a further attempt of the call `number`.
-    pub fn add(&mut self, id: u128, number: u64) {
-        self.calls.insert(id, number);
-        self.labels.entry(number).or_default().push(id);
+    /// Notes that the call labelled `id` is a further attempt.
+    pub fn add(&mut self, id: u128, resend: Resend) {
+        self.calls.insert(id, resend);
+        self.labels.entry(resend.of).or_default().push(id);
     }
 
-    /// The call of which the one labelled `id` is a further attempt.
-    pub fn find(&self, id: u128) -> Option<u64> {
+    /// The call labelled `id`, if it is a further attempt of an earlier one.
+    pub fn find(&self, id: u128) -> Option<Resend> {
         self.calls.get(&id).copied()
+    }
+
+    /// Notes that the call labelled `id` has an answer: what follows was sent later.
+    pub fn answer(&mut self, id: u128) {
+        if let Some(resend) = self.calls.get_mut(&id) {
+            resend.at = None;
+        }
     }
 
     /// Drops the labels of a call that has closed.
     pub fn close(&mut self, number: u64) {
         for id in self.labels.remove(&number).unwrap_or_default() {
-            if self.calls.get(&id) == Some(&number) {
+            if self.calls.get(&id).is_some_and(|resend| resend.of == number) {
                 self.calls.remove(&id);
             }
         }

@@ -247,6 +247,22 @@ fn an_identical_call_after_a_failed_one_is_its_next_attempt_where_resends_are_jo
 }
 
 #[test]
+fn the_first_answer_to_a_resend_was_sent_with_it() {
+    let read = joining(&[
+        r#"{"tool":"pay","call_id":"1","at_ms":0}"#,
+        r#"{"call_id":"1","status":"error","at_ms":5}"#,
+        r#"{"tool":"pay","call_id":"2","at_ms":7}"#,
+        r#"{"call_id":"2","status":"error","at_ms":9}"#,
+        r#"{"call_id":"2","status":"error","at_ms":12}"#,
+        r#"{"tool":"pay","call_id":"3","at_ms":20}"#,
+        r#"{"call_id":"3","status":"ok","attempt":2,"at_ms":23}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 pay--i-i+i"]);
+    let started: Vec<_> = read.calls[0].answers.iter().map(|answer| answer.started).collect();
+    assert_eq!(started, [None, Some(crate::time::Instant::from_millis(7)), None, None], "the others were sent later");
+}
+
+#[test]
 fn resends_are_not_joined_after_a_write_with_another_key_or_before_an_answer() {
     let fail = |extra: &str| format!(r#"{{"tool":"pay","args":1{extra},"status":"error"}}"#);
     let apart = |second: &str, between: &str| shape(&joining(&[&fail(""), between, second])).len();

@@ -13,8 +13,8 @@ const MAX: usize = 8;
 /// Errors said in more bytes are not remembered.
 const MAX_RAW: usize = 4_096;
 
-/// Texts whose lines share errors. Fewer calls than usually are open are in so many, so that nobody lets go of an error
-/// that somebody else takes up at that moment: threads would wait for one another.
+/// Texts whose lines share errors. Fewer calls than usually are open are in so many, so that few let go of an error that
+/// others take up at that moment: threads would wait for one another, though nothing else would come of it.
 const TEXTS: u32 = 32;
 
 /// The latest errors of some lines.
@@ -23,7 +23,7 @@ pub struct KnownErrors {
     errors: Vec<KnownError>,
     /// The one that is forgotten next.
     oldest: usize,
-    /// Texts since the first was remembered.
+    /// Texts since the last were forgotten, the one that is read included.
     texts: u32,
 }
 
@@ -37,10 +37,10 @@ struct KnownError {
 impl KnownErrors {
     /// Lines of another text follow.
     pub(super) fn begin_text(&mut self) {
-        self.texts += 1;
-        if self.texts > TEXTS {
+        if self.texts == TEXTS {
             *self = KnownErrors::default();
         }
+        self.texts += 1;
     }
 
     /// Past the JSON text of an error that is remembered, and which one it is.
@@ -105,8 +105,14 @@ mod tests {
             }
         }
         assert_eq!(known.errors.len(), 1);
+        for _ in 0..2 {
+            known.begin_text();
+            assert!(known.find("{}").is_none());
+            known.note("{}", &Arc::default(), 0);
+            (1..TEXTS).for_each(|_| known.begin_text());
+            assert!(known.find("{}").is_some(), "each round is as long as the first");
+        }
         known.begin_text();
-        assert!(known.find("{}").is_none());
         known.note(&"x".repeat(MAX_RAW + 1), &Arc::default(), 0);
         assert!(known.errors.is_empty(), "long ones are not kept");
     }

@@ -9,12 +9,11 @@ use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{Fields, Is, bit};
 use crate::trace::wire::names::{ARGS, ERROR, LINE_FIELDS, NUMBERS, WORDS, WORDY};
 
-/// The forms of some lines, and of the arguments in them, and the errors that they said last.
+/// The forms of some lines, and of the arguments in them.
 #[derive(Debug, Default)]
 pub struct KnownForms {
     lines: Tree<Value>,
     arguments: KnownObjects,
-    pub(super) errors: KnownErrors,
 }
 
 /// What a value is, with the number of its field.
@@ -31,7 +30,12 @@ enum Value {
 impl KnownForms {
     /// Past an object of a known form, into `fields`, which must be empty, and are spoilt where there is doubt.
     #[inline]
-    pub fn accept(&mut self, cursor: &mut Cursor<'_>, fields: &mut Fields<'_, LINE_FIELDS>) -> Option<()> {
+    pub fn accept(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        errors: &KnownErrors,
+        fields: &mut Fields<'_, LINE_FIELDS>,
+    ) -> Option<()> {
         let (mut plain, mut counted) = (0, 0);
         let mut node = self.lines.first(cursor)?;
         loop {
@@ -57,7 +61,7 @@ impl KnownForms {
                         },
                         _ if number == ARGS => fields.hash = Some(self.arguments.hash(cursor, MAX_DEPTH - 1)?),
                         _ if number == ERROR => {
-                            fields.known_error = self.errors.eat(cursor);
+                            fields.known_error = errors.eat(cursor);
                             if fields.known_error.is_none() {
                                 cursor.value(MAX_DEPTH - 1)?;
                             }
@@ -128,7 +132,7 @@ mod tests {
     fn accepted(forms: &mut KnownForms, line: &str) -> Option<Vec<String>> {
         let padded = format!("{line}\n{}", " ".repeat(64)); // what is near the end of its text is parsed
         let (mut cursor, mut fields) = (Cursor::new(&padded), Fields::new(&padded));
-        forms.accept(&mut cursor, &mut fields)?;
+        forms.accept(&mut cursor, &KnownErrors::default(), &mut fields)?;
         cursor.end_line(0)?;
         let said = (0..LINE_FIELDS)
             .filter_map(|number| fields.known_word(number).or_else(|| fields.field(number)))
@@ -172,9 +176,9 @@ mod tests {
         let expected = ["1.5", r#""c\"\u00e9""#, "\"x\""].map(str::to_owned);
         assert_eq!(accepted(&mut forms, like), Some(expected.to_vec()));
         let padded = format!("{line}\n{}", " ".repeat(64));
-        let (mut cursor, mut fields) = (Cursor::new(&padded), Fields::new(&padded));
-        forms.errors.note(r#"{"kind":"5xx"}"#, &std::sync::Arc::default(), 0);
-        forms.accept(&mut cursor, &mut fields).unwrap();
+        let (mut cursor, mut fields, mut errors) = (Cursor::new(&padded), Fields::new(&padded), KnownErrors::default());
+        errors.note(r#"{"kind":"5xx"}"#, &std::sync::Arc::default(), 0);
+        forms.accept(&mut cursor, &errors, &mut fields).unwrap();
         assert_eq!(fields.known_error, Some(0));
         assert_eq!((fields.field(ERROR), fields.counted(0)), (Some(r#"{"kind":"5xx"}"#), Some(1)));
     }

@@ -8,19 +8,26 @@ use crate::trace::wire::line::{Line, Listener, Parsed};
 use crate::trace::wire::lower::{Lowering, Outcome};
 use crate::trace::wire::names::{LINE_FIELDS, LineFields, NAMES};
 
+/// What was learnt of lines, to read later ones sooner; what they say does not depend on it.
+#[derive(Debug, Default)]
+pub struct Learnt {
+    forms: KnownForms,
+    errors: KnownErrors,
+}
+
 /// Lines of a trace, one after the other: the whole interface between the reader and whatever scans JSON.
 #[derive(Debug)]
 pub struct Lines<'a, 'f> {
     cursor: Cursor<'a>,
     fields: Fields<'a, LINE_FIELDS>,
-    forms: &'f mut KnownForms,
+    learnt: &'f mut Learnt,
 }
 
 impl<'a, 'f> Lines<'a, 'f> {
-    /// The lines of `text`; `forms` are those that earlier lines had.
-    pub fn new(text: &'a str, forms: &'f mut KnownForms) -> Lines<'a, 'f> {
-        forms.errors.begin_text();
-        Lines { cursor: Cursor::new(text), fields: Fields::new(text), forms }
+    /// The lines of `text`, read with what was `learnt` of earlier ones.
+    pub fn new(text: &'a str, learnt: &'f mut Learnt) -> Lines<'a, 'f> {
+        learnt.errors.begin_text();
+        Lines { cursor: Cursor::new(text), fields: Fields::new(text), learnt }
     }
 
     /// Whether there are no more.
@@ -53,9 +60,10 @@ impl<'a, 'f> Lines<'a, 'f> {
     pub fn parse(&mut self, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
         let start = self.cursor.offset();
         self.fields.clear();
-        let accepted = self.forms.accept(&mut self.cursor, &mut self.fields);
+        let Learnt { forms, errors } = &mut *self.learnt;
+        let accepted = forms.accept(&mut self.cursor, errors, &mut self.fields);
         match accepted.and_then(|()| self.cursor.end_line(start)) {
-            Some(line) => (line, Lowering::of(line).line(&self.fields, &mut self.forms.errors, listener)),
+            Some(line) => (line, Lowering::of(line).line(&self.fields, &mut self.learnt.errors, listener)),
             None => self.parse_new(start, listener),
         }
     }
@@ -69,12 +77,12 @@ impl<'a, 'f> Lines<'a, 'f> {
         let end = self.cursor.offset();
         match accepted.and_then(|()| self.cursor.end_line(start)) {
             Some(line) => {
-                self.forms.learn(&self.fields, start, end);
-                (line, Lowering::of(line).line(&self.fields, &mut self.forms.errors, listener))
+                self.learnt.forms.learn(&self.fields, start, end);
+                (line, Lowering::of(line).line(&self.fields, &mut self.learnt.errors, listener))
             }
             None => {
                 let line = self.cursor.take_line(start);
-                (line, slowly(line, &mut self.forms.errors, listener))
+                (line, slowly(line, &mut self.learnt.errors, listener))
             }
         }
     }
@@ -86,7 +94,7 @@ impl<'a, 'f> Lines<'a, 'f> {
 /// As [`Lines::parse`].
 pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
     let mut said = None;
-    let (_, unknown_fields) = Lines::new(line, &mut KnownForms::default()).parse(&mut said);
+    let (_, unknown_fields) = Lines::new(line, &mut Learnt::default()).parse(&mut said);
     Ok(Parsed { unknown_fields: unknown_fields?, line: said.unwrap_or(Line::Other) })
 }
 
