@@ -48,6 +48,7 @@ fn standard_input_is_read_once() {
         ("impact - - --candidate reversing", "standard input is named twice", "impact - --candidate reversing"),
         ("replay - --playbook -", "standard input is wanted twice", "replay FILE --playbook -"),
         ("explain - --tools -", "standard input is wanted twice", "explain FILE --tools -"),
+        ("import - --map - -o t.jsonl", "standard input is wanted twice", "import FILE -o t.jsonl --map -"),
         ("mine - --map -", "standard input is wanted twice", "mine FILE --map -"),
         ("mine - --tools -", "standard input is wanted twice", "mine FILE --tools -"),
         ("impact - --candidate -", "standard input is wanted twice", "impact FILE --candidate -"),
