@@ -164,9 +164,13 @@ pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<()
         return Err(drafted.help(format!("{how}; `playproof init --from` drafts one")));
     }
     let each = if is_array { "'.[]'" } else { "." };
+    let target = match (file.strip_suffix(".json"), file.strip_suffix(".jsonl").unwrap_or(file)) {
+        (Some(stem), _) => format!("{stem}.jsonl"),
+        (None, stem) => format!("{stem}.lines.jsonl"),
+    };
     Err(failure
         .help("`jq -c` writes each object in one line; a mapping (`--map`) with `records` reads it as it is")
-        .next(format!("jq -c {each} {} > {}", shell_word(file), shell_word(&format!("{file}l")))))
+        .next(format!("jq -c {each} {} > {}", shell_word(file), shell_word(&target))))
 }
 
 /// The name of a two-byte encoding, as `iconv` knows it.
@@ -179,12 +183,13 @@ pub fn utf_16(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether the first line only begins a document.
+/// Whether the first line only begins a document, and is no broken line before those of a trace.
 fn is_over_many_lines(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-    let Some(end) = start.iter().position(|byte| *byte == b'\n') else { return false };
-    let first = start.get(..end).unwrap_or_default().trim_ascii_end();
-    matches!(first, b"{" | b"[" | b"[{")
+    let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let (Some(b"{" | b"[" | b"[{"), Some(second)) = (lines.next(), lines.next()) else { return false };
+    let closes = lines.next().is_some_and(|third| third.starts_with(b"]")); // a row of a document may look like a line
+    closes || !looks_like_a_trace(second)
 }
 
 /// Whether a document has the key `tool` so deep inside brackets, as rows of our own format have it.
@@ -264,14 +269,20 @@ mod tests {
         assert!(refused(b"[\n  {\"tool\": \"a\"}\n]", false) && refused(b"{\n  \"tool\": \"a\"\n}", false));
         assert!(!refused(b"[\n  {\"tool\": \"a\"}\n]", true), "a mapping reads it");
         assert!(!refused(b"{\"tool\":\"a\"}\n", false));
+        for broken in ["[", "{"] {
+            let text = format!("{broken}\n{{\"tool\":\"a\"}}\n{{\"tool\":\"b\"}}\n");
+            assert!(!refused(text.as_bytes(), false), "a broken line of a trace: its parser tells it");
+        }
     }
 
     #[test]
     fn rows_of_our_own_in_too_many_lines_are_put_into_one_each_and_others_are_mapped() {
-        let next = |start: &str| match refuse_unreadable("x.json", start.as_bytes(), false) {
+        let next_of = |name: &str, start: &str| match refuse_unreadable(name, start.as_bytes(), false) {
             Err(Failure::Reports { next, .. }) => next.unwrap_or_default(),
             _ => String::new(),
         };
+        let next = |start: &str| next_of("x.json", start);
+        assert_eq!(next_of("x.jsonl", "{\n \"tool\": 1\n}"), "jq -c . x.jsonl > x.lines.jsonl");
         assert_eq!(next("[\n {\"a\": \"\\\"{\", \"tool\": 1}\n]"), "jq -c '.[]' x.json > x.jsonl");
         assert_eq!(next("{\n \"tool\": 1\n}"), "jq -c . x.json > x.jsonl");
         for foreign in ["{\n \"calls\": [{\"tool\": 1}]\n}", "[\n {\"name\": \"tool\"}\n]", "{\n \"a\": \"\\\""] {
