@@ -17,7 +17,8 @@ use crate::trace::toolfacts::{ToolCount, render};
 #[command(after_help = "\
 Each access is a guess from the tool's name, marked `# guessed: confirm`. A row says nothing until its mark is taken
 away: its tool counts as a write that must not be repeated. What a row says wins over the playbook's own tool facts;
-what it leaves out stays as the playbook says. In either file a row of the tool's own name speaks before any glob.
+every row says its access, and what else it leaves out stays as the playbook says. In either file a row of the tool's
+own name speaks before any glob.
 
 Example:
   playproof tools trace.jsonl -o tools.yaml
