@@ -24,14 +24,22 @@ pub struct Source {
     pub first_line: usize,
     /// The characters before the text in its first line, so that columns stay true; 0 for whole sources.
     pub first_column: usize,
-    /// The last line of the text goes on behind it.
+    /// The first line of the text begins before it, and that is to be seen.
+    pub begins_before: bool,
+    /// The last line of the text goes on behind it, and that is to be seen.
     pub goes_on: bool,
 }
 
 impl Source {
     /// A whole source.
     pub fn whole(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
-        Arc::new(Source { name: name.into(), text: text.into(), first_line: 1, first_column: 0, goes_on: false })
+        Source::lines(name, text, 1)
+    }
+
+    /// Whole lines of a source, the first of them with this number.
+    pub fn lines(name: impl Into<String>, text: impl Into<String>, first_line: usize) -> Arc<Source> {
+        let (name, text) = (name.into(), text.into());
+        Arc::new(Source { name, text, first_line, first_column: 0, begins_before: false, goes_on: false })
     }
 
     /// Line and column (both from 1, the column counts characters) of byte `offset` of the text.
@@ -196,8 +204,7 @@ mod tests {
 
     #[test]
     fn a_place_counts_characters_and_keeps_the_window_s_line() {
-        let source =
-            Source { name: "t".into(), text: "é: 1\nb: 2".into(), first_line: 7, first_column: 0, goes_on: false };
+        let source = Source::lines("t", "é: 1\nb: 2", 7);
         assert_eq!(source.place(2), (7, 2));
         assert_eq!(source.place(6), (8, 1));
         assert_eq!(source.place(999), (8, 5));

@@ -38,9 +38,20 @@ impl Flags {
         self.with("--beyond-tape", beyond::word(beyond).as_deref())
     }
 
-    /// Whether one of them reads standard input.
-    pub fn read_stdin(&self) -> bool {
-        self.0.iter().any(|word| word == files::STDIN)
+    /// How many of them read standard input.
+    pub fn of_stdin(&self) -> usize {
+        self.0.iter().filter(|word| *word == files::STDIN).count()
+    }
+
+    /// The same, with `file` in place of standard input for all but the last that reads it.
+    #[must_use]
+    pub fn with_stdin_once(&self, file: &str) -> Flags {
+        let last = self.0.iter().rposition(|word| word == files::STDIN);
+        let once = |(n, word): (usize, &String)| match word == files::STDIN && Some(n) != last {
+            true => file.to_owned(),
+            false => word.clone(),
+        };
+        Flags(self.0.iter().enumerate().map(once).collect())
     }
 
     /// The command that begins with `words`.

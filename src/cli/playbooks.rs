@@ -34,6 +34,15 @@ pub struct Named {
     pub path: Option<PathBuf>,
 }
 
+/// What a playbook's name means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// A file; `-` is standard input.
+    File(PathBuf),
+    /// A playbook of ours, with its text.
+    Embedded(&'static str),
+}
+
 impl Named {
     /// What people call `named` in the project in `root`: below the folder of playbooks, the name of a file is its path
     /// there, however it was written.
@@ -107,35 +116,33 @@ pub fn names(asked: &[String], project: &Project) -> Vec<String> {
 /// The text of a playbook.
 ///
 /// # Errors
-/// A path that cannot be read, a name that nothing answers to; a change of the project that was interrupted.
+/// As [`meant`]; a path that cannot be read.
 pub fn source(name: &str) -> Result<Arc<Source>, Failure> {
-    let (root, project) = (project::root(), Project::find()?);
-    refuse_half_written(&root, &project)?;
-    if is_path(name) {
-        return read(name);
-    }
-    let file = file_of(&root, &usual(&root, &project), name);
-    if file.is_none() {
-        refuse_other_ending(&root, name)?;
-    }
-    match (file, embedded(name)) {
-        (Some(path), _) => read(&path.to_string_lossy()),
-        (None, Some(text)) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
-        (None, None) if files::exists(name) => read(name),
-        (None, None) => Err(unknown(name, &root)),
+    match meant(name)? {
+        Meant::File(path) => read(&path.to_string_lossy()),
+        Meant::Embedded(text) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
     }
 }
 
-/// The file that a name or a path means; none for an embedded playbook, and for standard input.
+/// What a name or a path means.
 ///
 /// # Errors
-/// A project file that cannot be used.
-pub fn file(name: &str) -> Result<Option<PathBuf>, Failure> {
-    if is_path(name) {
-        return Ok((name != files::STDIN).then(|| PathBuf::from(name)));
-    }
+/// A name that nothing answers to; a project file that cannot be used, a change of the project that was interrupted.
+pub fn meant(name: &str) -> Result<Meant, Failure> {
     let (root, project) = (project::root(), Project::find()?);
-    Ok(file_of(&root, &usual(&root, &project), name))
+    refuse_half_written(&root, &project)?;
+    if is_path(name) {
+        return Ok(Meant::File(PathBuf::from(name)));
+    }
+    if let Some(file) = file_of(&root, &usual(&root, &project), name) {
+        return Ok(Meant::File(file));
+    }
+    refuse_other_ending(&root, name)?;
+    match embedded(name) {
+        Some(text) => Ok(Meant::Embedded(text)),
+        None if files::exists(name) => Ok(Meant::File(PathBuf::from(name))),
+        None => Err(unknown(name, &root)),
+    }
 }
 
 fn read(path: &str) -> Result<Arc<Source>, Failure> {

@@ -27,7 +27,7 @@ use crate::upstream::BeyondTape;
 
 /// What is read, and how.
 pub struct Stream<'a> {
-    /// The command with what it cannot do without, for the commands that it suggests.
+    /// The command, with what must stand before its inputs, for the commands that it suggests.
     pub command: &'a str,
     /// The flags that it was given and that those keep.
     pub flags: Flags,
@@ -86,7 +86,7 @@ impl Stream<'_> {
         terminal: &Terminal,
         each: impl FnMut(W::Part) -> io::Result<()> + Send,
     ) -> Result<Streamed, Failure> {
-        repeated::refuse_inputs(self.inputs, &self.flags, |once| self.of(once))?;
+        self.refuse_repeated()?;
         self.refuse_fixtures()?;
         let mapping = self.reading.mapping()?;
         let options = ReplayOptions {
@@ -108,6 +108,14 @@ impl Stream<'_> {
         show_skipped(&replayed, terminal);
         self.refuse_empty(&replayed)?;
         Ok(Streamed { replayed, notes, sources: self.sources.clone() })
+    }
+
+    /// Refuses what is named twice. A command that reads something else first asks this before.
+    ///
+    /// # Errors
+    /// There is such a thing.
+    pub fn refuse_repeated(&self) -> Result<(), Failure> {
+        repeated::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
     }
 
     fn refuse_fixtures(&self) -> Result<(), Failure> {
@@ -203,12 +211,12 @@ impl Stream<'_> {
 
     /// The same command with one flag more.
     fn again(&self, flag: &str) -> String {
-        format!("{} {flag}", self.of(self.inputs))
+        format!("{} {flag}", self.of(self.inputs, &self.flags))
     }
 
-    /// The same command with these inputs.
-    fn of<S: AsRef<str>>(&self, inputs: &[S]) -> String {
-        format!("playproof {} {}", self.command, self.flags.after(inputs))
+    /// The same command with these inputs and flags.
+    fn of<S: AsRef<str>>(&self, inputs: &[S], flags: &Flags) -> String {
+        format!("playproof {} {}", self.command, flags.after(inputs))
     }
 }
 

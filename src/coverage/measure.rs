@@ -98,12 +98,12 @@ pub fn measure(name: &str, loaded: &Loaded, stronger: &Tools, cases: &[Case]) ->
     let mut covered: BTreeMap<Goal, Vec<usize>> = BTreeMap::new();
     let mut simulator = Simulator::new();
     for (n, case) in cases.iter().enumerate() {
-        for goal in goals_of(&plan, stronger, &case.fixture, &mut simulator) {
+        for goal in goals_of(&plan, &case.fixture, &mut simulator) {
             covered.entry(goal).or_default().push(n);
         }
     }
     let missing: BTreeSet<Goal> = goals.iter().filter(|goal| !covered.contains_key(goal)).copied().collect();
-    let chosen = choose(name, &plan, stronger, &missing, &mut simulator);
+    let chosen = choose(name, &plan, &missing, &mut simulator);
     let reach = Reach::new(loaded);
     let shown_by = |goal: Goal| chosen.iter().position(|(_, adds)| adds.contains(&goal));
     let items: Vec<Item> = goals
@@ -128,15 +128,15 @@ pub fn measure(name: &str, loaded: &Loaded, stronger: &Tools, cases: &[Case]) ->
 }
 
 /// Everything that one fixture exercises.
-pub(super) fn goals_of(plan: &Plan, stronger: &Tools, fixture: &Fixture, simulator: &mut Simulator) -> BTreeSet<Goal> {
+pub(super) fn goals_of(plan: &Plan, fixture: &Fixture, simulator: &mut Simulator) -> BTreeSet<Goal> {
     let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
     let mut goals = exercised(&plan.playbook, &scenario, simulator.rehearse(plan, &scenario));
     let facts = plan.facts("");
     let rows = fixture.tools.iter().filter_map(|row| ToolRow::new(row.pattern.clone(), facts).ok());
     let own = Tools::new(rows.collect());
     let declared = fixture.calls.iter().map(|call| call.tool.as_str());
-    let declared = declared.filter(|tool| own.place(tool).is_none() && stronger.place(tool).is_none());
-    goals.extend(declared.filter_map(|tool| plan.playbook.tools.place(tool)).map(Goal::Tool));
+    let declared = declared.filter(|tool| own.place(tool).is_none());
+    goals.extend(declared.filter_map(|tool| plan.tool_row(tool)).map(Goal::Tool));
     goals
 }
 
@@ -144,13 +144,12 @@ pub(super) fn goals_of(plan: &Plan, stronger: &Tools, fixture: &Fixture, simulat
 fn choose(
     name: &str,
     plan: &Plan,
-    stronger: &Tools,
     missing: &BTreeSet<Goal>,
     simulator: &mut Simulator,
 ) -> Vec<(Probe, BTreeSet<Goal>)> {
     let mut able: Vec<(Probe, BTreeSet<Goal>)> = Vec::new();
     for probe in probes(plan, name) {
-        let mut adds = goals_of(plan, stronger, &probe.fixture, simulator);
+        let mut adds = goals_of(plan, &probe.fixture, simulator);
         adds.retain(|goal| missing.contains(goal));
         if !adds.is_empty() {
             able.push((probe, adds));

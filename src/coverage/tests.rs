@@ -74,7 +74,7 @@ fn a_suggested_fixture_parses_runs_shows_what_it_says_and_covers_what_it_promise
             let record = simulator.rehearse(&plan, &scenario);
             let wrong = contradictions(&case.fixture.expect[&*plan.playbook.name], &plan, &scenario, record);
             assert_eq!(wrong, [], "{}", suggestion.text);
-            let covered = goals_of(&plan, &Tools::default(), &case.fixture, &mut simulator);
+            let covered = goals_of(&plan, &case.fixture, &mut simulator);
             for &place in &suggestion.adds {
                 let item = &report.items[place];
                 assert!(covered.contains(&item.goal), "{} by\n{}", item.id, suggestion.text);
@@ -110,7 +110,7 @@ fn what_is_called_unreachable_is_reached_by_nothing_that_can_be_made_up() {
         let (reach, plan) = (Reach::new(&loaded), Plan::new(loaded.playbook.clone(), &Tools::default()));
         let mut simulator = Simulator::new();
         for probe in probes(&plan, &plan.playbook.name) {
-            for goal in goals_of(&plan, &Tools::default(), &probe.fixture, &mut simulator) {
+            for goal in goals_of(&plan, &probe.fixture, &mut simulator) {
                 assert_eq!(reach.why_not(goal), None, "{} by {}", goal.id(&plan.playbook), probe.name);
             }
         }
@@ -185,4 +185,22 @@ fn a_tool_row_counts_only_where_nothing_speaks_over_it() {
     let own = text.replace("expect:", "tools: { t: { access: write } }\nexpect:");
     let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &[case("a", &own)]);
     assert!(matches!(state(&report, "tool t"), State::Reachable(_)));
+}
+
+#[test]
+fn a_tool_row_counts_under_a_stronger_one_as_long_as_it_says_what_that_leaves_out() {
+    let with = |rows: &str| load(&NARROW.replace("limits:", &format!("tools: {{ {rows} }}\nlimits:")));
+    let covers = |own: &str, stronger: &str| {
+        let text = "format: fixture/1\ntitle: t\nplaybooks: [narrow]\ncalls:\n  a: { tool: t }\n\
+                    expect: { narrow: { effects: 0 } }\n";
+        let report = measure("narrow", &with(own), &with(stronger).playbook.tools, &[case("a", text)]);
+        report.items.iter().any(|item| matches!(item.goal, Goal::Tool(_)) && matches!(item.state, State::Covered(_)))
+    };
+    assert!(covers("t: { access: write, timeout_ms: 5000 }", "t: { access: write }"));
+    assert!(!covers("t: { access: write, timeout_ms: 5000 }", "t: { access: write, timeout_ms: 7 }"));
+    assert!(!covers("t: { access: read }", "t: { access: write }"), "all that it says is said");
+    let all = "{ access: write, idempotent: false, repeatable: false, timeout_ms: 7 }";
+    assert!(covers("t: { access: read }", &format!("'t*': {all}")), "a name speaks before a glob");
+    assert!(!covers("'t*': { access: read, timeout_ms: 5000 }", &format!("'t*': {all}")));
+    assert!(covers("'t*': { access: read, timeout_ms: 5000 }", "t: { access: write }"));
 }

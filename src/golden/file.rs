@@ -114,7 +114,7 @@ fn parts(text: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)>
 fn window(source: &Source, part: std::ops::Range<usize>) -> Arc<Source> {
     let (first_line, _) = source.place(part.start);
     let text = source.text.get(part).unwrap_or_default().replace("\r\n", "\n");
-    Arc::new(Source { name: source.name.clone(), text, first_line, first_column: 0, goes_on: false })
+    Source::lines(source.name.clone(), text, first_line)
 }
 
 fn read_header(root: Cursor<'_>) -> Option<GoldenFile> {

@@ -205,3 +205,12 @@ fn a_changed_fact_of_a_tool_is_caught_by_a_call_of_it() {
     assert_eq!(*judgement(&report, "tool t/access-read"), Judgement::Caught(vec![0]));
     assert_eq!(*judgement(&report, "tool t/idempotent"), Judgement::Caught(vec![0]));
 }
+
+#[test]
+fn another_fact_of_a_tool_is_another_one_also_where_its_row_leaves_it_out() {
+    let playbook = playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
+    let of_tools = mutants(&playbook).into_iter().filter(|mutant| mutant.id.starts_with("tool t/"));
+    let facts: Vec<_> = of_tools.map(|mutant| mutant.apply(&playbook).tools.facts("t")).collect();
+    assert_eq!(facts.len(), 5, "dropped, and each fact another");
+    assert!(facts.iter().all(|facts| *facts != playbook.tools.facts("t")), "{facts:?}");
+}

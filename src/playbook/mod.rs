@@ -1,6 +1,7 @@
 //! Playbooks: from text to a model in which nothing is invalid.
 
 mod embedded;
+mod facts;
 mod fingerprint;
 pub mod lint;
 mod lower;

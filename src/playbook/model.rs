@@ -3,16 +3,13 @@
 
 use std::sync::Arc;
 
-use super::pattern;
+pub use super::facts::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
 use crate::event::{EffectClaim, Names};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;
 
 /// The reserved verdict of failures that no rule knows.
 pub const UNCLASSIFIED: &str = "unclassified";
-
-/// The timeout of an attempt where neither call nor tool says one (DESIGN.md section 2).
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_millis(30_000);
 
 /// Verdicts, rules, compensations, tool facts and limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -272,158 +269,6 @@ impl MessageOp {
             MessageOp::Equals => "equals",
             MessageOp::Matches => "matches",
         }
-    }
-}
-
-/// Whether a tool changes the upstream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Access {
-    /// It only looks.
-    Read,
-    /// It may change something.
-    Write,
-}
-
-/// What is known of one tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ToolFacts {
-    /// Whether it changes the upstream.
-    pub access: Access,
-    /// Whether doing it twice is doing it once.
-    pub idempotent: bool,
-    /// Whether each call is meant anew, even with the same arguments.
-    pub repeatable: bool,
-    /// The timeout of an attempt.
-    pub timeout: Duration,
-    /// People said so; otherwise it is assumed.
-    pub declared: bool,
-}
-
-impl ToolFacts {
-    /// What is assumed of a tool that nobody declared: a write that is not idempotent.
-    pub const ASSUMED: ToolFacts = ToolFacts {
-        access: Access::Write,
-        idempotent: false,
-        repeatable: false,
-        timeout: DEFAULT_TIMEOUT,
-        declared: false,
-    };
-}
-
-/// Tool facts by name or glob.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tools {
-    rows: Vec<ToolRow>,
-    /// Facts of which only what these rows do not say counts.
-    weaker: Option<Arc<Tools>>,
-}
-
-/// One declared name or glob.
-#[derive(Clone, Debug)]
-pub struct ToolRow {
-    /// As written.
-    pub pattern: String,
-    /// What it says, and the assumption for what it does not say.
-    pub facts: ToolFacts,
-    /// Which facts it leaves to weaker rows.
-    unsaid: Unsaid,
-    /// None for a plain name.
-    glob: Option<globset::GlobMatcher>,
-}
-
-/// The facts that a row does not say. Its access it always says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unsaid {
-    /// Whether doing it twice is doing it once.
-    pub idempotent: bool,
-    /// Whether each call is meant anew.
-    pub repeatable: bool,
-    /// The timeout of an attempt.
-    pub timeout: bool,
-}
-
-impl PartialEq for ToolRow {
-    fn eq(&self, other: &ToolRow) -> bool {
-        self.pattern == other.pattern && self.facts == other.facts
-    }
-}
-
-impl Eq for ToolRow {}
-
-impl ToolRow {
-    /// A row that says every fact; `pattern` is a plain name unless it holds one of `*?[{`.
-    ///
-    /// # Errors
-    /// A glob that does not parse.
-    pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, globset::Error> {
-        let pattern = pattern.into();
-        let glob = match pattern::is_glob(&pattern) {
-            true => Some(globset::Glob::new(&pattern)?.compile_matcher()),
-            false => None,
-        };
-        Ok(ToolRow { pattern, facts, unsaid: Unsaid::default(), glob })
-    }
-
-    /// The same row, which leaves what it does not say to weaker ones.
-    #[must_use]
-    pub fn leaving(self, unsaid: Unsaid) -> ToolRow {
-        ToolRow { unsaid, ..self }
-    }
-
-    /// What it says, and for the rest what `weaker` facts say.
-    fn over(&self, weaker: ToolFacts) -> ToolFacts {
-        let Unsaid { idempotent, repeatable, timeout } = self.unsaid;
-        ToolFacts {
-            idempotent: if idempotent { weaker.idempotent } else { self.facts.idempotent },
-            repeatable: if repeatable { weaker.repeatable } else { self.facts.repeatable },
-            timeout: if timeout { weaker.timeout } else { self.facts.timeout },
-            ..self.facts
-        }
-    }
-}
-
-impl Tools {
-    /// The rows in the order of the file.
-    pub fn new(rows: Vec<ToolRow>) -> Tools {
-        Tools { rows, weaker: None }
-    }
-
-    /// The rows in the order of the file.
-    pub fn rows(&self) -> &[ToolRow] {
-        &self.rows
-    }
-
-    /// These facts, and behind them those of `weaker`.
-    #[must_use]
-    pub fn over(&self, weaker: &Tools) -> Tools {
-        let weaker = self.weaker.as_ref().map_or_else(|| weaker.clone(), |between| between.over(weaker));
-        Tools { rows: self.rows.clone(), weaker: Some(Arc::new(weaker)) }
-    }
-
-    /// What is known of `tool`: what its own row says, else the first glob that matches; for what that row does not
-    /// say, weaker facts; else the assumption. A weaker row of its own name speaks before a glob.
-    pub fn facts(&self, tool: &str) -> ToolFacts {
-        let row = self.place(tool).and_then(|place| self.rows.get(place));
-        match (row, &self.weaker) {
-            (Some(row), None) => row.facts,
-            (None, None) => ToolFacts::ASSUMED,
-            (Some(row), Some(weaker)) if row.glob.is_none() || !self.weaker_names(tool) => row.over(weaker.facts(tool)),
-            (_, Some(weaker)) => weaker.facts(tool),
-        }
-    }
-
-    fn weaker_names(&self, tool: &str) -> bool {
-        self.weaker.as_ref().is_some_and(|weaker| weaker.named(tool).is_some() || weaker.weaker_names(tool))
-    }
-
-    /// The place of the row that speaks for `tool`: its own row, else the first glob that matches.
-    pub fn place(&self, tool: &str) -> Option<usize> {
-        let globbed = || self.rows.iter().position(|row| row.glob.as_ref().is_some_and(|glob| glob.is_match(tool)));
-        self.named(tool).or_else(globbed)
-    }
-
-    fn named(&self, tool: &str) -> Option<usize> {
-        self.rows.iter().position(|row| row.glob.is_none() && row.pattern == tool)
     }
 }
 

@@ -65,7 +65,8 @@ pub fn schema() -> Value {
 
 /// The JSON Schema of a tool facts file.
 pub fn tools_schema() -> Value {
-    let said = "What is known of tools, by name or glob. What a row leaves out stays as the playbook says.";
+    let said =
+        "What is known of tools, by name or glob. What a row leaves out stays as the playbook says, if it says it.";
     let mut schema = object(
         &["format", "tools"],
         &[("format", json!({ "const": syntax::TOOLS_FORMAT })), ("tools", map_of("tool", said))],
@@ -149,9 +150,9 @@ fn tool() -> Value {
         &["access"],
         &[
             ("access", words(&syntax::ACCESS, "Whether it changes the upstream.")),
-            ("idempotent", boolean("Whether doing it twice is doing it once; left out: no.")),
-            ("repeatable", boolean("Whether each call is meant anew, even with the same arguments; left out: no.")),
-            ("timeout_ms", millis(syntax::LONGEST_WAIT, "The timeout of an attempt; left out: 30000.")),
+            ("idempotent", boolean("Whether doing it twice is doing it once; said nowhere: no.")),
+            ("repeatable", boolean("Whether each call is meant anew, even with the same arguments; said nowhere: no.")),
+            ("timeout_ms", millis(syntax::LONGEST_WAIT, "The timeout of an attempt; said nowhere: 30000.")),
         ],
     )
 }

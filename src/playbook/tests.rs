@@ -288,6 +288,13 @@ fn tool_facts_of_a_file_are_declared_and_missing_ones_have_defaults() {
 }
 
 #[test]
+fn rows_that_say_other_facts_are_not_equal_even_where_they_come_to_the_same() {
+    let read = |row: &str| tools::parse(Source::whole("t", format!("format: tools/1\ntools: {{ a: {row} }}\n")));
+    assert_ne!(read("{ access: write }"), read("{ access: write, idempotent: false }"));
+    assert_eq!(read("{ access: write }"), read("{ access: write }"));
+}
+
+#[test]
 fn a_stronger_row_wins_with_what_it_says_and_leaves_the_rest_as_it_was() {
     let read = |rows: &str| {
         let text = format!("format: tools/1\ntools:\n{rows}");

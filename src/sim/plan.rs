@@ -63,6 +63,11 @@ impl Plan {
     pub fn facts(&self, tool: &str) -> ToolFacts {
         self.tools.facts(tool)
     }
+
+    /// The place of the playbook's row for `tool`, where it says what no stronger row says.
+    pub fn tool_row(&self, tool: &str) -> Option<usize> {
+        self.playbook.tools.place(tool).filter(|_| self.tools.need_the_weakest(tool))
+    }
 }
 
 fn may_redeem(then: &Compensation) -> bool {

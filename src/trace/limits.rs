@@ -70,12 +70,12 @@ fn report(error: &str, origin: Origin<'_>, bytes: &[u8], name: &str) -> Report {
     let text = String::from_utf8_lossy(line.get(..SHOWN).unwrap_or(line)).into_owned();
     let first = text.chars().next().map_or(0, char::len_utf8);
     let label = origin.path.map_or_else(|| "this row".to_owned(), |path| format!("`{path}` in this line"));
-    let (first_line, goes_on) = (index.saturating_add(1), line.len() > SHOWN);
-    let source = Source { name: name.to_owned(), text, first_line, first_column: 0, goes_on };
+    let mut source = Source::lines(name, text, index.saturating_add(1));
+    Arc::make_mut(&mut source).goes_on = line.len() > SHOWN;
     let diagnostic = Diagnostic::error("beyond_limits", format!("no line of a trace can be made of this row: {error}"))
         .at(0..first, label)
         .help(format!("shorten the row{OR_SKIP}"));
-    Report::one(Arc::new(source), diagnostic)
+    Report::one(source, diagnostic)
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ const AROUND: usize = 60;
 /// What some programs write before a text, and no screen shows.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// The id of a byte order mark within a text.
+pub(crate) const STRAY_MARK: &str = "byte_order_mark";
+
 /// What to do about a byte order mark within a text.
 pub(crate) const WITHOUT_MARK: &str = "it comes of joining files that begin with one each; \
                                        `sed 's/^\\xef\\xbb\\xbf//' FILE` removes all of them";
@@ -74,7 +77,7 @@ impl<'a> Foreign<'a> {
         let is_mark = self.text.get(offset..).is_some_and(|rest| rest.starts_with(BYTE_ORDER_MARK));
         let diagnostic = match error.is_eof() {
             _ if is_mark => {
-                Diagnostic::error("byte_order_mark", "a byte order mark stands within the file").help(WITHOUT_MARK)
+                Diagnostic::error(STRAY_MARK, "a byte order mark stands within the file").help(WITHOUT_MARK)
             }
             true => Diagnostic::error("cut_short", "the JSON ends before it is complete")
                 .help("the file was cut short, or is still being written"),
@@ -88,14 +91,16 @@ impl<'a> Foreign<'a> {
         let offset = floor(self.text, offset);
         let line_start = self.text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
         let start = line_start.max(floor(self.text, offset.saturating_sub(AROUND)));
-        let behind = &self.text[offset..floor(self.text, offset + AROUND)];
-        let end = offset + behind.find('\n').unwrap_or(behind.len());
+        let behind = self.text[offset..].split('\n').next().unwrap_or_default();
+        let line_end = offset + behind.strip_suffix('\r').unwrap_or(behind).len();
+        let end = line_end.min(floor(self.text, offset + AROUND));
         let source = Source {
             name: self.name.to_owned(),
             text: self.text[start..end].to_owned(),
             first_line: self.text[..start].matches('\n').count() + 1,
             first_column: self.text[line_start..start].chars().count(),
-            goes_on: !(end == self.text.len() || self.text[end..].starts_with('\n')),
+            begins_before: line_start < start,
+            goes_on: end < line_end,
         };
         let here = offset - start;
         let width = self.text[offset..end].chars().next().map_or(0, char::len_utf8);
@@ -117,4 +122,26 @@ fn floor(text: &str, offset: usize) -> usize {
 fn said(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(said, _)| said.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_break_of_either_kind_is_no_part_of_its_line() {
+        let shown = |behind: &str| {
+            let text = format!("1\n{{\"a\":x{behind}");
+            let source = Foreign { text: &text, name: "t" }.report(7, Diagnostic::error("not_json", "m")).source;
+            (source.text.clone(), source.goes_on)
+        };
+        for line_break in ["", "\n", "\r\n", "\r\n2"] {
+            assert_eq!(shown(line_break), ("{\"a\":x".to_owned(), false), "{line_break:?}");
+            // The window ends just before the line break.
+            let full = format!("{}{line_break}", "y".repeat(AROUND - 1));
+            assert!(!shown(&full).1, "{line_break:?}");
+        }
+        assert!(shown(&"y".repeat(AROUND)).1 && !shown(&"y".repeat(AROUND - 1)).1);
+        assert_eq!(shown("\r2").0, "{\"a\":x\r2", "a lone one ends no line");
+    }
 }

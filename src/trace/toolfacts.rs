@@ -92,7 +92,7 @@ fn header(source: &str) -> String {
          #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\
          #   repeatable: true   each call is meant anew, even with the same arguments\n\
          #   timeout_ms: 5000   how long an attempt may take\n\
-         # What a row leaves out stays as the playbook says.\n\
+         # Every row says its access; what else it leaves out stays as the playbook says.\n\
          format: tools/1\n\
          tools:\n"
     )

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::trace::redact::{REDACTED, RedactionRules};
-use crate::trace::wire::{Foreign, LineError};
+use crate::trace::wire::{LineError, OtherJson};
 
 /// Bytes that are shown on either side of what is wrong, and at most of it.
 const AROUND: usize = 60;
@@ -30,9 +30,11 @@ pub struct BadLine {
     window: String,
     /// What precedes the window in its line, in columns.
     before: usize,
+    /// Nothing of the line is shown, so that nothing of it is cut.
+    is_hidden: bool,
     /// The line goes on behind the window.
     goes_on: bool,
-    /// No line before it in its piece could be used.
+    /// No line before it in its piece is one of a trace.
     pub is_first: bool,
 }
 
@@ -45,7 +47,7 @@ impl BadLine {
         let before = text.get(..start).map_or(0, |before| before.chars().count());
         error.span = shift(&error.span, start, text.ceil_char_boundary(shown_end));
         let window = text.get(start..end).unwrap_or("").to_owned();
-        BadLine { line, error, window, before, goes_on: end < text.len(), is_first: false }
+        BadLine { line, error, window, before, is_hidden: false, goes_on: end < text.len(), is_first: false }
     }
 
     /// A line whose bytes are no UTF-8.
@@ -68,7 +70,7 @@ impl BadLine {
         };
         let window = format!("{shown}{}{rest}", char::REPLACEMENT_CHARACTER);
         let before = good.chars().count() - shown.chars().count();
-        BadLine { line, error, window, before, goes_on, is_first: false }
+        BadLine { line, error, window, before, is_hidden: false, goes_on, is_first: false }
     }
 
     /// A line of `bytes` bytes that begins with `start` and goes beyond `limit`.
@@ -84,7 +86,7 @@ impl BadLine {
             help: None,
             foreign: None,
         };
-        BadLine { line, error, window, before: 0, goes_on: true, is_first: false }
+        BadLine { line, error, window, before: 0, is_hidden: false, goes_on: true, is_first: false }
     }
 
     /// The same showing nothing of the line, if anything must not be shown: keys cannot be found in broken JSON.
@@ -93,7 +95,7 @@ impl BadLine {
         if !rules.is_empty() {
             self.before += self.window.get(..self.error.span.start).map_or(0, |before| before.chars().count());
             self.window = REDACTED.to_owned();
-            self.goes_on = false;
+            self.is_hidden = true;
             self.error.span = 0..REDACTED.len();
         }
         self
@@ -106,30 +108,32 @@ impl BadLine {
             text: self.window.clone(),
             first_line: usize::try_from(self.line).unwrap_or(usize::MAX),
             first_column: self.before,
-            goes_on: self.goes_on,
+            begins_before: self.before > 0 && !self.is_hidden,
+            goes_on: self.goes_on && !self.is_hidden,
         };
         let LineError { id, message, label, foreign, .. } = &self.error;
         let (id, message, label) = match foreign.filter(|_| first) {
             None => (*id, &**message, *label),
-            Some(Foreign::Row) => (FOREIGN_LINE, &**message, *label),
-            Some(Foreign::Document) => {
+            Some(OtherJson::Row) => (FOREIGN_LINE, &**message, *label),
+            Some(OtherJson::Document) => {
                 (FOREIGN_LINE, "this is JSON, but not one object a line", "a document begins here")
             }
         };
         let help = match id {
             FOREIGN_LINE => ONE_OBJECT_A_LINE.to_owned(),
-            _ => self.help(),
+            _ => mend(self.error.help.as_deref()),
         };
         let diagnostic = Diagnostic::error(id, message).at(self.error.span.clone(), label).help(help);
         Report::one(Arc::new(source), diagnostic)
     }
+}
 
-    fn help(&self) -> String {
-        let skip = format!("mend the line{OR_SKIP}");
-        match &self.error.help {
-            None => skip,
-            Some(help) => format!("{help} Else {skip}"),
-        }
+/// What to do about a line that cannot be used; `help` mends it, where more can be said of that.
+pub fn mend(help: Option<&str>) -> String {
+    let skip = format!("mend the line{OR_SKIP}");
+    match help {
+        None => skip,
+        Some(help) => format!("{help} Else {skip}"),
     }
 }
 
@@ -167,7 +171,7 @@ mod tests {
         let sides = |before: usize, behind: usize| {
             let text = format!(r#"{{"tool":"{}","at_ms":-5,"x":"{}"}}"#, "x".repeat(before), "y".repeat(behind));
             let source = bad(&text).report("t", false).source;
-            (source.first_column > 0, source.goes_on)
+            (source.begins_before, source.goes_on)
         };
         assert_eq!((sides(9, 9), sides(99, 9)), ((false, false), (true, false)));
         assert_eq!((sides(9, 99), sides(99, 99)), ((false, true), (true, true)));
@@ -178,8 +182,11 @@ mod tests {
         assert!(no_text(AROUND + 1) && !no_text(AROUND));
         assert!(BadLine::too_long(1, b"{", 2, 1).report("t", true).source.goes_on);
         let rules = RedactionRules::new(&["ssn"], &[]).unwrap();
-        let long = format!(r#"{{"at_ms":-5,"tool":"{}"}}"#, "x".repeat(99));
-        assert!(!bad(&long).redacted(&rules).report("t", false).source.goes_on);
+        let x = "x".repeat(99);
+        for line in [format!(r#"{{"at_ms":-5,"tool":"{x}"}}"#), format!(r#"{{"tool":"{x}","at_ms":-5}}"#)] {
+            let source = bad(&line).redacted(&rules).report("t", false).source;
+            assert!(!source.begins_before && !source.goes_on);
+        }
     }
 
     #[test]

@@ -104,10 +104,10 @@ fn what_is_cut_of_a_long_line_is_marked_on_its_side() {
 fn a_lone_bracket_is_a_document_before_the_first_line_of_a_trace_and_a_broken_line_behind_it() {
     let good = "{\"tool\":\"a\",\"status\":\"ok\"}\n";
     for (line, document, broken) in [
-        ("{", "one JSON document over many lines", "t.jsonl:2:1"),
-        ("[]", "one object a line", "a line of a trace is a JSON object"),
-        ("[", "JSON", "a line of a trace is a JSON object"),
-        ("{\"foo\":1}", "none of the fields of a trace", "none of the fields of a trace"),
+        ("{", "not one object a line", "t.jsonl:2:1"),
+        ("[]", "not one object a line", "a line of a trace is a JSON object"),
+        ("[", "not one object a line", "a line of a trace is a JSON object"),
+        ("{\"foo\":1}", "next: playproof schema mapping", "none of the fields of a trace"),
     ] {
         refused("t.jsonl", format!("{line}\n{good}"), &[document]);
         let next = "next: playproof replay t.jsonl --skip-invalid";

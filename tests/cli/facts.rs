@@ -16,3 +16,13 @@ fn a_confirmed_row_of_a_file_keeps_what_the_playbook_alone_says() {
     let page = place.run(&["replay", "trace.jsonl", "--all"]);
     assert!(page.out.contains("write, not idempotent, timeout 5000 ms"), "{}", page.out);
 }
+
+#[test]
+fn a_glob_of_a_file_yields_to_the_tools_own_row_in_the_playbook_and_the_help_says_so() {
+    let place = Place::with_trace();
+    place.write("tools.yaml", "format: tools/1\ntools:\n  payments.*: { access: read, timeout_ms: 7000 }\n");
+    let page = place.run(&["replay", "trace.jsonl", "--all", "--tools", "tools.yaml"]);
+    assert!(page.out.contains("write, not idempotent, timeout 5000 ms"), "{}", page.out);
+    let help = place.run(&["tools", "--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("a row of the tool's own name speaks before any glob"), "{help}");
+}

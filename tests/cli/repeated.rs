@@ -42,15 +42,33 @@ fn an_input_that_is_named_twice_is_refused_however_its_path_is_written() {
 #[test]
 fn standard_input_is_read_once() {
     let place = Place::with_trace();
-    for (args, said) in [
-        (&["replay", "-", "-"][..], "standard input is named twice"),
-        (&["tools", "-", "trace.jsonl", "-"], "standard input is named twice"),
-        (&["replay", "-", "--playbook", "-"], "standard input is wanted twice"),
-        (&["explain", "-", "--tools", "-"], "standard input is wanted twice"),
-        (&["mine", "-", "--map", "-"], "standard input is wanted twice"),
+    for (command, said, next) in [
+        ("replay - -", "standard input is named twice", "replay -"),
+        ("tools - trace.jsonl -", "standard input is named twice", "tools - trace.jsonl"),
+        ("impact - - --candidate reversing", "standard input is named twice", "impact - --candidate reversing"),
+        ("replay - --playbook -", "standard input is wanted twice", "replay FILE --playbook -"),
+        ("explain - --tools -", "standard input is wanted twice", "explain FILE --tools -"),
+        ("import - --map - -o t.jsonl", "standard input is wanted twice", "import FILE -o t.jsonl --map -"),
+        ("mine - --map -", "standard input is wanted twice", "mine FILE --map -"),
+        ("mine - --tools -", "standard input is wanted twice", "mine FILE --tools -"),
+        ("impact - --candidate -", "standard input is wanted twice", "impact FILE --candidate -"),
+        ("impact - --base - --candidate a", "standard input is wanted twice", "impact FILE --base - --candidate a"),
+        ("replay trace.jsonl - --tools -", "standard input is wanted twice", "replay trace.jsonl FILE --tools -"),
+        (
+            "replay trace.jsonl --tools - --map -",
+            "standard input is wanted twice",
+            "replay trace.jsonl --tools FILE --map -",
+        ),
+        (
+            "explain trace.jsonl --playbook - --tools -",
+            "standard input is wanted twice",
+            "explain trace.jsonl --playbook FILE --tools -",
+        ),
+        ("replay - --tools - --map -", "standard input is wanted 3 times", "replay FILE --tools FILE --map -"),
     ] {
-        let run = place.run_with(args, TRACE);
-        assert!(run.code == 2 && run.err.contains(said) && run.err.contains("next: "), "{args:?}: {}", run.err);
+        let run = place.run_with(&command.split(' ').collect::<Vec<_>>(), TRACE);
+        let next = format!("next: playproof {next}\n");
+        assert!(run.code == 2 && run.err.contains(said) && run.err.ends_with(&next), "{command}: {}", run.err);
     }
     assert_eq!(place.run_with(&["replay", "-", "trace.jsonl"], TRACE).code, 1);
 }
@@ -72,4 +90,26 @@ fn a_playbook_that_is_named_twice_is_refused_by_name_and_by_path() {
         }
     }
     assert_eq!(place.run(&["lint", "ours", "standard"]).code, 0, "a copy is another playbook");
+    std::fs::copy(place.path().join("playbooks/ours.yaml"), place.path().join("pb")).expect("a copy");
+    let run = place.run(&["replay", "trace.jsonl", "--playbook", "pb", "--playbook", "./pb"]).exits(2);
+    assert!(run.err.contains("`./pb` is `pb`, which is named already"), "{}", run.err);
+}
+
+#[test]
+fn the_command_without_the_repeated_playbook_keeps_its_flags() {
+    let place = Place::with_trace();
+    for (command, next) in [
+        (
+            "replay trace.jsonl -p standard -p standard --tools t.yaml --map m.yaml --beyond-tape ok",
+            "replay trace.jsonl --tools t.yaml --playbook standard --map m.yaml --beyond-tape ok",
+        ),
+        ("lint standard standard --format json", "lint standard --format json"),
+        (
+            "mutate standard standard --accepted a.yaml --fixtures f --format json",
+            "mutate standard --fixtures f --accepted a.yaml --format json",
+        ),
+    ] {
+        let run = place.run(&command.split(' ').collect::<Vec<_>>()).exits(2);
+        assert!(run.err.ends_with(&format!("next: playproof {next}\n")), "{command}: {}", run.err);
+    }
 }

@@ -9,6 +9,7 @@ use crate::cli::inputs::{self, TraceInput};
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::outputs;
 use crate::cli::reading::each_call;
+use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
 use crate::report::style::Palette;
 use crate::report::text;
@@ -55,6 +56,11 @@ pub struct Args {
 
 /// Imports.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let flags = Flags::default().with("--map", args.map.as_deref());
+    repeated::refuse_inputs(std::slice::from_ref(&args.input), &flags, |input, flags| {
+        let output: Vec<&str> = args.output.iter().flat_map(|output| ["-o", output.as_str()]).collect();
+        flags.after(&[&["playproof", "import"], input, &output].concat())
+    })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
         outputs::refuse_input(path, [&*args.input].into_iter().chain(args.map.as_deref()))?;

@@ -1,6 +1,7 @@
 //! `playproof lint PLAYBOOK...`: what is wrong in a playbook, and what is legal but likely not meant.
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::format::Format;
 use crate::cli::output::Output;
 use crate::cli::playbooks;
@@ -47,7 +48,10 @@ struct Linted {
 
 /// Lints.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    repeated::refuse_playbooks(&args.playbooks, |once| format!("playproof lint {}", text::shell_words(once)))?;
+    repeated::refuse_playbooks(&args.playbooks, |once| {
+        let flags = Flags::default().with("--format", args.format.word());
+        flags.after(&[&["playproof", "lint"], once].concat())
+    })?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
     let mut linted = Vec::new();
     for name in playbooks::names(&args.playbooks, &project) {

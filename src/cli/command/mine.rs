@@ -74,11 +74,6 @@ pub struct Args {
 
 /// Mines.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let project = Project::find()?;
-    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
-    let asked: Vec<String> = args.playbook.iter().cloned().collect();
-    let name = playbooks::names(&asked, &project).swap_remove(0); // never empty
-    let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
     let stream = Stream {
         command: "mine",
         flags: flags(args),
@@ -89,6 +84,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
     };
+    stream.refuse_repeated()?;
+    let project = Project::find()?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
+    let asked: Vec<String> = args.playbook.iter().cloned().collect();
+    let name = playbooks::names(&asked, &project).swap_remove(0); // never empty
+    let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
     let mut all = Part::default();
     let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
     let [plan] = &plans;

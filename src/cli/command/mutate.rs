@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use crate::cli::checking;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
+use crate::cli::flags::Flags;
 use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::repeated;
@@ -16,7 +17,7 @@ use crate::report::coverage::Extent;
 use crate::report::diagnostic;
 use crate::report::mutation::{json, page, stale};
 use crate::report::style::Palette;
-use crate::report::text::{shell_word, shell_words};
+use crate::report::text::shell_word;
 
 /// The list of accepted survivors, found as the project is.
 const ACCEPTED: &str = "mutants.yaml";
@@ -66,7 +67,11 @@ pub struct Args {
 
 /// Mutates.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    repeated::refuse_playbooks(&args.playbooks, |once| format!("playproof mutate {}", shell_words(once)))?;
+    repeated::refuse_playbooks(&args.playbooks, |once| {
+        let flags = Flags::default().with("--fixtures", args.fixtures.as_deref());
+        let flags = flags.with("--accepted", args.accepted.as_deref()).with("--format", args.format.word());
+        flags.after(&[&["playproof", "mutate"], once].concat())
+    })?;
     let accepted = accepted(args.accepted.as_deref())?;
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
     workspace.say_guesses()?;

@@ -17,7 +17,8 @@ use crate::trace::toolfacts::{ToolCount, render};
 #[command(after_help = "\
 Each access is a guess from the tool's name, marked `# guessed: confirm`. A row says nothing until its mark is taken
 away: its tool counts as a write that must not be repeated. What a row says wins over the playbook's own tool facts;
-what it leaves out stays as the playbook says.
+every row says its access, and what else it leaves out stays as the playbook says. In either file a row of the tool's
+own name speaks before any glob.
 
 Example:
   playproof tools trace.jsonl -o tools.yaml
@@ -40,7 +41,7 @@ pub struct Args {
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
     let flags = Flags::default().reading(&args.reading);
-    repeated::refuse_inputs(&args.inputs, &flags, |once| {
+    repeated::refuse_inputs(&args.inputs, &flags, |once, flags| {
         let output: Vec<&str> = args.output.iter().flat_map(|output| ["-o", output.as_str()]).collect();
         flags.after(&[&["playproof", "tools"], once, &output].concat())
     })?;

@@ -70,7 +70,7 @@ impl<'a> Drawing<'a> {
             return Drawing { diagnostic, message, text: None, labels: Vec::new() };
         };
         let spans: Vec<Range<usize>> = diagnostic.labels.iter().map(|label| label.span.clone()).collect();
-        let marks = usize::from(source.first_column > 0) + usize::from(source.goes_on);
+        let marks = usize::from(source.begins_before) + usize::from(source.goes_on);
         let window = window(&source.text, &spans, room - marks);
         let mut drawn = Drawn::new(source, window.clone());
         if spans.iter().any(|span| drawn.offset(span.start) >= drawn.text.len()) {
@@ -260,9 +260,9 @@ struct Drawn {
 
 impl Drawn {
     fn new(source: &Source, window: Range<usize>) -> Drawn {
-        let (begins_a_line, goes_on, source) = (source.first_column == 0, source.goes_on, &*source.text);
+        let (begins_before, goes_on, source) = (source.begins_before, source.goes_on, &*source.text);
         let begins_line = match window.start {
-            0 => begins_a_line,
+            0 => !begins_before,
             start => source[..start].ends_with('\n'),
         };
         let ends_line = match source.get(window.end..) {

@@ -23,7 +23,7 @@ fn the_place_is_underlined_and_named() {
 #[test]
 fn a_window_keeps_its_true_line_and_column() {
     let (name, text) = ("t.jsonl".into(), "{\"a\":tru}".into());
-    let source = Source { name, text, first_line: 481_001, first_column: 900, goes_on: true };
+    let source = Source { name, text, first_line: 481_001, first_column: 900, begins_before: true, goes_on: true };
     let page = drawn(Arc::new(source), Diagnostic::error("json", "expected a value").at(5..8, ""));
     assert!(page.contains("[t.jsonl:481001:906]"), "{page}");
     assert!(page.contains("481001 │ …{\"a\":tru}…\n        ·       ───\n"), "{page}");

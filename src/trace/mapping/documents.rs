@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::diagnostic::Report;
-use crate::trace::text::{Foreign, WITHOUT_MARK};
-use crate::trace::trouble::OR_SKIP;
+use crate::trace::text::{Foreign, STRAY_MARK, WITHOUT_MARK};
+use crate::trace::trouble::mend;
 
 /// A walk through the documents of a source.
 #[derive(Debug)]
@@ -91,8 +91,8 @@ impl<'t> Documents<'t> {
         let mut report = Foreign { text, name: self.foreign.name }.document().err()?;
         Arc::make_mut(&mut report.source).first_line += self.line - 1;
         if let Some(said) = report.diagnostics.first_mut() {
-            let mark = (said.id == "byte_order_mark").then_some(format!("{WITHOUT_MARK}. Else "));
-            said.help = Some(format!("{}mend the line{OR_SKIP}", mark.unwrap_or_default()));
+            let mark = (said.id == STRAY_MARK).then(|| format!("{WITHOUT_MARK}."));
+            said.help = Some(mend(mark.as_deref()));
         }
         Some(report)
     }

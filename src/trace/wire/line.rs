@@ -124,12 +124,12 @@ pub struct LineError {
     /// What to do, where there is more to say than "mend or skip the line".
     pub help: Option<String>,
     /// What else the line is, if no line before it is one of a trace.
-    pub foreign: Option<Foreign>,
+    pub foreign: Option<OtherJson>,
 }
 
 /// JSON that is no line of a trace at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Foreign {
+pub enum OtherJson {
     /// An object with other fields.
     Row,
     /// A document, or the beginning of one.

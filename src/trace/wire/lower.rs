@@ -15,10 +15,10 @@ use crate::event::ErrorFacts;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, Reply};
 use crate::trace::number::Decimal;
-use crate::trace::text::{BYTE_ORDER_MARK, WITHOUT_MARK};
+use crate::trace::text::{BYTE_ORDER_MARK, STRAY_MARK, WITHOUT_MARK};
 use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{self, Fields};
-use crate::trace::wire::line::{AnswerLine, CallLine, Foreign, LineError, Listener};
+use crate::trace::wire::line::{AnswerLine, CallLine, LineError, Listener, OtherJson};
 use crate::trace::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
     NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE, WORDS, WORDY,
@@ -428,7 +428,7 @@ impl<'a> Lowering<'a> {
             let message = "the line has none of the fields of a trace";
             let mut error =
                 self.wrong("missing_field", self.whole(), message, "expected `tool`, `call_id`, `status`, …");
-            error.foreign = Some(Foreign::Row);
+            error.foreign = Some(OtherJson::Row);
             return error;
         }
         let message =
@@ -442,21 +442,21 @@ impl<'a> Lowering<'a> {
         let first = self.line.as_bytes().get(whole.start).copied();
         if self.line.starts_with(BYTE_ORDER_MARK) {
             let message = "a byte order mark stands before the line; it may begin a file, and nothing else";
-            let mut error = self.wrong("byte_order_mark", self.character(0), message, "this character");
+            let mut error = self.wrong(STRAY_MARK, self.character(0), message, "this character");
             error.help = Some(format!("{WITHOUT_MARK}."));
             return error;
         }
         if first != Some(b'{') {
             let message = "a line of a trace is a JSON object";
             let mut error = self.wrong("not_json", self.character(whole.start), message, "expected `{`");
-            error.foreign = (first == Some(b'[')).then_some(Foreign::Document);
+            error.foreign = (first == Some(b'[')).then_some(OtherJson::Document);
             return error;
         }
         if error.is_eof() {
             let message = "the line ends in the middle of its JSON: it was cut off";
             let last = self.character(whole.end.saturating_sub(1));
             let mut error = self.wrong("truncated_line", last, message, "the last character");
-            error.foreign = (whole.len() == 1).then_some(Foreign::Document); // of a document in several lines
+            error.foreign = (whole.len() == 1).then_some(OtherJson::Document); // of a document in several lines
             return error;
         }
         let said = error.to_string();

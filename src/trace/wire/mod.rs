@@ -12,7 +12,7 @@ mod names;
 mod tests;
 mod unfamiliar;
 
-pub use line::{AnswerLine, CallLine, Foreign, Line, LineError, Listener, Parsed, is_field};
+pub use line::{AnswerLine, CallLine, Line, LineError, Listener, OtherJson, Parsed, is_field};
 pub use lines::{Learnt, Lines, parse_line};
 pub use lower::hash_of_line;
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};

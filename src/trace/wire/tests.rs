@@ -162,7 +162,7 @@ fn broken_json_is_underlined_where_it_breaks() {
 
 #[test]
 fn foreign_json_is_known_as_such() {
-    let (row, document) = (Some(Foreign::Row), Some(Foreign::Document));
+    let (row, document) = (Some(OtherJson::Row), Some(OtherJson::Document));
     assert_eq!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "missing_field").foreign, row);
     assert_eq!(refused("«[»", "not_json").foreign, document);
     assert_eq!(refused("  «[»1,2]", "not_json").foreign, document);

@@ -61,7 +61,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         .with("--tools", args.tools.as_deref())
         .reading(&args.reading)
         .beyond(&args.beyond_tape.clone().unwrap_or_default());
-    repeated::refuse_inputs(&args.inputs, &flags, |once| {
+    repeated::refuse_inputs(&args.inputs, &flags, |once, flags| {
         let call: Vec<&str> = args.call.iter().flat_map(|call| ["--call", call]).collect();
         flags.after(&[&["playproof", "explain"], once, &call].concat())
     })?;

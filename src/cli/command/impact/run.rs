@@ -13,11 +13,22 @@ use crate::impact::{Gate, Impact, Part, Watcher};
 use crate::playbook::fingerprint;
 use crate::report::impact::{Shown, json, markdown, page};
 use crate::report::style::Palette;
-use crate::report::text;
 use crate::sim::Plan;
 
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let compared = Flags::default().with("--base", args.base.as_deref()).with("--candidate", Some(&args.candidate));
+    let stream = Stream {
+        command: "impact",
+        flags: reading(compared, args),
+        inputs: &args.inputs,
+        sources: inputs::sources(&args.inputs),
+        reading: &args.reading,
+        beyond: args.beyond_tape.clone().unwrap_or_default(),
+        jobs: args.jobs,
+        allow_empty: Some(args.allow_empty),
+    };
+    stream.refuse_repeated()?;
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let base = args.base.clone().into_iter().collect::<Vec<_>>();
@@ -27,20 +38,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let [mine, theirs] = &plans;
     refuse_equal(args, &base, [mine, theirs])?;
     let watcher = Watcher::new(mine, theirs);
-    let mut command = vec!["impact"];
-    command.extend(args.base.iter().flat_map(|base| ["--base", base.as_str()]));
-    command.extend(["--candidate", &args.candidate]);
-    let command = text::shell_words(&command);
-    let stream = Stream {
-        command: &command,
-        flags: reading(Flags::default(), args),
-        inputs: &args.inputs,
-        sources: inputs::sources(&args.inputs),
-        reading: &args.reading,
-        beyond: args.beyond_tape.clone().unwrap_or_default(),
-        jobs: args.jobs,
-        allow_empty: Some(args.allow_empty),
-    };
     beyond::warn(&stream.beyond, &[mine, theirs]);
     let mut all = Part::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;

@@ -55,7 +55,7 @@ pub struct Args {
 /// A recording that cannot be used, something in the way, a folder that cannot be written: then nothing is left.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let flags = Flags::default().with("--map", args.map.as_deref());
-    repeated::refuse_inputs(&args.from, &flags, |once| {
+    repeated::refuse_inputs(&args.from, &flags, |once, flags| {
         let from: Vec<&str> = once.iter().flat_map(|path| ["--from", path]).collect();
         flags.after(&[&["playproof", "init", &args.folder], &from[..]].concat())
     })?;

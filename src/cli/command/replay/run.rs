@@ -4,6 +4,7 @@ use super::args::{Args, Format};
 use super::rehearsal::{Rehearsal, no_such_call};
 use super::traces;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::output::Output;
 use crate::cli::project::Project;
 use crate::cli::terminal::Terminal;
@@ -18,11 +19,11 @@ use crate::sim::Plan;
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let flags = traces::flags(args);
-    repeated::refuse_inputs(&args.inputs, &flags, |once| flags.after(&[&["playproof", "replay"], once].concat()))?;
+    let replay = |inputs: &[&str], flags: &Flags| flags.after(&[&["playproof", "replay"], inputs].concat());
+    repeated::refuse_inputs(&args.inputs, &flags, replay)?;
     repeated::refuse_playbooks(&args.playbooks, |once| {
-        let named = once.iter().flat_map(|name| ["--playbook", name]);
-        let inputs = args.inputs.iter().map(String::as_str);
-        text::shell_words(&["playproof", "replay"].into_iter().chain(inputs).chain(named).collect::<Vec<_>>())
+        let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
+        replay(&inputs, &traces::flags_with(args, once))
     })?;
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;

@@ -343,10 +343,14 @@ impl Page<'_> {
     }
 }
 
-/// The flags that say what is replayed and how.
-/// The flags that suggested commands keep.
+/// The flags that say what is replayed and how: those that suggested commands keep.
 pub(super) fn flags(args: &Args) -> Flags {
+    flags_with(args, &args.playbooks.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The same with other playbooks.
+pub(super) fn flags_with(args: &Args, playbooks: &[&str]) -> Flags {
     let tools = Flags::default().with("--tools", args.tools.as_deref());
-    let all = args.playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
+    let all = playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
     all.reading(&args.reading).beyond(&args.beyond_tape.clone().unwrap_or_default())
 }
