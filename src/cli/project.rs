@@ -1,5 +1,6 @@
 //! The project's own defaults, `playproof.yaml`, found in the working directory or above it. Flags win over it.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,6 +31,10 @@ pub struct Project {
     pub proposals: Option<String>,
     /// What must not be shown of a trace.
     pub redaction: RedactionRules,
+    /// The files that it names, each with its place in it.
+    pub(super) named: Vec<(String, Range<usize>)>,
+    /// The file itself.
+    pub(super) source: Option<Arc<Source>>,
 }
 
 impl Project {
@@ -54,6 +59,23 @@ impl Project {
     }
 }
 
+/// The same failure, unless it is that a file which the project names is not there: then where it is named, and from
+/// where its path is taken.
+pub fn blamed(failure: Failure) -> Failure {
+    let Failure::Reports { reports, next } = &failure else { return failure };
+    let missing = |report: &&Report| report.diagnostics.iter().any(|said| said.id == "unreadable");
+    let Some(missing) = reports.iter().find(missing).map(|report| &report.source.name) else { return failure };
+    if files::exists(missing) {
+        return failure;
+    }
+    let Ok(Project { named, source: Some(source), .. }) = Project::find() else { return failure };
+    let Some((_, place)) = named.into_iter().find(|(path, _)| path == missing) else { return failure };
+    let said = Diagnostic::error("unreadable", format!("{missing}: no such file"));
+    let said =
+        said.at(place, "named here").help(format!("paths in `{FILE}` are taken from the folder that it lies in"));
+    Failure::Reports { reports: vec![Report::one(source, said)], next: next.clone() }
+}
+
 /// The project's root: the folder of its file, else the working directory. Below that paths are short, as people type
 /// them.
 pub fn root() -> PathBuf {
@@ -63,18 +85,26 @@ pub fn root() -> PathBuf {
 
 /// Reads the file; `root` is the folder that it stands in.
 fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
+    let whole = Arc::clone(&source);
     yaml::parse(source, |file| {
         let record = file.record("a project", &KEYS)?;
         record.required("format")?.word(&[("project/1", ())])?;
         let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
-        Some(Project {
+        let mut project = Project {
             playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
             tools: place("tools"),
             fixtures: place("fixtures"),
             goldens: place("goldens"),
             proposals: place("proposals"),
             redaction: record.optional("redaction").map_or_else(|| Some(RedactionRules::default()), redaction)?,
-        })
+            named: Vec::new(),
+            source: Some(whole),
+        };
+        for (key, path) in [("playbook", &project.playbook), ("tools", &project.tools)] {
+            let place = record.optional(key).map(Cursor::span);
+            project.named.extend(path.clone().zip(place));
+        }
+        Some(project)
     })
 }
 

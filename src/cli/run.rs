@@ -34,7 +34,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut output = Output;
     match dispatch(parsed.command, &terminal, &mut output) {
         Ok(exit) => exit.into(),
-        Err(failure) => fail(&failure, &help_for(&args), terminal.err).into(),
+        Err(failure) => fail(&project::blamed(failure), &help_for(&args), terminal.err).into(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a folder below the project's root: what is shown and suggested can be opened and typed there.
 
 use crate::place::Place;
+use crate::project::Project;
 
 const CONTRADICTED: &str = "an-unkeyed-refund-is-not-sent-twice";
 
@@ -93,5 +94,19 @@ fn what_is_accepted_and_kept_is_named_from_where_people_stand() {
         place.write("fixtures/an-unkeyed-refund-is-not-sent-twice.yaml", "format: fixture/1\n");
         let run = place.run_below("fixtures", &["check", "--changed-since", "HEAD"]).exits(2);
         assert!(run.err.contains("[../fixtures/an-unkeyed-refund"), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_file_that_the_project_names_and_that_is_not_there_is_told_where_it_is_named() {
+    let project = Project::few();
+    for (key, name) in [("tools", "facts/nope.yaml"), ("playbook", "books/nope.yaml")] {
+        project.write("playproof.yaml", &format!("format: project/1\n{key}: {name}\n"));
+        let run = project.run(&[if key == "tools" { "check" } else { "lint" }]);
+        assert_eq!(run.code, 2, "{run:?}");
+        for said in [&format!("{name}: no such file"), "[playproof.yaml:2:", "the folder that it lies in"] {
+            assert!(run.err.contains(said), "{said}\n{}", run.err);
+        }
+        assert!(!run.err.contains("working directory"), "{}", run.err);
     }
 }
