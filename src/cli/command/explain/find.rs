@@ -78,6 +78,10 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
 }
 
 impl Candidates {
+    fn is_empty(&self) -> bool {
+        self.exact.is_empty() && self.others.is_empty()
+    }
+
     /// Keeps a call if it may be meant; no more than tell that there are several.
     fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> Candidate) {
         let list = if exact { &mut self.exact } else { &mut self.others };
@@ -130,7 +134,9 @@ fn in_trace(
         let call = &closed.call;
         let exact = search.wanted.is_some_and(|wanted| is_exactly(&closed, wanted, sources));
         let is_wanted = exact || search.wanted.is_none_or(|wanted| call.id() == Some(wanted));
-        candidates.names.remember_call(&closed, sources);
+        if kept.is_empty() && candidates.is_empty() {
+            candidates.names.remember_call(&closed, sources); // what is found needs no name that is near
+        }
         let met = watching.take(&closed, is_wanted);
         if is_wanted && kept.iter().filter(|kept| kept.exact == exact).count() <= LISTED {
             kept.push(Wanted { exact, traced: closed.into_box(), met });

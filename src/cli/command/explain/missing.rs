@@ -46,18 +46,21 @@ pub fn unknown(search: &Search<'_>, plan: &Plan, wanted: &str, names: &Names) ->
     }
 }
 
-/// What helps where traces have no such run, and the run that was probably meant; reads them again. Nothing where they
+/// That traces have no such run, with the one that was probably meant, else a few; reads them again. Nothing where they
 /// have no runs.
-pub fn missing_run(search: &Search<'_>, plan: &Plan, wanted: &str) -> Option<(String, Option<String>)> {
+pub fn missing_run(search: &Search<'_>, plan: &Plan, wanted: &str) -> Option<Failure> {
     let mut names = Names::default();
     every_call(search, plan, search.reading, |sources, closed| names.remember_call(closed, sources)).ok()?;
     let runs = names.some_runs()?;
-    let near = names.near_run(wanted).map(str::to_owned);
-    let help = match &near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("runs are {runs}"),
-    };
-    Some((help, near))
+    let failure = Failure::said(format!("there is no call in a run `{wanted}`"));
+    let again = [search.command, &inputs_of(search)].concat();
+    Some(match names.near_run(wanted) {
+        Some(near) => {
+            let again = [&again[..], &["--run", near]].concat();
+            failure.help(format!("did you mean `{near}`?")).next(search.flags.after(&again))
+        }
+        None => failure.help(format!("runs are {runs}")).next(search.flags.after(&again)),
+    })
 }
 
 /// What became of a call that is there where no resend is joined.

@@ -131,20 +131,16 @@ fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -
     if selected > 0 || args.allow_empty {
         return Ok(());
     }
-    if let (Some(call), None, [plan, ..]) = (&args.call, &args.run, plans)
-        && !args.inputs.iter().any(|input| input == files::STDIN)
-    {
-        return Err(explain::missing(&search(args, project), plan, call));
-    }
-    if let (None, Some(run), [plan, ..]) = (&args.call, &args.run, plans)
-        && !args.inputs.iter().any(|input| input == files::STDIN)
-        && let Some((help, near)) = explain::missing_run(&search(args, project), plan, run)
-    {
-        let failure = Failure::said(format!("there is no call in a run `{run}`")).help(help);
-        let mut words = vec!["playproof", "replay"];
-        words.extend(args.inputs.iter().map(String::as_str));
-        words.extend(near.iter().flat_map(|near| ["--run", near]));
-        return Err(failure.next(flags(args).after(&words)));
+    if let Some(plan) = plans.first().filter(|_| !args.inputs.iter().any(|input| input == files::STDIN)) {
+        let search = search(args, project);
+        let missing = match (&args.call, &args.run) {
+            (Some(call), None) => Some(explain::missing(&search, plan, call)),
+            (None, Some(run)) => explain::missing_run(&search, plan, run),
+            _ => None,
+        };
+        if let Some(failure) = missing {
+            return Err(failure);
+        }
     }
     let said = match (&args.call, &args.run, args.only.as_deref()) {
         (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
