@@ -64,9 +64,8 @@ fn others(plan: &Plan, tool: &str, now: ToolFacts) -> Vec<ToolFacts> {
 }
 
 fn differing(now: ToolFacts, other: ToolFacts) -> Vec<Other> {
-    let access = if other.access == Access::Read { "read" } else { "write" };
     let facts = [
-        ("access", now.access != other.access, access.to_owned()),
+        ("access", now.access != other.access, other.access.as_str().to_owned()),
         ("idempotent", now.idempotent != other.idempotent, other.idempotent.to_string()),
         ("repeatable", now.repeatable != other.repeatable, other.repeatable.to_string()),
         ("timeout_ms", now.timeout != other.timeout, other.timeout.as_millis().to_string()),

@@ -177,7 +177,7 @@ impl GuardKind {
 impl Cell {
     /// The circumstances: `write keyed token first`.
     pub fn words(self) -> String {
-        let access = if self.access == Access::Read { "read" } else { "write" };
+        let access = self.access.as_str();
         let keyed = if self.keyed { "keyed" } else { "unkeyed" };
         let token = if self.token { "token" } else { "tokenless" };
         format!("{access} {keyed} {token} {}", if self.later { "later" } else { "first" })

@@ -34,7 +34,7 @@ impl Feedback {
             }
         }
         if let Some(facts) = self.facts {
-            let access = if facts.access == Access::Read { "read" } else { "write" };
+            let access = facts.access.as_str();
             let _ = writeln!(
                 text,
                 "facts: {{ access: {access}, idempotent: {}, repeatable: {}, timeout_ms: {} }}",

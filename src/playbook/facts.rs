@@ -15,6 +15,16 @@ pub enum Access {
     Write,
 }
 
+impl Access {
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Access::Read => "read",
+            Access::Write => "write",
+        }
+    }
+}
+
 /// What is known of one tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ToolFacts {

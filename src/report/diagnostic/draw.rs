@@ -65,10 +65,10 @@ struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     fn new(source: &Source, diagnostic: &'a Diagnostic, room: usize) -> Drawing<'a> {
         let message = text::visible(&diagnostic.message).into_owned();
-        let Some(first) = diagnostic.labels.first() else {
+        if diagnostic.labels.is_empty() {
             let message = format!("{}: {message}", text::visible(&source.name));
             return Drawing { diagnostic, message, text: None, labels: Vec::new() };
-        };
+        }
         let spans: Vec<Range<usize>> = diagnostic.labels.iter().map(|label| label.span.clone()).collect();
         let marks = usize::from(source.begins_before) + usize::from(source.goes_on);
         let window = window(&source.text, &spans, room - marks);
@@ -91,9 +91,8 @@ impl<'a> Drawing<'a> {
                 }
             })
             .collect();
-        let places =
-            diagnostic.labels.iter().map(|label| (drawn.span(&label.span).start, source.place(label.span.start)));
-        let places = std::iter::once((0, source.place(first.span.start))).chain(places).collect();
+        let places = diagnostic.labels.iter();
+        let places = places.map(|label| (drawn.span(&label.span).start, source.place(label.span.start))).collect();
         let (first_line, _) = source.place(window.start);
         let name = text::visible(&source.name).into_owned();
         let text = Text { name, drawn: drawn.text, first_line, places };
@@ -142,7 +141,7 @@ struct Text {
     drawn: String,
     /// Of the drawn text's first line, from 1.
     first_line: usize,
-    /// Line and column of each label, from 1, by where it is drawn; the first one's stand before all.
+    /// Line and column of each label, from 1, by where it is drawn.
     places: Vec<(usize, (usize, usize))>,
 }
 
