@@ -1,15 +1,15 @@
-//! Real recordings, where the folder beside the repository has them: the import counts what an independent script
-//! counts.
+//! Real recordings, where `PLAYPROOF_TRACES` names a folder of them: the import counts what an independent script counts.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use super::{assembled, imported, path, read_back};
 
-/// The result files of tau-bench and tau2-bench; none where the machine has none.
+/// The result files of tau-bench and tau2-bench; none where no folder is named.
 fn recordings() -> Vec<PathBuf> {
-    let folders = ["../shared/traces/tau-bench", "../shared/traces/tau2-bench"];
-    let files = folders.iter().filter_map(|folder| std::fs::read_dir(path(folder)).ok()).flatten();
+    let Some(traces) = std::env::var_os("PLAYPROOF_TRACES") else { return Vec::new() };
+    let folders = ["tau-bench", "tau2-bench"].map(|name| path("").join(&traces).join(name));
+    let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
     let mut files: Vec<PathBuf> = files.map(|entry| entry.expect("an entry").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort();
@@ -22,7 +22,7 @@ fn an_import_counts_what_an_independent_script_counts() {
     let script = path("tests/count_traces.py");
     let counted = Command::new("python3").arg(script).args(&files).output();
     let Some(counted) = counted.ok().filter(|output| output.status.success() && !files.is_empty()) else {
-        println!("skipped: this machine has no recordings, or no python3 to count them");
+        println!("skipped: PLAYPROOF_TRACES names no recordings, or there is no python3 to count them");
         return;
     };
     let found: Vec<String> = files
@@ -45,7 +45,7 @@ fn every_tool_of_the_recordings_is_in_the_shipped_facts() {
     let facts = std::fs::read_to_string(path("tools/tau.yaml")).expect("the shipped facts");
     let files = recordings();
     if files.is_empty() {
-        println!("skipped: this machine has no recordings");
+        println!("skipped: PLAYPROOF_TRACES names no recordings");
     }
     for file in files {
         for line in String::from_utf8(imported(&file).lines).expect("text").lines() {

@@ -1,0 +1,1 @@
+//! Consistency: every command gives the same answer about the same file, from any folder.

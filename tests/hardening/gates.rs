@@ -1,0 +1,1 @@
+//! Gates: no command succeeds where nothing was checked.

@@ -1,0 +1,12 @@
+//! Attacks: what a hostile repository, trace, file name or moment of a kill may never achieve. One file a kind of attack.
+
+mod bounds;
+mod consistency;
+mod gates;
+mod interrupted;
+#[path = "../place/mod.rs"]
+#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
+mod place;
+mod project_files;
+mod redaction;
+mod text;
