@@ -33,6 +33,7 @@ pub mod dispatch;
 pub mod event;
 pub mod feedback;
 pub mod fixture;
+pub mod glob;
 pub mod golden;
 pub mod history;
 pub mod ids;

@@ -1,9 +1,9 @@
 //! One condition of a rule: whether it holds for a signal, and the words that say so.
 
-use globset::GlobMatcher;
 use regex::Regex;
 
 use super::rules::Signal;
+use crate::glob::{Glob, is_glob};
 use crate::ids::RuleId;
 use crate::playbook::model::{Access, Between, MessageOp, MessageTest, When};
 use crate::playbook::pattern;
@@ -37,7 +37,7 @@ pub(super) enum Check {
     Message { test: MessageTest, patterns: Patterns },
     Status(Vec<Between<u16>>),
     Code(Vec<String>),
-    Tool(Vec<(String, Option<GlobMatcher>)>),
+    Tool(Vec<(String, Option<Glob>)>),
     Access(Access),
     Idempotent(bool),
     Keyed(bool),
@@ -184,8 +184,8 @@ fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
     }
 }
 
-fn tool_glob(tool: &str) -> Option<GlobMatcher> {
-    pattern::is_glob(tool).then(|| globset::Glob::new(tool).ok()).flatten().map(|glob| glob.compile_matcher())
+fn tool_glob(tool: &str) -> Option<Glob> {
+    is_glob(tool).then(|| Glob::new(tool).ok()).flatten()
 }
 
 fn within<T: PartialOrd + Copy>(ranges: &[Between<T>], value: T) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use regex::Regex;
@@ -65,7 +65,7 @@ pub fn check(
     workspace.hold_verdicts(fixtures.iter().map(|(name, fixture)| (name.as_str(), fixture)), &used)?;
     let lock = workspace.read_lock()?;
     for asked in &selection.named {
-        if !all.iter().any(|(id, _)| names_case(workspace, asked, id)) {
+        if !all.iter().any(|(id, _)| workspace.names_run(asked, id)) {
             let ids: Vec<String> = all.iter().map(|(id, _)| id.to_string()).collect();
             return Err(unknown(asked, &ids, workspace));
         }
@@ -113,17 +113,18 @@ fn fixture_names(workspace: &Workspace, selection: &Selection) -> Result<Vec<Str
     let mut meant = BTreeSet::new();
     for asked in &selection.named {
         let before = meant.len();
-        meant.extend(all.iter().filter(|name| may_mean(asked, name)).cloned());
-        if meant.len() == before && !meant.iter().any(|name| may_mean(asked, name)) {
+        meant.extend(all.iter().filter(|name| may_mean(workspace, asked, name)).cloned());
+        if meant.len() == before && !meant.iter().any(|name| may_mean(workspace, asked, name)) {
             return Err(unknown(asked, &all, workspace));
         }
     }
     Ok(meant.into_iter().collect())
 }
 
-fn may_mean(asked: &str, fixture: &str) -> bool {
-    let asked = bare(asked);
-    asked == fixture || asked.strip_suffix(fixture).is_some_and(|before| before.ends_with('/'))
+/// Which playbooks a fixture names is not known yet: a run may be meant where the name of one could stand before it.
+fn may_mean(workspace: &Workspace, asked: &str, fixture: &str) -> bool {
+    let is_run = |asked: &str| asked.strip_suffix(fixture).is_some_and(|before| before.ends_with('/'));
+    workspace.names_fixture(asked, fixture) || is_run(bare(asked))
 }
 
 /// Without the endings of files.
@@ -163,22 +164,9 @@ fn is_meant(workspace: &Workspace, selection: &Selection, used: &BTreeMap<String
         ];
         parts.into_iter().flatten().any(|part| changed.contains(&part))
     };
-    (selection.named.is_empty() || selection.named.iter().any(|asked| names_case(workspace, asked, id)))
+    (selection.named.is_empty() || selection.named.iter().any(|asked| workspace.names_run(asked, id)))
         && selection.run.as_ref().is_none_or(|run| run.is_match(&id.to_string()))
         && selection.changed.as_ref().is_none_or(by_change)
-}
-
-fn names_case(workspace: &Workspace, asked: &str, id: &Id) -> bool {
-    let fixture = workspace.fixture_name(&id.fixture);
-    let golden = workspace.name(&workspace.golden(id).accepted);
-    let full = id.to_string();
-    let names = [id.fixture.as_str(), bare(&fixture), bare(&golden), &full];
-    names.contains(&bare(asked).trim_start_matches("./")) || is_path_to(asked, &fixture)
-}
-
-/// Whether a path from elsewhere ends in the path of the fixture.
-fn is_path_to(asked: &str, fixture: &str) -> bool {
-    asked.ends_with(".yaml") && Path::new(asked).ends_with(fixture)
 }
 
 /// The goldens that no fixture asks for, as people know their files.

@@ -68,7 +68,20 @@ pub enum Failure {
     PipeClosed,
 }
 
+/// The id of an input of which more lines were skipped than were read, or than may be: nothing is concluded from it.
+pub const MOSTLY_SKIPPED: &str = "mostly_skipped";
+
 impl Failure {
+    /// How the program ends by it.
+    pub fn exit(&self) -> Exit {
+        let is_inconclusive = |report: &Report| report.diagnostics.iter().all(|said| said.id == MOSTLY_SKIPPED);
+        match self {
+            Failure::PipeClosed => Exit::PipeClosed,
+            Failure::Reports { reports, .. } if reports.iter().all(is_inconclusive) => Exit::Inconclusive,
+            Failure::Said { .. } | Failure::Reports { .. } => Exit::Unusable,
+        }
+    }
+
     /// A failure that is said in a sentence.
     pub fn said(message: impl Into<String>) -> Failure {
         Failure::Said { message: message.into(), help: None, next: None }

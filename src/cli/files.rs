@@ -24,6 +24,9 @@ pub const STDIN_NAME: &str = "<stdin>";
 /// The most that a file written by people may hold.
 const SMALL_MAX: u64 = 16 << 20;
 
+/// How long a pipe is waited for.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// Reads a file that people write (or standard input, `-`) as a whole.
 ///
 /// # Errors
@@ -44,7 +47,9 @@ pub fn read_small(path: &str) -> Result<Arc<Source>, Failure> {
 /// # Errors
 /// A path that cannot be read.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| unreadable(&path.to_string_lossy(), &error))
+    let mut bytes = Vec::new();
+    let read = open_file(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(|error| unreadable(&path.to_string_lossy(), &error))
 }
 
 /// Opens a file, or standard input for `-`, for streaming.
@@ -58,11 +63,37 @@ pub fn open(path: &str) -> Result<Box<dyn Read + Send>, Failure> {
         }
         return Ok(Box::new(io::stdin()));
     }
-    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let file = open_file(Path::new(path)).map_err(|error| unreadable(path, &error))?;
     if file.metadata().is_ok_and(|facts| facts.is_dir()) {
         return Err(a_directory(path));
     }
     Ok(Box::new(file))
+}
+
+/// Opens a file. A pipe that nobody writes to would hold the program for ever: it waits a second, on a thread of its own,
+/// which ends with the program.
+fn open_file(path: &Path) -> io::Result<File> {
+    if !is_pipe(path) {
+        return File::open(path);
+    }
+    let (opened, waited_for) = std::sync::mpsc::channel();
+    let pipe = path.to_path_buf();
+    std::thread::spawn(move || opened.send(File::open(pipe)));
+    waited_for.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        let said = "it is a pipe, and nothing has opened it to write within a second";
+        Err(io::Error::new(ErrorKind::TimedOut, said))
+    })
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_path: &Path) -> bool {
+    false
 }
 
 /// Whether there is a file or a folder of this name.
@@ -213,6 +244,7 @@ pub fn unreadable(name: &str, error: &io::Error) -> Failure {
         ErrorKind::NotFound => failure.help("paths are taken from the working directory"),
         ErrorKind::PermissionDenied => failure.help("make it readable for this user, or pipe it in and name it `-`"),
         ErrorKind::IsADirectory => a_directory(name),
+        ErrorKind::TimedOut => failure.help("start what writes to it first, or pipe it in and name it `-`"),
         ErrorKind::Unsupported => failure.help("unpack it first, or pipe it in unpacked and name it `-`"),
         ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => cut_short(failure, name),
         _ => failure,

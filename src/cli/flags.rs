@@ -29,7 +29,8 @@ impl Flags {
         for (flag, given) in [("--join-resends", reading.join_resends), ("--skip-invalid", reading.skip_invalid)] {
             flags.0.extend(given.then(|| flag.to_owned()));
         }
-        flags.with("--reorder-window", window.as_deref())
+        let allowed = reading.allow_skipped.map(|lines| lines.to_string());
+        flags.with("--allow-skipped", allowed.as_deref()).with("--reorder-window", window.as_deref())
     }
 
     /// With what answers where a recording ends.
@@ -69,11 +70,12 @@ mod tests {
     fn a_suggested_command_keeps_the_flags_that_were_given_and_no_others() {
         let mut reading = Reading::plain(None);
         assert_eq!(Flags::default().reading(&reading).beyond(&BeyondTape::Unanswered).after(&["go"]), "go");
-        reading = Reading { map: Some("my map".into()), join_resends: true, skip_invalid: true, reorder_window: 7 };
+        let map = Some("my map".into());
+        reading = Reading { map, join_resends: true, skip_invalid: true, allow_skipped: Some(3), reorder_window: 7 };
         let flags = Flags::default().with("--tools", Some("t")).with("--playbook", None).reading(&reading);
         assert_eq!(
             flags.beyond(&BeyondTape::Fail("timeout".into())).after(&["go"]),
-            "go --tools t --map 'my map' --join-resends --skip-invalid --reorder-window 7 --beyond-tape fail:timeout"
+            "go --tools t --map 'my map' --join-resends --skip-invalid --allow-skipped 3 --reorder-window 7 --beyond-tape fail:timeout"
         );
     }
 }

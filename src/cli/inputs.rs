@@ -7,6 +7,7 @@ use super::exit::Failure;
 use super::files;
 use super::kinds::{self, Kind};
 use super::merged::refuse_halves;
+use super::reading::refuse_mostly_skipped;
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
 use crate::trace::limits;
@@ -115,6 +116,10 @@ pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failur
                 Some(mapping) => limits::checked(imported, &bytes, &name, mapping.skips_invalid())?,
                 None => imported, // the reader checks its lines
             };
+            if let Some(mapping) = mapping {
+                let (skipped, read) = checked.loss.skipped_and_read();
+                refuse_mostly_skipped(&name, skipped, read, mapping.allowed_to_skip())?;
+            }
             let Imported { lines, origins, loss } = checked;
             Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }

@@ -17,13 +17,10 @@ use crate::trace::redact::RedactionRules;
 /// # Errors
 /// An id that nothing answers to; files in which something is wrong.
 pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Result<Kept, Failure> {
-    let named = id.rsplit(['/', '\\']).next().unwrap_or(id);
-    let named = [".yaml", ".jsonl"].iter().find_map(|ending| named.strip_suffix(ending)).unwrap_or(named);
-    let path = workspace.feedback_path(named, "yaml");
-    if named.is_empty() || !super::folders::has_file(&path) {
-        return Err(unknown(workspace, id));
-    }
-    let id = named;
+    let named = workspace.feedback_named(id).filter(|named| !named.is_empty() && !named.contains('/'));
+    let is_there = |named: &String| super::folders::has_file(&workspace.feedback_path(named, "yaml"));
+    let Some(named) = named.filter(is_there) else { return Err(unknown(workspace, id)) };
+    let (id, path) = (&*named, workspace.feedback_path(&named, "yaml"));
     let mend = |failure: Failure| failure.next(format!("git log --oneline -- {}", shell_word(&workspace.here(&path))));
     let source = workspace.read(&path)?;
     let (feedback, places) = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;

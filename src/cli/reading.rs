@@ -1,7 +1,7 @@
 //! Flags that say how traces are read, and reading one from its beginning to its end, call by call.
 //! `replay` reads on many threads instead, through the engine.
 
-use super::exit::Failure;
+use super::exit::{Failure, MOSTLY_SKIPPED};
 use super::inputs::TraceInput;
 use super::output::to_stderr;
 use super::{files, inputs};
@@ -29,6 +29,10 @@ pub struct Reading {
     #[arg(long)]
     pub skip_invalid: bool,
 
+    /// Skip at most so many lines; exit with 3 if there are more [default: as many as are read]
+    #[arg(long, value_name = "N", requires = "skip_invalid")]
+    pub allow_skipped: Option<u64>,
+
     /// A call takes no more results once this many calls have come after it
     #[arg(long, value_name = "CALLS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub reorder_window: u64,
@@ -38,7 +42,7 @@ impl Reading {
     /// A reading that takes nothing for something else.
     pub fn plain(map: Option<String>) -> Reading {
         let AssembleOptions { reorder_window, join_resends, skip_invalid } = AssembleOptions::default();
-        Reading { map, join_resends, skip_invalid, reorder_window }
+        Reading { map, join_resends, skip_invalid, allow_skipped: None, reorder_window }
     }
 
     /// The mapping that `--map` names, applied as the other flags say.
@@ -47,7 +51,7 @@ impl Reading {
     /// A file that cannot be read, or in which something is wrong.
     pub fn mapping(&self) -> Result<Option<Mapping>, Failure> {
         let mapping = self.map.as_deref().map(inputs::mapping).transpose()?;
-        Ok(mapping.map(|mapping| mapping.skipping_invalid(self.skip_invalid)))
+        Ok(mapping.map(|mapping| mapping.skipping_invalid(self.skip_invalid, self.allow_skipped)))
     }
 
     /// The same for the reader.
@@ -93,10 +97,33 @@ pub fn each_call(
     Ok(ledger)
 }
 
-/// Says on standard error how many lines of the input that people call `name` were passed over, if any were.
-pub fn say_skipped(name: &str, ledger: &InputLedger) {
-    if ledger.skipped > 0 {
-        let lines = text::counted(ledger.skipped, "line", "lines");
-        to_stderr(&format!("{}: {lines} skipped\n", text::visible(name)));
+/// Refuses the input that people call `name` where more of its lines were skipped than `allowed`, or than were read: what
+/// is left says nothing of it.
+///
+/// # Errors
+/// It was so.
+pub fn refuse_mostly_skipped(name: &str, skipped: u64, read: u64, allowed: Option<u64>) -> Result<(), Failure> {
+    if skipped <= allowed.unwrap_or(read) {
+        return Ok(());
+    }
+    let more = allowed.map_or("read".to_owned(), |allowed| format!("the {} that are allowed", text::count(allowed)));
+    let lines = text::counted(skipped, "line", "lines");
+    let said =
+        format!("{lines} skipped, {} read: more are skipped than {more}, so nothing is concluded", text::count(read));
+    let help = format!("see what is wrong with them; `--allow-skipped {skipped}` lets so many pass");
+    Err(Failure::source(name, MOSTLY_SKIPPED, said).help(help))
+}
+
+impl Reading {
+    /// Says on standard error how many lines of the input that people call `name` were passed over, if any were.
+    ///
+    /// # Errors
+    /// As [`refuse_mostly_skipped`].
+    pub fn account_for(&self, name: &str, ledger: &InputLedger) -> Result<(), Failure> {
+        if ledger.skipped > 0 {
+            let lines = text::counted(ledger.skipped, "line", "lines");
+            to_stderr(&format!("{}: {lines} skipped\n", text::visible(name)));
+        }
+        refuse_mostly_skipped(name, ledger.skipped, ledger.lines - ledger.blank - ledger.skipped, self.allow_skipped)
     }
 }

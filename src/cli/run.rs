@@ -133,7 +133,7 @@ fn colour_asked_for(args: &[OsString]) -> ColorChoice {
 fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
-        Failure::PipeClosed => return Exit::PipeClosed,
+        Failure::PipeClosed => {}
         Failure::Said { message, help, next } => {
             to_stderr(&format!("{} {}\n", palette.bad("error:"), text::visible(message)));
             if let Some(help) = help {
@@ -149,7 +149,7 @@ fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
             say_next(next.as_deref().unwrap_or(fallback), palette);
         }
     }
-    Exit::Unusable
+    failure.exit()
 }
 
 /// The same with the name of its source as it is found from the working directory, where it has it from the project's

@@ -13,7 +13,7 @@ use super::flags::Flags;
 use super::kinds::{self, Kind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
-use super::reading::{Reading, say_skipped};
+use super::reading::Reading;
 use super::terminal::{Terminal, cores};
 use super::{files, folders, inputs, repeated};
 use crate::diagnostic::Report;
@@ -105,7 +105,7 @@ impl Stream<'_> {
             Some(failure) => self.with_next(failure),
             None => self.failed(error),
         })?;
-        show_skipped(&replayed, terminal);
+        self.show_skipped(&replayed, terminal)?;
         self.refuse_empty(&replayed)?;
         Ok(Streamed { replayed, notes, sources: self.sources.clone() })
     }
@@ -204,6 +204,23 @@ impl Stream<'_> {
         }
     }
 
+    /// The first lines that were skipped, each with its place, and how many there are; what helps is said once.
+    fn show_skipped(&self, replayed: &Replayed, terminal: &Terminal) -> Result<(), Failure> {
+        let mut helps = BTreeSet::new();
+        for account in replayed.inputs.iter().filter(|account| account.ledger.skipped > 0) {
+            for report in &account.skipped {
+                let report = with_new_help(report, &mut helps);
+                to_stderr(&diagnostic::render(&report, terminal.err.width, terminal.err.colour));
+            }
+            let more = account.ledger.skipped.saturating_sub(account.skipped.len() as u64);
+            if more > 0 {
+                to_stderr(&format!("… and {} more\n", text::count(more)));
+            }
+            self.reading.account_for(&account.name, &account.ledger)?;
+        }
+        Ok(())
+    }
+
     /// The command alone, without what it needs.
     fn name(&self) -> &str {
         self.command.split(' ').next().unwrap_or_default()
@@ -217,22 +234,6 @@ impl Stream<'_> {
     /// The same command with these inputs and flags.
     fn of<S: AsRef<str>>(&self, inputs: &[S], flags: &Flags) -> String {
         format!("playproof {} {}", self.command, flags.after(inputs))
-    }
-}
-
-/// The first lines that were skipped, each with its place, and how many there are; what helps is said once.
-fn show_skipped(replayed: &Replayed, terminal: &Terminal) {
-    let mut helps = BTreeSet::new();
-    for account in replayed.inputs.iter().filter(|account| account.ledger.skipped > 0) {
-        for report in &account.skipped {
-            let report = with_new_help(report, &mut helps);
-            to_stderr(&diagnostic::render(&report, terminal.err.width, terminal.err.colour));
-        }
-        let more = account.ledger.skipped.saturating_sub(account.skipped.len() as u64);
-        if more > 0 {
-            to_stderr(&format!("… and {} more\n", text::count(more)));
-        }
-        say_skipped(&account.name, &account.ledger);
     }
 }
 

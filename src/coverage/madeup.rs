@@ -1,11 +1,11 @@
 //! Failures made up so that a rule takes them, or `otherwise`. Which rule really does is asked of the classifier.
 
 use super::shape::Shape;
-use super::words;
 use crate::classify::{Classification, Signal};
 use crate::event::ErrorFacts;
 use crate::ids::{AttemptNo, VerdictId};
 use crate::playbook::model::{Access, Between, Playbook, ToolFacts, When};
+use crate::playbook::words;
 use crate::sim::Plan;
 use crate::time::Duration;
 

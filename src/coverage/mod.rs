@@ -12,7 +12,6 @@ mod story;
 #[cfg(test)]
 mod tests;
 mod text;
-mod words;
 
 pub use goal::{Cell, Goal, Group, GuardKind, goals};
 pub use measure::{Case, CoverageReport, Item, State, Suggestion, measure};

@@ -12,6 +12,8 @@ pub struct Gate {
     pub effects: bool,
     /// Why widening is right this time, as someone stated it.
     pub allow_widening: Option<String>,
+    /// Passes even where nothing was decided.
+    pub allow_empty: bool,
 }
 
 /// One reason why a comparison does not pass.
@@ -26,6 +28,12 @@ pub enum Refusal {
 }
 
 impl Gate {
+    /// Whether it is asked and has nothing to judge: no call of which a recorded attempt failed ends determined under
+    /// both playbooks.
+    pub fn is_undecided(&self, impact: &Impact) -> bool {
+        (self.widening || self.effects) && !self.allow_empty && impact.decided == 0
+    }
+
     /// Every reason why `impact` does not pass; none if it does.
     pub fn judge(&self, impact: &Impact) -> Vec<Refusal> {
         let widening =

@@ -23,6 +23,9 @@ pub struct Impact {
     pub failed: u64,
     /// Calls that differ and end determined under both.
     pub changed: u64,
+    /// Calls that end determined under both, and of which a recorded attempt failed or the end differs: what a gate can
+    /// judge.
+    pub decided: u64,
     /// Calls that end undetermined under either; never counted as changed or unchanged.
     pub undetermined: Undetermined,
     /// Of these, calls for which the playbooks decide differently all the same.
@@ -169,6 +172,7 @@ impl Impact {
             calls: tallies.calls,
             failed: tallies.failed,
             changed: tallies.changed,
+            decided: tallies.decided,
             undetermined: tallies.undetermined,
             undetermined_differing: tallies.undetermined_differing,
             directions: tallies.directions,

@@ -8,7 +8,7 @@ use crate::event::{FindingBy, FindingId, Outcome, OutcomeKind};
 use crate::replay::Counts;
 use crate::sim::Record;
 use crate::time::Duration;
-use crate::trace::model::{Place, RecordedCall};
+use crate::trace::model::{Place, RecordedCall, Reply};
 
 /// Causes that are told apart. More than a batch of calls can have, so that it is the order of the calls alone that
 /// decides which ones are.
@@ -179,6 +179,8 @@ pub(super) struct Tallies {
     pub failed: u64,
     /// Calls that differ, and end determined under both.
     pub changed: u64,
+    /// Calls that end determined under both, and of which a recorded attempt failed or the end differs.
+    pub decided: u64,
     pub undetermined: Undetermined,
     /// Of the undetermined ones: those for which the playbooks decide differently.
     pub undetermined_differing: u64,
@@ -199,7 +201,10 @@ impl Tallies {
     /// Adds one call.
     pub fn add(&mut self, call: &RecordedCall, base: Ran<'_>, candidate: Ran<'_>, difference: Option<Difference>) {
         let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
+        let failed = call.answers.iter().any(|answer| answer.reply != Reply::Ok);
         self.calls += 1;
+        self.failed += u64::from(failed);
+        self.decided += u64::from((failed || difference.is_some()) && !mine && !theirs);
         self.undetermined.add(mine, theirs);
         for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
             *count += u64::from(ran.may_double());
@@ -249,6 +254,7 @@ impl Tallies {
         self.calls += later.calls;
         self.failed += later.failed;
         self.changed += later.changed;
+        self.decided += later.decided;
         self.undetermined.merge(&later.undetermined);
         self.undetermined_differing += later.undetermined_differing;
         for (mine, later) in self.directions.iter_mut().zip(later.directions) {

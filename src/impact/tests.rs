@@ -259,7 +259,7 @@ fn a_gate_refuses_what_it_names_and_unsafe_findings_always() {
     let wider = impact(&text("standard"), &text("study/retry-everything"));
     let judge = |gate: &Gate| gate.judge(&wider);
     assert_eq!(judge(&Gate::default()), [Refusal::Unsafe(2)]);
-    let both = Gate { widening: true, effects: true, allow_widening: None };
+    let both = Gate { widening: true, effects: true, ..Gate::default() };
     assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(2)]);
     let allowed = Gate { allow_widening: Some("tried by hand".to_owned()), ..both };
     assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(2)]);

@@ -1,17 +1,15 @@
 //! Looks at every recorded failure, on whatever thread, and counts it by its shape. Small however long the traces
 //! are; says what it could not tell apart.
 
-use std::collections::BTreeMap;
-
 use super::result::{Cluster, Mined, cluster_of};
 use super::shape::{Failure, Key, Shape, write_forms};
 use crate::event::OutcomeKind;
-use crate::ids::AttemptNo;
-use crate::replay::{Replayed, Seen, Watch};
+use crate::ids::{AttemptNo, VerdictId};
+use crate::replay::{Frequent, Replayed, Row, Seen, Watch};
 use crate::sim::Plan;
 use crate::trace::model::{RecordedCall, Reply};
 
-/// Shapes that are told apart.
+/// Shapes that are told apart; the most frequent ones, where there are more.
 const MAX_SHAPES: usize = 4_096;
 
 /// Mines a replay under one plan.
@@ -19,25 +17,58 @@ const MAX_SHAPES: usize = 4_096;
 pub struct Miner;
 
 /// What was found in a batch of calls.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Part {
-    pub(super) shapes: BTreeMap<Key, Shape>,
-    /// Failures of shapes beyond those that are told apart.
-    pub(super) overflow: u64,
+    shapes: Frequent<Key, Shape>,
+    folded: Folded,
     form: String,
     key: String,
+}
+
+impl Default for Part {
+    fn default() -> Part {
+        let shapes = Frequent::new(MAX_SHAPES);
+        Part { shapes, folded: Folded::default(), form: String::new(), key: String::new() }
+    }
+}
+
+/// Failures of rare shapes, that made room for others; counted by their verdict.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Folded(Vec<Fold>);
+
+/// What was folded of one verdict.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fold {
+    pub failures: u64,
+    pub exhausted: u64,
+}
+
+impl Folded {
+    fn add(&mut self, verdict: VerdictId, fold: Fold) {
+        let place = verdict.index();
+        self.0.resize(self.0.len().max(place + 1), Fold::default());
+        if let Some(mine) = self.0.get_mut(place) {
+            mine.failures += fold.failures;
+            mine.exhausted += fold.exhausted;
+        }
+    }
+
+    fn shape(&mut self, key: &Key, row: Row<Shape>) {
+        self.add(key.verdict, Fold { failures: row.count, exhausted: row.value.exhausted });
+    }
+
+    /// Those of each verdict.
+    pub fn rows(&self) -> impl Iterator<Item = (VerdictId, Fold)> {
+        (0..).map(VerdictId).zip(self.0.iter().copied())
+    }
 }
 
 impl Part {
     /// Adds what was found in later calls.
     pub fn merge(&mut self, later: Part) {
-        self.overflow += later.overflow;
-        for (key, shape) in later.shapes {
-            match self.shape(key) {
-                Some(mine) => mine.merge(shape),
-                None => self.overflow += shape.failures,
-            }
-        }
+        let Part { shapes, folded, .. } = self;
+        later.folded.rows().for_each(|(verdict, fold)| folded.add(verdict, fold));
+        shapes.merge(later.shapes, Shape::merge, |key, row| folded.shape(&key, row));
     }
 
     /// The same as if so many other inputs had been read before.
@@ -49,8 +80,17 @@ impl Part {
     }
 
     /// The clusters of everything, drawn for the `top` most pressing ones.
-    pub fn finish(self, plan: &Plan, replayed: &Replayed, top: usize) -> Mined {
-        Mined::new(self.shapes, self.overflow, plan, replayed, top)
+    pub fn finish(mut self, plan: &Plan, replayed: &Replayed, top: usize) -> Mined {
+        let Part { shapes, folded, .. } = &mut self;
+        shapes.cut(|key, row| folded.shape(&key, row));
+        let (shapes, folded) = self.told_apart();
+        Mined::new(shapes, &folded, plan, replayed, top)
+    }
+
+    fn told_apart(self) -> (Vec<(Key, Shape)>, Folded) {
+        let rows = self.shapes.into_rows();
+        let shapes = rows.map(|(key, row)| (key, Shape { failures: row.count, missed: row.missed, ..row.value }));
+        (shapes.collect(), self.folded)
     }
 
     /// The cluster of one failed attempt, whatever its verdict; none where it was not seen or did not fail.
@@ -59,22 +99,15 @@ impl Part {
         let Reply::Failed(error) = &answer.reply else { return None };
         let facts = plan.facts(call.tool());
         let failure = Failure { call, error: error.as_deref(), facts, attempt, place: answer.place };
-        cluster_of(self.shapes, &key_of(plan, &failure, &mut String::new(), &mut String::new()), plan)
-    }
-
-    fn shape(&mut self, key: Key) -> Option<&mut Shape> {
-        if self.shapes.len() >= MAX_SHAPES && !self.shapes.contains_key(&key) {
-            return None;
-        }
-        Some(self.shapes.entry(key).or_default())
+        cluster_of(self.told_apart().0, &key_of(plan, &failure, &mut String::new(), &mut String::new()), plan)
     }
 
     fn add(&mut self, plan: &Plan, failure: &Failure<'_>, exhausted: bool) {
         let (mut form, mut key) = (std::mem::take(&mut self.form), std::mem::take(&mut self.key));
-        match self.shape(key_of(plan, failure, &mut form, &mut key)) {
-            Some(shape) => shape.add(failure, &form, exhausted),
-            None => self.overflow += 1,
-        }
+        let Part { shapes, folded, .. } = self;
+        let row = shapes.row(key_of(plan, failure, &mut form, &mut key), |key, row| folded.shape(&key, row));
+        row.count += 1;
+        row.value.add(failure, &form, exhausted);
         (self.form, self.key) = (form, key);
     }
 }

@@ -4,7 +4,7 @@
 use super::merge::{Joined, WORD};
 use super::rule::{Drawn, Trial, Undrawn, try_rule};
 use super::shape::{FORM_MAX, Key, Shape};
-use crate::playbook::pattern::is_glob;
+use crate::glob::is_glob;
 use crate::trace::redact::REDACTED;
 use crate::yaml::scalar;
 

@@ -1,9 +1,9 @@
 //! The result of mining: clusters with the names behind the numbers, the most pressing first, for reporters.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use super::alike::{ALIKE_MIN, likeness};
+use super::collect::Folded;
 use super::draw::draw;
 use super::merge::{Joined, join};
 use super::rule::{Drawn, Undrawn};
@@ -39,8 +39,8 @@ pub struct Mined {
     pub clusters: usize,
     /// The most pressing clusters.
     pub shown: Vec<Cluster>,
-    /// Failures that were not looked at, because there were too many different ones.
-    pub overflow: u64,
+    /// Failures of rare forms that are counted and not told apart, because there are too many of them.
+    pub folded: u64,
 }
 
 /// Failures that one rule should catch.
@@ -60,6 +60,8 @@ pub struct Cluster {
     pub verdict: String,
     /// How many got no verdict, or one that did not help.
     pub failures: u64,
+    /// How many more there may be: where forms are too many, those that came while this one was rare were folded.
+    pub missed: u64,
     /// How many of their verdict there are beside, that did no harm.
     pub helped: u64,
     /// How many are of tools that write.
@@ -130,35 +132,40 @@ impl LookAlike {
 
 impl Mined {
     pub(super) fn new(
-        shapes: BTreeMap<Key, Shape>,
-        overflow: u64,
+        shapes: Vec<(Key, Shape)>,
+        folded: &Folded,
         plan: &Plan,
         replayed: &Replayed,
         top: usize,
     ) -> Mined {
-        let shapes: Vec<(Key, Shape)> = shapes.into_iter().collect();
         let is_unclassified = |key: &Key| plan.names.verdict(key.verdict) == UNCLASSIFIED;
+        let by_verdict = |wanted: bool| {
+            folded.rows().filter(move |(verdict, _)| wanted == (plan.names.verdict(*verdict) == UNCLASSIFIED))
+        };
+        let of_unclassified: u64 = by_verdict(true).map(|(_, fold)| fold.failures).sum();
+        let folded: u64 = of_unclassified + by_verdict(false).map(|(_, fold)| fold.failures).sum::<u64>();
         let falls = |key: &Key, shape: &Shape| is_unclassified(key) || shape.exhausted > 0;
         let mut clusters = join(&shapes, falls);
         clusters.sort_by_cached_key(|cluster| Reverse(pressure(cluster, &shapes, &is_unclassified)));
-        let sum = |count: &dyn Fn(&Key, &Shape) -> u64| shapes.iter().map(|(key, shape)| count(key, shape)).sum();
+        let sum =
+            |count: &dyn Fn(&Key, &Shape) -> u64| -> u64 { shapes.iter().map(|(key, shape)| count(key, shape)).sum() };
         let finder = Finder { shapes: &shapes, plan };
         Mined {
             playbook: plan.playbook.name.to_string(),
-            failures: sum(&|_, shape| shape.failures) + overflow,
-            unclassified: sum(&|key, shape| if is_unclassified(key) { shape.failures } else { 0 }),
-            exhausted: sum(&|key, shape| if is_unclassified(key) { 0 } else { shape.exhausted }),
+            failures: sum(&|_, shape| shape.failures) + folded,
+            unclassified: sum(&|key, shape| if is_unclassified(key) { shape.failures } else { 0 }) + of_unclassified,
+            exhausted: sum(&|key, shape| if is_unclassified(key) { 0 } else { shape.exhausted })
+                + by_verdict(false).map(|(_, fold)| fold.exhausted).sum::<u64>(),
             undetermined: replayed.summaries.first().map_or(0, |summary| summary.outcome("undetermined")),
             clusters: clusters.len(),
             shown: finder.clusters(clusters.get(..top.min(clusters.len())).unwrap_or_default()),
-            overflow,
+            folded,
         }
     }
 }
 
 /// The cluster of all failures that are joined with those of `key`, whether or not they fell.
-pub(super) fn cluster_of(shapes: BTreeMap<Key, Shape>, key: &Key, plan: &Plan) -> Option<Cluster> {
-    let shapes: Vec<(Key, Shape)> = shapes.into_iter().collect();
+pub(super) fn cluster_of(shapes: Vec<(Key, Shape)>, key: &Key, plan: &Plan) -> Option<Cluster> {
     let at = shapes.iter().position(|(known, _)| known == key)?;
     let joined = join(&shapes, |other, _| other.verdict == key.verdict);
     let joined = joined.iter().find(|joined| joined.members.binary_search(&at).is_ok())?;
@@ -216,6 +223,7 @@ impl Finder<'_> {
             code: key.and_then(|key| key.code.as_deref()).map(str::to_owned),
             verdict: key.map_or_else(String::new, |key| self.plan.names.verdict(key.verdict).to_owned()),
             failures,
+            missed: members().map(|(_, shape)| shape.missed).sum(),
             helped: all - failures,
             writes: members().map(|(_, shape)| shape.writes).sum(),
             risk: pressure(joined, self.shapes, &is_unclassified).0,

@@ -115,6 +115,8 @@ pub(super) struct Shape {
     /// The form in the letters of the first failure.
     pub form: String,
     pub failures: u64,
+    /// How many more there may have been while it was rare.
+    pub missed: u64,
     /// Those whose call ended exhausted by them.
     pub exhausted: u64,
     pub writes: u64,

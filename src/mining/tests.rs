@@ -215,7 +215,7 @@ fn forms_beyond_the_bound_are_counted_and_said() {
     };
     let trace: String = (0..5_000).map(|n| said("pay", &[&letters(n)])).collect();
     let mined = mine(&trace);
-    assert_eq!((mined.failures, mined.overflow, mined.clusters), (5_000, 904, 4_096));
+    assert_eq!((mined.failures, mined.folded, mined.clusters), (5_000, 904, 4_096));
     assert_eq!(mined.shown.len(), 50);
 }
 

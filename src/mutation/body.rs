@@ -1,10 +1,11 @@
 //! What a golden's body would say of a run, with the names of rules left out: the only thing that mutants are judged
 //! by. A renamed rule changes nothing here.
 
+use super::runs::Runs;
 use crate::check::body_of;
 use crate::event::Decision;
 use crate::fixture::model::Fixture;
-use crate::sim::{Plan, Record, Scenario, Simulator};
+use crate::sim::{Plan, Record, Scenario};
 
 /// A run without the names of rules, and its body.
 pub(super) struct Body {
@@ -14,15 +15,15 @@ pub(super) struct Body {
 
 impl Body {
     /// Of the run of a scenario.
-    pub fn of(plan: &Plan, scenario: &Scenario<'_>, simulator: &mut Simulator) -> Body {
-        let mut record = simulator.rehearse(plan, scenario).clone();
+    pub fn of(plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> Body {
+        let mut record = runs.rehearse(plan, scenario).clone();
         forget_rules(&mut record);
         Body { text: body_of(plan, scenario, &record), record }
     }
 
     /// Whether another playbook shows another body.
-    pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, simulator: &mut Simulator) -> bool {
-        let record = simulator.rehearse(plan, scenario);
+    pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> bool {
+        let record = runs.rehearse(plan, scenario);
         if same(&self.record, record) {
             return false; // the body is made from nothing else
         }

@@ -7,11 +7,15 @@ use std::sync::OnceLock;
 use super::accepted::Entry;
 use super::body::{Body, scenario};
 use super::mutants::{Mutant, mutants, slug};
+use super::runs::Runs;
 use crate::check::map;
 use crate::coverage::{Case, Probe, expected, probes, to_yaml};
 use crate::diagnostic::did_you_mean;
 use crate::playbook::model::{Playbook, Tools};
 use crate::sim::{Plan, Scenario, Simulator};
+
+/// Mutants that are judged at once.
+const BLOCK: usize = 32;
 
 /// What the fixtures of one playbook make of its mutants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +65,8 @@ pub enum Judgement {
         /// What would have shown it.
         shown_by: Shown,
     },
+    /// So many calls were simulated before that no more may be.
+    NotJudged,
 }
 
 /// A fixture that would have shown a mutant.
@@ -96,10 +102,16 @@ impl MutationReport {
     pub fn is_settled(&self) -> bool {
         self.stale.is_empty() && self.survivors().next().is_none()
     }
+
+    /// Mutants that were not judged, for too many calls were simulated before.
+    pub fn not_judged(&self) -> usize {
+        self.mutants.iter().filter(|mutant| mutant.judgement == Judgement::NotJudged).count()
+    }
 }
 
 /// Judges every mutant of the playbook that fixtures call `name`, with `jobs` threads; the report is the same for any
-/// number. `stronger` are tool facts that win over the playbook's own.
+/// number. `stronger` are tool facts that win over the playbook's own. About `most_calls` calls are simulated at most:
+/// what remains then is not judged.
 pub fn judge(
     name: &str,
     playbook: &Playbook,
@@ -107,11 +119,11 @@ pub fn judge(
     cases: &[Case],
     accepted: &[Entry],
     jobs: NonZeroUsize,
+    most_calls: u64,
 ) -> MutationReport {
     let mutants = mutants(playbook);
     let court = Court::new(name, playbook, stronger, cases);
-    let judge = |simulator: &mut Simulator, mutant: &Mutant| court.judge(mutant, simulator);
-    let judgements = map(&mutants, jobs, Simulator::new, judge, |_| false);
+    let judgements = court.judge_all(&mutants, jobs, most_calls);
     let mut judged: Vec<Judged> = mutants
         .into_iter()
         .zip(judgements)
@@ -149,44 +161,79 @@ impl<'a> Court<'a> {
     fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [Case]) -> Court<'a> {
         let plan = Plan::new(playbook.clone(), stronger);
         let mut simulator = Simulator::new();
+        let mut runs = Runs::new(&mut simulator, u64::MAX);
         let exhibits = cases.iter().map(|case| {
             let scenario = scenario(&plan, &case.fixture);
-            let body = Body::of(&plan, &scenario, &mut simulator);
+            let body = Body::of(&plan, &scenario, &mut runs);
             Exhibit { scenario, body }
         });
         let exhibits = exhibits.collect();
         Court { name, playbook, stronger, plan, cases, exhibits, probes: OnceLock::new() }
     }
 
-    fn judge(&self, mutant: &Mutant, simulator: &mut Simulator) -> Judgement {
+    /// Judges block by block, and ends where `most_calls` are used up: where that is does not depend on the threads.
+    fn judge_all(&self, mutants: &[Mutant], jobs: NonZeroUsize, most_calls: u64) -> Vec<Judgement> {
+        let mut left = most_calls;
+        let mut judgements = Vec::with_capacity(mutants.len());
+        for block in mutants.chunks(BLOCK) {
+            let judge = |simulator: &mut Simulator, mutant: &Mutant| {
+                let mut runs = Runs::new(simulator, left);
+                let judgement = self.judge(mutant, &mut runs);
+                (judgement, runs.made())
+            };
+            let judged = if left == 0 { Vec::new() } else { map(block, jobs, Simulator::new, judge, |_| false) };
+            for (judgement, made) in judged {
+                judgements.push(if made <= left { judgement } else { Judgement::NotJudged });
+                left = left.saturating_sub(made);
+            }
+        }
+        judgements.resize(mutants.len(), Judgement::NotJudged);
+        judgements
+    }
+
+    fn judge(&self, mutant: &Mutant, runs: &mut Runs<'_>) -> Judgement {
         let plan = Plan::new(mutant.apply(self.playbook), self.stronger);
-        let catches = |(case, exhibit): (&Case, &Exhibit<'_>)| match mutant.changes_tools {
-            true => exhibit.body.differs(&plan, &scenario(&plan, &case.fixture), simulator),
-            false => exhibit.body.differs(&plan, &exhibit.scenario, simulator),
-        };
-        let caught: Vec<bool> = self.cases.iter().zip(&self.exhibits).map(catches).collect();
-        if caught.contains(&true) {
-            let by = caught.into_iter().enumerate().filter(|(_, caught)| *caught).map(|(n, _)| n).collect();
+        let mut by = Vec::new();
+        for (n, (case, exhibit)) in self.cases.iter().zip(&self.exhibits).enumerate() {
+            if runs.are_spent() {
+                return Judgement::NotJudged;
+            }
+            let catches = match mutant.changes_tools {
+                true => exhibit.body.differs(&plan, &scenario(&plan, &case.fixture), runs),
+                false => exhibit.body.differs(&plan, &exhibit.scenario, runs),
+            };
+            by.extend(catches.then_some(n));
+        }
+        if !by.is_empty() {
             return Judgement::Caught(by);
         }
-        match self.shown_by(mutant, &plan, simulator) {
+        match self.shown_by(mutant, &plan, runs) {
             Some(shown_by) => Judgement::Survived { shown_by },
+            None if runs.are_spent() => Judgement::NotJudged,
             None => Judgement::NotShown,
         }
     }
 
     /// A fixture made up for the playbook, or else for the mutant, that shows the difference between the two.
-    fn shown_by(&self, mutant: &Mutant, plan: &Plan, simulator: &mut Simulator) -> Option<Shown> {
+    fn shown_by(&self, mutant: &Mutant, plan: &Plan, runs: &mut Runs<'_>) -> Option<Shown> {
         let may_show = |probe: &Probe| mutant.needs.is_none_or(|goal| probe.exercises.contains(&goal));
         for (probe, body) in self.probes().iter().filter(|(probe, _)| may_show(probe)) {
-            if body.differs(plan, &scenario(plan, &probe.fixture), simulator) {
-                return Some(self.shown(mutant, probe, simulator));
+            if runs.are_spent() {
+                return None;
+            }
+            if body.differs(plan, &scenario(plan, &probe.fixture), runs) {
+                return Some(self.shown(mutant, probe, runs));
             }
         }
-        for probe in probes(plan, self.name).iter().filter(|probe| may_show(probe)) {
-            let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), simulator);
-            if body.differs(plan, &scenario(plan, &probe.fixture), simulator) {
-                return Some(self.shown(mutant, probe, simulator));
+        let made_up = probes(plan, self.name);
+        made_up.iter().for_each(|probe| runs.count(probe.fixture.calls.len()));
+        for probe in made_up.iter().filter(|probe| may_show(probe)) {
+            if runs.are_spent() {
+                return None;
+            }
+            let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), runs);
+            if body.differs(plan, &scenario(plan, &probe.fixture), runs) {
+                return Some(self.shown(mutant, probe, runs));
             }
         }
         None
@@ -196,19 +243,20 @@ impl<'a> Court<'a> {
     fn probes(&self) -> &[(Probe, Body)] {
         self.probes.get_or_init(|| {
             let mut simulator = Simulator::new();
+            let mut runs = Runs::new(&mut simulator, u64::MAX);
             let all = probes(&self.plan, self.name).into_iter().map(|probe| {
-                let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), &mut simulator);
+                let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), &mut runs);
                 (probe, body)
             });
             all.collect()
         })
     }
 
-    fn shown(&self, mutant: &Mutant, probe: &Probe, simulator: &mut Simulator) -> Shown {
+    fn shown(&self, mutant: &Mutant, probe: &Probe, runs: &mut Runs<'_>) -> Shown {
         let mut fixture = probe.fixture.clone();
         fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
         let scenario = scenario(&self.plan, &probe.fixture);
-        let expect = expected(&self.plan, &scenario, simulator.rehearse(&self.plan, &scenario));
+        let expect = expected(&self.plan, &scenario, runs.rehearse(&self.plan, &scenario));
         fixture.expect.insert(self.name.to_owned(), expect);
         Shown { name: slug(&mutant.id), text: to_yaml(&fixture) }
     }
@@ -235,7 +283,8 @@ fn accept(judged: &mut [Judged], accepted: &[Entry], cases: &[Case]) -> Vec<Stal
                     format!("the fixture `{name}` catches it")
                 }
                 Judgement::NotShown => "no made-up fixture shows a difference either".to_owned(),
-                Judgement::Accepted { .. } => continue, // the reader refuses an id that stands twice
+                // The reader refuses an id that stands twice; what is not judged may well survive.
+                Judgement::Accepted { .. } | Judgement::NotJudged => continue,
             },
         };
         stale.push(Stale { mutant: entry.mutant.clone(), why, span: entry.span.clone() });

@@ -4,6 +4,7 @@ mod accepted;
 mod body;
 mod judge;
 mod mutants;
+mod runs;
 #[cfg(test)]
 mod tests;
 

@@ -64,7 +64,7 @@ fn entry(mutant: &str) -> Entry {
 
 fn judged(text: &str, cases: &[Case], accepted: &[Entry], jobs: usize) -> MutationReport {
     let jobs = NonZeroUsize::new(jobs).expect("threads");
-    judge("small", &playbook(text), &Tools::default(), cases, accepted, jobs)
+    judge("small", &playbook(text), &Tools::default(), cases, accepted, jobs, u64::MAX)
 }
 
 fn judgement<'r>(report: &'r MutationReport, id: &str) -> &'r Judgement {
@@ -139,8 +139,15 @@ fn without_its_fixture_the_same_change_survives_and_the_report_says_what_would_s
     let playbook = playbook(SMALL);
     for (mutant, shown_by) in report.survivors() {
         // What is shown is a fixture, and with it the mutant is caught.
-        let report =
-            judge("small", &playbook, &Tools::default(), &[case("new", &shown_by.text)], &[], NonZeroUsize::MIN);
+        let report = judge(
+            "small",
+            &playbook,
+            &Tools::default(),
+            &[case("new", &shown_by.text)],
+            &[],
+            NonZeroUsize::MIN,
+            u64::MAX,
+        );
         assert_eq!(*judgement(&report, &mutant.id), Judgement::Caught(vec![0]), "{} by\n{}", mutant.id, shown_by.text);
     }
 }

@@ -1,6 +1,6 @@
 //! What is known of tools, by name or glob, and which row speaks where several do. Where rows come from is not known here.
 
-use super::pattern;
+use crate::glob::{Glob, is_glob};
 use crate::time::Duration;
 
 /// The timeout of an attempt where neither call nor tool says one (DESIGN.md section 2).
@@ -69,7 +69,7 @@ pub struct ToolRow {
     /// Which facts it leaves to weaker rows.
     unsaid: Unsaid,
     /// None for a plain name.
-    glob: Option<globset::GlobMatcher>,
+    glob: Option<Glob>,
 }
 
 /// The facts that a row does not say. Its access it always says.
@@ -107,10 +107,10 @@ impl ToolRow {
     ///
     /// # Errors
     /// A glob that does not parse.
-    pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, globset::Error> {
+    pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, String> {
         let pattern = pattern.into();
-        let glob = match pattern::is_glob(&pattern) {
-            true => Some(globset::Glob::new(&pattern)?.compile_matcher()),
+        let glob = match is_glob(&pattern) {
+            true => Some(Glob::new(&pattern)?),
             false => None,
         };
         Ok(ToolRow { pattern, facts, unsaid: Unsaid::default(), glob })

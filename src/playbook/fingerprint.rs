@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use super::model::{
     Between, Compensation, Final, Guard, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, ToolFacts, When,
 };
-use super::{overlap, pattern, syntax};
+use super::{overlap, syntax};
+use crate::glob::is_glob;
 use crate::ids::{QueueId, ReasonId};
 use crate::time::Duration;
 
@@ -228,7 +229,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<Row> {
             "repeatable": repeatable,
             "timeout_ms": timeout.as_millis(),
         });
-        if pattern::is_glob(&tool.pattern) {
+        if is_glob(&tool.pattern) {
             if let (Some(parts), Some(last)) = (text.as_object_mut(), last_glob) {
                 parts.insert("after".into(), json!(last));
             }

@@ -14,6 +14,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 pub mod tools;
+pub mod words;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
 pub use fingerprint::{Fingerprint, Row, fingerprint, fingerprint_of, rows};

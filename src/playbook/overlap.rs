@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use super::model::{Between, MessageOp, MessageTest, When};
-use super::pattern::{self, WILDCARDS, is_glob};
+use super::{pattern, words};
+use crate::glob::{Glob, WILDCARDS, is_glob};
 
 /// The regular expressions of a playbook, each compiled once: rules are compared pair by pair.
 #[derive(Debug, Default)]
@@ -105,7 +106,7 @@ pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
         return true;
     }
     if !is_glob(narrow) {
-        return globset::Glob::new(wide).is_ok_and(|glob| is_glob(wide) && glob.compile_matcher().is_match(narrow));
+        return is_glob(wide) && Glob::new(wide).is_ok_and(|glob| glob.is_match(narrow));
     }
     // `search.*` covers `search.web.*`: all that begins so.
     let prefix = wide.trim_end_matches('*');
@@ -185,26 +186,10 @@ fn regex_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &Me
 
 /// Whether a message can be found for which all of `narrow` hold and one of `wide` does not.
 fn some_message_escapes(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
-    let is_regex = |test: &MessageTest| test.any_of.iter().all(|text| plain_op(test.op, text) == MessageOp::Matches);
-    if narrow.iter().any(is_regex) {
-        return false; // no message is known that a regular expression matches
-    }
-    let longest = narrow.iter().map(|test| test.any_of.len()).max().unwrap_or(0);
-    (0..longest).map(|nth| message_for(narrow, nth)).any(|message| {
+    words::of_tests(narrow).into_iter().any(|message| {
         let all_hold = |tests: &[MessageTest]| tests.iter().all(|test| holds(regexes, test, &message));
         all_hold(narrow) && !all_hold(wide)
     })
-}
-
-/// A message made of the `nth` texts of the tests; whether they hold for it is to be asked.
-fn message_for(tests: &[MessageTest], nth: usize) -> String {
-    let text = |test: &MessageTest| test.any_of.get(nth).or(test.any_of.last()).cloned().unwrap_or_default();
-    if let Some(whole) = tests.iter().find(|test| test.op == MessageOp::Equals) {
-        return text(whole);
-    }
-    let starts = tests.iter().filter(|test| test.op == MessageOp::StartsWith);
-    let rest = tests.iter().filter(|test| test.op != MessageOp::StartsWith);
-    starts.chain(rest).map(text).collect::<Vec<_>>().join(" ")
 }
 
 fn holds(regexes: &Regexes, test: &MessageTest, message: &str) -> bool {

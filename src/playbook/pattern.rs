@@ -1,4 +1,4 @@
-//! Regular expressions and globs of rules: how they are compiled, and in which words they are refused.
+//! Regular expressions of rules: how they are compiled, and in which words they are refused.
 
 use regex::{Regex, RegexBuilder};
 
@@ -23,22 +23,6 @@ pub fn compile(pattern: &str, case_sensitive: bool) -> Result<Regex, String> {
     })
 }
 
-/// What makes a glob of a tool pattern; without one of these it is a name.
-pub const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
-
-/// Whether a tool pattern is meant as a glob and not as a name.
-pub fn is_glob(pattern: &str) -> bool {
-    pattern.contains(WILDCARDS)
-}
-
-/// Whether a tool pattern that holds wildcards is a glob that can be read.
-///
-/// # Errors
-/// Why it is none, in one line.
-pub fn check_glob(pattern: &str) -> Result<(), String> {
-    globset::Glob::new(pattern).map(drop).map_err(|error| error.kind().to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +31,5 @@ mod tests {
     fn a_bad_pattern_is_refused_in_one_line() {
         assert_eq!(compile("(a", false).expect_err("no regex"), "unclosed group");
         assert_eq!(compile("(?:a{1000}){1000}", false).expect_err("too big"), "it becomes too large");
-        assert!(check_glob("a[").is_err_and(|why| !why.contains('\n')));
     }
 }

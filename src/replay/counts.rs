@@ -1,52 +1,56 @@
 //! Counts by name that stay small however long the input is. Ordered; says what it could not name.
 
-use std::collections::BTreeMap;
+use super::frequent::Frequent;
 
 /// Names that are counted apart.
 const MAX_NAMES: usize = 200;
 
-/// How often each name was counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// How often each name was counted: the frequent ones by name, whenever they came. A count is too low by what was
+/// counted of its name while that was rare.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
-    rows: BTreeMap<Box<str>, u64>,
-    others: u64,
+    names: Frequent<Box<str>, ()>,
+    total: u64,
+}
+
+impl Default for Counts {
+    fn default() -> Counts {
+        Counts { names: Frequent::new(MAX_NAMES), total: 0 }
+    }
 }
 
 impl Counts {
     /// Counts `name`.
     pub fn add(&mut self, name: &str, count: u64) {
-        if let Some(row) = self.rows.get_mut(name) {
-            *row += count;
-        } else if self.rows.len() < MAX_NAMES {
-            self.rows.insert(name.into(), count);
-        } else {
-            self.others += count;
+        self.total += count;
+        match self.names.get_mut(name) {
+            Some(row) => row.count += count,
+            None => self.names.row(name.into(), |_, _| {}).count += count,
         }
     }
 
     /// Adds what was counted later.
     pub fn merge(&mut self, later: &Counts) {
-        for (name, &count) in &later.rows {
-            self.add(name, count);
-        }
-        self.others += later.others;
+        self.total += later.total;
+        self.names.merge(later.names.clone(), |(), ()| {}, |_, _| {});
     }
 
     /// The rows, the most frequent first, then by name.
     pub fn rows(&self) -> Vec<(&str, u64)> {
-        let mut rows: Vec<(&str, u64)> = self.rows.iter().map(|(name, &count)| (&**name, count)).collect();
+        let mut rows: Vec<(&str, u64)> = self.names.rows().map(|(name, row)| (&**name, row.count)).collect();
         rows.sort_by(|(a, many), (b, more)| more.cmp(many).then(a.cmp(b)));
+        rows.truncate(MAX_NAMES);
         rows
     }
 
-    /// What came after the first 200 names and is none of them: counted, but not by name.
+    /// What is counted, but not by name: there are more than 200, and these are rare.
     pub fn others(&self) -> u64 {
-        self.others
+        self.total - self.rows().iter().map(|(_, count)| count).sum::<u64>()
     }
 
     /// Everything that was counted.
-    pub fn total(&self) -> u64 {
-        self.rows.values().sum::<u64>() + self.others
+    pub const fn total(&self) -> u64 {
+        self.total
     }
 }
 
@@ -65,5 +69,17 @@ mod tests {
         twice.merge(&counts);
         assert_eq!(twice.rows()[..2], [("name 007", 10), ("name 000", 2)]);
         assert_eq!((twice.rows().len(), twice.others(), twice.total()), (200, 200, 608));
+    }
+
+    #[test]
+    fn a_name_that_is_frequent_behind_many_rare_ones_is_named() {
+        let mut counts = Counts::default();
+        for n in 0..10_000 {
+            counts.add(&n.to_string(), 1);
+        }
+        counts.add("often", 5_000);
+        assert_eq!(counts.rows()[0], ("often", 5_000));
+        assert_eq!((counts.rows().len(), counts.total()), (200, 15_000));
+        assert_eq!(counts.others(), 15_000 - 5_199);
     }
 }

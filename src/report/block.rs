@@ -48,6 +48,8 @@ pub struct Alike {
     pub more: u64,
     /// Whether they are of several intents.
     pub several_intents: bool,
+    /// Whether they did not go the same way, but are of kinds too many to be told apart.
+    pub is_mixed: bool,
 }
 
 /// The block of one call, or of several that went the same way; `number` stands in front.
@@ -187,7 +189,8 @@ pub fn shape(args: &str) -> String {
 fn named(alike: &Alike, width: usize) -> String {
     let shown: Vec<_> = alike.others.iter().map(|other| text::fitted(other, 40)).collect();
     let rest = if alike.more == 0 { String::new() } else { format!(" and {} more", text::count(alike.more)) };
-    text::fitted(&format!("the same way: {}{rest}", shown.join(", ")), width).into_owned()
+    let which = if alike.is_mixed { "of kinds too many to tell apart" } else { "the same way" };
+    text::fitted(&format!("{which}: {}{rest}", shown.join(", ")), width).into_owned()
 }
 
 /// How a playbook's run ends: outcome, claim against ledger, cost.

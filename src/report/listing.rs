@@ -1,5 +1,5 @@
 //! Which calls a page shows: those that were asked for, the most serious first, alike ones folded with a count.
-//! Keeps one call a group, so that memory does not grow with the trace. Draws nothing.
+//! Keeps one call a group, and so many groups at most, so that memory does not grow with the trace. Draws nothing.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -20,6 +20,9 @@ const OTHERS: usize = 4;
 
 /// Groups of one intent that are kept apart, so that memory does not grow with the harm.
 const INTENTS_MAX: usize = 2_000;
+
+/// Groups of one kind that are kept apart, for the same reason: messages and tools may be as many as calls.
+const KINDS_MAX: usize = 2_000;
 
 /// Which calls are wanted.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +111,9 @@ pub struct Group {
     intent: Option<u128>,
     /// How many there are.
     pub count: u64,
+    /// They are of several kinds that are not told apart, for there are too many; the one that is shown is among the
+    /// most serious of them.
+    pub is_mixed: bool,
     /// The one that is shown.
     pub detail: Box<Detail>,
     /// Where that stands.
@@ -137,6 +143,11 @@ impl Rank {
         }
     }
 
+    /// What was found at worst; calls of one kind have it in common.
+    const fn worst(self) -> (Option<FindingSeverity>, Option<FindingId>) {
+        (self.severity, self.id)
+    }
+
     /// A call in which something was found comes before one that merely failed.
     fn key(self) -> (bool, Rank) {
         (self.severity.is_none(), self)
@@ -157,9 +168,13 @@ struct Groups {
     kinds: BTreeMap<u64, Group>,
     /// Calls of one kind and one intent, where harm was done.
     intents: BTreeMap<u64, Group>,
-    /// Signatures from here on are not kept apart. There are many, and the least are kept whatever the order in which
-    /// they come, so that all orders end alike.
+    /// Signatures of intents from here on are not kept apart. There are many, and the least are kept whatever the order
+    /// in which they come, so that all orders end alike.
     beyond: Option<u64>,
+    /// Calls of kinds that are too many to be kept apart, by the worst that was found.
+    mixed: BTreeMap<(Option<FindingSeverity>, Option<FindingId>), Group>,
+    /// Signatures of kinds from here on are among those.
+    kinds_beyond: Option<u64>,
 }
 
 impl Listing {
@@ -191,40 +206,45 @@ impl Listing {
             .then(|| FixedState::default().hash_one((kind, intent)));
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let apart = apart.filter(|apart| groups.beyond.is_none_or(|beyond| *apart < beyond));
-        let (among, signature) = match apart {
-            Some(apart) => (&mut groups.intents, apart),
-            None => (&mut groups.kinds, kind),
+        let known = match apart {
+            Some(apart) => groups.intents.get_mut(&apart),
+            None if groups.kinds_beyond.is_some_and(|beyond| kind >= beyond) => groups.mixed.get_mut(&rank.worst()),
+            None => groups.kinds.get_mut(&kind),
         };
-        match among.entry(signature) {
-            Entry::Vacant(new) => {
-                let members = vec![member(call)];
-                let shown = (call.place, call.number);
-                new.insert(Group {
-                    rank,
-                    kind,
-                    intent: Some(intent),
-                    count: 1,
-                    detail: detail(),
-                    shown,
-                    members,
-                    until: None,
-                });
-            }
-            Entry::Occupied(known) => known.into_mut().add(call, intent, rank, detail),
+        if let Some(known) = known {
+            return known.add(call, intent, rank, detail);
         }
-        groups.bound();
+        let new = Group {
+            rank,
+            kind,
+            intent: Some(intent),
+            count: 1,
+            is_mixed: false,
+            detail: detail(),
+            shown: (call.place, call.number),
+            members: vec![member(call)],
+            until: None,
+        };
+        match apart {
+            Some(apart) => drop(groups.intents.insert(apart, new)),
+            None => groups.take_kind(new),
+        }
+        let most = if self.selection.unfolded { usize::MAX } else { KINDS_MAX };
+        groups.bound(most);
     }
 
     /// Calls that were wanted.
     pub fn calls(&self) -> u64 {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.kinds.values().chain(groups.intents.values()).map(|group| group.count).sum()
+        groups.all().map(|group| group.count).sum()
     }
 
     /// The groups, the most serious first, then in the order of the inputs.
     pub fn into_groups(self) -> Vec<Group> {
         let groups = self.groups.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut groups: Vec<Group> = groups.kinds.into_values().chain(groups.intents.into_values()).collect();
+        let Groups { kinds, intents, mixed, .. } = groups;
+        let mut groups: Vec<Group> =
+            kinds.into_values().chain(intents.into_values()).chain(mixed.into_values()).collect();
         // A reference is a call's own name in its input alone.
         let sources = &self.selection.sources;
         if sources.name(1).is_some() {
@@ -279,16 +299,37 @@ impl Listing {
 }
 
 impl Groups {
-    /// Where too many are kept apart, folds the last into those of its kind.
-    fn bound(&mut self) {
+    fn all(&self) -> impl Iterator<Item = &Group> {
+        self.kinds.values().chain(self.intents.values()).chain(self.mixed.values())
+    }
+
+    /// Where too many are kept apart, folds the last into those of its kind, or into those of all kinds.
+    fn bound(&mut self, kinds: usize) {
         while self.intents.len() > INTENTS_MAX {
             let Some((signature, last)) = self.intents.pop_last() else { return };
             self.beyond = Some(signature);
-            match self.kinds.entry(last.kind) {
-                Entry::Vacant(new) => drop(new.insert(last)),
-                Entry::Occupied(known) => known.into_mut().merge(last),
-            }
+            self.take_kind(last);
         }
+        while self.kinds.len() > kinds {
+            let Some((signature, last)) = self.kinds.pop_last() else { return };
+            self.kinds_beyond = Some(signature);
+            self.take_kind(last);
+        }
+    }
+
+    /// Takes a group in by its kind.
+    fn take_kind(&mut self, group: Group) {
+        match self.kinds_beyond.is_some_and(|beyond| group.kind >= beyond) {
+            true => merge(&mut self.mixed, group.rank.worst(), Group { is_mixed: true, ..group }),
+            false => merge(&mut self.kinds, group.kind, group),
+        }
+    }
+}
+
+fn merge<K: Ord>(among: &mut BTreeMap<K, Group>, key: K, group: Group) {
+    match among.entry(key) {
+        Entry::Vacant(new) => drop(new.insert(group)),
+        Entry::Occupied(known) => known.into_mut().merge(group),
     }
 }
 
@@ -336,7 +377,7 @@ impl Group {
         let others = self.members.iter().filter(|(place, _)| *place != self.shown).map(|(_, name)| name);
         let others: Vec<String> = others.take(OTHERS).cloned().collect();
         let more = self.count.saturating_sub(1 + others.len() as u64);
-        Alike { others, more, several_intents: self.intent.is_none() }
+        Alike { others, more, several_intents: self.intent.is_none(), is_mixed: self.is_mixed }
     }
 }
 

@@ -160,6 +160,11 @@ impl LossReport {
     pub fn count(&self, oddity: Oddity) -> u64 {
         self.oddities.get(&oddity).map_or(0, |seen| seen.count)
     }
+
+    /// Rows that were left out because they cannot be used, and what was made of the others.
+    pub fn skipped_and_read(&self) -> (u64, u64) {
+        (self.count(Oddity::NotJson) + self.count(Oddity::BeyondLimits), self.calls.max(self.results))
+    }
 }
 
 impl Missing {

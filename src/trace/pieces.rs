@@ -6,6 +6,9 @@ use std::io::{self, BufReader, Read};
 /// A line may be this long, in bytes.
 pub const MAX_LINE: usize = 16 << 20;
 
+/// What is dropped of one line at most: a source that goes on beyond that has no lines.
+const MAX_DROPPED: u64 = 1 << 30;
+
 /// Small enough to stay in a core's cache while its lines are read.
 const CHUNK: usize = 1 << 16;
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -15,12 +18,10 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub enum Piece {
     /// Whole lines; only the very last may lack its line break.
     Lines(Vec<u8>),
-    /// One line that is longer than [`MAX_LINE`]; all but its beginning was dropped.
+    /// One line that is longer than [`MAX_LINE`], told of as soon as that is known; all but its beginning is dropped.
     TooLong {
         /// Its first bytes.
         start: Vec<u8>,
-        /// Its length.
-        bytes: u64,
     },
 }
 
@@ -52,6 +53,8 @@ pub fn decode<'a>(mut source: impl Read + Send + 'a) -> io::Result<Box<dyn Read 
 pub struct Chunks<R> {
     source: R,
     carry: Vec<u8>,
+    /// A line that is too long was told of, and its end was not seen yet.
+    dropping: bool,
     begun: bool,
     ended: bool,
 }
@@ -59,21 +62,24 @@ pub struct Chunks<R> {
 impl<R: Read> Chunks<R> {
     /// The pieces of `source`, which is decoded already.
     pub fn new(source: R) -> Chunks<R> {
-        Chunks { source, carry: Vec::new(), begun: false, ended: false }
+        Chunks { source, carry: Vec::new(), dropping: false, begun: false, ended: false }
     }
 
     /// The next piece; none at the end. `spare` is an old buffer to fill; its bytes are written over, for to clear them
     /// first takes as long as to copy them.
     ///
     /// # Errors
-    /// What the source gives.
+    /// What the source gives; a line of more than 1 GiB.
     pub fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Piece>> {
+        if std::mem::take(&mut self.dropping) {
+            self.drop_line()?;
+        }
         let mut buffer = spare;
         let mut searched = self.carry.len();
         buffer.splice(..searched.min(buffer.len()), self.carry.drain(..));
         loop {
             self.fill(&mut buffer, searched)?;
-            if let Some(piece) = self.too_long(&buffer)? {
+            if let Some(piece) = self.too_long(&buffer) {
                 return Ok(Some(piece));
             }
             if self.ended {
@@ -117,30 +123,36 @@ impl<R: Read> Chunks<R> {
     }
 
     /// The first line, if it is over the limit; what follows it is carried over.
-    fn too_long(&mut self, buffer: &[u8]) -> io::Result<Option<Piece>> {
-        let Some(head) = buffer.get(..=MAX_LINE) else { return Ok(None) };
+    fn too_long(&mut self, buffer: &[u8]) -> Option<Piece> {
+        let head = buffer.get(..=MAX_LINE)?;
         if memchr::memchr(b'\n', head).is_some() {
-            return Ok(None);
+            return None;
         }
-        let start = head.get(..200).unwrap_or(head).to_vec();
         let rest = buffer.get(head.len()..).unwrap_or_default();
-        let mut bytes = buffer.len() as u64;
-        if let Some(end) = memchr::memchr(b'\n', rest) {
-            self.carry.extend_from_slice(rest.get(end + 1..).unwrap_or_default());
-            return Ok(Some(Piece::TooLong { start, bytes: (head.len() + end) as u64 }));
+        match memchr::memchr(b'\n', rest) {
+            Some(end) => self.carry.extend_from_slice(rest.get(end + 1..).unwrap_or_default()),
+            None => self.dropping = true,
         }
-        let mut block = Vec::with_capacity(1 << 16);
+        Some(Piece::TooLong { start: head.get(..200).unwrap_or(head).to_vec() })
+    }
+
+    /// Reads on to the end of a line of which nothing is kept; what follows it is carried over.
+    fn drop_line(&mut self) -> io::Result<()> {
+        let (mut block, mut dropped) = (Vec::with_capacity(CHUNK), 0);
         while !self.ended {
             block.clear();
-            self.ended = self.source.by_ref().take(1 << 16).read_to_end(&mut block)? < 1 << 16;
+            self.ended = self.source.by_ref().take(CHUNK as u64).read_to_end(&mut block)? < CHUNK;
             if let Some(end) = memchr::memchr(b'\n', &block) {
                 self.carry.extend_from_slice(block.get(end + 1..).unwrap_or_default());
-                bytes += end as u64;
                 break;
             }
-            bytes += block.len() as u64;
+            dropped += block.len() as u64;
+            if dropped > MAX_DROPPED {
+                let said = format!("one of its lines goes on beyond {} MiB", MAX_DROPPED >> 20);
+                return Err(io::Error::other(said));
+            }
         }
-        Ok(Some(Piece::TooLong { start, bytes }))
+        Ok(())
     }
 }
 
@@ -209,12 +221,19 @@ mod tests {
             text.resize(text.len() + length, b'x');
             text.extend_from_slice(b"\nafter\n");
             let cut = pieces(&text[..]);
-            let long = Piece::TooLong { start: vec![b'x'; 200], bytes: length as u64 };
+            let long = Piece::TooLong { start: vec![b'x'; 200] };
             assert_eq!(cut, [Piece::Lines(b"before\n".to_vec()), long, Piece::Lines(b"after\n".to_vec())]);
         }
         assert_eq!(pieces(&vec![b'x'; MAX_LINE][..]), [Piece::Lines(vec![b'x'; MAX_LINE])]);
         let endless = pieces(&vec![b'x'; MAX_LINE + 9][..]);
-        assert_eq!(endless, [Piece::TooLong { start: vec![b'x'; 200], bytes: MAX_LINE as u64 + 9 }]);
+        assert_eq!(endless, [Piece::TooLong { start: vec![b'x'; 200] }]);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_told_of_at_the_limit_and_not_read_for_ever() {
+        let mut chunks = Chunks::new(io::repeat(b'x'));
+        assert_eq!(chunks.next(Vec::new()).unwrap(), Some(Piece::TooLong { start: vec![b'x'; 200] }));
+        assert_eq!(chunks.next(Vec::new()).unwrap_err().to_string(), "one of its lines goes on beyond 1024 MiB");
     }
 
     #[test]

@@ -105,9 +105,9 @@ pub fn digest_into(
             }
             digest
         }
-        Piece::TooLong { start, bytes } => {
+        Piece::TooLong { start } => {
             let mut digest = Digest::default();
-            digest.bad(BadLine::too_long(1, start, *bytes, MAX_LINE), redaction);
+            digest.bad(BadLine::too_long(1, start, MAX_LINE), redaction);
             digest
         }
     }

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use globset::{Glob, GlobMatcher};
 use regex::Regex;
 
 use crate::event::ErrorFacts;
+use crate::glob::Glob;
 use crate::trace::model::{CallTexts, RecordedCall, Reply};
 use crate::trace::scan::{Cursor, MAX_DEPTH, RawString};
 
@@ -17,7 +17,7 @@ pub const REDACTED: &str = "[redacted]";
 /// Which parts of arguments, evidence, error messages and codes are taken out; nothing by default.
 #[derive(Clone, Debug, Default)]
 pub struct RedactionRules {
-    keys: Vec<GlobMatcher>,
+    keys: Vec<Glob>,
     patterns: Vec<Regex>,
 }
 
@@ -38,8 +38,7 @@ impl RedactionRules {
     pub fn new<S: AsRef<str>>(keys: &[S], patterns: &[S]) -> Result<RedactionRules, BadRule> {
         let mut rules = RedactionRules::default();
         for (n, key) in keys.iter().enumerate() {
-            let glob = Glob::new(key.as_ref()).map_err(|error| BadRule::Key(n, error.to_string()))?;
-            rules.keys.push(glob.compile_matcher());
+            rules.keys.push(Glob::new(key.as_ref()).map_err(|why| BadRule::Key(n, why))?);
         }
         for (n, pattern) in patterns.iter().enumerate() {
             let regex = Regex::new(pattern.as_ref()).map_err(|error| BadRule::Pattern(n, error.to_string()))?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::diagnostic::counted;
+use crate::glob;
 use crate::yaml::{GUESSED, scalar};
 
 /// How often a trace calls a tool.
@@ -109,7 +110,7 @@ fn row(tool: &str) -> String {
 
 /// The tool's name as a YAML key that is no glob.
 fn key(tool: &str) -> String {
-    scalar(&globset::escape(tool)).into_owned()
+    scalar(&glob::escape(tool)).into_owned()
 }
 
 /// Whether the name says, as names go, that the tool only looks.
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!(key("a.b/c-d_1"), "a.b/c-d_1");
         assert_eq!(key("no"), "'no'");
         assert_eq!(key("a: \"b\"\n"), "\"a: \\\"b\\\"\\n\"");
-        let glob = globset::Glob::new(&globset::escape("a[*]")).expect("a glob").compile_matcher();
+        let glob = glob::Glob::new(&glob::escape("a[*]")).expect("a glob");
         assert!(glob.is_match("a[*]") && !glob.is_match("a[b]"));
     }
 }

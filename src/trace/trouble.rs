@@ -73,14 +73,13 @@ impl BadLine {
         BadLine { line, error, window, before, is_hidden: false, goes_on, is_first: false }
     }
 
-    /// A line of `bytes` bytes that begins with `start` and goes beyond `limit`.
-    pub fn too_long(line: u64, start: &[u8], bytes: u64, limit: usize) -> BadLine {
+    /// A line that begins with `start` and goes beyond `limit`, in bytes.
+    pub fn too_long(line: u64, start: &[u8], limit: usize) -> BadLine {
         let text = String::from_utf8_lossy(start);
         let window = text.get(..text.floor_char_boundary(AROUND)).unwrap_or("").to_owned();
-        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let error = LineError {
             id: "line_too_long",
-            message: format!("the line is {} MiB long; a line may have {} MiB", mib(bytes), mib(limit as u64)),
+            message: format!("the line is longer than {} MiB, and no line may be", limit.div_ceil(1 << 20)),
             span: 0..window.chars().next().map_or(0, char::len_utf8),
             label: "it begins here",
             help: None,
@@ -180,7 +179,7 @@ mod tests {
             BadLine::no_text(1, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true).source.goes_on
         };
         assert!(no_text(AROUND + 1) && !no_text(AROUND));
-        assert!(BadLine::too_long(1, b"{", 2, 1).report("t", true).source.goes_on);
+        assert!(BadLine::too_long(1, b"{", 1).report("t", true).source.goes_on);
         let rules = RedactionRules::new(&["ssn"], &[]).unwrap();
         let x = "x".repeat(99);
         for line in [format!(r#"{{"at_ms":-5,"tool":"{x}"}}"#), format!(r#"{{"tool":"{x}","at_ms":-5}}"#)] {

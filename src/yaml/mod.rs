@@ -24,6 +24,7 @@ pub mod lines;
 mod node;
 mod problems;
 mod quantity;
+mod range;
 mod read;
 mod scalar;
 #[cfg(test)]
@@ -33,5 +34,6 @@ mod write;
 pub use cursor::{Cursor, Key, Record};
 pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
+pub use range::range;
 pub use read::{MAX_BYTES, parse, tree};
 pub use write::{GUESSED, quoted, scalar};

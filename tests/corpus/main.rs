@@ -56,6 +56,11 @@ fn any_tool_facts_are_usable_or_a_report_that_points_into_them() {
 }
 
 #[test]
+fn any_text_is_a_glob_that_can_be_asked_or_is_refused_in_one_line() {
+    replay("glob", targets::glob);
+}
+
+#[test]
 fn any_fixture_shows_something_or_is_a_report_that_points_into_it() {
     replay("fixture", targets::fixture);
 }

@@ -8,6 +8,7 @@ use playproof::diagnostic::{Report, Source};
 use playproof::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId};
 use playproof::feedback::{Feedback, Kept};
 use playproof::fixture::model::Fixture;
+use playproof::glob::{self, Glob};
 use playproof::golden::{GoldenFile, Lock};
 use playproof::ids::AttemptNo;
 use playproof::playbook::lint;
@@ -106,6 +107,20 @@ pub fn tools(data: &[u8]) {
     match playbook::tools::parse(Source::whole("fuzz.yaml", text)) {
         Ok(file) => assert!(file.tools.rows().iter().all(|row| row.facts.declared)),
         Err(report) => points_into_its_source(&report),
+    }
+}
+
+/// Globs: up to the first zero byte the glob, behind it a text to hold against it. Any is one that can be asked, or is
+/// refused in one line; and what is escaped matches itself.
+pub fn glob(data: &[u8]) {
+    let Ok(whole) = std::str::from_utf8(data) else { return };
+    let (pattern, text) = whole.split_once('\0').unwrap_or((whole, whole));
+    match Glob::new(pattern) {
+        Ok(glob) => drop(glob.is_match(text)),
+        Err(why) => assert!(!why.is_empty() && !why.contains('\n'), "{why:?}"),
+    }
+    if let Ok(glob) = Glob::new(&glob::escape(text)) {
+        assert!(glob.is_match(text), "{text:?} does not match itself");
     }
 }
 

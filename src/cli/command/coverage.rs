@@ -97,6 +97,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Format::Json => output.page(&json(&report, source))?,
         Format::Lines => output.page(&lines(&report, source, palette))?,
     }
+    if args.fail_under.is_some() && report.tally(None).1 == 0 {
+        to_stderr("error: nothing of the playbook can be exercised, so there is nothing to measure\n");
+        return Ok(Exit::Inconclusive);
+    }
     match args.fail_under {
         Some(Permille(wanted)) if report.permille() < wanted => {
             let said = format!(

@@ -8,7 +8,7 @@ use crate::cli::flags::Flags;
 use crate::cli::inputs::{self, TraceInput};
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::outputs;
-use crate::cli::reading::each_call;
+use crate::cli::reading::{each_call, refuse_mostly_skipped};
 use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
 use crate::report::style::Palette;
@@ -40,6 +40,10 @@ pub struct Args {
     #[arg(long)]
     pub skip_invalid: bool,
 
+    /// Skip at most so many; exit with 3 if there are more [default: as many as are read]
+    #[arg(long, value_name = "N", requires = "skip_invalid")]
+    pub allow_skipped: Option<u64>,
+
     /// A recording without calls is no error
     #[arg(long)]
     pub allow_empty: bool,
@@ -67,13 +71,15 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         outputs::refuse_others(path, "trace", own::is_ours)?;
     }
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
-    let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid));
+    let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid, args.allow_skipped));
     let name = files::display_name(&args.input);
     let Some(mut imported) = inputs::foreign(&args.input, mapping.as_ref(), args.skip_invalid)? else {
         return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
             .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
             .next("playproof schema mapping"));
     };
+    let (skipped, read) = imported.loss.skipped_and_read();
+    refuse_mostly_skipped(&name, skipped, read, args.allow_skipped)?;
     if imported.loss.calls == 0 && !args.allow_empty {
         return Err(without_calls(args, &name, imported.loss.results));
     }

@@ -23,13 +23,13 @@ const STUDY: &str = "study_playbook";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  playproof lint                     the project's playbook, or the embedded standard
+  playproof lint                     the project's playbook
   playproof lint my.yaml
   playproof help shadowed_rule       what a lint means, and what to do
 
-Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors.")]
+Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors, or no playbook to lint.")]
 pub struct Args {
-    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
+    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 
@@ -53,6 +53,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         flags.after(&[&["playproof", "lint"], once].concat())
     })?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
+    if args.playbooks.is_empty() && project.playbook.is_none() {
+        return Err(Failure::said("there is no playbook to lint: none is named, and no project names one")
+            .help("name one, such as `playproof lint standard`; `playproof init` makes a project with one")
+            .next("playproof init"));
+    }
     let mut linted = Vec::new();
     for name in playbooks::names(&args.playbooks, &project) {
         linted.push(one(&name)?);

@@ -17,7 +17,7 @@ use crate::report::coverage::Extent;
 use crate::report::diagnostic;
 use crate::report::mutation::{json, page, stale};
 use crate::report::style::Palette;
-use crate::report::text::shell_word;
+use crate::report::text::{count, counted, shell_word};
 
 /// The list of accepted survivors, found as the project is.
 const ACCEPTED: &str = "mutants.yaml";
@@ -38,7 +38,8 @@ names of rules do not count. A survivor that is all right is listed in mutants.y
   standard:
     rule timeout/drop: another rule says the same
 
-Exit codes: 0 every survivor is accepted, 1 a survivor or a stale entry, 2 no fixture, or unusable input.")]
+Exit codes: 0 every survivor is accepted, 1 a survivor or a stale entry, 2 no fixture, or unusable input,
+3 not every mutant was judged (--max-calls).")]
 pub struct Args {
     /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
@@ -59,6 +60,10 @@ pub struct Args {
     /// Show every survivor's fixture, the accepted mutants and those without a difference found
     #[arg(long)]
     pub all: bool,
+
+    /// Simulate about so many calls for each playbook at most; exit with 3 where that is not enough
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_calls: u64,
 
     /// Threads; the result is the same for any number [default: all cores]
     #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
@@ -85,7 +90,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         let (name, used) = workspace.playbook(asked)?;
         let fixtures = workspace.fixtures_of(&name, jobs)?;
         let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
-        let report = judge(&name, &used.loaded.playbook, workspace.tools(), &cases, accepted.of(&name), jobs);
+        let report =
+            judge(&name, &used.loaded.playbook, workspace.tools(), &cases, accepted.of(&name), jobs, args.max_calls);
         reports.push(report);
         names.push(asked.map_or_else(|| workspace.playbook_argument(&name), str::to_owned));
     }
@@ -94,10 +100,29 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Format::Json => output.page(&json(&reports))?,
     }
     conclude(&reports, &accepted, terminal);
+    if let Some(said) = inconclusive(&reports, args) {
+        to_stderr(&said);
+        return Ok(Exit::Inconclusive);
+    }
     match reports.iter().all(MutationReport::is_settled) {
         true => Ok(Exit::Clean),
         false => Ok(Exit::Found),
     }
+}
+
+/// Why nothing can be concluded: not every mutant was judged, or there is none.
+fn inconclusive(reports: &[MutationReport], args: &Args) -> Option<String> {
+    let not_judged: usize = reports.iter().map(MutationReport::not_judged).sum();
+    if not_judged > 0 {
+        let mutants = counted(not_judged as u64, "mutant was", "mutants were");
+        let more = args.max_calls.saturating_mul(10);
+        return Some(format!(
+            "error: {} simulated calls were not enough: {mutants} not judged\n  help: `--max-calls {more}` raises the limit\n",
+            count(args.max_calls)
+        ));
+    }
+    let nothing = reports.iter().all(|report| report.mutants.is_empty());
+    nothing.then(|| "error: there is nothing in the playbook that could be changed\n".to_owned())
 }
 
 /// What is accepted; nothing where no file is named and none lies where it is looked for.

@@ -21,8 +21,10 @@ pub struct Args {
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     let alone = workspace.alone()?;
+    let fixtures = workspace.fixture_names()?;
     let waiting = workspace.goldens_that_end_in(".snap.new", &[])?;
-    let is_meant = |id: &Id, asked: &String| *asked == id.to_string() || id.to_string().ends_with(&format!("/{asked}"));
+    let waiting: Vec<Id> = waiting.into_iter().map(|id| with_fixture(id, &fixtures)).collect();
+    let is_meant = |id: &Id, asked: &String| workspace.names_run(asked, id);
     for asked in &args.ids {
         if !waiting.iter().any(|id| is_meant(id, asked)) {
             return Err(Failure::said(format!("nothing waits for review as `{asked}`")).next("playproof diff"));
@@ -39,4 +41,13 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let lines: Vec<String> = meant.iter().map(|id| format!("rejected {id}")).collect();
     output.page(&lines.join("\n"))?;
     Ok(Exit::Clean)
+}
+
+/// A fixture may lie in a folder, and a playbook too: of what stands before the last `/`, the fixture that is there says
+/// what is whose.
+fn with_fixture(id: Id, fixtures: &[String]) -> Id {
+    let whole = id.to_string();
+    let split = fixtures.iter().filter_map(|fixture| Some((whole.strip_suffix(fixture)?.strip_suffix('/')?, fixture)));
+    let longest = split.max_by_key(|(_, fixture)| fixture.len());
+    longest.map_or(id, |(playbook, fixture)| Id { playbook: playbook.to_owned(), fixture: fixture.clone() })
 }

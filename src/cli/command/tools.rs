@@ -1,13 +1,12 @@
 //! `playproof tools TRACE...`: a draft of a tool facts file for people to confirm.
 
-use std::collections::BTreeMap;
-
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::project::Project;
-use crate::cli::reading::{Reading, each_call, say_skipped};
+use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, folders, inputs, outputs, repeated};
+use crate::replay::Frequent;
 use crate::report::text;
 use crate::trace::model::Reply;
 use crate::trace::toolfacts::{ToolCount, render};
@@ -37,6 +36,9 @@ pub struct Args {
     pub reading: Reading,
 }
 
+/// Tools that are written. A trace with more names a tool anew in each call, and nobody would confirm those.
+const MOST_TOOLS: usize = 5_000;
+
 /// Drafts.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
@@ -51,25 +53,34 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         refuse_facts(path, args)?;
     }
     let mapping = args.reading.mapping()?;
-    let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut counts: Frequent<Box<str>, u64> = Frequent::new(MOST_TOOLS);
+    let mut folded = 0;
     for (number, path) in args.inputs.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let input = inputs::trace(path, mapping.as_ref())?;
         let ledger = each_call(number, input, args.reading.options(), &project.redaction, &|_| true, |closed| {
             let failed = closed.call.answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
-            let count = counts.entry(closed.call.tool().to_owned()).or_default();
-            count.0 += 1;
-            count.1 += u64::from(failed);
+            let row = counts.row(closed.call.tool().into(), |_, row| folded += row.count);
+            row.count += 1;
+            row.value += u64::from(failed);
         })?;
-        say_skipped(&files::display_name(path), &ledger);
+        args.reading.account_for(&files::display_name(path), &ledger)?;
     }
     let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
-    if counts.is_empty() {
+    counts.cut(|_, row| folded += row.count);
+    if folded > 0 {
+        let calls = text::counted(folded, "call", "calls");
+        to_stderr(&format!(
+            "note: +{calls} of rarer tools: the {} most frequent tools are written\n",
+            text::count(MOST_TOOLS as u64)
+        ));
+    }
+    if counts.rows().next().is_none() {
         return Err(Failure::said(format!("no calls in {}", said(&names)))
             .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")
             .next("playproof schema trace"));
     }
-    let rows = counts.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
+    let rows = counts.rows().map(|(tool, row)| ToolCount { tool, calls: row.count, failed: row.value });
     let text = render(&said(&names), rows);
     match target {
         None => output.write(text.as_bytes())?,

@@ -3,6 +3,7 @@
 
 mod fixtures;
 mod goldens;
+mod named;
 mod playbooks;
 mod records;
 mod root;

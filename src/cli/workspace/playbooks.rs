@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::root::{Workspace, gather};
 use crate::cli::exit::Failure;
-use crate::cli::files::STDIN;
+use crate::cli::files::{self, STDIN};
 use crate::cli::kinds::{self, Kind};
 use crate::cli::playbooks::{self, Named};
+use crate::cli::project;
 use crate::diagnostic::Source;
 use crate::fixture::model::Fixture;
 use crate::playbook::{Loaded, embedded};
@@ -44,6 +45,9 @@ impl Workspace {
             Some(path) => self.read_playbook(path)?,
             None => playbooks::source(&meant.name)?,
         };
+        if let Some(path) = path.as_deref().filter(|_| asked.is_some()) {
+            self.refuse_another_s(path)?;
+        }
         let argument = asked.map_or_else(|| self.playbook_argument(&meant.name), str::to_owned);
         Ok((meant.name, self.used(source, path, &argument)?))
     }
@@ -75,6 +79,19 @@ impl Workspace {
             }
         };
         self.used(source, path, &self.playbook_argument(name))
+    }
+
+    /// Refuses a playbook of another project: this one's fixtures, goldens and tool facts say nothing of it.
+    fn refuse_another_s(&self, path: &Path) -> Result<(), Failure> {
+        let theirs = files::above(path, project::FILE);
+        let ours = files::real(&self.root.join(project::FILE));
+        match theirs.filter(|theirs| files::real(theirs) != ours) {
+            None => Ok(()),
+            Some(theirs) => {
+                let said = format!("`{}` belongs to another project, that of `{}`", path.display(), theirs.display());
+                Err(Failure::said(said).help("run this there, or copy the playbook into this project's `playbooks`"))
+            }
+        }
     }
 
     fn read_playbook(&self, path: &Path) -> Result<Arc<Source>, Failure> {

@@ -4,9 +4,9 @@ use super::all::Probing;
 use crate::coverage::prefix::resends;
 use crate::coverage::shape::Shape;
 use crate::coverage::story::{self, Story};
-use crate::coverage::words;
 use crate::ids::VerdictId;
 use crate::playbook::model::ToolRow;
+use crate::playbook::words;
 
 /// More rows than this are tried with one failure each.
 const MOST_TRIED: usize = 40;

@@ -2,10 +2,10 @@
 
 use super::{backoff, kinds, reach, shadow};
 use crate::diagnostic::Diagnostic;
+use crate::glob::is_glob;
 use crate::ids::QueueId;
 use crate::playbook::model::{Compensation, Final, OnUnsafe, Playbook, Reversal};
 use crate::playbook::overlap;
-use crate::playbook::pattern::is_glob;
 use crate::playbook::places::Loaded;
 
 /// Everything in a playbook that is legal, but likely not what was meant. Every id is in [`super::IDS`].

@@ -4,12 +4,13 @@ use std::ops::RangeInclusive;
 
 use super::names::Declared;
 use crate::diagnostic::Diagnostic;
+use crate::glob::Glob;
 use crate::ids::VerdictId;
 use crate::playbook::model::{Between, MessageOp, MessageTest, Rule, When};
 use crate::playbook::pattern;
 use crate::playbook::places::RulePlaces;
 use crate::playbook::syntax;
-use crate::yaml::{Cursor, Kind, Scalar};
+use crate::yaml::{Cursor, Kind, Scalar, range};
 
 /// The rule written at `at`; its name is declared in `rules`.
 pub(super) fn rule(at: Cursor<'_>, rules: &mut Declared, verdicts: &Declared) -> Option<(Rule, RulePlaces)> {
@@ -97,7 +98,7 @@ fn texts(at: Cursor<'_>) -> Option<Vec<String>> {
 fn globs(at: Cursor<'_>) -> Option<Vec<String>> {
     all(at, |glob| {
         let text = glob.words()?;
-        if let Err(why) = pattern::check_glob(text) {
+        if let Err(why) = Glob::new(text).map(drop) {
             glob.wrong("bad_glob", format!("`{}` is no glob: {why}", crate::yaml::shorten(text)), "not a glob");
             return None;
         }
@@ -158,12 +159,9 @@ fn ranges<T: TryFrom<u64>>(at: Cursor<'_>, what: &str, bounds: RangeInclusive<u6
 }
 
 fn range_of(at: Cursor<'_>, text: &str, what: &str, bounds: &RangeInclusive<u64>) -> Option<(u64, u64)> {
-    let number = |part: &str| part.trim().parse::<u64>().ok().filter(|number| bounds.contains(number));
-    let parsed = text.split_once('-').map(|(first, last)| (number(first), number(last)));
-    if let Some((Some(first), Some(last))) = parsed
-        && first <= last
-    {
-        return Some((first, last));
+    let range = range(text).filter(|(first, last)| first <= last && bounds.contains(first) && bounds.contains(last));
+    if range.is_some() {
+        return range;
     }
     let message = format!("`{}` is no {what} and no range of them", crate::yaml::shorten(text));
     let class = text.strip_suffix("xx").filter(|digit| digit.len() == 1 && digit.parse::<u8>().is_ok());

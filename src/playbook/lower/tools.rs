@@ -57,8 +57,8 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
             let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();
             Some((row, ToolPlaces { name: name.span.clone(), facts }))
         }
-        Err(error) => {
-            let message = format!("`{}` is no glob: {}", shorten(name.text), error.kind());
+        Err(why) => {
+            let message = format!("`{}` is no glob: {why}", shorten(name.text));
             at.report(Diagnostic::error("bad_glob", message).at(name.span.clone(), "not a glob"));
             None
         }

@@ -130,7 +130,9 @@ fn end(object: &mut Object<'_>, end: &End) {
 
 fn gate(object: &mut Object<'_>, shown: &Shown<'_>) {
     let refusals = shown.gate.judge(shown.impact);
-    object.raw("passed", if refusals.is_empty() { b"true" } else { b"false" });
+    let passed = refusals.is_empty() && !shown.gate.is_undecided(shown.impact);
+    object.raw("passed", if passed { b"true" } else { b"false" });
+    object.number("decided", shown.impact.decided);
     let asked = [("widening", shown.gate.widening), ("effects", shown.gate.effects)];
     object.texts("fail_on", asked.into_iter().filter(|(_, on)| *on).map(|(name, _)| name));
     object.text_if("allow_widening", shown.gate.allow_widening.as_deref());

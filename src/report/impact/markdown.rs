@@ -19,6 +19,8 @@ pub fn markdown(shown: &Shown<'_>) -> String {
     if !refused.is_empty() {
         let list: Vec<String> = refused.iter().map(|said| format!("- {}", escaped(said))).collect();
         parts.push(format!("**Does not pass:**\n\n{}", list.join("\n")));
+    } else if let Some(said) = words::undecided(shown.gate, impact) {
+        parts.push(format!("**Does not pass:** {}", escaped(said)));
     }
     parts.extend(allowed.map(|said| escaped(&said)));
     parts.push(totals(shown));

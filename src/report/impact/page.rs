@@ -182,6 +182,8 @@ fn gate(shown: &Shown<'_>, columns: usize, palette: Palette) -> Option<String> {
         for said in &refused {
             lines.extend(wrapped(said, columns.saturating_sub(2)).into_iter().map(|line| format!("  {line}")));
         }
+    } else if let Some(said) = words::undecided(shown.gate, shown.impact) {
+        lines.extend(wrapped(said, columns).into_iter().map(|line| palette.doubtful(&line)));
     } else if shown.gate.widening || shown.gate.effects {
         lines.push(palette.good("passes"));
     }

@@ -157,6 +157,12 @@ pub fn load(cause: &CauseRow) -> String {
     parts.join(" · ")
 }
 
+/// Why a gate that was asked can say nothing.
+pub fn undecided(gate: &Gate, impact: &Impact) -> Option<&'static str> {
+    let said = "nothing was decided: no call that failed ends determined under both (--allow-empty if that is meant)";
+    gate.is_undecided(impact).then_some(said)
+}
+
 /// Why the comparison does not pass, in a sentence each; then what was allowed.
 pub fn gate(gate: &Gate, impact: &Impact) -> (Vec<String>, Option<String>) {
     let say = |refusal: &Refusal| match *refusal {

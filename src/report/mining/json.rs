@@ -14,7 +14,7 @@ pub fn json(shown: &Shown<'_>) -> Vec<u8> {
     write_inputs(&mut document, shown.replayed, shown.notes);
     document.number("failures", mined.failures).number("unclassified", mined.unclassified);
     document.number("exhausted", mined.exhausted).number("undetermined_calls", mined.undetermined);
-    document.number("failures_not_looked_at", mined.overflow).number("forms", mined.clusters as u64);
+    document.number("failures_of_rarer_forms", mined.folded).number("forms", mined.clusters as u64);
     document.objects("clusters", &mined.shown, |object, cluster| fill(object, cluster, shown.names));
     document.end();
     out.push(b'\n');
@@ -26,6 +26,7 @@ fn fill(object: &mut Object<'_>, cluster: &Cluster, names: &Sources) {
     object.text_if("kind", cluster.kind.as_deref()).number_if("status", cluster.status.map(u64::from));
     object.text_if("code", cluster.code.as_deref()).text("verdict", &cluster.verdict);
     object.number("failures", cluster.failures).number("of_the_same_form_that_were_helped", cluster.helped);
+    object.number_if("failures_missed_at_most", (cluster.missed > 0).then_some(cluster.missed));
     object.number("writes", cluster.writes).number("risk", cluster.risk);
     object.objects("tools", cluster.tools.rows(), |object, (tool, failures)| {
         object.text("tool", tool).number("failures", failures);

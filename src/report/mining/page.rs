@@ -75,10 +75,10 @@ fn balance(mined: &Mined) -> String {
             counted(mined.undetermined, "undetermined call", "undetermined calls")
         );
     }
-    if mined.overflow > 0 {
+    if mined.folded > 0 {
         said += &format!(
-            "; {} not looked at, for there are too many forms",
-            counted(mined.overflow, "failure", "failures")
+            "; +{} of rarer forms, counted and not told apart, for there are too many",
+            counted(mined.folded, "failure", "failures")
         );
     }
     said
@@ -121,6 +121,9 @@ fn what(cluster: &Cluster) -> String {
     parts.push(format!("verdict {}", visible(&cluster.verdict)));
     if cluster.helped > 0 {
         parts.push(format!("of which {} did not exhaust their call", count(cluster.helped)));
+    }
+    if cluster.missed > 0 {
+        parts.push(format!("at most {} more, counted while the form was rare", count(cluster.missed)));
     }
     parts.push(format!("{} of tools that write", count(cluster.writes)));
     parts.push(format!("risk {}", count(cluster.risk)));

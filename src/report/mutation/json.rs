@@ -29,6 +29,10 @@ fn mutant(object: &mut Object<'_>, judged: &Judged, report: &MutationReport) {
             object.text("judgement", "caught").texts("by", names);
             return;
         }
+        Judgement::NotJudged => {
+            object.text("judgement", "not_judged");
+            return;
+        }
         Judgement::NotShown => {
             object.text("judgement", "no_difference_found");
             return;

@@ -43,10 +43,14 @@ fn head(report: &MutationReport, palette: Palette) -> String {
     let survived = total(|judgement| matches!(judgement, Judgement::Survived { .. }));
     let survived_words = format!("{} survived", count(survived));
     let survived = if survived == 0 { palette.good(&survived_words) } else { palette.bad(&survived_words) };
+    let not_judged = match report.not_judged() as u64 {
+        0 => String::new(),
+        mutants => format!(", {}", palette.doubtful(&format!("{} not judged", count(mutants)))),
+    };
     let fixtures = counted(report.fixtures.len() as u64, "fixture", "fixtures");
     let mutants = counted(report.mutants.len() as u64, "mutant", "mutants");
     format!(
-        "{}: {mutants} under {fixtures} ({})\n{} caught, {survived}, {} accepted, {} without a difference found",
+        "{}: {mutants} under {fixtures} ({})\n{} caught, {survived}, {} accepted, {} without a difference found{not_judged}",
         visible(&report.playbook),
         counted(report.runs as u64, "run", "runs"),
         count(caught),

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::path::{Path, Row};
 use crate::trace::json;
+use crate::yaml::range;
 
 /// All of these must hold.
 #[derive(Clone, Debug)]
@@ -135,13 +136,11 @@ impl Form {
 }
 
 impl Literal {
-    /// The literal that `text` stands for; `500-599` is a range.
-    pub(super) fn of(text: &str) -> Literal {
-        let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?;
-        let range = text.split_once('-').and_then(|(first, last)| Some((number(first)?, number(last)?)));
-        match range {
-            Some((first, last)) if first <= last => Literal::Range(first, last),
-            _ => Literal::Letters(text.to_owned()),
+    /// The literal that `text` stands for; `500-599` is a range. None for one that runs backwards.
+    pub(super) fn of(text: &str) -> Option<Literal> {
+        match range(text) {
+            Some((first, last)) => (first <= last).then_some(Literal::Range(first, last)),
+            None => Some(Literal::Letters(text.to_owned())),
         }
     }
 
@@ -163,11 +162,13 @@ mod tests {
 
     #[test]
     fn a_literal_is_compared_by_its_letters_a_range_by_its_number() {
-        assert!(Literal::of("429").is(Some("429")) && !Literal::of("429").is(Some("4290")));
-        let range = Literal::of("500-599");
+        let literal = |text| Literal::of(text).unwrap();
+        assert!(literal("429").is(Some("429")) && !literal("429").is(Some("4290")));
+        let range = literal("500-599");
         assert_eq!(range, Literal::Range(500, 599));
         assert!(range.is(Some("503")) && !range.is(Some("429")) && !range.is(Some("5xx")) && !range.is(None));
-        assert_eq!(Literal::of("599-500"), Literal::Letters("599-500".into()));
+        assert_eq!(Literal::of("599-500"), None);
+        assert_eq!(literal("2024-01-02"), Literal::Letters("2024-01-02".into()));
         assert!(Literal::Null.is(None) && !Literal::Null.is(Some("null")));
     }
 }

@@ -76,6 +76,7 @@ impl Lower {
             kinds: kinds?,
             selectors: self.selectors,
             skip_invalid: false,
+            allow_skipped: None,
         })
     }
 
@@ -242,7 +243,12 @@ fn literal(cursor: Cursor<'_>) -> Option<Literal> {
     match &cursor.node().kind {
         Kind::Scalar { value: Scalar::Null, .. } => Some(Literal::Null),
         Kind::Scalar { value: Scalar::Bool(value), .. } => Some(Literal::Letters(value.to_string())),
-        Kind::Scalar { text, .. } => Some(Literal::of(text)),
+        Kind::Scalar { text, .. } => Literal::of(text).or_else(|| {
+            let message = format!("`{text}` is a range that runs backwards");
+            let said = Diagnostic::error("bad_range", message).at(cursor.span(), "the first number is the greater one");
+            cursor.report(said.help(format!("for the text itself write `{{ equals: '{text}' }}`")));
+            None
+        }),
         _ => {
             cursor.wrong("wrong_type", "expected a value to compare with", "a text, a number, true, false or null");
             None

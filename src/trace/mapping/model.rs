@@ -26,6 +26,8 @@ pub struct Mapping {
     pub(super) selectors: usize,
     /// Lines that are no JSON are counted and left out. No mapping file says that: whoever applies it does.
     pub(super) skip_invalid: bool,
+    /// So many of them at most.
+    pub(super) allow_skipped: Option<u64>,
 }
 
 /// A field of the mapping that says where something stands.
@@ -90,9 +92,13 @@ pub(super) enum TimeUnit {
 impl Mapping {
     /// The same; lines that are no JSON are counted and left out if `skip` says so.
     #[must_use]
-    pub fn skipping_invalid(mut self, skip: bool) -> Mapping {
-        self.skip_invalid = skip;
-        self
+    pub fn skipping_invalid(self, skip: bool, allowed: Option<u64>) -> Mapping {
+        Mapping { skip_invalid: skip, allow_skipped: allowed, ..self }
+    }
+
+    /// How many may be, where that was said.
+    pub fn allowed_to_skip(&self) -> Option<u64> {
+        self.allow_skipped
     }
 
     /// Whether they are.

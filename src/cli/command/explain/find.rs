@@ -7,7 +7,7 @@ use super::names::Names;
 use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
 use crate::cli::flags::Flags;
-use crate::cli::reading::{Reading, each_call, say_skipped};
+use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, fixtures, inputs};
 use crate::report::text;
 use crate::sim::Plan;
@@ -142,7 +142,7 @@ fn in_trace(
             kept.push(Wanted { exact, traced: closed.into_box(), met });
         }
     })?;
-    say_skipped(&files::display_name(input), &ledger);
+    search.reading.account_for(&files::display_name(input), &ledger)?;
     for Wanted { exact, traced, met } in kept {
         let recorded = watching.finish(&traced, met);
         let call = traced.call;

@@ -76,6 +76,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     let nothing = || (Lock::default(), Source::whole(workspace.name(&workspace.lock_path()), ""));
     let (lock, source) = lock.unwrap_or_else(nothing);
+    if lock.playbooks.values().all(|section| section.rows.is_empty()) && history.entries().is_empty() {
+        return Err(Failure::said("nothing to verify: the lock has no rows, and there is no history")
+            .next("playproof approve --reason '...'"));
+    }
     let mut objections = verify(&history, &lock, &source);
     objections.extend(history.entries().iter().filter_map(|entry| without_adr(&workspace, entry)));
     let mut looked = Looked {

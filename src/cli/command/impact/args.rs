@@ -24,7 +24,7 @@ Examples:
   playproof impact --base my-old.yaml --candidate my.yaml traces/*.jsonl.gz --beyond-tape fail:timeout --format markdown
 
 Exit codes: 0 clean; 1 what --fail-on names, or an unsafe finding under the candidate only; 2 unusable input or usage,
-nothing to compare; 3 with --strict an undetermined call.";
+nothing to compare; 3 with --fail-on nothing was decided, with --strict an undetermined call.";
 
 /// What makes the command fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -59,7 +59,8 @@ pub struct Args {
     #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
     pub beyond_tape: Option<BeyondTape>,
 
-    /// Exit with 1 where a call widens, or its effects change; both: `widening,effects`
+    /// Exit with 1 where a call widens, or its effects change, and with 3 where no failed call ends determined; both:
+    /// `widening,effects`
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub fail_on: Vec<FailOn>,
 
@@ -71,7 +72,7 @@ pub struct Args {
     #[arg(long)]
     pub strict: bool,
 
-    /// Nothing to compare is no error
+    /// Nothing to compare, or to decide, is no error
     #[arg(long)]
     pub allow_empty: bool,
 

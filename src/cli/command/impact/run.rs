@@ -71,13 +71,14 @@ fn gate(args: &Args) -> Gate {
         widening: args.fail_on.contains(&FailOn::Widening),
         effects: args.fail_on.contains(&FailOn::Effects),
         allow_widening: args.allow_widening.clone(),
+        allow_empty: args.allow_empty,
     }
 }
 
 fn exit(args: &Args, gate: &Gate, impact: &Impact) -> Exit {
     if !gate.judge(impact).is_empty() {
         Exit::Found
-    } else if args.strict && impact.undetermined.calls() > 0 {
+    } else if gate.is_undecided(impact) || args.strict && impact.undetermined.calls() > 0 {
         Exit::Inconclusive
     } else {
         Exit::Clean

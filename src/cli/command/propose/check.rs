@@ -135,7 +135,7 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout) -> Result<String, 
     let mut all = Part::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let compared = watcher.finish(all, [base, candidate], &streamed.replayed);
-    let gate = Gate { widening: false, effects: false, allow_widening: None };
+    let gate = Gate::default();
     let Streamed { replayed, notes, .. } = &streamed;
     let shown = impact::Shown { impact: &compared, replayed, notes, gate: &gate, next: None };
     let text = match args.format {

@@ -23,12 +23,9 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
             .next(format!("playproof propose reject {} --reason '...'", args.id))
     })?;
     // One that cannot be read can be rejected all the same.
-    let id = args.id.trim_end_matches('/').rsplit('/').next().unwrap_or(&args.id);
-    if !stored::ids(&workspace)?.iter().any(|known| known == id) {
-        stored::load(&workspace, id)?;
-    }
-    let from = workspace.proposals().join(id);
-    let to = free(workspace.proposals().join("rejected").join(id));
+    let id = stored::find(&workspace, &args.id)?;
+    let from = workspace.proposals().join(&id);
+    let to = free(workspace.proposals().join("rejected").join(&id));
     let mut changes = vec![Change::Create(to.join("reason.md"), format!("{reason}\n").into_bytes())];
     for file in stored::files(&from)? {
         let below = file.strip_prefix(&from).unwrap_or(&file).to_path_buf();

@@ -52,6 +52,22 @@ pub fn is_reserved(id: &str) -> bool {
     id.is_empty() || id.starts_with('.') || ASIDE.iter().any(|aside| aside.eq_ignore_ascii_case(id))
 }
 
+/// The id of the proposal that people name: by its id, its folder, or its file.
+///
+/// # Errors
+/// No such proposal.
+pub fn find(workspace: &Workspace, asked: &str) -> Result<String, Failure> {
+    let is_there = |id: &String| {
+        !is_reserved(id)
+            && !id.contains('/')
+            && folders::has_file(&workspace.proposals().join(id).join("proposal.yaml"))
+    };
+    match workspace.proposal_named(asked).filter(is_there) {
+        Some(id) => Ok(id),
+        None => Err(unknown(workspace, asked)?),
+    }
+}
+
 /// Reads a proposal.
 ///
 /// # Errors
@@ -69,12 +85,9 @@ pub fn load_to_rebase(workspace: &Workspace, id: &str) -> Result<Stored, Failure
 }
 
 fn load_as(workspace: &Workspace, id: &str, mend: fn(Arc<Source>) -> Arc<Source>) -> Result<Stored, Failure> {
-    let named = id.trim_end_matches('/').rsplit('/').next().unwrap_or(id);
-    let folder = workspace.proposals().join(named);
+    let named = find(workspace, id)?;
+    let folder = workspace.proposals().join(&named);
     let file = folder.join("proposal.yaml");
-    if is_reserved(named) || !folders::has_file(&file) {
-        return Err(unknown(workspace, named)?);
-    }
     let again = format!("playproof propose check {named}");
     refuse_conflicts(workspace, &folder).map_err(|failure| failure.next(again.clone()))?;
     let proposal = proposal::parse(mend(workspace.read(&file)?)).map_err(|report| {
@@ -92,7 +105,7 @@ fn load_as(workspace: &Workspace, id: &str, mend: fn(Arc<Source>) -> Arc<Source>
         let name = name.to_string_lossy().replace('\\', "/");
         fixtures.push((name.trim_end_matches(".yaml").to_owned(), fixture, source));
     }
-    Ok(Stored { id: named.to_owned(), folder, proposal, adr, fixtures })
+    Ok(Stored { id: named, folder, proposal, adr, fixtures })
 }
 
 /// Refuses a proposal in which git has left both sides of a merge, in whichever file.

@@ -82,7 +82,7 @@ pub struct Args {
     #[arg(long, help_heading = "Showing")]
     pub show_args: bool,
 
-    /// Exit with 3 where there is a doubt
+    /// Exit with 3 where there is a doubt, or no call has a result
     #[arg(long)]
     pub strict: bool,
 

@@ -46,6 +46,9 @@ impl Drawing<'_> {
         let reference = [detail.call.reference()];
         let view = of_recorded(&detail.call, &reference[0], "", self.sources);
         let mut object = Object::open(out);
+        if group.is_mixed {
+            object.flag("of_many_kinds", true);
+        }
         object.number("count", group.count).texts("others", group.alike().others.iter().map(String::as_str));
         object.raws("runs", detail.records.iter().zip(self.plans), |(record, plan), out| {
             let transcript = record.transcript(&plan.names, &reference, &unnamed);

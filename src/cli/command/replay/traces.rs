@@ -179,7 +179,7 @@ fn search<'a>(args: &'a Args, project: &'a Project) -> Search<'a> {
     }
 }
 
-/// An `unsafe` finding by anyone is 1; a doubt counts only where it is asked to.
+/// An `unsafe` finding by anyone is 1; a doubt, and that no call was answered, count only where they are asked to.
 fn exit(replayed: &Replayed, strict: bool) -> Exit {
     let found = |severity: FindingSeverity| {
         let ids = FindingId::ALL.into_iter().filter(|id| id.severity() == severity);
@@ -190,7 +190,7 @@ fn exit(replayed: &Replayed, strict: bool) -> Exit {
     };
     if found(FindingSeverity::Unsafe) {
         Exit::Found
-    } else if strict && found(FindingSeverity::Doubt) {
+    } else if strict && (found(FindingSeverity::Doubt) || replayed.ledger().attached == 0) {
         Exit::Inconclusive
     } else {
         Exit::Clean

@@ -3,7 +3,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::playbook::model::{MessageOp, MessageTest};
+use super::model::{MessageOp, MessageTest};
 
 /// More texts than this are not made of one pattern.
 const MOST: usize = 32;
@@ -12,7 +12,7 @@ const MOST: usize = 32;
 const LONGEST: u32 = 64;
 
 /// Texts that a regular expression likely matches, the plainest first; none where it cannot be read.
-pub(super) fn of_regex(pattern: &str) -> Vec<String> {
+pub fn of_regex(pattern: &str) -> Vec<String> {
     regex_syntax::parse(pattern).map(|hir| of_hir(&hir)).unwrap_or_default()
 }
 
@@ -51,7 +51,7 @@ fn of_class(class: &Class) -> Option<char> {
 }
 
 /// The first of every part joined, then each other text of each part with the first of the rest.
-pub(super) fn one_at_a_time(parts: &[Vec<String>], between: &str) -> Vec<String> {
+pub fn one_at_a_time(parts: &[Vec<String>], between: &str) -> Vec<String> {
     let Some(plain) = parts.iter().map(|part| part.first().map(String::as_str)).collect::<Option<Vec<&str>>>() else {
         return Vec::new();
     };
@@ -68,7 +68,7 @@ pub(super) fn one_at_a_time(parts: &[Vec<String>], between: &str) -> Vec<String>
 }
 
 /// A name that a glob likely matches.
-pub(super) fn of_glob(glob: &str) -> String {
+pub fn of_glob(glob: &str) -> String {
     let mut name = String::new();
     let mut rest = glob.chars();
     while let Some(c) = rest.next() {
@@ -93,7 +93,7 @@ pub(super) fn of_glob(glob: &str) -> String {
 }
 
 /// Messages for which all of `tests` likely hold, the plainest first; the empty one where nothing is asked.
-pub(super) fn of_tests(tests: &[MessageTest]) -> Vec<String> {
+pub fn of_tests(tests: &[MessageTest]) -> Vec<String> {
     let texts = |test: &MessageTest| match test.op {
         MessageOp::Matches => test.any_of.iter().flat_map(|pattern| of_regex(pattern)).collect(),
         _ => test.any_of.clone(),
@@ -130,7 +130,7 @@ mod tests {
     fn a_name_is_made_of_a_glob() {
         for glob in ["search.*", "*", "a?c", "pay.{refund,void}", "[!a]bc", "x**y"] {
             let name = of_glob(glob);
-            let is_match = globset::Glob::new(glob).unwrap().compile_matcher().is_match(&name);
+            let is_match = crate::glob::Glob::new(glob).unwrap().is_match(&name);
             assert_eq!(is_match, glob != "[!a]bc", "{glob}: {name}"); // a class turned round is not made
         }
     }
