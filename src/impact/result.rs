@@ -23,8 +23,8 @@ pub struct Impact {
     pub failed: u64,
     /// Calls that differ and end determined under both.
     pub changed: u64,
-    /// Calls that end determined under both, and of which a recorded attempt failed or the end differs: what a gate can
-    /// judge.
+    /// What a gate can judge: calls of which a recorded attempt failed or the end differs, and that end determined under
+    /// both; or under the candidate, where that attempts other writes than the base.
     pub decided: u64,
     /// Calls that end undetermined under either; never counted as changed or unchanged.
     pub undetermined: Undetermined,

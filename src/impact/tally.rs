@@ -179,7 +179,8 @@ pub(super) struct Tallies {
     pub failed: u64,
     /// Calls that differ, and end determined under both.
     pub changed: u64,
-    /// Calls that end determined under both, and of which a recorded attempt failed or the end differs.
+    /// Calls of which a recorded attempt failed or the end differs, and that end determined under both; or under the
+    /// candidate, where that attempts other writes than the base.
     pub decided: u64,
     pub undetermined: Undetermined,
     /// Of the undetermined ones: those for which the playbooks decide differently.
@@ -204,7 +205,9 @@ impl Tallies {
         let failed = call.answers.iter().any(|answer| answer.reply != Reply::Ok);
         self.calls += 1;
         self.failed += u64::from(failed);
-        self.decided += u64::from((failed || difference.is_some()) && !mine && !theirs);
+        let goes_elsewhere = difference.as_ref().is_some_and(|found| found.direction != Direction::Neutral);
+        let is_judged = (failed || difference.is_some()) && !theirs && (!mine || goes_elsewhere);
+        self.decided += u64::from(is_judged);
         self.undetermined.add(mine, theirs);
         for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
             *count += u64::from(ran.may_double());

@@ -257,7 +257,7 @@ fn of_many_skipped_lines_the_first_are_shown_the_rest_counted_and_what_helps_sai
     let place = Place::new();
     place.write("a.jsonl", "{\"tool\":\"a\",\"at_ms\":-1}\n".repeat(1_234) + "{\"tool\":\"a\",\"status\":\"ok\"}\n");
     place.write("b.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"tool\":\n{\"tool\":\"a\",\"status\":\"oks\"}\n");
-    let run = place.run(&["replay", "a.jsonl", "b.jsonl", "--skip-invalid"]);
+    let run = place.run(&["replay", "a.jsonl", "b.jsonl", "--skip-invalid", "--allow-skipped", "1234"]);
     let times = |words: &str| run.err.matches(words).count();
     assert_eq!(
         (times("`at_ms` is negative"), times("mend the line"), times("--skip-invalid")),

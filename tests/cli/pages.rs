@@ -233,7 +233,7 @@ fn help_is_a_result_and_explains_commands_findings_and_lints() {
         (&["help", "shadowed_rule"], "shadowed_rule (lint)"),
         (&["help", "topics"], "findings"),
         (&["--version"], "playproof "),
-        (&["lint"], "clean"),
+        (&["lint", "standard"], "clean"),
         (&["schema", "playbook"], "\"$schema\""),
         (&["schema", "trace"], "\"tool\""),
     ] {
