@@ -45,6 +45,10 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
     pub color: ColorChoice,
 
+    /// Use what playproof.yaml names outside of its project, links that lead there too
+    #[arg(long, global = true)]
+    pub allow_outside: bool,
+
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

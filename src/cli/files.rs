@@ -4,10 +4,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::NamedTempFile;
+use sha2::{Digest, Sha256};
 
 use super::exit::Failure;
 use crate::diagnostic::{Diagnostic, Report, Source};
@@ -121,23 +121,43 @@ pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     // Only a link is followed: a path stays as people wrote it, for they see it where it cannot be written.
     let is_link = fs::symlink_metadata(target).is_ok_and(|facts| facts.is_symlink());
     let target = &real(target).filter(|_| is_link).unwrap_or_else(|| target.to_owned());
-    let beside = staged(target, bytes)?;
-    beside.persist(target).map(drop).map_err(|error| unwritable(target, &error.error))
-}
-
-/// The bytes in a file beside `target`, on disk and ready to take its place.
-fn staged(target: &Path, bytes: &[u8]) -> Result<NamedTempFile, Failure> {
     if target.is_dir() {
         return Err(Failure::said(format!("`{}` is a directory", target.display())).help("name a file to write"));
     }
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut beside = tempfile::Builder::new()
-        .prefix(".playproof-")
-        .permissions_like(target)
-        .tempfile_in(folder)
-        .map_err(|error| unwritable(target, &error))?;
-    let written = beside.write_all(bytes).and_then(|()| beside.as_file().sync_all());
-    written.map(|()| beside).map_err(|error| unwritable(target, &error))
+    let beside = beside(target);
+    let written = write_beside(&beside, bytes, target).and_then(|_held| fs::rename(&beside, target));
+    written.map_err(|error| {
+        // What another program has made under that name stays.
+        if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::AlreadyExists) {
+            let _ = fs::remove_file(&beside);
+        }
+        unwritable(target, &error)
+    })
+}
+
+/// Where a text lies that is about to replace a file: under one name a file, so that whoever writes it next finds what
+/// a killed program left there.
+pub fn beside(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().as_encoded_bytes();
+    let hash: String = Sha256::digest(name).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    target.with_file_name(format!(".playproof-{hash}.tmp"))
+}
+
+/// The text on disk, with the permissions of the file that it replaces. It is locked while this is held.
+fn write_beside(beside: &Path, bytes: &[u8], like: &Path) -> io::Result<File> {
+    let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file());
+    if is_file(beside) {
+        let held = || io::Error::new(ErrorKind::WouldBlock, "another playproof is writing it");
+        File::options().write(true).open(beside)?.try_lock().map_err(|_| held())?;
+        fs::remove_file(beside)?;
+    }
+    let mut file = File::create_new(beside)?;
+    let _ = file.try_lock(); // who cannot lock is as well off as before
+    file.write_all(bytes)?;
+    if let Ok(facts) = fs::metadata(like) {
+        file.set_permissions(facts.permissions())?;
+    }
+    file.sync_all().map(|()| file)
 }
 
 fn unwritable(target: &Path, error: &io::Error) -> Failure {
@@ -165,6 +185,18 @@ pub fn from_here(path: &Path) -> String {
 /// A path from the root of the file system, with `.` and links as they are; the path itself where nobody knows where we are.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// A path without detours by its words alone: `a/../b` is `b`, whatever `a` is.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for step in absolute(path).components() {
+        match step {
+            Component::ParentDir => drop(normal.pop()),
+            step => normal.push(step),
+        }
+    }
+    normal
 }
 
 /// What leads from the working directory to `root`, which lies above it: `../` for each folder between them.
@@ -276,27 +308,6 @@ fn as_text(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Failure> {
                 .help("save the file as UTF-8");
             Err(Report::one(Source::whole(name, text), said).into())
         }
-    }
-}
-
-/// Keeps the permissions of a file that is replaced.
-trait PermissionsLike {
-    fn permissions_like(&mut self, target: &Path) -> &mut Self;
-}
-
-impl PermissionsLike for tempfile::Builder<'_, '_> {
-    #[cfg(unix)]
-    fn permissions_like(&mut self, target: &Path) -> &mut Self {
-        use std::os::unix::fs::PermissionsExt;
-        // A new file gets what the umask leaves of 666, as any other program would give it.
-        self.permissions(
-            fs::metadata(target).map_or_else(|_| fs::Permissions::from_mode(0o666), |old| old.permissions()),
-        )
-    }
-
-    #[cfg(not(unix))]
-    fn permissions_like(&mut self, _target: &Path) -> &mut Self {
-        self
     }
 }
 

@@ -1,4 +1,4 @@
-//! Folders on disk: what lies in them, made and cleared. Reads and writes no file's content.
+//! Folders on disk: what lies in them, and made. Reads and writes no file's content.
 
 #![expect(clippy::disallowed_methods, reason = "beside `files`, this file owns disk access")]
 
@@ -86,19 +86,6 @@ pub fn make_for(file: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::said(format!("`{}` cannot be made: {}", folder.display(), reason(&error))))
 }
 
-/// Removes a file; it is no error if there is none.
-///
-/// # Errors
-/// A file that cannot be removed.
-pub fn remove(file: &Path) -> Result<(), Failure> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(Failure::said(format!("`{}` cannot be removed: {}", file.display(), reason(&error))))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Where a folder lies in the git repository around it; none where it is no part of one, or its root.
 pub fn below_repository(folder: &Path) -> Option<String> {
     let here = std::env::current_dir().ok()?.join(folder);
@@ -140,6 +127,11 @@ pub fn taken(path: &Path) -> Result<Taken, Failure> {
     }
 }
 
+/// Whether nothing stands at `path`, or a file or a folder: no device, and no pipe.
+pub fn is_file_or_free(path: &Path) -> bool {
+    fs::symlink_metadata(path).map_or(true, |facts| facts.is_file() || facts.is_dir() || facts.is_symlink())
+}
+
 /// Whether there is a file of this name.
 pub fn has_file(path: &Path) -> bool {
     path.is_file()
@@ -160,13 +152,6 @@ mod tests {
         let found = files_under(folder.path(), ".snap").unwrap();
         assert_eq!(found, [PathBuf::from("a/c.snap"), PathBuf::from("b.snap")]);
         assert!(files_under(&folder.path().join("none"), ".snap").unwrap().is_empty());
-    }
-
-    #[test]
-    fn what_is_not_there_is_removed_already() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(remove(&folder.path().join("none")).is_ok());
-        assert!(remove(folder.path()).is_err());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 mod args;
 mod beyond;
-mod changeset;
+mod boundary;
+pub mod changeset;
 mod checking;
 mod command;
 mod exit;

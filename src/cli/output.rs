@@ -6,11 +6,29 @@ use std::io::{self, ErrorKind, Write};
 
 use super::exit::Failure;
 
-/// Standard output, in which a closed pipe is not an error.
+/// How many of the files that were changed are named.
+const SHOWN: usize = 8;
+
+/// Standard output, in which a closed pipe is not an error; it remembers which files were changed, for whoever cannot
+/// read that on it.
 #[derive(Debug, Default)]
-pub struct Output;
+pub struct Output {
+    done: Vec<String>,
+}
 
 impl Output {
+    /// Remembers that a file was changed.
+    pub fn has_done(&mut self, word: &str, path: &str) {
+        self.done.push(format!("{word} `{path}`"));
+    }
+
+    /// What was done before a command failed; none where nothing was.
+    pub fn done(&self) -> Option<String> {
+        let (shown, more) = self.done.split_at(self.done.len().min(SHOWN));
+        let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+        (!shown.is_empty()).then(|| format!("this is done all the same: {}{more}", shown.join(", ")))
+    }
+
     /// Writes all of `bytes`.
     ///
     /// # Errors

@@ -1,7 +1,14 @@
-//! What a file that a command writes may replace: nothing that people, or other programs, made. Writes nothing.
+//! Files that a command is told to write: what they may replace, and how they are written: as a change of the project
+//! where they lie in it, else through links as people mean them.
 
+use std::path::{Path, PathBuf};
+
+use super::boundary::Boundary;
+use super::changeset::{Change, ProjectLock};
 use super::exit::Failure;
-use super::files;
+use super::output::Output;
+use super::project::{self, Project};
+use super::{files, folders, workspace};
 use crate::report::text::shell_word;
 
 /// How much of a file tells what it is.
@@ -17,6 +24,42 @@ pub fn refuse_input<'a>(output: &str, inputs: impl IntoIterator<Item = &'a str>)
         Some(_) => Err(Failure::said(format!("`{output}` is an input: it would be overwritten"))
             .help("nothing was written; name another file after `-o`")),
     }
+}
+
+/// Refuses an output in the project that a link stands in the way to: whoever made the project would choose what is
+/// written.
+///
+/// # Errors
+/// One does.
+pub fn refuse_link(output: &str) -> Result<(), Failure> {
+    in_project(output).map_or(Ok(()), |(boundary, _, path)| boundary.writable(&path).map(drop))
+}
+
+/// Writes an output, whole or not at all.
+///
+/// # Errors
+/// A path that cannot be written.
+pub fn write(path: &str, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
+    match in_project(path) {
+        Some((boundary, staging, path)) if folders::is_file_or_free(&path) => {
+            ProjectLock::at(&boundary, &staging)?.commit(&[Change::Write(path, bytes.to_vec())], output)
+        }
+        _ => {
+            folders::make_for(Path::new(path))?;
+            files::write_atomically(path, bytes)?;
+            output.has_done("wrote", path);
+            Ok(())
+        }
+    }
+}
+
+/// The project of the working directory, and where in it an output lies; none where it lies elsewhere.
+fn in_project(output: &str) -> Option<(Boundary, PathBuf, PathBuf)> {
+    let root = files::upwards(project::FILE)?.parent()?.to_path_buf();
+    let path = files::normal(Path::new(output));
+    // One that cannot be used is told of by whoever reads it.
+    let project = Project::find().unwrap_or_default();
+    path.starts_with(&root).then(|| (Boundary::new(&root, &project), workspace::staging(&root, &project), path))
 }
 
 /// How a file begins that an output would replace; none where there is none.

@@ -1,7 +1,8 @@
 //! Goldens that wait for review, beside the accepted ones: written, accepted, rejected. Compares nothing.
 
-use super::changeset::{Alone, Change};
+use super::changeset::{Change, ProjectLock};
 use super::exit::Failure;
+use super::output::Output;
 use super::workspace::Workspace;
 use super::{files, folders};
 use crate::check::{CaseResult, GoldenState, Id};
@@ -12,18 +13,23 @@ use crate::golden::{Class, GoldenFile, Reason};
 ///
 /// # Errors
 /// A file that cannot be written or removed.
-pub fn leave(workspace: &Workspace, results: &[CaseResult]) -> Result<usize, Failure> {
-    let mut waiting = 0;
+pub fn leave(workspace: &Workspace, results: &[CaseResult], output: &mut Output) -> Result<usize, Failure> {
+    let (mut waiting, mut changes) = (0, Vec::new());
     for result in results {
-        let paths = workspace.golden(&result.id);
-        match pending(result) {
-            Some(golden) => {
-                write(&paths.pending, &golden.render())?;
+        let path = workspace.golden(&result.id).pending;
+        match pending(result).map(|golden| golden.render()) {
+            Some(text) => {
                 waiting += 1;
+                if !says(&path, &text) {
+                    changes.push(Change::Write(path, text.into_bytes()));
+                }
             }
-            None if folders::has_file(&paths.pending) => folders::remove(&paths.pending)?,
+            None if folders::has_file(&path) => changes.push(Change::Remove(path)),
             None => {}
         }
+    }
+    if !changes.is_empty() {
+        workspace.project_lock()?.commit(&changes, output)?;
     }
     Ok(waiting)
 }
@@ -127,18 +133,19 @@ fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
 ///
 /// # Errors
 /// A file that cannot be removed; then all of them still wait.
-pub fn reject(workspace: &Workspace, alone: &Alone, ids: &[Id]) -> Result<(), Failure> {
-    alone.commit(&ids.iter().map(|id| Change::Remove(workspace.golden(id).pending)).collect::<Vec<_>>())
+pub fn reject(
+    workspace: &Workspace,
+    project_lock: &ProjectLock,
+    ids: &[Id],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let removed: Vec<Change> = ids.iter().map(|id| Change::Remove(workspace.golden(id).pending)).collect();
+    project_lock.commit(&removed, output)
 }
 
-/// Writes a file that may lie in a new folder, if it does not say that already.
-fn write(path: &std::path::Path, text: &str) -> Result<(), Failure> {
-    let name = path.to_string_lossy();
-    if folders::has_file(path) && files::read_small(&name).is_ok_and(|old| old.text == text) {
-        return Ok(());
-    }
-    folders::make_for(path)?;
-    files::write_atomically(&name, text.as_bytes())
+/// Whether a file says that already.
+fn says(path: &std::path::Path, text: &str) -> bool {
+    folders::has_file(path) && files::read_small(&path.to_string_lossy()).is_ok_and(|old| old.text == text)
 }
 
 #[cfg(test)]
@@ -170,11 +177,15 @@ mod tests {
     fn a_golden_that_is_another_one_by_now_is_not_written_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
+        let write = |path: &std::path::Path, text: &str| -> Result<(), Failure> {
+            folders::make_for(path)?;
+            files::write_atomically(&path.to_string_lossy(), text.as_bytes())
+        };
         write(&path("playproof.yaml"), "format: project/1\n").unwrap();
         let workspace = Workspace::at(folder.path()).unwrap();
         let accept = |golden: GoldenState| {
             let accepted = acceptance(&workspace, &[&result(golden)], None)?;
-            workspace.alone()?.commit(&accepted.changes)
+            workspace.project_lock()?.commit(&accepted.changes, &mut Output::default())
         };
         let golden = path("goldens/p/f.snap");
         // It was compared with one attempt; since then somebody has accepted three.

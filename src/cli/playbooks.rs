@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::boundary::{Boundary, is_plain};
 use super::exit::Failure;
 use super::files;
 use super::folders;
@@ -14,7 +15,6 @@ use super::kinds::{self, Kind};
 use super::merged::refuse_halves;
 use super::output::to_stderr;
 use super::project::{self, Project};
-use super::workspace::refuse_half_written;
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::playbook::model::Tools;
 use crate::playbook::tools::{self, ToolsFile};
@@ -84,6 +84,9 @@ fn usual_of(project: &Project) -> &str {
 pub fn file_of(root: &Path, usual: &Named, name: &str) -> Option<PathBuf> {
     let apart = usual.path.as_ref().filter(|_| usual.name == name);
     let own = || root.join(FOLDER).join(format!("{name}.yaml"));
+    if !is_plain(Path::new(name)) {
+        return None; // no name leads out of the folder
+    }
     Some(apart.cloned().unwrap_or_else(own)).filter(|path| folders::has_file(path))
 }
 
@@ -127,14 +130,14 @@ pub fn source(name: &str) -> Result<Arc<Source>, Failure> {
 /// What a name or a path means.
 ///
 /// # Errors
-/// A name that nothing answers to; a project file that cannot be used, a change of the project that was interrupted.
+/// A name that nothing answers to; a project file that cannot be used.
 pub fn meant(name: &str) -> Result<Meant, Failure> {
     let (root, project) = (project::root(), Project::find()?);
-    refuse_half_written(&root, &project)?;
     if is_path(name) {
         return Ok(Meant::File(PathBuf::from(name)));
     }
     if let Some(file) = file_of(&root, &usual(&root, &project), name) {
+        Boundary::new(&root, &project).readable(&file)?;
         return Ok(Meant::File(file));
     }
     refuse_other_ending(&root, name)?;

@@ -4,10 +4,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::boundary::is_outside;
 use super::exit::Failure;
 use super::files;
 use super::merged::refuse_halves;
+use super::output::to_stderr;
 use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::report::text::visible;
 use crate::trace::redact::{BadRule, RedactionRules};
 use crate::yaml::{self, Cursor};
 
@@ -31,10 +34,19 @@ pub struct Project {
     pub proposals: Option<String>,
     /// What must not be shown of a trace.
     pub redaction: RedactionRules,
-    /// The files that it names, each with its place in it.
-    pub(super) named: Vec<(String, Range<usize>)>,
+    /// The paths that it names.
+    pub(super) named: Vec<Named>,
     /// The file itself.
     pub(super) source: Option<Arc<Source>>,
+}
+
+/// A path that the file names.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// As seen from the working directory.
+    pub path: String,
+    /// Where it is named.
+    place: Range<usize>,
 }
 
 impl Project {
@@ -57,6 +69,33 @@ impl Project {
         refuse_halves(&source)?;
         Ok(parse(source, &root)?)
     }
+
+    /// Refuses paths that lead out of the project in `root`; where that is allowed, it is said.
+    ///
+    /// # Errors
+    /// There is one, and it is not allowed.
+    pub fn refuse_outside(&self, root: &Path, is_allowed: bool) -> Result<(), Failure> {
+        let Some(source) = &self.source else { return Ok(()) };
+        let outside = self.named.iter().filter(|named| is_outside(root, Path::new(&named.path)));
+        let mut diagnostics = Vec::new();
+        for named in outside {
+            if is_allowed {
+                to_stderr(&format!(
+                    "note: `{}` lies outside this project, and `--allow-outside` allows it\n",
+                    named.path
+                ));
+                continue;
+            }
+            let said = format!("`{}` leads out of the project", named.path);
+            let help =
+                "a project's files lie below the folder of its playproof.yaml; `--allow-outside` if this is meant";
+            diagnostics.push(Diagnostic::error("outside", said).at(named.place.clone(), "").help(help));
+        }
+        match diagnostics.is_empty() {
+            true => Ok(()),
+            false => Err(Report { source: Arc::clone(source), diagnostics }.into()),
+        }
+    }
 }
 
 /// The same failure, unless it is that a file which the project names is not there: then where it is named, and from
@@ -69,7 +108,7 @@ pub fn blamed(failure: Failure) -> Failure {
         return failure;
     }
     let Ok(Project { named, source: Some(source), .. }) = Project::find() else { return failure };
-    let Some((_, place)) = named.into_iter().find(|(path, _)| path == missing) else { return failure };
+    let Some(Named { place, .. }) = named.into_iter().find(|named| named.path == *missing) else { return failure };
     let said = Diagnostic::error("unreadable", format!("{missing}: no such file"));
     let said =
         said.at(place, "named here").help(format!("paths in `{FILE}` are taken from the folder that it lies in"));
@@ -100,10 +139,21 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             named: Vec::new(),
             source: Some(whole),
         };
-        for (key, path) in [("playbook", &project.playbook), ("tools", &project.tools)] {
-            let place = record.optional(key).map(Cursor::span);
-            project.named.extend(path.clone().zip(place));
+        let Project { playbook, tools, fixtures, goldens, proposals, .. } = &project;
+        let playbook = playbook.as_ref().filter(|name| super::playbooks::is_path(name));
+        let paths = [playbook, tools.as_ref(), fixtures.as_ref(), goldens.as_ref(), proposals.as_ref()];
+        let named = KEYS[1..].iter().zip(paths).filter_map(|(key, path)| {
+            let cursor = record.optional(key)?;
+            Some((cursor, Named { path: path?.clone(), place: cursor.span() }))
+        });
+        let named: Vec<(Cursor<'_>, Named)> = named.collect();
+        for (cursor, Named { path, place }) in &named {
+            if visible(path) != *path {
+                let said = "a path with characters that cannot be seen";
+                cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), ""));
+            }
         }
+        project.named = named.into_iter().map(|(_, named)| named).collect();
         Some(project)
     })
 }

@@ -6,9 +6,9 @@ use std::str::FromStr;
 
 use super::checking::Checked;
 use super::exit::Failure;
-use super::output::to_stderr;
+use super::output::{Output, to_stderr};
 use super::workspace::Workspace;
-use super::{files, folders, outputs, project};
+use super::{files, outputs, project};
 use crate::check::{CheckReport, row_places};
 use crate::diagnostic::{Report, did_you_mean};
 use crate::report::check::{
@@ -78,6 +78,7 @@ pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
             let said = format!("two reports would be written to `{file}`, and only the last would be left");
             return Err(Failure::said(said).help("name a file for each"));
         }
+        outputs::refuse_link(file)?;
         outputs::refuse_others(file, "report of a check", is_report)?;
     }
     Ok(())
@@ -92,6 +93,7 @@ pub fn write(
     shown: &Shown<'_>,
     directions: &Directions,
     next: Option<&str>,
+    output: &mut Output,
 ) -> Result<(), Failure> {
     for report in reports {
         let text = match report.kind {
@@ -101,8 +103,7 @@ pub fn write(
             "markdown" => comment(shown, directions, next),
             _ => json(shown, directions, next) + "\n",
         };
-        folders::make_for(std::path::Path::new(&report.file))?;
-        files::write_atomically(&report.file, text.as_bytes())?;
+        outputs::write(&report.file, text.as_bytes(), output)?;
     }
     Ok(())
 }
@@ -117,8 +118,8 @@ pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let (report, causes) = (CheckReport::default(), BTreeMap::new());
     let palette = Palette::new(false);
     let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
-    let written =
-        write(reports, &shown, &directions, Some(next)).and_then(|()| tell_github(&shown, &directions, Some(next)));
+    let written = write(reports, &shown, &directions, Some(next), &mut Output::default())
+        .and_then(|()| tell_github(&shown, &directions, Some(next)));
     if let Err(Failure::Said { message, .. }) = written {
         to_stderr(&format!("playproof: {message}\n"));
     }

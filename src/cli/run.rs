@@ -18,6 +18,7 @@ use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
 use super::project;
 use super::terminal::{ColorChoice, Stream, Terminal};
+use super::workspace;
 use crate::diagnostic::{Report, Source};
 use crate::report::style::Palette;
 use crate::report::{diagnostic, text};
@@ -31,10 +32,37 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return usage(&error, &help_for(&args), &terminal).into(),
     };
-    let mut output = Output;
-    match dispatch(parsed.command, &terminal, &mut output) {
+    let mut output = Output::default();
+    let ended = begin(&parsed, &args).and_then(|()| dispatch(parsed.command, &terminal, &mut output));
+    match ended {
         Ok(exit) => exit.into(),
-        Err(failure) => fail(&project::blamed(failure), &help_for(&args), terminal.err).into(),
+        Err(failure) => {
+            let exit = fail(&project::blamed(failure), &help_for(&args), terminal.err);
+            if let Some(done) = output.done() {
+                to_stderr(&format!(
+                    "  {} {}\n",
+                    Palette::new(terminal.err.colour).strong("note:"),
+                    text::visible(&done)
+                ));
+            }
+            exit.into()
+        }
+    }
+}
+
+/// Looks after the project before anything else of it is read: what its file names lies in it, and what an earlier
+/// command was killed in is finished.
+fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
+    let again = || {
+        let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
+        format!("playproof --allow-outside {}", text::shell_words(&words))
+    };
+    match &cli.command {
+        Command::Schema(_) | Command::Completions(_) | Command::Help(_) => Ok(()),
+        Command::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
+        Command::Check(args) => workspace::begin(&workspace::root(), cli.allow_outside, again)
+            .inspect_err(|failure| args.say_unchecked(failure)),
+        _ => workspace::begin(&workspace::root(), cli.allow_outside, again),
     }
 }
 
@@ -111,7 +139,7 @@ fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
         say_next(help, Palette::new(stream.colour));
         return Exit::Unusable;
     }
-    match Output.page(&page) {
+    match Output::default().page(&page) {
         Ok(()) => Exit::Clean,
         Err(failure) => fail(&failure, "playproof help", terminal.err),
     }
@@ -130,7 +158,7 @@ fn colour_asked_for(args: &[OsString]) -> ColorChoice {
 }
 
 /// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
-fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
+pub fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
         Failure::PipeClosed => {}

@@ -51,6 +51,11 @@ fn any_proposal_record_feedback_lock_or_golden_is_whole_or_a_report_that_points_
 }
 
 #[test]
+fn any_journal_of_interrupted_work_leads_nowhere_up_or_is_refused() {
+    replay("journal", targets::journal);
+}
+
+#[test]
 fn any_tool_facts_are_usable_or_a_report_that_points_into_them() {
     replay("tools", targets::tools);
 }

@@ -1,9 +1,11 @@
 //! What must hold for any bytes that a reader is given. Shared by the fuzz targets and by the test that replays
 //! their corpora; knows neither.
 
+use std::path::Component;
 use std::sync::{Arc, OnceLock};
 
 use playproof::classify::{Classifier, Signal};
+use playproof::cli::changeset::Journal;
 use playproof::diagnostic::{Report, Source};
 use playproof::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId};
 use playproof::feedback::{Feedback, Kept};
@@ -98,6 +100,22 @@ pub fn project(data: &[u8]) {
             }
             Err(report) => points_into_its_source(&report),
         }
+    }
+}
+
+/// Journals of interrupted work: one that is read says the same when it is written, and no path in it leads up.
+pub fn journal(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Journal::parse(text) {
+        Ok(journal) => {
+            assert_eq!(Journal::parse(&journal.render()), Ok(journal.clone()));
+            for step in &journal.steps {
+                let leads_up = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
+                assert!(!step.path.components().any(leads_up), "{:?} leads up", step.path);
+                assert!(step.path.file_name().is_some(), "{:?} is no file", step.path);
+            }
+        }
+        Err(why) => assert!(!why.is_empty()),
     }
 }
 

@@ -107,33 +107,6 @@ fn a_full_disk_is_left_as_it_was_and_so_is_one_on_which_init_was_killed() {
 }
 
 #[test]
-fn an_init_that_was_interrupted_is_refused_until_it_is_taken_back() {
-    for folder in ["", "new"] {
-        let place = Place::new();
-        let path = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        // As it is left by a machine that stops after the first file.
-        let journal = r#"{"format":"changeset/1","files":[
-            {"path":"playproof.yaml","was_there":false,"removes":false},
-            {"path":"playbooks/ours.yaml","was_there":false,"removes":false}],"made":["playbooks"]}"#;
-        place.write(&path("playproof.yaml"), "format: project/1\nplaybook: playbooks/ours.yaml\n");
-        place.write(&path("proposals/.accepting/.gitignore"), "*\n");
-        place.write(&path("proposals/.accepting/1.new"), "name: ours\n");
-        place.write(&path("proposals/.accepting/journal.json"), journal);
-        let before = place.everything();
-        let next = if folder.is_empty() { "" } else { "cd new && " };
-        let ran = place.run(&["init", if folder.is_empty() { "." } else { folder }]).exits(2);
-        assert!(ran.err.contains("was interrupted: some of its files are written"), "{}", ran.err);
-        assert!(ran.err.contains(&format!("next: {next}playproof propose recover\n")), "{}", ran.err);
-        assert_eq!(place.everything(), before);
-        let back = place.run_below(folder, &["propose", "recover"]).exits(0);
-        assert!(back.out.starts_with("put back playproof.yaml\n"), "{}", back.out);
-        let left: Vec<String> = place.everything().into_keys().filter(|name| name != "new/").collect();
-        assert_eq!(left, Vec::<String>::new());
-        place.run(&["init", if folder.is_empty() { "." } else { folder }]).exits(0);
-    }
-}
-
-#[test]
 fn a_project_inside_another_one_is_said_to_be() {
     let place = Place::begun();
     let said = place.run(&["init", "apart/deeper"]).exits(0).err;

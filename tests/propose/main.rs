@@ -2,7 +2,6 @@
 
 mod drafts;
 mod in_turn;
-mod interrupted;
 #[path = "../place/mod.rs"]
 #[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
 mod place;

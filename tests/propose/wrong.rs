@@ -273,7 +273,7 @@ fn a_playbook_that_fixtures_do_not_know_by_its_name_is_not_changed() {
         assert!(code == 2 && said.contains("is not what this project's fixtures call"), "{said}");
     }
     project.edit(PROPOSAL, "playbook: \"ours\"", "playbook: ../apart-from-all.yaml");
-    both_refuse(&project, 2, &["is not what this project's fixtures call `apart-from-all`"]);
+    both_refuse(&project, 2, &["`../apart-from-all.yaml` leads out of the project"]);
     project.edit(PROPOSAL, "playbook: ../apart-from-all.yaml", "playbook: playbooks/ours.yaml");
     let ran = project.run_below("fixtures", &["propose", "check", "said-no"]);
     assert_eq!(ran.code, 0, "{ran:?}");

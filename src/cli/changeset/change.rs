@@ -21,6 +21,14 @@ impl Change {
         }
     }
 
+    /// What is done with it, in a word.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Change::Write(..) | Change::Create(..) => "wrote",
+            Change::Remove(_) => "removed",
+        }
+    }
+
     /// Its text afterwards; none where it is gone.
     pub fn text(&self) -> Option<&[u8]> {
         match self {

@@ -1,19 +1,18 @@
-//! Several files written and removed as one: all, or none. What an interruption leaves behind is found by the next run
-//! and taken back. Decides nothing about what is written.
+//! Several files written and removed as one: all, or none. Decides nothing about what is written.
 //!
-//! Everything is laid out in a folder of its own first: each new text, and a copy of each file that it replaces; then a
-//! journal, from which alone the way back is known; only then does the first file change. The journal goes when the
-//! last file is in its place: from there on the change has happened. One program at a time: the others wait for a
-//! moment, and are then refused.
+//! Each new text is staged in a folder of its own, then the journal is put beside them: from there on the change is
+//! decided. Then each file is put in its place, and the journal goes. Whoever finds a journal finishes its change before
+//! reading anything else of the project. One program at a time: the others wait for a moment, and are then refused.
 
-mod alone;
-mod back;
+mod apply;
 mod change;
-mod forth;
+mod disk;
 mod journal;
+mod project_lock;
 #[cfg(test)]
 mod tests;
 
-pub use alone::{Alone, refuse_interrupted};
-pub use back::recover;
+pub use apply::JOURNAL;
 pub use change::Change;
+pub use journal::Journal;
+pub use project_lock::{ProjectLock, finish, has_journal};

@@ -1,4 +1,4 @@
-//! Changesets made, failed and interrupted in every step.
+//! Changesets made, failed, and stopped after every step.
 
 #![expect(clippy::disallowed_methods, reason = "a test looks at what is on the disk")]
 
@@ -7,16 +7,16 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::alone::{is_interrupted, is_still_there, missing_folders};
-use super::back::{Recovered, put_back};
-use super::forth::{commit as commit_watched, make, stage};
-use super::journal::{Journal, path as journal_path};
+use super::apply::{commit as commit_watched, place as put_in_place, stage, staged};
+use super::disk::identity;
+use super::project_lock::is_still_there;
 use super::*;
+use crate::cli::boundary::Boundary;
 use crate::cli::exit::Failure;
+use crate::cli::output::Output;
+use crate::cli::project::Project;
 
-fn commit(staging: &Path, changes: &[Change]) -> Result<(), Failure> {
-    Alone::at(staging)?.commit(changes)
-}
+const STAGING: &str = "proposals/.accepting";
 
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
@@ -36,31 +36,86 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     found
 }
 
-fn project() -> (tempfile::TempDir, Vec<Change>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    fs::create_dir_all(path("proposals/x")).unwrap();
-    for (name, text) in [("book.yaml", "old"), ("lock", "old lock"), ("proposals/x/p.yaml", "p"), ("keep", "k")] {
-        fs::write(path(name), text).unwrap();
-    }
-    let changes = vec![
-        Change::Write(path("book.yaml"), b"new".to_vec()),
-        Change::Create(path("docs/adr/0001-x.md"), b"why".to_vec()),
-        Change::Write(path("goldens/a/b.snap"), b"g".to_vec()),
-        Change::Write(path("lock"), b"new lock".to_vec()),
-        Change::Remove(path("proposals/x/p.yaml")),
-        Change::Remove(path("none")),
-    ];
-    (folder, changes)
+/// A folder with a few files, and changes of them.
+struct Place {
+    folder: tempfile::TempDir,
+    changes: Vec<Change>,
 }
 
-/// As a changeset is left by a machine that stops after so many of its steps.
-fn interrupted(staging: &Path, changes: &[Change], done: usize) -> Journal {
-    let journal = stage(staging, &missing_folders(&staging.join("lock")), changes).unwrap();
-    for (n, change) in changes.iter().enumerate().take(done) {
-        make(staging, n, &journal.steps[n], change).unwrap();
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("proposals/x")).unwrap();
+        for (name, text) in [("book.yaml", "old"), ("lock", "old lock"), ("proposals/x/p.yaml", "p"), ("keep", "k")] {
+            fs::write(path(name), text).unwrap();
+        }
+        let changes = vec![
+            Change::Write(path("book.yaml"), b"new".to_vec()),
+            Change::Create(path("docs/adr/0001-x.md"), b"why".to_vec()),
+            Change::Write(path("goldens/a/b.snap"), b"g".to_vec()),
+            Change::Write(path("lock"), b"new lock".to_vec()),
+            Change::Remove(path("proposals/x/p.yaml")),
+            Change::Remove(path("none")),
+        ];
+        Place { folder, changes }
     }
-    journal
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn tree(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        tree(self.folder.path())
+    }
+
+    /// What is there once every change is made.
+    fn after(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut tree = self.tree();
+        for change in &self.changes {
+            match change.text() {
+                Some(text) => drop(tree.insert(change.path().to_path_buf(), Some(text.to_vec()))),
+                None => drop(tree.remove(change.path())),
+            }
+        }
+        tree.remove(&self.path("proposals/x"));
+        tree.remove(&self.path("proposals"));
+        let folders = ["docs", "docs/adr", "goldens", "goldens/a"].map(|name| (self.path(name), None));
+        tree.extend(folders);
+        tree
+    }
+
+    fn boundary(&self) -> Boundary {
+        Boundary::new(self.folder.path(), &Project::default())
+    }
+
+    fn lock(&self) -> Result<ProjectLock, Failure> {
+        ProjectLock::at(&self.boundary(), &self.path(STAGING))
+    }
+
+    fn commit(&self) -> Result<(), Failure> {
+        self.lock()?.commit(&self.changes, &mut Output::default())
+    }
+
+    fn finish(&self) -> Result<(), Failure> {
+        finish(&self.boundary(), &self.path(STAGING), true)
+    }
+
+    /// As a machine leaves it that stops when the change is decided and so many of its files are in place.
+    fn interrupted(&self, done: usize) {
+        let lock = self.lock().unwrap();
+        let journal = stage(&lock.boundary, &lock.staging, &self.changes).unwrap();
+        for (n, step) in journal.steps.iter().enumerate().take(done) {
+            put_in_place(step, &staged(&lock.staging, n), &self.folder.path().join(&step.path)).unwrap();
+        }
+    }
+
+    fn edit_journal(&self, old: &str, new: &str) {
+        let path = self.path(STAGING).join(JOURNAL);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(old), "{text}");
+        fs::write(path, text.replace(old, new)).unwrap();
+    }
 }
 
 fn said<T: std::fmt::Debug>(result: Result<T, Failure>) -> String {
@@ -69,130 +124,115 @@ fn said<T: std::fmt::Debug>(result: Result<T, Failure>) -> String {
 
 #[test]
 fn all_changes_are_made_and_nothing_else_is_left() {
-    let (folder, changes) = project();
-    let staging = folder.path().join("proposals/.accepting");
-    commit(&staging, &changes).unwrap();
-    let names: Vec<_> =
-        tree(folder.path()).into_keys().map(|path| path.strip_prefix(folder.path()).unwrap().to_path_buf()).collect();
-    let wanted = [
-        "book.yaml",
-        "docs",
-        "docs/adr",
-        "docs/adr/0001-x.md",
-        "goldens",
-        "goldens/a",
-        "goldens/a/b.snap",
-        "keep",
-        "lock",
-    ];
-    assert_eq!(names, wanted.map(PathBuf::from));
-    assert_eq!(fs::read_to_string(folder.path().join("lock")).unwrap(), "new lock");
+    let place = Place::new();
+    let after = place.after();
+    place.commit().unwrap();
+    assert_eq!(place.tree(), after);
 }
 
 #[test]
-fn a_failure_at_any_change_leaves_everything_as_it_was() {
-    let (folder, changes) = project();
-    let staging = folder.path().join("proposals/.accepting");
-    let before = tree(folder.path());
+fn a_failure_before_the_first_file_leaves_everything_as_it_was() {
+    let place = Place::new();
+    let before = place.tree();
+    let mut fails = |_| Err(io::Error::from(ErrorKind::PermissionDenied));
+    let refused = said(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
+    assert!(refused.contains("permission denied") && refused.contains("nothing was changed"), "{refused}");
+    assert_eq!(place.tree(), before);
+}
+
+#[test]
+fn a_failure_later_on_is_told_and_the_next_command_goes_on() {
     // The last is the end: the journal cannot be removed.
-    for at in 0..=changes.len() {
-        let mut fails = |n| if n == at { Err(io::Error::from(ErrorKind::PermissionDenied)) } else { Ok(()) };
-        let alone = Alone::at(&staging).unwrap();
-        assert!(said(commit_watched(&staging, &[], &changes, &mut fails)).contains("permission denied"));
-        drop(alone);
-        assert_eq!(tree(folder.path()), before, "at {at}");
+    for at in 1..=5 {
+        let place = Place::new();
+        let after = place.after();
+        let mut fails = |n| if n == at { Err(io::Error::from(ErrorKind::StorageFull)) } else { Ok(()) };
+        let refused = said(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
+        assert!(refused.contains(&format!("decided, and {at} of its 5 files are in place")), "{refused}");
+        assert!(refused.contains("the disk is full") && !refused.contains("nothing was changed"), "{refused}");
+        assert_eq!(fs::read(place.path("book.yaml")).unwrap(), b"new");
+        place.finish().unwrap();
+        assert_eq!(place.tree(), after, "at {at}");
     }
 }
 
 #[test]
-fn a_failure_that_cannot_be_taken_back_is_told_with_what_came_before_it() {
-    let (folder, changes) = project();
-    let staging = folder.path().join("proposals/.accepting");
-    let mut fails = |n| {
-        if n < 3 {
-            return Ok(());
+fn an_interruption_after_any_step_is_finished_by_whoever_comes_next() {
+    let next: [fn(&Place); 2] = [|place| place.finish().unwrap(), |place| drop(place.lock().unwrap())];
+    for done in 0..=5 {
+        for next in next {
+            let place = Place::new();
+            let after = place.after();
+            place.interrupted(done);
+            assert!(has_journal(&place.path(STAGING)));
+            next(&place);
+            assert_eq!(place.tree(), after, "after {done}");
         }
-        fs::write(journal_path(&staging), "{")?;
-        Err(io::Error::from(ErrorKind::StorageFull))
-    };
-    let _alone = Alone::at(&staging).unwrap();
-    let said = said(commit_watched(&staging, &[], &changes, &mut fails));
-    assert!(said.contains("lock` cannot be written: the disk is full; and what had changed"), "{said}");
-    assert!(said.contains("journal.json` cannot be put back") && said.contains("propose recover"), "{said}");
-    assert!(!said.contains("nothing was changed"), "{said}");
-    assert_eq!(fs::read_to_string(folder.path().join("book.yaml")).unwrap(), "new");
-}
-
-#[test]
-fn a_target_that_is_a_folder_is_found_before_anything_changes() {
-    let (folder, mut changes) = project();
-    fs::create_dir_all(folder.path().join("in-the-way")).unwrap();
-    changes.push(Change::Write(folder.path().join("in-the-way"), Vec::new()));
-    let before = tree(folder.path());
-    commit(&folder.path().join("staging"), &changes).unwrap_err();
-    assert_eq!(tree(folder.path()), before);
-}
-
-#[test]
-fn an_interruption_at_any_change_is_found_and_taken_back() {
-    for done in 0..=6 {
-        let (folder, changes) = project();
-        let staging = folder.path().join("proposals/.accepting");
-        let before = tree(folder.path());
-        interrupted(&staging, &changes, done);
-        assert!(is_interrupted(&staging));
-        let refused = refuse_interrupted(&staging);
-        // Before its first step it has changed nothing: whoever meets it clears it.
-        assert_eq!(refused.is_err(), done > 0, "after {done}");
-        assert_eq!(recover(&staging).unwrap().was_interrupted, done > 0);
-        assert!(!is_interrupted(&staging));
-        assert_eq!(tree(folder.path()), before, "after {done}");
     }
 }
 
 #[test]
-fn a_new_project_that_was_interrupted_leaves_no_folder_behind() {
-    for done in 0..=2 {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let changes = [Change::Create(path("new/a/1"), vec![1]), Change::Create(path("new/proposals/2"), vec![2])];
-        interrupted(&path("new/proposals/.accepting"), &changes, done);
-        recover(&path("new/proposals/.accepting")).unwrap();
-        assert_eq!(tree(folder.path()), BTreeMap::new(), "after {done}");
-    }
-}
-
-#[test]
-fn a_way_back_that_was_interrupted_goes_on() {
-    for stopped in 0..=6 {
-        let (folder, changes) = project();
-        let staging = folder.path().join("staging");
-        let before = tree(folder.path());
-        let journal = interrupted(&staging, &changes, 6);
-        for (n, step) in journal.steps.iter().enumerate().rev().take(stopped) {
-            put_back(step, n, &staging).unwrap();
+fn finishing_that_was_itself_interrupted_goes_on() {
+    for stopped in 0..=5 {
+        let place = Place::new();
+        let after = place.after();
+        place.interrupted(2);
+        let journal = fs::read_to_string(place.path(STAGING).join(JOURNAL)).unwrap();
+        for (n, step) in Journal::parse(&journal).unwrap().steps.iter().enumerate().take(stopped) {
+            put_in_place(step, &staged(&place.path(STAGING), n), &place.path(&step.path.to_string_lossy())).unwrap();
         }
-        assert!(said(Alone::at(&staging)).contains("interrupted"));
-        recover(&staging).unwrap();
-        assert_eq!(tree(folder.path()), before, "after {stopped}");
+        place.finish().unwrap();
+        assert_eq!(place.tree(), after, "after {stopped}");
     }
 }
 
 #[test]
-fn two_at_once_are_told_apart_and_an_interruption_is_not_written_over() {
-    let (folder, changes) = project();
-    let staging = folder.path().join("proposals/.accepting");
-    let before = tree(folder.path());
-    let other = Alone::at(&staging).unwrap();
-    assert!(said(commit(&staging, &changes)).contains("right now"));
-    assert!(said(recover(&staging)).contains("right now"));
-    assert!(refuse_interrupted(&staging).is_ok(), "what is read is whole until the journal is written");
-    let journal = interrupted(&staging, &changes, 1);
-    assert!(said(refuse_interrupted(&staging)).contains("right now"));
-    drop((other, journal));
-    assert!(said(commit(&staging, &changes)).contains("interrupted"));
-    recover(&staging).unwrap();
-    assert_eq!(tree(folder.path()), before);
+fn what_never_came_to_its_journal_is_cleared_by_whoever_meets_it() {
+    let met: [fn(&Place) -> bool; 2] = [|place| place.finish().is_ok(), |place| place.lock().is_ok()];
+    for meets in met {
+        let place = Place::new();
+        let before = place.tree();
+        place.interrupted(0);
+        fs::rename(place.path(STAGING).join(JOURNAL), place.path(STAGING).join("journal.tmp")).unwrap();
+        assert!(meets(&place));
+        assert_eq!(place.tree(), before);
+    }
+}
+
+#[test]
+fn a_new_project_that_was_never_decided_leaves_no_folder_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("new");
+    let boundary = Boundary::new(&root, &Project::default());
+    let staging = root.join(STAGING);
+    let taken = Change::Create(root.join("a/../../b"), vec![1]);
+    let lock = ProjectLock::at(&boundary, &staging).unwrap();
+    assert!(said(lock.commit(&[taken], &mut Output::default())).contains("leads out of the project"));
+    drop(lock);
+    assert_eq!(tree(folder.path()), BTreeMap::new());
+}
+
+#[test]
+fn two_at_once_are_told_apart() {
+    let place = Place::new();
+    let other = place.lock().unwrap();
+    assert!(said(place.commit()).contains("right now"));
+    assert!(place.finish().is_ok(), "what is read is whole until a change is decided");
+    stage(&other.boundary, &other.staging, &place.changes).unwrap();
+    assert!(said(place.finish()).contains("right now"));
+}
+
+#[test]
+fn who_only_looks_for_a_moment_is_waited_for() {
+    let place = Place::new();
+    let other = place.lock().unwrap();
+    let ends = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        drop(other);
+    });
+    place.commit().unwrap();
+    ends.join().unwrap();
+    assert!(!place.path(STAGING).exists());
 }
 
 #[cfg(unix)]
@@ -209,170 +249,147 @@ fn a_lock_on_a_file_that_has_lost_its_name_is_none() {
 }
 
 #[test]
-fn what_never_came_to_its_journal_is_cleared_by_whoever_meets_it() {
-    let met: [fn(&Path) -> bool; 3] = [
-        |staging| refuse_interrupted(staging).is_ok(),
-        |staging| Alone::at(staging).is_ok(),
-        |staging| recover(staging).unwrap() == Recovered { was_interrupted: true, ..Recovered::default() },
+fn what_may_not_be_written_is_found_before_anything_changes() {
+    let read_only = |place: &Place, name: &str| {
+        let mut rights = fs::metadata(place.path(name)).unwrap().permissions();
+        rights.set_readonly(true);
+        fs::set_permissions(place.path(name), rights).unwrap();
+    };
+    type Make = fn(&Path) -> Change;
+    let cases: [(&str, Make, &str); 6] = [
+        ("keep", |root| Change::Create(root.join("keep"), vec![1]), "there is a file of this name now"),
+        ("proposals", |root| Change::Write(root.join("proposals"), vec![1]), "it is a directory"),
+        ("keep", |root| Change::Write(root.join("keep/x"), vec![1]), "a file stands where its folder should be"),
+        ("book.yaml", |root| Change::Write(root.join("book.yaml"), vec![1]), "it is read-only"),
+        ("keep", |root| Change::Write(root.join("../x"), vec![1]), "leads out of the project"),
+        (STAGING, |root| Change::Remove(root.join("proposals/x")), "it is a directory"),
     ];
-    for meets in met {
-        let (folder, _) = project();
-        let staging = folder.path().join("proposals/.accepting");
-        let before = tree(folder.path());
-        fs::create_dir_all(&staging).unwrap();
-        for left in ["0.new", "0.old", "lock", ".gitignore", "journal.tmp"] {
-            fs::write(staging.join(left), "half").unwrap();
+    for (name, change, says) in cases {
+        let mut place = Place::new();
+        place.changes.push(change(&place.path("")));
+        if name == "book.yaml" {
+            read_only(&place, name);
         }
-        assert!(meets(&staging));
-        assert_eq!(tree(folder.path()), before);
+        let before = place.tree();
+        let refused = said(place.commit());
+        assert!(refused.contains(says), "{refused}");
+        assert_eq!(place.tree(), before, "{name}");
     }
 }
 
 #[test]
-fn a_file_that_is_to_be_new_is_never_overwritten() {
-    let (folder, mut changes) = project();
-    let staging = folder.path().join("proposals/.accepting");
-    changes.push(Change::Create(folder.path().join("keep"), b"mine".to_vec()));
-    let before = tree(folder.path());
-    let refused = said(commit(&staging, &changes));
-    assert!(refused.contains("keep` cannot be written: there is a file of this name now"), "{refused}");
-    assert_eq!(tree(folder.path()), before);
-}
-
-#[test]
-fn a_file_that_appears_meanwhile_is_neither_overwritten_nor_removed() {
-    // One that is to be created, one that is written anew; right before its step, and before the first one.
-    for (new, appears_at) in [("docs/adr/0001-x.md", 1), ("docs/adr/0001-x.md", 0), ("goldens/a/b.snap", 0)] {
-        let (folder, changes) = project();
-        let staging = folder.path().join("proposals/.accepting");
-        let theirs = folder.path().join(new);
-        let mut before = tree(folder.path());
-        let mut appears = |n| {
-            if n == appears_at {
-                fs::create_dir_all(theirs.parent().unwrap())?;
-                fs::write(&theirs, "theirs")?;
-            }
-            Ok(())
-        };
-        let alone = Alone::at(&staging).unwrap();
-        assert!(said(commit_watched(&staging, &[], &changes, &mut appears)).contains("of this name now"));
-        drop(alone);
-        let above = theirs.ancestors().skip(1).take_while(|above| *above != folder.path());
-        before.extend(above.map(|above| (above.to_path_buf(), None)));
-        before.insert(theirs.clone(), Some(b"theirs".to_vec()));
-        assert_eq!(tree(folder.path()), before, "{new}");
+fn what_somebody_writes_meanwhile_is_set_aside() {
+    // One that is written anew, one that is to be created, one that is to go; each not yet in its place.
+    for (name, done) in [("book.yaml", 0), ("docs/adr/0001-x.md", 1), ("proposals/x/p.yaml", 3)] {
+        let place = Place::new();
+        let mut after = place.after();
+        place.interrupted(done);
+        fs::create_dir_all(place.path(name).parent().unwrap()).unwrap();
+        fs::write(place.path(name), "theirs").unwrap();
+        place.finish().unwrap();
+        after.insert(place.path(&format!("{name}.aside")), Some(b"theirs".to_vec()));
+        if name.starts_with("proposals") {
+            after.extend(["proposals", "proposals/x"].map(|folder| (place.path(folder), None)));
+        }
+        assert_eq!(place.tree(), after, "{name}");
     }
 }
 
 #[test]
-fn a_file_that_another_program_made_after_the_interruption_stays() {
-    for done in 0..=1 {
-        let (folder, changes) = project();
-        let staging = folder.path().join("proposals/.accepting");
-        let mut before = tree(folder.path());
-        interrupted(&staging, &changes, done);
-        let theirs = folder.path().join("docs/adr/0001-x.md");
-        fs::create_dir_all(theirs.parent().unwrap()).unwrap();
-        fs::write(&theirs, "theirs").unwrap();
-        let recovered = recover(&staging).unwrap();
-        assert_eq!((recovered.back.len(), recovered.aside), (done, Vec::new()));
-        before.extend(["docs", "docs/adr"].map(|name| (folder.path().join(name), None)));
-        before.insert(theirs, Some(b"theirs".to_vec()));
-        assert_eq!(tree(folder.path()), before);
+fn what_somebody_writes_once_a_file_is_in_its_place_stays() {
+    let place = Place::new();
+    let mut after = place.after();
+    place.interrupted(5);
+    fs::write(place.path("book.yaml"), "theirs").unwrap();
+    place.finish().unwrap();
+    after.insert(place.path("book.yaml"), Some(b"theirs".to_vec()));
+    assert_eq!(place.tree(), after);
+}
+
+#[test]
+fn a_journal_that_was_not_written_here_is_refused_and_nothing_is_touched() {
+    let identity = |place: &Place, name: &str| identity(&place.path(name)).unwrap();
+    let edits: [fn(&Place); 7] = [
+        |place| place.edit_journal("changeset/2", "changeset/1"),
+        |place| place.edit_journal("book.yaml", "../book.yaml"),
+        |place| place.edit_journal("\"files\"", "\"flies\""),
+        |place| place.edit_journal("{", ""),
+        |place| fs::write(place.path(STAGING).join("0.new"), "other").unwrap(),
+        |place| fs::write(place.path(STAGING).join("lock"), "1:1").unwrap(),
+        |place| fs::remove_file(place.path(STAGING).join("lock")).unwrap(),
+    ];
+    let as_another: [&dyn Fn(&Place); 2] =
+        [&|place| place.edit_journal(&format!("\"root\":\"{}", identity(place, "")), "\"root\":\"1:1"), &|place| {
+            place.edit_journal(&format!("\"staging\":\"{}", identity(place, STAGING)), "\"staging\":\"1:1")
+        }];
+    let edits = edits.iter().map(|edit| edit as &dyn Fn(&Place));
+    for (n, edit) in edits.chain(as_another).enumerate() {
+        let place = Place::new();
+        place.interrupted(1);
+        edit(&place);
+        let before = place.tree();
+        for refused in [said(place.finish()), said(place.lock())] {
+            assert!(refused.contains(STAGING) && refused.contains("rm -r "), "{n}: {refused}");
+        }
+        assert_eq!(place.tree(), before, "{n}");
     }
 }
 
 #[test]
-fn what_somebody_wrote_after_the_interruption_is_moved_aside_and_named() {
-    let (folder, changes) = project();
-    let staging = folder.path().join("proposals/.accepting");
-    let mut before = tree(folder.path());
-    interrupted(&staging, &changes, 3);
-    for name in ["book.yaml", "goldens/a/b.snap"] {
-        fs::write(folder.path().join(name), "mended by hand").unwrap();
+fn only_what_a_program_staged_is_removed() {
+    let place = Place::new();
+    for name in ["notes", "1.new.bak", "x.new"] {
+        fs::create_dir_all(place.path(STAGING)).unwrap();
+        fs::write(place.path(STAGING).join(name), "theirs").unwrap();
     }
-    let recovered = recover(&staging).unwrap();
-    let names: Vec<_> = recovered.aside.iter().map(|(_, aside)| aside.rsplit('/').next().unwrap()).collect();
-    assert_eq!(names, ["book.yaml.aside", "b.snap.aside"]);
-    for name in ["book.yaml.aside", "goldens/a/b.snap.aside"] {
-        before.insert(folder.path().join(name), Some(b"mended by hand".to_vec()));
-    }
-    before.extend(["goldens", "goldens/a"].map(|name| (folder.path().join(name), None)));
-    assert_eq!(tree(folder.path()), before);
+    let before = place.tree();
+    place.finish().unwrap();
+    drop(place.lock().unwrap());
+    assert_eq!(place.tree(), before);
+    fs::write(place.path(STAGING).join("0.new"), "theirs").unwrap();
+    let before = place.tree();
+    place.finish().unwrap();
+    assert!(said(place.lock()).contains("0.new` is not finished by this program: it was not made here"));
+    assert_eq!(place.tree(), before);
 }
 
 #[test]
-fn a_project_that_was_moved_meanwhile_is_put_back_where_it_lies_now() {
-    let (folder, changes) = project();
-    let project = folder.path().join("one");
-    fs::create_dir_all(&project).unwrap();
-    let changes: Vec<Change> = changes[..1].iter().map(|_| Change::Write(project.join("b"), b"new".to_vec())).collect();
-    fs::write(project.join("b"), "old").unwrap();
-    interrupted(&project.join("proposals/.accepting"), &changes, 1);
-    let moved = folder.path().join("two");
-    fs::rename(&project, &moved).unwrap();
-    recover(&moved.join("proposals/.accepting")).unwrap();
-    assert_eq!(fs::read_to_string(moved.join("b")).unwrap(), "old");
-    assert!(!project.exists());
-}
-
-#[test]
-fn a_file_that_is_marked_read_only_is_not_written_over() {
-    let (folder, changes) = project();
-    let book = folder.path().join("book.yaml");
-    let mut rights = fs::metadata(&book).unwrap().permissions();
-    rights.set_readonly(true);
-    fs::set_permissions(&book, rights).unwrap();
-    let before = tree(folder.path());
-    let refused = said(commit(&folder.path().join("proposals/.accepting"), &changes));
-    assert!(refused.contains("book.yaml` cannot be written: it is read-only"), "{refused}");
-    assert_eq!(tree(folder.path()), before);
+fn where_no_project_is_nothing_is_removed_or_made() {
+    let place = Place::new();
+    fs::create_dir_all(place.path(STAGING)).unwrap();
+    for name in ["notes", "0.new", "lock"] {
+        fs::write(place.path(STAGING).join(name), "theirs").unwrap();
+        let before = place.tree();
+        finish(&place.boundary(), &place.path(STAGING), false).unwrap();
+        assert_eq!(place.tree(), before);
+    }
+    // What a killed `init` has left is surely ours.
+    let place = Place::new();
+    let before = place.tree();
+    place.interrupted(0);
+    fs::remove_file(place.path(STAGING).join(JOURNAL)).unwrap();
+    finish(&place.boundary(), &place.path(STAGING), false).unwrap();
+    assert_eq!(place.tree(), before);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_a_link_and_what_it_leads_to_is_written_and_put_back() {
-    let (folder, changes) = project();
-    let (real, link) = (folder.path().join("real.yaml"), folder.path().join("book.yaml"));
-    fs::rename(&link, &real).unwrap();
-    std::os::unix::fs::symlink("real.yaml", &link).unwrap();
-    let staging = folder.path().join("proposals/.accepting");
-    let before = tree(folder.path());
-    interrupted(&staging, &changes, 1);
-    assert_eq!(fs::read_to_string(&real).unwrap(), "new");
-    recover(&staging).unwrap();
-    assert_eq!(tree(folder.path()), before);
-    commit(&staging, &changes).unwrap();
-    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    assert_eq!(fs::read_to_string(&real).unwrap(), "new");
-}
-
-#[test]
-fn a_journal_that_cannot_be_read_is_told_and_nothing_is_touched() {
-    let (folder, changes) = project();
-    let staging = folder.path().join("proposals/.accepting");
-    interrupted(&staging, &changes, 2);
-    let whole = fs::read_to_string(journal_path(&staging)).unwrap();
-    for journal in ["{ half".to_owned(), whole.replace("changeset/1", "changeset/2")] {
-        fs::write(journal_path(&staging), journal).unwrap();
-        let before = tree(folder.path());
-        assert!(said(recover(&staging)).contains("it is no journal"));
-        assert!(said(Alone::at(&staging)).contains("interrupted"));
-        let after = tree(folder.path());
-        assert!(before.iter().all(|(path, text)| after.get(path) == Some(text)));
+fn a_link_in_the_way_is_named_and_what_it_leads_to_stays() {
+    use std::os::unix::fs::symlink;
+    for link in ["proposals", STAGING, "proposals/.accepting/lock", "goldens", "goldens/a/b.snap", "book.yaml"] {
+        let place = Place::new();
+        let other = tempfile::tempdir().unwrap();
+        fs::write(other.path().join("0.new"), "theirs").unwrap();
+        let to =
+            if link.ends_with("lock") || link.contains('.') && !link.ends_with("accepting") { "0.new" } else { "" };
+        let path = place.path(link);
+        let _ = fs::remove_file(&path).and_then(|()| fs::create_dir_all(path.parent().unwrap()));
+        let _ = fs::remove_dir_all(&path).and_then(|()| fs::create_dir_all(path.parent().unwrap()));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(other.path().join(to), &path).unwrap();
+        let before = (place.tree(), tree(other.path()));
+        let refused = said(place.commit());
+        assert!(refused.contains(&format!("{link}` is a symbolic link")), "{link}: {refused}");
+        assert_eq!((place.tree(), tree(other.path())), before, "{link}");
     }
-}
-
-#[test]
-fn who_only_looks_for_a_moment_is_waited_for() {
-    let (folder, changes) = project();
-    let staging = folder.path().join("proposals/.accepting");
-    let other = Alone::at(&staging).unwrap();
-    let ends = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(30));
-        drop(other);
-    });
-    commit(&staging, &changes).unwrap();
-    ends.join().unwrap();
-    assert!(!staging.exists());
 }

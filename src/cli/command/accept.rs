@@ -34,7 +34,7 @@ pub struct Args {
 /// Nothing that waits, or something that may not be accepted.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let reason = args.reason.as_deref();
     let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
     let results = waiting(&workspace, &checked.report.results);
@@ -45,7 +45,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         refuse_stale(&workspace, result)?;
     }
     let accepted = pending::acceptance(&workspace, &results, reason)?;
-    alone.commit(&accepted.changes)?;
+    project_lock.commit(&accepted.changes, output)?;
     if terminal.ci {
         to_stderr("playproof: accepting in CI, because this command says so\n");
     }

@@ -56,7 +56,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     })?;
     let workspace = Workspace::open()?;
     workspace.refuse_empty()?;
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let checked = checking::check(&workspace, &Selection::default(), checking::jobs(None), false)?;
     let asked: Vec<String> = args.playbooks.iter().map(|asked| workspace.known_name(asked)).collect();
     refuse_unknown(&asked, &checked)?;
@@ -88,7 +88,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         to_stderr("playproof: approving in CI, because this command says so\n");
     }
     let written = (lock != before).then_some(&lock);
-    alone.commit(&changes(&workspace, &history, &records, written))?;
+    project_lock.commit(&changes(&workspace, &history, &records, written), output)?;
     let palette = Palette::new(terminal.out.colour);
     let mut pages: Vec<String> = changed.iter().map(|rows| check::rows(rows, terminal.out.width, palette)).collect();
     pages.push(said(&workspace, &history, &records, !changed.is_empty()));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 use crate::check::{CaseResult, CheckReport, GoldenState, Verdict};
-use crate::cli::changeset::Alone;
+use crate::cli::changeset::ProjectLock;
 use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::command::approve;
 use crate::cli::exit::{Exit, Failure};
@@ -90,6 +90,15 @@ pub struct Args {
     pub playbook: Option<String>,
 }
 
+impl Args {
+    /// Says in every report that was asked for that nothing was checked, and why.
+    pub fn say_unchecked(&self, failure: &Failure) {
+        if reports::refuse(&self.reports).is_ok() {
+            reports::write_unchecked(&self.reports, failure);
+        }
+    }
+}
+
 /// Checks.
 ///
 /// # Errors
@@ -97,13 +106,12 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     refuse_playbook(args)?;
     reports::refuse(&args.reports)?;
-    let (workspace, checked) =
-        examine(args, terminal).inspect_err(|failure| reports::write_unchecked(&args.reports, failure))?;
+    let (workspace, checked) = examine(args, terminal, output).inspect_err(|failure| args.say_unchecked(failure))?;
     if args.accept {
         show(args, terminal, &workspace, &checked, output)?;
         return Ok(exit(&checked.report));
     }
-    let left = if terminal.ci { Ok(0) } else { pending::leave(&workspace, &checked.report.results) };
+    let left = if terminal.ci { Ok(0) } else { pending::leave(&workspace, &checked.report.results, output) };
     show(args, terminal, &workspace, &checked, output)?;
     match left {
         Ok(0) => {}
@@ -117,9 +125,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 }
 
 /// Runs what is meant; with `--accept`, what differs is accepted, and it is run again.
-fn examine(args: &Args, terminal: &Terminal) -> Result<(Workspace, Checked), Failure> {
+fn examine(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<(Workspace, Checked), Failure> {
     let workspace = Workspace::open()?;
-    let alone = args.accept.then(|| workspace.alone()).transpose()?;
+    let project_lock = args.accept.then(|| workspace.project_lock()).transpose()?;
     workspace.say_guesses()?;
     let selection = selection(args, &workspace)?;
     let check = || checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast);
@@ -127,8 +135,8 @@ fn examine(args: &Args, terminal: &Terminal) -> Result<(Workspace, Checked), Fai
     if checked.report.results.is_empty() && !args.allow_empty {
         return Err(nothing(args, &workspace, &selection));
     }
-    if let Some(alone) = alone {
-        accept(args, terminal, &workspace, &alone, &checked)?;
+    if let Some(project_lock) = project_lock {
+        accept((args, terminal), &workspace, &project_lock, &checked, output)?;
         checked = check()?;
     }
     Ok((workspace, checked))
@@ -206,7 +214,7 @@ fn show(
     let public = Shown { show_args: args.show_args, above: "", ..shown };
     let next = |above| next(terminal, workspace, above, &checked.report);
     let (here, next) = (next(&above), next(""));
-    reports::write(&args.reports, &public, &directions, next.as_deref())?;
+    reports::write(&args.reports, &public, &directions, next.as_deref(), output)?;
     reports::tell_github(&public, &directions, next.as_deref())?;
     match args.format {
         Format::Table => {
@@ -260,15 +268,15 @@ fn about_contradiction(workspace: &Workspace, above: &str, result: &CaseResult) 
 
 /// Accepts everything that differs.
 fn accept(
-    args: &Args,
-    terminal: &Terminal,
+    (args, terminal): (&Args, &Terminal),
     workspace: &Workspace,
-    alone: &Alone,
+    project_lock: &ProjectLock,
     checked: &Checked,
+    output: &mut Output,
 ) -> Result<(), Failure> {
     let accepted = pending::acceptance(workspace, &checked.report.failing(), args.reason.as_deref())
         .map_err(|failure| failure.next("playproof check"))?;
-    alone.commit(&accepted.changes)?;
+    project_lock.commit(&accepted.changes, output)?;
     if terminal.ci && !accepted.ids.is_empty() {
         let many = counted(accepted.ids.len() as u64, "golden was", "goldens were");
         to_stderr(&format!("playproof: --accept in CI: {many} overwritten with what the runs show\n"));

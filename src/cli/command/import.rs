@@ -67,6 +67,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
+        outputs::refuse_link(path)?;
         outputs::refuse_input(path, [&*args.input].into_iter().chain(args.map.as_deref()))?;
         outputs::refuse_others(path, "trace", own::is_ours)?;
     }
@@ -90,7 +91,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         refuse_other_trace(args, path, &imported.lines)?;
     }
     match target {
-        Some(path) => files::write_atomically(path, &imported.lines)?,
+        Some(path) => outputs::write(path, &imported.lines, output)?,
         None => output.write(&imported.lines)?,
     }
     let palette = Palette::new(terminal.err.colour);

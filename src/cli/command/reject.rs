@@ -20,7 +20,7 @@ pub struct Args {
 /// Nothing that waits, or a file that cannot be removed.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let fixtures = workspace.fixture_names()?;
     let waiting = workspace.goldens_that_end_in(".snap.new", &[])?;
     let waiting: Vec<Id> = waiting.into_iter().map(|id| with_fixture(id, &fixtures)).collect();
@@ -37,7 +37,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if meant.is_empty() {
         return Err(Failure::said("nothing waits for review").next("playproof check"));
     }
-    pending::reject(&workspace, &alone, &meant)?;
+    pending::reject(&workspace, &project_lock, &meant, output)?;
     let lines: Vec<String> = meant.iter().map(|id| format!("rejected {id}")).collect();
     output.page(&lines.join("\n"))?;
     Ok(Exit::Clean)

@@ -5,7 +5,7 @@ use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::project::Project;
 use crate::cli::reading::{Reading, each_call};
-use crate::cli::{files, folders, inputs, outputs, repeated};
+use crate::cli::{files, inputs, outputs, repeated};
 use crate::replay::Frequent;
 use crate::report::text;
 use crate::trace::model::Reply;
@@ -49,6 +49,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
+        outputs::refuse_link(path)?;
         outputs::refuse_input(path, args.inputs.iter().map(String::as_str).chain(args.reading.map.as_deref()))?;
         refuse_facts(path, args)?;
     }
@@ -85,8 +86,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     match target {
         None => output.write(text.as_bytes())?,
         Some(path) => {
-            folders::make_for(std::path::Path::new(path))?;
-            files::write_atomically(path, text.as_bytes())?;
+            outputs::write(path, text.as_bytes(), output)?;
             to_stderr(&format!(
                 "next: confirm the guesses, then playproof replay {} --tools {}\n",
                 text::shell_words(&args.inputs),

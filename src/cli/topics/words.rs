@@ -163,6 +163,24 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "word",
+        "outside",
+        "what a project names beyond its own folder",
+        "Commands read and write the files of their own project: those below the folder of `playproof.yaml`. A path in it that \
+         leads elsewhere, by its words or by a link, is an error; `--allow-outside` uses it and says so. Nothing in a project \
+         is written or removed through a symbolic link. A file that you name yourself, after `-o` or `--report`, may lie \
+         anywhere.",
+    ),
+    (
+        "word",
+        "interrupted",
+        "what becomes of a command that is killed",
+        "A command stages its files first, in `.accepting` beside the proposals, and then decides. Killed before that, it has \
+         changed nothing; killed later, the next command in the project, whichever it is, finishes the change before it reads \
+         anything. A file that somebody changed meanwhile is kept beside its place, as `NAME.aside`. What was staged in \
+         another folder, and came with a copy, an archive or a repository, is refused: nothing of it is applied or removed.",
+    ),
+    (
+        "word",
         "exit-codes",
         "what the exit code says",
         "\

@@ -9,4 +9,4 @@ mod records;
 mod root;
 
 pub use playbooks::Used;
-pub use root::{STAGING, Workspace, refuse_half_written, staging};
+pub use root::{STAGING, Workspace, begin, root, staging};

@@ -42,6 +42,7 @@ impl Workspace {
             _ => self.playbook_path(&meant.name),
         };
         let source = match &path {
+            Some(path) if asked.is_some_and(playbooks::is_path) => playbook(path, self.read_typed(path)?)?,
             Some(path) => self.read_playbook(path)?,
             None => playbooks::source(&meant.name)?,
         };
@@ -95,9 +96,7 @@ impl Workspace {
     }
 
     fn read_playbook(&self, path: &Path) -> Result<Arc<Source>, Failure> {
-        let source = self.read(path)?;
-        kinds::expect(Kind::Playbook, &path.to_string_lossy(), source.text.as_bytes())?;
-        Ok(source)
+        playbook(path, self.read(path)?)
     }
 
     /// A playbook that was read; `argument` is how other commands are told of it.
@@ -161,10 +160,20 @@ impl Workspace {
     /// As [`Workspace::playbook`].
     pub fn lasting_playbook(&self, lasting: &str) -> Result<(String, Used), Failure> {
         match playbooks::is_path(lasting) {
-            true => self.playbook(Some(&self.root.join(lasting).to_string_lossy())),
+            true => {
+                let path = self.root.join(lasting);
+                self.refuse_outside(&path)?;
+                self.playbook(Some(&path.to_string_lossy()))
+            }
             false => self.playbook(Some(lasting)),
         }
     }
+}
+
+/// The source, if it is a playbook's.
+fn playbook(path: &Path, source: Arc<Source>) -> Result<Arc<Source>, Failure> {
+    kinds::expect(Kind::Playbook, &path.to_string_lossy(), source.text.as_bytes())?;
+    Ok(source)
 }
 
 #[cfg(test)]

@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cli::changeset::{Alone, refuse_interrupted};
+use crate::cli::boundary::Boundary;
+use crate::cli::changeset::{self, ProjectLock};
 use crate::cli::exit::Failure;
-use crate::cli::files;
 use crate::cli::playbooks::{self, Named};
 use crate::cli::project::{self, Project};
+use crate::cli::{files, folders};
 use crate::diagnostic::{Report, Source};
 use crate::playbook::model::Tools;
 use crate::playbook::tools::{self, LoadedTools};
@@ -25,6 +26,7 @@ pub struct Workspace {
     proposals: PathBuf,
     /// The playbook of fixtures that name none.
     pub(super) default: Named,
+    boundary: Boundary,
     tools: Tools,
     /// Where they stand.
     tools_path: Option<PathBuf>,
@@ -43,30 +45,41 @@ pub fn staging(root: &Path, project: &Project) -> PathBuf {
     proposals(root, project).join(STAGING)
 }
 
-/// Refuses to go on where a change of the project in `root` was interrupted; looks at nothing else of it.
+/// The folder of the project that a command is about: the nearest with a `playproof.yaml`, or with one that is about to
+/// be. Empty for the working directory.
+pub fn root() -> PathBuf {
+    let journal = || files::upwards(&format!("proposals/{STAGING}/{}", changeset::JOURNAL));
+    let begun = || Some(journal()?.ancestors().nth(3)?.to_path_buf());
+    let (whole, begun) = (project::root(), begun().filter(|root| !files::from_here(root).is_empty()));
+    match begun {
+        Some(begun) if begun.starts_with(files::absolute(&whole)) => begun,
+        _ => whole,
+    }
+}
+
+/// Looks after the project in `root` before a command reads anything else of it: refuses paths that lead out of it,
+/// unless that is allowed, and finishes what a killed command left. `again` is the command with that leave.
 ///
 /// # Errors
-/// One was interrupted, or is being made right now.
-pub fn refuse_half_written(root: &Path, project: &Project) -> Result<(), Failure> {
-    refuse_interrupted(&staging(root, project))
+/// A `playproof.yaml` that cannot be used; work that cannot be finished here, or that another program is at.
+pub fn begin(root: &Path, allow_outside: bool, again: impl Fn() -> String) -> Result<(), Failure> {
+    let file = root.join(project::FILE);
+    let is_project = folders::has_file(&file);
+    if is_project && !allow_outside {
+        Boundary::new(root, &Project::default()).readable(&file)?;
+    }
+    let project = if is_project { Project::read(&file)? } else { Project::default() };
+    project.refuse_outside(root, allow_outside).map_err(|failure| failure.next(again()))?;
+    let staging = staging(root, &project);
+    changeset::finish(&Boundary::new(root, &project), &staging, is_project || changeset::has_journal(&staging))
 }
 
 impl Workspace {
     /// The project of the working directory.
     ///
     /// # Errors
-    /// A project file or tool facts that cannot be used; a change of the project that was interrupted.
-    pub fn open() -> Result<Workspace, Failure> {
-        let workspace = Workspace::even_after_an_interruption()?;
-        refuse_interrupted(&workspace.staging())?;
-        Ok(workspace)
-    }
-
-    /// The same where files may be half written.
-    ///
-    /// # Errors
     /// A project file or tool facts that cannot be used.
-    pub fn even_after_an_interruption() -> Result<Workspace, Failure> {
+    pub fn open() -> Result<Workspace, Failure> {
         let project = Project::find()?;
         Workspace::of(project::root(), &project)
     }
@@ -84,6 +97,7 @@ impl Workspace {
             fixtures: folder(&root, project.fixtures.as_ref(), "fixtures"),
             goldens: folder(&root, project.goldens.as_ref(), "goldens"),
             proposals: proposals(&root, project),
+            boundary: Boundary::new(&root, project),
             default: playbooks::usual(&root, project),
             tools: playbooks::facts(None, project)?,
             tools_path: project.tools.as_ref().map(PathBuf::from),
@@ -150,21 +164,33 @@ impl Workspace {
     /// The right to change the project; to be held before anything that the change depends on is read.
     ///
     /// # Errors
-    /// Another program has it; an earlier one was interrupted.
-    pub fn alone(&self) -> Result<Alone, Failure> {
-        Alone::at(&self.staging())
+    /// Another program has it; a folder that cannot be written.
+    pub fn project_lock(&self) -> Result<ProjectLock, Failure> {
+        ProjectLock::at(&self.boundary, &self.proposals.join(STAGING))
     }
 
-    /// Where a changeset is laid out.
-    pub fn staging(&self) -> PathBuf {
-        self.proposals.join(STAGING)
+    /// Refuses a path in a file of the project that a link leads out of the project.
+    ///
+    /// # Errors
+    /// It does.
+    pub(super) fn refuse_outside(&self, path: &Path) -> Result<(), Failure> {
+        self.boundary.readable(path)
     }
 
-    /// Reads a file under the name that people know it by.
+    /// Reads a file of the project under the name that people know it by.
+    ///
+    /// # Errors
+    /// A file that cannot be read; one that a link leads out of the project to.
+    pub fn read(&self, path: &Path) -> Result<Arc<Source>, Failure> {
+        self.refuse_outside(path)?;
+        self.read_typed(path)
+    }
+
+    /// The same of a file that people name, wherever it lies.
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn read(&self, path: &Path) -> Result<Arc<Source>, Failure> {
+    pub fn read_typed(&self, path: &Path) -> Result<Arc<Source>, Failure> {
         let source = files::read_small(&path.to_string_lossy())?;
         match self.root.as_os_str().is_empty() {
             true => Ok(source),

@@ -92,7 +92,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let note = note(args)?;
     refuse_input(&args.input)?;
     let (project, workspace) = (Project::find()?, Workspace::open()?);
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
     let playbook = workspace.lasting_name(&name, &used)?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
@@ -131,10 +131,11 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if folders::has_file(&file) {
         return kept_already(&workspace, &id, &feedback, output);
     }
-    alone.commit(&[
+    let changes = [
         Change::Write(trace.clone(), sliced.text.clone().into_bytes()),
         Change::Write(file.clone(), feedback.render().into_bytes()),
-    ])?;
+    ];
+    project_lock.commit(&changes, output)?;
     let run = call.run().map_or_else(|| "a run without a name".to_owned(), |run| format!("run {run}"));
     let calls = counted(sliced.calls as u64, "call", "calls");
     let lines = [

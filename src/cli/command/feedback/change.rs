@@ -142,7 +142,7 @@ fn change(
     other: impl FnOnce(&Workspace, &Kept) -> Result<(Feedback, String, String), Failure>,
 ) -> Result<Exit, Failure> {
     let (project, workspace) = (Project::find()?, Workspace::open()?);
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let kept = kept::load(&workspace, &project.redaction, id)?;
     let (feedback, said, next) = other(&workspace, &kept)?;
     let path = workspace.feedback_path(&kept.id, "yaml");
@@ -151,7 +151,7 @@ fn change(
         false => {
             let name = workspace.here(&path);
             let text = kept::edited(&kept, &feedback)?;
-            alone.commit(&[Change::Write(path, text.into_bytes())])?;
+            project_lock.commit(&[Change::Write(path, text.into_bytes())], output)?;
             format!("{said}\nwrote {name}")
         }
     };

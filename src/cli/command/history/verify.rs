@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::check::Id;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::Format;
+use crate::cli::git;
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
-use crate::cli::{folders, git};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{GoldenFile, Lock};
 use crate::history::{Entry, History, Kind, Objection, reason_for, reasons, rewritten, unkept, verify};
@@ -115,7 +115,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 /// That the ADR of an accepted proposal is gone.
 fn without_adr(workspace: &Workspace, entry: &Entry) -> Option<Objection> {
     let Kind::Proposal(taken) = &entry.record.kind else { return None };
-    if folders::has_file(&workspace.root().join(&taken.adr)) {
+    if workspace.read(&workspace.root().join(&taken.adr)).is_ok() {
         return None;
     }
     let said = Diagnostic::error("no_adr", "the ADR of this proposal is not there")

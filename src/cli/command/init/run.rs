@@ -8,7 +8,8 @@ use super::page::Said;
 use super::set::{self, Before, Part, Set};
 use super::traces;
 use crate::check::Verdict;
-use crate::cli::changeset::{self, Alone, Change};
+use crate::cli::boundary::Boundary;
+use crate::cli::changeset::{Change, ProjectLock};
 use crate::cli::checking::{self, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
@@ -17,10 +18,11 @@ use crate::cli::output::{Output, to_stderr};
 use crate::cli::project;
 use crate::cli::reading::without_skipping;
 use crate::cli::repeated;
+use crate::cli::run::fail;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
-use crate::report::text::{counted, shell_word, visible};
+use crate::report::text::{counted, visible};
 
 /// Where, and from what.
 #[derive(Debug, clap::Args)]
@@ -59,15 +61,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         let from: Vec<&str> = once.iter().flat_map(|path| ["--from", path]).collect();
         flags.after(&[&["playproof", "init", &args.folder], &from[..]].concat())
     })?;
-    let root = root(&args.folder);
+    let root = args.root();
     say_nested(&root);
     let before = Before::of(&root)?;
-    let staging = before.staging();
-    let recover = |failure: Failure| in_its_folder(failure, &root);
-    changeset::refuse_interrupted(&staging).map_err(recover)?;
     let drawn = traces::draw(&args.from, args.map.as_deref(), &before.project()).map_err(without_skipping)?;
     let set = set::plan(&before, &drawn)?;
-    plant(&root, &staging, &set).map_err(recover)?;
+    plant(&root, &before, &set, output)?;
     let (check, ended) = match set.is_whole {
         true => checked(&root, &set),
         false => (None, Ok(Exit::Clean)),
@@ -76,12 +75,18 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let folder = root.to_string_lossy();
     let said = Said { folder: &folder, set: &set, drawn: &drawn, check, width: terminal.out.width, palette };
     output.page(&said.page())?;
-    ended
+    ended.or_else(|failure| {
+        // The files are written: what was kept does not go together with them.
+        fail(&failure, "playproof check", terminal.err);
+        Ok(Exit::Found)
+    })
 }
 
-/// The folder; the working directory is the empty path, so that files are named as people type them.
-fn root(folder: &str) -> PathBuf {
-    Path::new(folder).components().filter(|step| *step != std::path::Component::CurDir).collect()
+impl Args {
+    /// The folder; the working directory is the empty path, so that files are named as people type them.
+    pub fn root(&self) -> PathBuf {
+        Path::new(&self.folder).components().filter(|step| *step != std::path::Component::CurDir).collect()
+    }
 }
 
 /// Says where the folder is part of another project: commands in it will go by the new one, and those of the other one
@@ -95,22 +100,14 @@ fn say_nested(root: &Path) {
 }
 
 /// Writes what is missing, and overwrites nothing that has appeared meanwhile.
-fn plant(root: &Path, staging: &Path, set: &Set) -> Result<(), Failure> {
+fn plant(root: &Path, before: &Before, set: &Set, output: &mut Output) -> Result<(), Failure> {
     let missing = set.parts.iter().filter(|part| !part.kept);
     let create = |part: &Part| Change::Create(root.join(&part.path), part.source.text.clone().into_bytes());
     let changes: Vec<Change> = missing.map(create).collect();
-    if changes.is_empty() { Ok(()) } else { Alone::at(staging)?.commit(&changes) }
-}
-
-/// The command to run next finds the project from its own folder.
-fn in_its_folder(failure: Failure, root: &Path) -> Failure {
-    match &failure {
-        Failure::Said { next: Some(next), .. } if !root.as_os_str().is_empty() => {
-            let next = format!("cd {} && {next}", shell_word(&root.to_string_lossy()));
-            failure.next(next)
-        }
-        _ => failure,
+    if changes.is_empty() {
+        return Ok(());
     }
+    ProjectLock::at(&Boundary::new(root, &before.project()), &before.staging())?.commit(&changes, output)
 }
 
 /// What `check` says of the project, and how the command ends for it.

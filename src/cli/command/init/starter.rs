@@ -92,6 +92,8 @@ playbook.lock merge=union
 pub const IGNORED: &str = "\
 # What waits for review; `playproof review` or `playproof accept` makes goldens of it.
 *.snap.new
+# What a command has left that was killed; the next one removes it.
+.playproof-*
 ";
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
             .next(format!("playproof propose accept {} --reason '...'", args.id))
     })?;
     let workspace = Workspace::open()?;
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let desk = Desk::open(&workspace, checking::jobs(None))?;
     let stored = stored::load(&workspace, &args.id)?;
     let tryout = desk.try_out(&stored)?;
@@ -49,7 +49,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
     if terminal.ci {
         to_stderr("playproof: accepting in CI, because this command says so\n");
     }
-    alone.commit(&changes)?;
+    project_lock.commit(&changes, output)?;
     let mut lines: Vec<String> = Vec::new();
     for change in &changes {
         lines.extend(change.text().map(|_| format!("wrote {}", workspace.here(change.path()))));

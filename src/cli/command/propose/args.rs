@@ -43,8 +43,6 @@ pub enum What {
     Rebase(Rebase),
     /// List the proposals that wait
     List,
-    /// Take back what an interrupted command has done
-    Recover,
 }
 
 /// What `propose new` is told.

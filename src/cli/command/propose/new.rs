@@ -30,7 +30,7 @@ use crate::sim::Plan;
 /// Nothing that would change, YAML that cannot be read, traces without such a form, files that cannot be written.
 pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let project = Project::find()?;
     drafting::refuse_name(args)?;
     let kept = args.from_feedback.as_deref().map(|id| kept::load(&workspace, &project.redaction, id)).transpose()?;
@@ -64,7 +64,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     if let Some(kept) = &kept {
         changes.extend(answered(args, &workspace, kept, &mut notes)?);
     }
-    alone.commit(&changes)?;
+    project_lock.commit(&changes, output)?;
     say(&workspace, &target, &changes, notes, output)
 }
 

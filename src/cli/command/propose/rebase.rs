@@ -21,7 +21,7 @@ use crate::report::text::visible;
 /// No such proposal; one that does not fit the playbook as it is.
 pub fn run(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let stored = stored::load_to_rebase(&workspace, &args.id)?;
     let (name, used) = playbook_of(&workspace, &stored)?;
     let now = fingerprint(&used.loaded.playbook);
@@ -39,7 +39,7 @@ pub fn run(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     let mut lines = vec![format!("{} is made for `{name}` as it is now ({})", stored.id, now.short())];
     lines.extend(since(&workspace.read_history()?, &stored, &name, &applied));
     lines.push(format!("next: {next}"));
-    alone.commit(&[Change::Write(file, text.into_bytes())])?;
+    project_lock.commit(&[Change::Write(file, text.into_bytes())], output)?;
     output.page(&lines.iter().map(|line| visible(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
     Ok(Exit::Clean)
 }

@@ -16,7 +16,7 @@ use crate::cli::{files, folders};
 /// No reason, no such proposal, files that cannot be moved.
 pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let alone = workspace.alone()?;
+    let project_lock = workspace.project_lock()?;
     let reason = args.reason.as_deref().ok_or_else(|| {
         Failure::said("a proposal is not rejected without a reason")
             .help("it is kept beside it, for whoever has the same idea")
@@ -32,7 +32,7 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
         changes.push(Change::Create(to.join(below), files::bytes(&file)?));
         changes.push(Change::Remove(file));
     }
-    alone.commit(&changes)?;
+    project_lock.commit(&changes, output)?;
     output.page(&format!("{id} lies in {} now, with the reason", workspace.here(&to)))?;
     Ok(Exit::Clean)
 }

@@ -8,6 +8,7 @@ use console::{Key, Term};
 use super::session::Desk;
 use crate::check::{CaseResult, Id};
 use crate::cli::exit::Failure;
+use crate::cli::output::Output;
 use crate::cli::pending;
 use crate::cli::workspace::Workspace;
 use crate::report::check::{Shown, events, result};
@@ -21,6 +22,8 @@ pub struct AtTerminal<'a> {
     pub workspace: &'a Workspace,
     /// What was found.
     pub shown: Shown<'a>,
+    /// Remembers what was done.
+    pub output: &'a mut Output,
 }
 
 impl Desk for AtTerminal<'_> {
@@ -59,11 +62,12 @@ impl Desk for AtTerminal<'_> {
     }
 
     fn accept(&mut self, of: &CaseResult, reason: Option<&str>) -> Result<(), Failure> {
-        let alone = self.workspace.alone()?;
-        alone.commit(&pending::acceptance(self.workspace, &[of], reason)?.changes)
+        let project_lock = self.workspace.project_lock()?;
+        project_lock.commit(&pending::acceptance(self.workspace, &[of], reason)?.changes, self.output)
     }
 
     fn reject(&mut self, id: &Id) -> Result<(), Failure> {
-        pending::reject(self.workspace, &self.workspace.alone()?, std::slice::from_ref(id))
+        let project_lock = self.workspace.project_lock()?;
+        pending::reject(self.workspace, &project_lock, std::slice::from_ref(id), self.output)
     }
 }

@@ -46,7 +46,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .next("playproof diff"));
     }
     let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
-    pending::leave(&workspace, &checked.report.results)?;
+    pending::leave(&workspace, &checked.report.results, output)?;
     let failing = checked.report.failing();
     let (open, closed): (Vec<&CaseResult>, Vec<&CaseResult>) =
         failing.into_iter().partition(|result| pending::pending(result).is_some());
@@ -55,7 +55,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let above = workspace.way_up();
     let shown =
         Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
-    let tally = review(&mut AtTerminal { term, workspace: &workspace, shown }, &open)?;
+    let tally = review(&mut AtTerminal { term, workspace: &workspace, shown, output }, &open)?;
     output.page(&end(&tally, &closed, palette))?;
     let is_clean = tally.skipped + tally.rejected == 0 && closed.is_empty();
     Ok(if is_clean { Exit::Clean } else { Exit::Found })

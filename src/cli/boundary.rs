@@ -1,0 +1,139 @@
+//! Which paths the commands of a project may write, remove or read on its behalf: those below its root, through no
+//! link, and those outside that `playproof.yaml` names under `--allow-outside`. Changes nothing.
+
+#![expect(clippy::disallowed_methods, reason = "beside `files`, this file owns disk access: it looks for links")]
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::exit::Failure;
+use super::files::{self, from_here};
+use super::project::Project;
+
+/// Where a project ends.
+#[derive(Clone, Debug)]
+pub struct Boundary {
+    root: PathBuf,
+    /// Paths outside of it that the project names, as it names them.
+    outside: Vec<PathBuf>,
+}
+
+impl Boundary {
+    /// The boundary of the project in `root`.
+    pub fn new(root: &Path, project: &Project) -> Boundary {
+        let root = whole(root);
+        let named = project.named.iter().map(|named| whole(Path::new(&named.path)));
+        let outside = named.filter(|path| is_outside(&root, path)).collect();
+        Boundary { root, outside }
+    }
+
+    /// The project's root, from the root of the file system.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path as a journal names it: below the root where it lies there.
+    pub fn name(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.root).unwrap_or(path).to_path_buf()
+    }
+
+    /// The whole path of a file that may be written or removed.
+    ///
+    /// # Errors
+    /// It lies outside the project; a link stands on the way to it, or in its place.
+    pub fn writable(&self, path: &Path) -> Result<PathBuf, Failure> {
+        let path = whole(path);
+        // The nearest: a named folder that is itself a link was allowed as such.
+        let bases = std::iter::once(&self.root).chain(&self.outside).filter(|base| is_below(base, &path));
+        let base = bases.max_by_key(|base| base.components().count()).ok_or_else(|| outside(&self.root, &path))?;
+        let Some(link) = link_below(base, &path) else { return Ok(path) };
+        let said = format!(
+            "`{}` is a symbolic link: nothing in a project is written or removed through one",
+            from_here(&link)
+        );
+        Err(Failure::said(said).help("put the file or folder itself there"))
+    }
+
+    /// Refuses to read a file that a link leads out of the project to.
+    ///
+    /// # Errors
+    /// It does.
+    pub fn readable(&self, path: &Path) -> Result<(), Failure> {
+        let Some(real) = files::real(&whole(path)) else { return Ok(()) };
+        let mut bases = std::iter::once(&self.root).chain(&self.outside).filter_map(|base| files::real(base));
+        if bases.any(|base| real.starts_with(base)) { Ok(()) } else { Err(outside(&self.root, path)) }
+    }
+}
+
+/// The first link on the way down from `base`, the last step too.
+fn link_below(base: &Path, path: &Path) -> Option<PathBuf> {
+    let steps: Vec<&Path> = path.ancestors().take_while(|above| *above != base).collect();
+    let is_link = |step: &&&Path| fs::symlink_metadata(step).is_ok_and(|facts| facts.is_symlink());
+    steps.iter().rev().find(is_link).map(|link| link.to_path_buf())
+}
+
+/// Whether a path leads out of `root`, by its words or by a link.
+pub fn is_outside(root: &Path, path: &Path) -> bool {
+    let (root, path) = (whole(root), whole(path));
+    let leads_out = || {
+        let there = path.ancestors().find_map(files::real);
+        there.zip(files::real(&root)).is_some_and(|(there, root)| !there.starts_with(root))
+    };
+    !is_below(&root, &path) || leads_out()
+}
+
+/// Whether a path goes down from `base` step by step.
+fn is_below(base: &Path, path: &Path) -> bool {
+    path.strip_prefix(base).is_ok_and(is_plain)
+}
+
+/// Whether a path has no step but names.
+pub fn is_plain(path: &Path) -> bool {
+    path.components().all(|step| matches!(step, Component::Normal(_)))
+}
+
+/// The path from the root of the file system; the empty one is the working directory.
+fn whole(path: &Path) -> PathBuf {
+    files::absolute(if path.as_os_str().is_empty() { Path::new(".") } else { path })
+}
+
+fn outside(root: &Path, path: &Path) -> Failure {
+    let link = link_below(root, &whole(path)).map(|link| format!(": `{}` is a symbolic link", from_here(&link)));
+    Failure::said(format!("`{}` leads out of the project{}", from_here(path), link.unwrap_or_default()))
+        .help("a project's files lie below the folder of its playproof.yaml; one outside must be named there, and `--allow-outside` given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_below_the_root_may_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let boundary = Boundary::new(folder.path(), &Project::default());
+        let inside = folder.path().join("a/b");
+        assert!(boundary.writable(&inside).is_ok_and(|path| path == inside));
+        for path in ["../a", "a/../../b", "/etc/passwd", "..", "a/../b"] {
+            assert!(boundary.writable(&folder.path().join(path)).is_err(), "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_anywhere_on_the_way_is_named() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let boundary = Boundary::new(folder.path(), &Project::default());
+        fs::create_dir(folder.path().join("a")).unwrap();
+        std::os::unix::fs::symlink(other.path(), folder.path().join("a/link")).unwrap();
+        for path in ["a/link", "a/link/x", "a/link/x/y"] {
+            let said = format!("{:?}", boundary.writable(&folder.path().join(path)).unwrap_err());
+            assert!(said.contains("a/link` is a symbolic link"), "{said}");
+        }
+        fs::write(other.path().join("x"), "").unwrap();
+        assert!(boundary.readable(&folder.path().join("a/link/x")).is_err());
+        assert!(boundary.readable(&folder.path().join("a")).is_ok());
+        assert!(is_outside(folder.path(), &folder.path().join("a/link")));
+        assert!(is_outside(folder.path(), &folder.path().join("a/link/none")));
+        assert!(!is_outside(folder.path(), &folder.path().join("a/none")));
+    }
+}

@@ -1,0 +1,185 @@
+//! Every command, and what each of those that write needs to write something. Whoever adds a command says here which it
+//! is: what holds for all that write is tried on each of them.
+
+use std::collections::BTreeSet;
+
+use crate::place::Place;
+use crate::project::{PLAYBOOK, Project};
+
+/// A command that writes into a project, in a project in which it does.
+pub struct Writing {
+    pub name: &'static str,
+    pub args: &'static [&'static str],
+    pub prepare: fn(&Project),
+}
+
+const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"error\":{\"kind\":\"odd\"}}\n";
+const KEPT: &str = "pay-odd-";
+
+/// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
+pub const WRITING: [Writing; 18] = [
+    Writing { name: "init", args: &["init"], prepare: |_| {} },
+    Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
+    Writing { name: "check", args: &["check"], prepare: with_fixture },
+    Writing { name: "check", args: &["check", "--accept"], prepare: with_fixture_as_expected },
+    Writing { name: "check", args: &["check", "--report", "junit=out/check.xml"], prepare: |_| {} },
+    Writing { name: "accept", args: &["accept"], prepare: with_pending },
+    Writing { name: "reject", args: &["reject"], prepare: with_pending },
+    Writing { name: "approve", args: &["approve", "--reason", "because"], prepare: with_edited_rows },
+    Writing { name: "feedback add", args: &ADD, prepare: with_trace },
+    Writing { name: "feedback edit", args: &["feedback", "edit", "ID", "--note", "odder"], prepare: with_feedback },
+    Writing { name: "feedback close", args: &["feedback", "close", "ID", "--reason", "known"], prepare: with_feedback },
+    Writing { name: "feedback reopen", args: &["feedback", "reopen", "ID"], prepare: with_closed_feedback },
+    Writing { name: "propose new", args: &["propose", "new", "another", "--when", "{ status: 418 }"], prepare: |_| {} },
+    Writing { name: "propose accept", args: &ACCEPT, prepare: |_| {} },
+    Writing { name: "propose reject", args: &["propose", "reject", "said-no", "--reason", "no"], prepare: |_| {} },
+    Writing { name: "propose rebase", args: &["propose", "rebase", "said-no"], prepare: with_edited_rows },
+    Writing { name: "import", args: &["import", "chat.json", "-o", "out/trace.jsonl"], prepare: with_chat },
+    Writing { name: "tools", args: &["tools", "trace.jsonl", "-o", "out/tools.yaml"], prepare: with_trace },
+];
+
+const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--note", "odd"];
+pub const ACCEPT: [&str; 5] = ["propose", "accept", "said-no", "--reason", "because"];
+
+/// Commands that write nothing, and `review`.
+const READING: [&str; 18] = [
+    "completions",
+    "coverage",
+    "diff",
+    "explain",
+    "feedback list",
+    "feedback show",
+    "help",
+    "history",
+    "history verify",
+    "impact",
+    "lint",
+    "mine",
+    "mutate",
+    "propose check",
+    "propose list",
+    "replay",
+    "review",
+    "schema",
+];
+
+/// Commands that read a project or a playbook of it.
+pub const JUDGING: [&[&str]; 16] = [
+    &["check"],
+    &["lint"],
+    &["lint", PLAYBOOK],
+    &["replay", "trace.jsonl"],
+    &["explain", "trace.jsonl", "--call", "r1#1"],
+    &["mine", "trace.jsonl"],
+    &["impact", "trace.jsonl", "--candidate", "standard"],
+    &["propose", "check"],
+    &["propose", "list"],
+    &["diff"],
+    &["history"],
+    &["history", "verify"],
+    &["coverage"],
+    &["mutate"],
+    &["feedback", "list"],
+    &["review"],
+];
+
+impl Writing {
+    /// The project, in which the command has something to write.
+    pub fn project(&self) -> Project {
+        let project = Project::with_proposal();
+        (self.prepare)(&project);
+        project
+    }
+
+    /// The command as it is typed there.
+    pub fn args(&self, place: &Place) -> Vec<String> {
+        let id = || {
+            let files = place.files().into_keys();
+            let mut ids = files
+                .filter_map(|name| Some(name.strip_prefix("proposals/feedback/")?.strip_suffix(".yaml")?.to_owned()));
+            ids.next().unwrap_or_else(|| KEPT.to_owned())
+        };
+        self.args.iter().map(|arg| if *arg == "ID" { id() } else { (*arg).to_owned() }).collect()
+    }
+
+    pub fn run(&self, place: &Place) -> crate::place::Ran {
+        let args = self.args(place);
+        place.run(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+}
+
+fn with_trace(project: &Project) {
+    project.write("trace.jsonl", TRACE);
+}
+
+fn with_chat(project: &Project) {
+    project.copy("tests/samples/openai-chat.json", "chat.json");
+}
+
+fn with_fixture(project: &Project) {
+    let text = project.read("fixtures/slow.yaml");
+    project.write("fixtures/another.yaml", &text);
+}
+
+fn with_fixture_as_expected(project: &Project) {
+    with_fixture(project);
+    project.edit("fixtures/declined.yaml", "effect: not_applied", "effect: unknown");
+}
+
+fn with_pending(project: &Project) {
+    with_fixture(project);
+    assert_eq!(project.run(&["check"]).code, 1);
+    assert!(project.path("goldens/ours/another.snap.new").exists());
+}
+
+fn with_edited_rows(project: &Project) {
+    project.edit(PLAYBOOK, "backoff_ms: [200]", "backoff_ms: [250]");
+}
+
+fn with_feedback(project: &Project) {
+    with_trace(project);
+    project.run(&ADD).exits(0);
+}
+
+fn with_closed_feedback(project: &Project) {
+    with_feedback(project);
+    let close = WRITING.iter().find(|writing| writing.name == "feedback close").expect("it is there");
+    close.run(project).exits(0);
+}
+
+/// The commands that a page of help lists.
+fn listed(page: &str) -> Vec<String> {
+    let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let name = |line: &str| Some(line.strip_prefix("  ")?.split(' ').next()?.to_owned());
+    commands.filter_map(name).filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn a_new_command_cannot_forget_to_say_whether_it_writes() {
+    let place = Place::new();
+    let mut all = BTreeSet::new();
+    for command in listed(&place.run(&["--help"]).out) {
+        let below = listed(&place.run(&[&command, "--help"]).out);
+        all.extend(below.iter().map(|below| format!("{command} {below}")));
+        // `history` alone is a command, and has another one below it.
+        if below.is_empty() || command == "history" {
+            all.insert(command);
+        }
+    }
+    let known = WRITING.iter().map(|writing| writing.name).chain(READING);
+    assert_eq!(all, known.map(str::to_owned).collect());
+}
+
+#[test]
+fn every_command_that_writes_does_so_in_its_project_and_leaves_no_stray() {
+    for writing in &WRITING {
+        let project = writing.project();
+        let before = project.everything();
+        let ran = writing.run(&project);
+        assert!(ran.code <= 1, "{:?}: {ran:?}", writing.args);
+        let after = project.everything();
+        assert_ne!(before, after, "{:?}", writing.args);
+        let stray = after.keys().find(|name| name.contains(".accepting") || name.contains(".playproof-"));
+        assert_eq!(stray, None, "{:?}", writing.args);
+    }
+}
