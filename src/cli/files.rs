@@ -170,6 +170,13 @@ pub fn upwards(name: &str) -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
+/// The nearest folder named `name` in the working directory or above it; a link is none.
+pub fn folder_upwards(name: &str) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let is_folder = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir());
+    here.ancestors().map(|folder| folder.join(name)).find(is_folder)
+}
+
 /// The nearest file named `name` above `folder`, which need not be there.
 pub fn above(folder: &Path, name: &str) -> Option<PathBuf> {
     let folder = std::env::current_dir().ok()?.join(folder);

@@ -60,9 +60,10 @@ fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
     match &cli.command {
         Command::Schema(_) | Command::Completions(_) | Command::Help(_) => Ok(()),
         Command::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
-        Command::Check(args) => workspace::begin(&workspace::root(), cli.allow_outside, again)
-            .inspect_err(|failure| args.say_unchecked(failure)),
-        _ => workspace::begin(&workspace::root(), cli.allow_outside, again),
+        Command::Check(args) => {
+            workspace::begin_here(cli.allow_outside, again).inspect_err(|failure| args.say_unchecked(failure))
+        }
+        _ => workspace::begin_here(cli.allow_outside, again),
     }
 }
 

@@ -146,7 +146,11 @@ fn an_init_that_was_killed_before_its_first_file_was_in_place_is_finished_by_any
         "files": [{ "path": "playproof.yaml", "old": null, "new": hash(&text) }],
     });
     place.write(JOURNAL, &journal.to_string());
+    // In a folder below another project too; not from below: anybody may have made what lies above.
     fs::create_dir(place.path("below")).expect("a folder");
+    place.run_below("below", &["history"]);
+    assert!(place.path(JOURNAL).exists());
+    place.write("../playproof.yaml", "format: project/1\n");
     place.run_below("below", &["history"]);
     let left: Vec<String> = place.everything().into_keys().collect();
     assert_eq!(left, ["below/", "playproof.yaml"]);

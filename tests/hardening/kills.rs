@@ -33,9 +33,9 @@ struct Case {
     kills: Vec<Kill>,
 }
 
-/// How often each command is killed.
-fn kills() -> usize {
-    std::env::var("PLAYPROOF_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(8)
+/// A number that `tests/kill.sh` sets.
+fn asked(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
 }
 
 fn place_of(files: &Files) -> Place {
@@ -151,10 +151,13 @@ impl Case {
 
 #[test]
 fn every_writing_command_is_whole_wherever_it_is_killed() {
-    let count = kills();
+    let count = asked("PLAYPROOF_KILLS").and_then(|kills| usize::try_from(kills).ok()).unwrap_or(8);
+    let most = asked("PLAYPROOF_KILL_SECONDS").map(Duration::from_secs);
     let cases: Vec<Case> = WRITING.iter().map(|writing| Case::new(writing, count)).collect();
+    // In turn, so that each command has had its share where the time is up before the end.
     let all: Vec<(&Case, &Kill)> =
-        cases.iter().flat_map(|case| case.kills.iter().map(move |kill| (case, kill))).collect();
+        (0..count).flat_map(|n| cases.iter().filter_map(move |case| Some((case, case.kills.get(n)?)))).collect();
+    let (began, done) = (Instant::now(), AtomicUsize::new(0));
     let (next, killed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let wrong = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -162,6 +165,10 @@ fn every_writing_command_is_whole_wherever_it_is_killed() {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some((case, kill)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if most.is_some_and(|most| began.elapsed() > most) {
+                        break;
+                    }
+                    done.fetch_add(1, Ordering::Relaxed);
                     match case.try_at(kill) {
                         Ok(was_killed) => drop(killed.fetch_add(usize::from(was_killed), Ordering::Relaxed)),
                         Err(said) => wrong.lock().expect("no thread panics").push(said),
@@ -170,13 +177,10 @@ fn every_writing_command_is_whole_wherever_it_is_killed() {
             });
         }
     });
-    let precise = all.iter().filter(|(_, kill)| matches!(kill, Kill::At(..))).count();
-    let killed = killed.into_inner();
-    println!(
-        "{} commands, {} kills, {precise} of them at a system call; {killed} came before the end",
-        cases.len(),
-        all.len()
-    );
+    let (done, killed) = (done.into_inner(), killed.into_inner());
+    let precise = all[..done].iter().filter(|(_, kill)| matches!(kill, Kill::At(..))).count();
+    let cases = cases.len();
+    println!("{cases} commands, {done} kills, {precise} of them at a system call; {killed} came before the end");
     let wrong = wrong.into_inner().expect("no thread panics");
     assert!(wrong.is_empty(), "{} went wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(killed * 2 > precise, "hardly one was killed: {killed} of {precise}");

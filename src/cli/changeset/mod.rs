@@ -12,7 +12,6 @@ mod project_lock;
 #[cfg(test)]
 mod tests;
 
-pub use apply::JOURNAL;
 pub use change::Change;
 pub use journal::Journal;
 pub use project_lock::{ProjectLock, finish, has_journal};

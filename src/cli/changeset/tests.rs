@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::apply::{commit as commit_watched, place as put_in_place, stage, staged};
+use super::apply::{JOURNAL, commit as commit_watched, place as put_in_place, stage, staged};
 use super::disk::identity;
 use super::project_lock::is_still_there;
 use super::*;

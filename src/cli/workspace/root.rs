@@ -45,16 +45,20 @@ pub fn staging(root: &Path, project: &Project) -> PathBuf {
     proposals(root, project).join(STAGING)
 }
 
-/// The folder of the project that a command is about: the nearest with a `playproof.yaml`, or with one that is about to
-/// be. Empty for the working directory.
-pub fn root() -> PathBuf {
-    let journal = || files::upwards(&format!("proposals/{STAGING}/{}", changeset::JOURNAL));
-    let begun = || Some(journal()?.ancestors().nth(3)?.to_path_buf());
-    let (whole, begun) = (project::root(), begun().filter(|root| !files::from_here(root).is_empty()));
-    match begun {
-        Some(begun) if begun.starts_with(files::absolute(&whole)) => begun,
-        _ => whole,
+/// Looks after the project of the working directory, and before it after one that is about to be in a folder nearer by.
+///
+/// # Errors
+/// As [`begin`].
+pub fn begin_here(allow_outside: bool, again: impl Fn() -> String) -> Result<(), Failure> {
+    let begun = files::folder_upwards(&format!("proposals/{STAGING}"));
+    let begun = begun.and_then(|staging| Some(staging.ancestors().nth(2)?.to_path_buf()));
+    // Above the project, or where none is above the working directory, anybody may have made one.
+    let root = files::absolute(&Path::new(".").join(project::root()));
+    let is_new = |begun: &PathBuf| begun.starts_with(&root) && !folders::has_file(&begun.join(project::FILE));
+    if let Some(begun) = begun.filter(is_new) {
+        begin(&begun, allow_outside, &again)?;
     }
+    begin(&project::root(), allow_outside, again)
 }
 
 /// Looks after the project in `root` before a command reads anything else of it: refuses paths that lead out of it,
