@@ -44,6 +44,7 @@ pub mod proposal;
 pub mod replay;
 pub mod report;
 pub mod sim;
+pub mod text;
 pub mod time;
 pub mod trace;
 pub mod upstream;

@@ -136,7 +136,7 @@ pub fn own_up_to_panics() {
 fn confession(panic: &PanicHookInfo<'_>) -> String {
     let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
     let said = panic.payload_as_str().unwrap_or("no message");
-    let said = crate::report::text::visible(said);
+    let said = crate::report::text::escape_unprintable(said);
     format!(
         "playproof: this is a bug in playproof, not in your input\n  it stopped{place}: {said}\n  \
          please report it with the command line and the input (or the smallest part of it that still does this)\n"

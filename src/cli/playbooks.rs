@@ -19,7 +19,7 @@ use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::playbook::model::Tools;
 use crate::playbook::tools::{self, ToolsFile};
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
-use crate::report::text::{counted, shell_word, visible};
+use crate::report::text::{counted, escape_unprintable, shell_word};
 use crate::yaml::GUESSED;
 
 /// Where the project's own playbooks lie, below its root.
@@ -194,7 +194,7 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
     if guessed > 0 {
         let rows = guessed + tools.rows().len();
         let (are, they) = if guessed == 1 { ("is a guess", "it declares") } else { ("are guesses", "they declare") };
-        to_stderr(&visible(&format!(
+        to_stderr(&escape_unprintable(&format!(
             "note: {guessed} of {} in {} {are} that nobody confirmed; until the mark `{GUESSED}` is taken away, {they} \
              nothing, and a tool that nothing else declares counts as a write that must not be repeated",
             counted(rows as u64, "row", "rows"),

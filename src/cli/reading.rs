@@ -97,6 +97,6 @@ pub fn each_call(
 pub fn say_skipped(name: &str, ledger: &InputLedger) {
     if ledger.skipped > 0 {
         let lines = text::counted(ledger.skipped, "line", "lines");
-        to_stderr(&format!("{}: {lines} skipped\n", text::visible(name)));
+        to_stderr(&format!("{}: {lines} skipped\n", text::escape_unprintable(name)));
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::checking::Checked;
 use super::exit::Failure;
-use super::output::to_stderr;
+use super::output::{to_runner, to_stderr};
 use super::workspace::Workspace;
 use super::{files, folders, outputs, project};
 use crate::check::{CheckReport, row_places};
@@ -163,7 +163,7 @@ pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&str
     if std::env::var("GITHUB_ACTIONS").as_deref() != Ok("true") {
         return Ok(());
     }
-    to_stderr(&annotations(shown, directions));
+    to_runner(&annotations(shown, directions));
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
     let page = comment(shown, directions, next);
     // The steps of a job share the file: it is added to, not replaced.

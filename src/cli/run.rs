@@ -1,11 +1,12 @@
 //! From arguments to an exit code: parses, dispatches to a command, and says what went wrong.
 
+use std::error::Error as _;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::FromArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, Command};
 use super::command::{
@@ -19,8 +20,9 @@ use super::output::{Output, refused, to_stderr};
 use super::project;
 use super::terminal::{ColorChoice, Stream, Terminal};
 use crate::diagnostic::{Report, Source};
+use crate::report::diagnostic;
 use crate::report::style::Palette;
-use crate::report::{diagnostic, text};
+use crate::text::escape_unprintable;
 
 /// Runs the program with `args` (its own name first) and gives its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -104,6 +106,7 @@ fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
     let stream = if is_result { terminal.out } else { terminal.err };
     let page = error.render();
     let page = if stream.colour { page.ansi().to_string() } else { page.to_string() };
+    let page = typed(error).fold(page, |page, typed| page.replace(&*typed, &escape_unprintable(&typed)));
     if !is_result {
         // What clap says last names no command that could be typed.
         let said = page.rsplit_once("\n\nFor more information").map_or(page.trim_end(), |(said, _)| said);
@@ -115,6 +118,16 @@ fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
         Ok(()) => Exit::Clean,
         Err(failure) => fail(&failure, "playproof help", terminal.err),
     }
+}
+
+/// What was typed, or made of that, in an error of clap's.
+fn typed(error: &clap::Error) -> impl Iterator<Item = String> {
+    let texts = |(_, value): (_, &ContextValue)| match value {
+        ContextValue::String(text) => vec![text.clone()],
+        ContextValue::Strings(texts) => texts.clone(),
+        _ => Vec::new(),
+    };
+    error.context().flat_map(texts).chain(error.source().map(ToString::to_string))
 }
 
 /// `--color`, read by hand because usage errors come before the arguments are parsed.
@@ -135,9 +148,9 @@ fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
     match failure {
         Failure::PipeClosed => return Exit::PipeClosed,
         Failure::Said { message, help, next } => {
-            to_stderr(&format!("{} {}\n", palette.bad("error:"), text::visible(message)));
+            to_stderr(&format!("{} {}\n", palette.bad("error:"), escape_unprintable(message)));
             if let Some(help) = help {
-                to_stderr(&format!("  {} {}\n", palette.strong("help:"), text::visible(help)));
+                to_stderr(&format!("  {} {}\n", palette.strong("help:"), escape_unprintable(help)));
             }
             say_next(next.as_deref().unwrap_or(fallback), palette);
         }
@@ -163,7 +176,7 @@ fn from_here(report: &Report) -> Report {
 }
 
 fn say_next(next: &str, palette: Palette) {
-    to_stderr(&format!("  {} {}\n", palette.strong("next:"), text::visible(next)));
+    to_stderr(&format!("  {} {}\n", palette.strong("next:"), escape_unprintable(next)));
 }
 
 impl From<std::io::Error> for Failure {

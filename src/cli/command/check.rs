@@ -215,7 +215,7 @@ fn show(
                 output.page(&format!("{} {here}", palette.strong("next:")))?;
             }
         }
-        Format::Json => output.page(&json(&shown, &directions, next.as_deref()))?,
+        Format::Json => output.json(json(&shown, &directions, next.as_deref()))?,
     }
     Ok(())
 }

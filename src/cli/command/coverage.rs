@@ -94,7 +94,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&report, extent, terminal.out.width, palette, &command))?;
         }
-        Format::Json => output.page(&json(&report, source))?,
+        Format::Json => output.json(json(&report, source))?,
         Format::Lines => output.page(&lines(&report, source, palette))?,
     }
     match args.fail_under {

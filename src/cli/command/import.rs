@@ -85,12 +85,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     match target {
         Some(path) => files::write_atomically(path, &imported.lines)?,
-        None => output.write(&imported.lines)?,
+        None => output.json(&imported.lines)?,
     }
     let palette = Palette::new(terminal.err.colour);
     let report = imported.loss.to_string();
     let fitted = |line: &str| {
-        let line = text::visible(line);
+        let line = text::escape_unprintable(line);
         let (mark, said) = line.split_at(if line.starts_with("  - ") { 4 } else { 0 });
         text::hanging(mark, said, terminal.err.width)
     };

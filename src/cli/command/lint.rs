@@ -59,7 +59,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     match args.format {
         Format::Table => output.page(&page(&linted, terminal))?,
-        Format::Json => output.page(&json(&linted))?,
+        Format::Json => output.json(json(&linted))?,
     }
     Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
 }
@@ -93,10 +93,14 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
         if !one.diagnostics.is_empty() {
             let report = Report { source: one.source.clone(), diagnostics: one.diagnostics.clone() };
             lines.push(render(&report, terminal.out.width, terminal.out.colour));
-            lines.push(format!("{}: {}", text::visible(&one.source.name), palette.doubtful(&tally([&report]))));
+            lines.push(format!(
+                "{}: {}",
+                text::escape_unprintable(&one.source.name),
+                palette.doubtful(&tally([&report]))
+            ));
             lines.push(format!("{} {}", palette.strong("next:"), next(one)));
         } else {
-            lines.push(format!("{}: {}", text::visible(&one.source.name), palette.good("clean")));
+            lines.push(format!("{}: {}", text::escape_unprintable(&one.source.name), palette.good("clean")));
         }
         if let Some(loaded) = &one.loaded {
             let facts = text::wrapped(&facts(loaded), terminal.out.width);

@@ -99,7 +99,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_deref() };
     match args.format {
         Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
-        Format::Json => output.write(&json(&shown))?,
+        Format::Json => output.json(json(&shown))?,
     }
     Ok(Exit::Clean)
 }
@@ -135,7 +135,7 @@ fn next(args: &Args, mined: &Mined) -> Option<String> {
             flags(args).after(&words(&["explain", input, "--call", &example.reference], &[]))
         }
     };
-    Some(text::visible(&said).into_owned())
+    Some(text::escape_unprintable(&said).into_owned())
 }
 
 /// The flags that say what is mined and how.

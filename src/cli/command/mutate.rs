@@ -91,7 +91,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     match args.format {
         Format::Table => output.page(&pages(&reports, args, &names, terminal))?,
-        Format::Json => output.page(&json(&reports))?,
+        Format::Json => output.json(json(&reports))?,
     }
     conclude(&reports, &accepted, terminal);
     match reports.iter().all(MutationReport::is_settled) {

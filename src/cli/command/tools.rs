@@ -72,7 +72,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let rows = counts.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
     let text = render(&said(&names), rows);
     match target {
-        None => output.write(text.as_bytes())?,
+        None => output.page(&text)?,
         Some(path) => {
             folders::make_for(std::path::Path::new(path))?;
             files::write_atomically(path, text.as_bytes())?;

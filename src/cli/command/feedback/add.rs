@@ -16,7 +16,7 @@ use crate::cli::{files, folders, inputs, playbooks, reason};
 use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
 use crate::playbook::model::Playbook;
 use crate::replay::Tokens;
-use crate::report::text::{counted, shell_word, shell_words, visible};
+use crate::report::text::{counted, escape_unprintable, shell_word, shell_words};
 use crate::sim::Plan;
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall};
 use crate::trace::model::RecordedCall;
@@ -143,7 +143,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         format!("  {}: {calls} of {run}", workspace.here(&trace)),
         format!("next: playproof feedback show {id}"),
     ];
-    output.page(&lines.map(|line| visible(&line).into_owned()).join("\n"))?;
+    output.page(&lines.map(|line| escape_unprintable(&line).into_owned()).join("\n"))?;
     Ok(Exit::Clean)
 }
 

@@ -9,7 +9,7 @@ use crate::cli::verdicts::refuse_misspelt;
 use crate::cli::workspace::Workspace;
 use crate::cli::{kept, reason};
 use crate::feedback::{Feedback, Kept};
-use crate::report::text::{shell_words, visible};
+use crate::report::text::{escape_unprintable, shell_words};
 
 /// What is to be said from now on.
 #[derive(Debug, clap::Args)]
@@ -155,6 +155,6 @@ fn change(
             format!("{said}\nwrote {name}")
         }
     };
-    output.page(&format!("{}\nnext: {next}", said.lines().map(visible).collect::<Vec<_>>().join("\n")))?;
+    output.page(&format!("{}\nnext: {next}", said.lines().map(escape_unprintable).collect::<Vec<_>>().join("\n")))?;
     Ok(Exit::Clean)
 }

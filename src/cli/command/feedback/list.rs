@@ -12,7 +12,7 @@ use crate::cli::workspace::{Used, Workspace};
 use crate::feedback::{Kept, State};
 use crate::report::feedback::{Shown, json, page};
 use crate::report::style::Palette;
-use crate::report::text::visible;
+use crate::report::text::escape_unprintable;
 
 /// How it is listed.
 #[derive(Debug, clap::Args)]
@@ -58,11 +58,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             let palette = Palette::new(terminal.out.colour);
             let mut text = page(&shown, all.len() - shown.len(), terminal.out.width, palette);
             if let Some(next) = next(&shown) {
-                text += &format!("\n{} {}", palette.strong("next:"), visible(&next));
+                text += &format!("\n{} {}", palette.strong("next:"), escape_unprintable(&next));
             }
             output.page(&text)?;
         }
-        Format::Json => output.page(&json(&shown))?,
+        Format::Json => output.json(json(&shown))?,
     }
     Ok(Exit::Clean)
 }

@@ -51,7 +51,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let slice = if args.format == Format::Json { workspace.name(&slice) } else { workspace.here(&slice) };
     let next = next(&kept, state, &slice);
     if args.format == Format::Json {
-        output.page(&json_of(&shown, &ending, &slice, &next))?;
+        output.json(json_of(&shown, &ending, &slice, &next))?;
         return Ok(Exit::Clean);
     }
     let palette = Palette::new(terminal.out.colour);

@@ -101,7 +101,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let next = next(&objections);
     match args.format {
         Format::Json => {
-            output.page(&objections_json(looked.records, looked.rows, &objections, next.as_deref()))?;
+            output.json(objections_json(looked.records, looked.rows, &objections, next.as_deref()))?;
         }
         Format::Table => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_deref(), terminal))?,
     }
@@ -218,7 +218,9 @@ fn page(
         many => palette.bad(&count(many, "objection", "objections")),
     };
     let changed = match (looked.changed, since) {
-        (Some(changed), Some(rev)) => format!("{} since {}", count(changed, "changed", "changed"), text::visible(rev)),
+        (Some(changed), Some(rev)) => {
+            format!("{} since {}", count(changed, "changed", "changed"), text::escape_unprintable(rev))
+        }
         _ => "whether a reason is missing or was rewritten, only `--since REV` can tell".to_owned(),
     };
     let kept = count(looked.reasons, "reason", "reasons");

@@ -49,7 +49,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match args.format {
         PublicFormat::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
         PublicFormat::Markdown => output.page(&markdown(&shown))?,
-        PublicFormat::Json => output.write(&json(&shown, sources))?,
+        PublicFormat::Json => output.json(json(&shown, sources))?,
     }
     Ok(exit(args, &gate, &impact))
 }

@@ -3,7 +3,7 @@
 use super::set::{Part, Set};
 use super::traces::Drawn;
 use crate::report::style::Palette;
-use crate::report::text::{counted, fitted, shell_word, visible, width};
+use crate::report::text::{counted, escape_unprintable, fitted, shell_word, width};
 
 /// What is said.
 pub struct Said<'a> {
@@ -44,7 +44,7 @@ impl Said<'_> {
         let line = |read: &super::traces::Read| {
             let by = read.mapping.as_ref().map_or_else(String::new, |mapping| format!(", read by `{mapping}`"));
             let calls = counted(read.calls, "call", "calls");
-            format!("{}: {calls}, {} failed{by}", visible(&read.path), read.failed)
+            format!("{}: {calls}, {} failed{by}", escape_unprintable(&read.path), read.failed)
         };
         self.drawn.read.iter().map(line).collect::<Vec<_>>().join("\n")
     }

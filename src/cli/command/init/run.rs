@@ -20,7 +20,7 @@ use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
-use crate::report::text::{counted, shell_word, visible};
+use crate::report::text::{counted, escape_unprintable, shell_word};
 
 /// Where, and from what.
 #[derive(Debug, clap::Args)]
@@ -89,7 +89,10 @@ fn root(folder: &str) -> PathBuf {
 fn say_nested(root: &Path) {
     let above = files::above(root, project::FILE);
     if let Some(found) = above.filter(|_| !files::exists(&root.join(project::FILE).to_string_lossy())) {
-        to_stderr(&visible(&format!("note: this folder is part of a project already: `{}`", files::from_here(&found))));
+        to_stderr(&escape_unprintable(&format!(
+            "note: this folder is part of a project already: `{}`",
+            files::from_here(&found)
+        )));
         to_stderr("\n");
     }
 }

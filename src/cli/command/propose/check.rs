@@ -13,12 +13,14 @@ use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{inputs, playbooks};
+use crate::diagnostic::Source;
 use crate::impact::{Gate, Part, Watcher};
 use crate::proposal::Judged;
 use crate::report::proposal::{json, markdown, page};
 use crate::report::style::Palette;
 use crate::report::{impact, text};
 use crate::sim::Plan;
+use crate::text::escape_page;
 use crate::upstream::BeyondTape;
 
 /// Checks.
@@ -50,7 +52,7 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
     }
     if args.playbook {
         if let Some(tryout) = tried.first() {
-            output.write(tryout.applied.loaded.places.source.text.as_bytes())?;
+            output.own(safe(&tryout.applied.loaded.places.source)?.as_bytes())?;
         }
     } else {
         show(args, terminal, &tried, output)?;
@@ -73,7 +75,7 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
     match args.format {
         PublicFormat::Table => output.page("no proposals")?,
         PublicFormat::Markdown => output.page(&markdown(&[]))?,
-        PublicFormat::Json => output.write(&json(&[]))?,
+        PublicFormat::Json => output.json(json(&[]))?,
     }
     Ok(Exit::Clean)
 }
@@ -95,7 +97,7 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
         }
         PublicFormat::Json => {
             let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
-            output.write(&json(&judged))?;
+            output.json(json(&judged))?;
         }
     }
     for (n, tryout) in tried.iter().enumerate() {
@@ -104,7 +106,7 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
         }
         if args.format == PublicFormat::Table && tryout.judged.gates.is_empty() {
             let next = format!("playproof propose accept {} --reason '...'", tryout.judged.id);
-            output.page(&format!("{} {}", palette.strong("next:"), text::visible(&next)))?;
+            output.page(&format!("{} {}", palette.strong("next:"), text::escape_unprintable(&next)))?;
         }
     }
     Ok(())
@@ -154,5 +156,21 @@ fn joined(first: Option<Failure>, second: Failure) -> Failure {
         }
         (Some(first), _) => first,
         (None, second) => second,
+    }
+}
+
+/// The text of a playbook, which is a file for programs and must stay as it is.
+///
+/// # Errors
+/// Something in it would be a command to a CI system.
+fn safe(playbook: &Source) -> Result<&str, Failure> {
+    let text = &playbook.text;
+    let at = text.lines().position(|line| escape_page(line) != line);
+    match at {
+        None => Ok(text),
+        Some(at) => {
+            let said = format!("line {} of it holds what a CI system would take for a command", at + 1);
+            Err(Failure::source(&playbook.name, "command", said).help("write it in another way"))
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::golden::{RowChange, row_changes};
 use crate::history::History;
 use crate::playbook::{fingerprint, fingerprint_of};
 use crate::proposal::{Applied, apply, rebased, touched};
-use crate::report::text::visible;
+use crate::report::text::escape_unprintable;
 
 /// Rebases.
 ///
@@ -40,7 +40,7 @@ pub fn run(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     lines.extend(since(&workspace.read_history()?, &stored, &name, &applied));
     lines.push(format!("next: {next}"));
     alone.commit(&[Change::Write(file, text.into_bytes())])?;
-    output.page(&lines.iter().map(|line| visible(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
+    output.page(&lines.iter().map(|line| escape_unprintable(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
     Ok(Exit::Clean)
 }
 

@@ -14,7 +14,7 @@ use crate::fixture::model::{Expect, ExpectCall, Fixture};
 use crate::mining::Example;
 use crate::playbook::model::UNCLASSIFIED;
 use crate::proposal::{Draft, VerdictChange};
-use crate::report::text::{fitted, visible};
+use crate::report::text::{escape_unprintable, fitted};
 use crate::sim::{Plan, Scenario, Simulator};
 use crate::trace::model::RecordedCall;
 
@@ -129,7 +129,7 @@ pub fn fixtures(
 /// A recorded failure that the draft is for: one that it catches where there is one, else the first.
 fn caught(bench: &Bench<'_>, seen: &Seen, project: &Project) -> Result<Option<Fixture>, Failure> {
     if let Some((call, note)) = &seen.own {
-        let title = visible(&fitted(note, 120)).into_owned();
+        let title = escape_unprintable(&fitted(note, 120)).into_owned();
         return Ok(Some(recorded::fixture(call, title, &bench.draft.playbook, bench.after)));
     }
     let all = recorded_fixtures(bench, seen, &seen.cluster.examples, project)?;
@@ -168,7 +168,7 @@ fn recorded_fixtures(
     }
     let fixture = |(call, example): (RecordedCall, &Example)| {
         let message = example.message.as_deref().unwrap_or("nothing");
-        let title = visible(&format!("{} says: {}", call.tool(), fitted(message, 120))).into_owned();
+        let title = escape_unprintable(&format!("{} says: {}", call.tool(), fitted(message, 120))).into_owned();
         recorded::fixture(&call, title, &bench.draft.playbook, bench.after)
     };
     Ok(found.into_iter().zip(examples).filter_map(|(call, example)| Some(fixture((call?, example)))).collect())

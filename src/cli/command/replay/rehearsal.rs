@@ -79,7 +79,11 @@ impl<'a> Rehearsal<'a> {
     /// The page: the playbooks side by side, then each call.
     pub fn page(&self, wanted: Option<&str>, style: Style) -> String {
         let palette = style.palette;
-        let head = format!("{}: {}", palette.strong(&text::visible(self.path)), text::visible(&self.fixture.title));
+        let head = format!(
+            "{}: {}",
+            palette.strong(&text::escape_unprintable(self.path)),
+            text::escape_unprintable(&self.fixture.title)
+        );
         let mut parts = vec![text::wrapped(&head, style.width).join("\n"), self.overview(style)];
         parts.extend(self.contradictions(style));
         parts.extend(self.calls(wanted, style));
@@ -143,7 +147,7 @@ impl<'a> Rehearsal<'a> {
 
     fn overview(&self, style: Style) -> String {
         let mut header = vec![String::new()];
-        header.extend(self.runs.iter().map(|run| text::visible(&run.plan.playbook.name).into_owned()));
+        header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.playbook.name).into_owned()));
         let aligns = vec![Align::Left; header.len()];
         let table = table::render(&header, &self.rows(), &aligns, style.width);
         let (first, rest) = table.split_once('\n').unwrap_or((&table, ""));

@@ -116,7 +116,7 @@ fn rehearse(
             document.raws("fixtures", shown, |one, out| one.json(wanted, Format::Json, out));
             document.end();
             out.push(b'\n');
-            output.write(&out)?;
+            output.json(&out)?;
         }
         Format::Jsonl => {
             let mut out = br#"{"type":"format","format":"rehearsal/1"}"#.to_vec();
@@ -125,7 +125,7 @@ fn rehearse(
                 one.json(wanted, Format::Jsonl, &mut out);
                 out.push(b'\n');
             }
-            output.write(&out)?;
+            output.json(&out)?;
         }
     }
     Ok(rehearsals.iter().map(|one| one.exit(args.strict)).max().unwrap_or(Exit::Clean))

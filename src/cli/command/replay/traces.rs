@@ -9,7 +9,7 @@ use super::watch::{Part, Watcher, of_playbook};
 use crate::cli::command::explain::{self, Search};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
-use crate::cli::output::{Output, to_stderr, to_stdout};
+use crate::cli::output::{Output, json_to_stdout, to_stderr};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
@@ -70,13 +70,13 @@ pub fn run(
         let head = if written == 0 { FORMAT } else { b"" };
         written += part.written;
         let lines = &part.lines;
-        let result = if lines.is_empty() { Ok(()) } else { to_stdout(head).and_then(|()| to_stdout(lines)) };
+        let result = if lines.is_empty() { Ok(()) } else { json_to_stdout(head).and_then(|()| json_to_stdout(lines)) };
         watcher.keep(part);
         result
     })?;
     refuse_empty(args, if lines { written } else { watcher.listing.calls() }, project, &plans)?;
     if lines && written == 0 {
-        output.write(FORMAT)?;
+        output.json(FORMAT)?;
     }
     let groups = watcher.listing.into_groups();
     say_ambiguous(args, &groups, &sources);
@@ -105,7 +105,7 @@ fn say_ambiguous(args: &Args, groups: &[Group], sources: &Sources) {
     let name = |group: &Group| sources.say(group.detail.call.place);
     let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
     let more = if groups.len() > SHOWN { ", and more" } else { "" };
-    to_stderr(&text::visible(&format!(
+    to_stderr(&text::escape_unprintable(&format!(
         "note: `{call}` is the name of {} calls: {}{more}; one of them alone: --call {}",
         groups.len(),
         listed.join(", "),
@@ -213,8 +213,8 @@ impl Page<'_> {
         match self.args.format {
             Format::Table => output.page(&self.table(groups, shown)),
             Format::Markdown => output.page(&self.markdown(groups, shown)),
-            Format::Json => output.write(&self.json(groups, shown)),
-            Format::Jsonl => output.write(&self.last_line()),
+            Format::Json => output.json(self.json(groups, shown)),
+            Format::Jsonl => output.json(self.last_line()),
         }
     }
 
@@ -288,7 +288,8 @@ impl Page<'_> {
         let flags: Vec<String> =
             self.selected().map(|(flag, value)| format!("--{flag} {}", text::shell_word(value))).collect();
         let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
-        (!flags.is_empty()).then(|| text::visible(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
+        (!flags.is_empty())
+            .then(|| text::escape_unprintable(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
     }
 
     /// Every number of the document is about the whole input, whatever was selected to be listed.
