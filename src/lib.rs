@@ -43,6 +43,7 @@ pub mod playbook;
 pub mod proposal;
 pub mod replay;
 pub mod report;
+pub mod shell;
 pub mod sim;
 pub mod text;
 pub mod time;

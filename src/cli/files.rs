@@ -11,6 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::exit::Failure;
 use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::shell::Command;
 
 /// The name of standard input on the command line.
 pub const STDIN: &str = "-";
@@ -220,10 +221,10 @@ pub fn unreadable(name: &str, error: &io::Error) -> Failure {
 }
 
 fn cut_short(failure: Failure, name: &str) -> Failure {
-    let program = if name.ends_with(".zst") { "zstd" } else { "gzip" };
+    let program = if name.ends_with(".zst") { "zstd -t" } else { "gzip -t" };
     failure
         .help("it seems to be compressed and cut short or damaged: is it still being written?")
-        .next(format!("{program} -t {}", crate::report::text::shell_word(name)))
+        .next(Command::new(program).path(name))
 }
 
 fn a_directory(path: &str) -> Failure {

@@ -19,7 +19,8 @@ use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::playbook::model::Tools;
 use crate::playbook::tools::{self, ToolsFile};
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
-use crate::report::text::{counted, escape_unprintable, shell_word};
+use crate::report::text::{counted, escape_unprintable};
+use crate::shell::Command;
 use crate::yaml::GUESSED;
 
 /// Where the project's own playbooks lie, below its root.
@@ -173,8 +174,7 @@ pub fn load(name: &str) -> Result<Loaded, Failure> {
 /// # Errors
 /// Everything that is wrong in it.
 pub fn loaded(source: Arc<Source>, argument: &str) -> Result<Loaded, Failure> {
-    let lint = || format!("playproof lint {}", shell_word(argument));
-    parse(source).map_err(|report| Failure::from(report).next(lint()))
+    parse(source).map_err(|report| Failure::from(report).next(Command::new("playproof lint").path(argument)))
 }
 
 /// The tool facts of the command line, else of the project; none at all where neither names any.

@@ -66,7 +66,7 @@ pub fn without_skipping(failure: Failure) -> Failure {
     for help in reports.iter_mut().flat_map(|report| &mut report.diagnostics).filter_map(|said| said.help.as_mut()) {
         *help = help.replace(OR_SKIP, "");
     }
-    Failure::Reports { reports, next: next.filter(|next| !next.contains("--skip-invalid")) }
+    Failure::Reports { reports, next: next.filter(|next| !next.to_string().contains("--skip-invalid")) }
 }
 
 /// Gives every call of `input` to `each`, in the order in which they close.

@@ -15,6 +15,7 @@ use crate::report::check::{
     Directions, Level, NOT_CHECKED, Problem, Shown, Spot, annotations, comment, is_report, json, junit, sarif,
 };
 use crate::report::style::Palette;
+use crate::shell::Command;
 
 /// The kinds of reports.
 const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
@@ -91,7 +92,7 @@ pub fn write(
     reports: &[ReportTo],
     shown: &Shown<'_>,
     directions: &Directions,
-    next: Option<&str>,
+    next: Option<&Command>,
 ) -> Result<(), Failure> {
     for report in reports {
         let text = match report.kind {
@@ -110,22 +111,22 @@ pub fn write(
 /// Says in every report that nothing was checked, and why: what an earlier run left there is not what is so now.
 pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let next = match failure {
-        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.as_deref().unwrap_or("playproof check"),
+        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.clone().unwrap_or("playproof check".into()),
         Failure::PipeClosed => return,
     };
-    let directions = Directions { in_the_way: in_the_way(failure, next), ..Directions::default() };
+    let directions = Directions { in_the_way: in_the_way(failure, &next), ..Directions::default() };
     let (report, causes) = (CheckReport::default(), BTreeMap::new());
     let palette = Palette::new(false);
     let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
     let written =
-        write(reports, &shown, &directions, Some(next)).and_then(|()| tell_github(&shown, &directions, Some(next)));
+        write(reports, &shown, &directions, Some(&next)).and_then(|()| tell_github(&shown, &directions, Some(&next)));
     if let Err(Failure::Said { message, .. }) = written {
         to_stderr(&format!("playproof: {message}\n"));
     }
 }
 
 /// One problem a file, or one of the whole project.
-fn in_the_way(failure: &Failure, next: &str) -> Vec<Problem> {
+fn in_the_way(failure: &Failure, next: &Command) -> Vec<Problem> {
     let problem = |spot: Spot, message: &str, help: &str| Problem {
         rule: NOT_CHECKED,
         level: Level::Error,
@@ -133,7 +134,7 @@ fn in_the_way(failure: &Failure, next: &str) -> Vec<Problem> {
         message: message.to_owned(),
         spot,
         body: format!("{message}\n{help}"),
-        command: next.to_owned(),
+        command: next.clone(),
     };
     match failure {
         Failure::PipeClosed => Vec::new(),
@@ -159,7 +160,7 @@ fn in_the_way(failure: &Failure, next: &str) -> Vec<Problem> {
 /// # Errors
 /// A summary that cannot be written.
 #[expect(clippy::disallowed_methods, reason = "GitHub's runner speaks through the environment")]
-pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> Result<(), Failure> {
+pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> Result<(), Failure> {
     if std::env::var("GITHUB_ACTIONS").as_deref() != Ok("true") {
         return Ok(());
     }
@@ -179,7 +180,8 @@ pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
     for result in checked.report.failing() {
         let (id, fixture) = (result.id.to_string(), workspace.fixture_name(&result.id.fixture));
         let playbook = workspace.playbook_name(&result.id.playbook);
-        directions.replays.insert(id.clone(), format!("playproof replay {fixture} --playbook {playbook}"));
+        let replay = Command::new("playproof replay").path(&fixture).flag("--playbook", &playbook);
+        directions.replays.insert(id.clone(), replay);
         directions.fixtures.insert(id, fixture);
     }
     for rows in &checked.report.rows {

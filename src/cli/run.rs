@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::FromArgMatches;
 use clap::error::{ContextValue, ErrorKind};
 
-use super::args::{Cli, Command};
+use super::args::{Cli, Command as Asked};
 use super::command::{
     accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
     mine, mutate, propose, reject, replay, review, schema, tools,
@@ -22,6 +22,7 @@ use super::terminal::{ColorChoice, Stream, Terminal};
 use crate::diagnostic::{Report, Source};
 use crate::report::diagnostic;
 use crate::report::style::Palette;
+use crate::shell::Command;
 use crate::text::escape_unprintable;
 
 /// Runs the program with `args` (its own name first) and gives its exit code.
@@ -65,43 +66,43 @@ fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }
 
-fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match command {
-        Command::Init(args) => init::run(&args, terminal, output),
-        Command::Replay(args) => replay::run(&args, terminal, output),
-        Command::Explain(args) => explain::run(&args, terminal, output),
-        Command::Lint(args) => lint::run(&args, terminal, output),
-        Command::Check(args) => check::run(&args, terminal, output),
-        Command::Review(args) => review::run(&args, terminal, output),
-        Command::Accept(args) => accept::run(&args, terminal, output),
-        Command::Reject(args) => reject::run(&args, output),
-        Command::Diff(args) => diff::run(&args, terminal, output),
-        Command::Approve(args) => approve::run(&args, terminal, output),
-        Command::History(args) => history::run(&args, terminal, output),
-        Command::Coverage(args) => coverage::run(&args, terminal, output),
-        Command::Mutate(args) => mutate::run(&args, terminal, output),
-        Command::Impact(args) => impact::run(&args, terminal, output),
-        Command::Mine(args) => mine::run(&args, terminal, output),
-        Command::Feedback(args) => feedback::run(&args, terminal, output),
-        Command::Propose(args) => propose::run(&args, terminal, output),
-        Command::Import(args) => import::run(&args, terminal, output),
-        Command::Tools(args) => tools::run(&args, output),
-        Command::Schema(args) => schema::run(&args, output),
-        Command::Completions(args) => completions::run(&args, output),
-        Command::Help(args) => help::run(&args, terminal, output),
+        Asked::Init(args) => init::run(&args, terminal, output),
+        Asked::Replay(args) => replay::run(&args, terminal, output),
+        Asked::Explain(args) => explain::run(&args, terminal, output),
+        Asked::Lint(args) => lint::run(&args, terminal, output),
+        Asked::Check(args) => check::run(&args, terminal, output),
+        Asked::Review(args) => review::run(&args, terminal, output),
+        Asked::Accept(args) => accept::run(&args, terminal, output),
+        Asked::Reject(args) => reject::run(&args, output),
+        Asked::Diff(args) => diff::run(&args, terminal, output),
+        Asked::Approve(args) => approve::run(&args, terminal, output),
+        Asked::History(args) => history::run(&args, terminal, output),
+        Asked::Coverage(args) => coverage::run(&args, terminal, output),
+        Asked::Mutate(args) => mutate::run(&args, terminal, output),
+        Asked::Impact(args) => impact::run(&args, terminal, output),
+        Asked::Mine(args) => mine::run(&args, terminal, output),
+        Asked::Feedback(args) => feedback::run(&args, terminal, output),
+        Asked::Propose(args) => propose::run(&args, terminal, output),
+        Asked::Import(args) => import::run(&args, terminal, output),
+        Asked::Tools(args) => tools::run(&args, output),
+        Asked::Schema(args) => schema::run(&args, output),
+        Asked::Completions(args) => completions::run(&args, output),
+        Asked::Help(args) => help::run(&args, terminal, output),
     }
 }
 
 /// The help of the command that was typed.
-fn help_for(args: &[OsString]) -> String {
+fn help_for(args: &[OsString]) -> Command {
     let definition = definition(0);
     let is_command = |arg: &&OsString| definition.get_subcommands().any(|one| *arg == one.get_name());
     let command = args.iter().skip(1).find(is_command).map(|arg| arg.to_string_lossy());
-    format!("playproof help {}", command.unwrap_or_default()).trim_end().to_owned()
+    Command::new("playproof help").names(command)
 }
 
 /// Help and version are results; everything else that clap says is wrong usage.
-fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
+fn usage(error: &clap::Error, help: &Command, terminal: &Terminal) -> Exit {
     let is_result = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let stream = if is_result { terminal.out } else { terminal.err };
     let page = error.render();
@@ -116,7 +117,7 @@ fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
     }
     match Output.page(&page) {
         Ok(()) => Exit::Clean,
-        Err(failure) => fail(&failure, "playproof help", terminal.err),
+        Err(failure) => fail(&failure, &"playproof help".into(), terminal.err),
     }
 }
 
@@ -143,7 +144,7 @@ fn colour_asked_for(args: &[OsString]) -> ColorChoice {
 }
 
 /// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
-fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
+fn fail(failure: &Failure, fallback: &Command, stream: Stream) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
         Failure::PipeClosed => return Exit::PipeClosed,
@@ -152,14 +153,14 @@ fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
             if let Some(help) = help {
                 to_stderr(&format!("  {} {}\n", palette.strong("help:"), escape_unprintable(help)));
             }
-            say_next(next.as_deref().unwrap_or(fallback), palette);
+            say_next(next.as_ref().unwrap_or(fallback), palette);
         }
         Failure::Reports { reports, next } => {
             for report in reports {
                 to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
             }
             to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
-            say_next(next.as_deref().unwrap_or(fallback), palette);
+            say_next(next.as_ref().unwrap_or(fallback), palette);
         }
     }
     Exit::Unusable
@@ -175,8 +176,8 @@ fn from_here(report: &Report) -> Report {
     Report { source, diagnostics: report.diagnostics.clone() }
 }
 
-fn say_next(next: &str, palette: Palette) {
-    to_stderr(&format!("  {} {}\n", palette.strong("next:"), escape_unprintable(next)));
+fn say_next(next: &Command, palette: Palette) {
+    to_stderr(&format!("  {} {}\n", palette.strong("next:"), next));
 }
 
 impl From<std::io::Error> for Failure {

@@ -1,4 +1,4 @@
-//! Foreign text on a page: Markdown escapes, words of a shell, cutting by display width.
+//! Foreign text on a page: Markdown escapes, cutting by display width.
 //! Knows nothing of what the text means.
 
 use std::borrow::Cow;
@@ -120,22 +120,6 @@ pub fn markdown(text: &str) -> String {
     out.replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
 }
 
-/// The text as one word of a shell command: quoted unless it is harmless, so that it can be pasted.
-pub fn shell_word(text: &str) -> String {
-    let text = escape_unprintable(text);
-    let harmless =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '%' | '+' | '=' | ',');
-    match !text.is_empty() && text.chars().all(harmless) {
-        true => text.into_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
-}
-
-/// Several words of a shell command.
-pub fn shell_words<S: AsRef<str>>(texts: &[S]) -> String {
-    texts.iter().map(|text| shell_word(text.as_ref())).collect::<Vec<_>>().join(" ")
-}
-
 /// The text wrapped at spaces into lines of at most `columns`; a longer word keeps its own line.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -255,12 +239,6 @@ mod tests {
     fn markup_and_mentions_in_prose_are_escaped() {
         assert_eq!(markdown("<b>*x*</b>"), "&lt;b&gt;\\*x\\*&lt;/b&gt;");
         assert_eq!(markdown("[a](b) | @me"), "\\[a\\]\\(b\\) | @<!-- -->me");
-    }
-
-    #[test]
-    fn words_of_a_command_can_be_pasted() {
-        assert_eq!(shell_words(&["a/b.jsonl", "r1#3", "it's; rm", ""]), r"a/b.jsonl 'r1#3' 'it'\''s; rm' ''");
-        assert_eq!(shell_word("a\nb"), r"'a\nb'");
     }
 
     #[test]

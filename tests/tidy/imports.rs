@@ -6,13 +6,14 @@ use crate::scan;
 use crate::tree::{Tree, Violation};
 
 /// What every module may import.
-const OPEN: [&str; 4] = ["diagnostic", "ids", "text", "time"];
+const OPEN: [&str; 5] = ["diagnostic", "ids", "shell", "text", "time"];
 
 /// What else a module may import; rows are not transitive. `a::b` opens that part of `a` alone, `*` everything.
 const TABLE: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("ids", &[]),
     ("text", &[]),
+    ("shell", &[]),
     ("diagnostic", &[]),
     ("yaml", &[]),
     ("event", &[]),

@@ -15,6 +15,7 @@ use crate::report::diagnostic::{render, tally};
 use crate::report::json::Object;
 use crate::report::style::Palette;
 use crate::report::text;
+use crate::shell::Command;
 
 /// The one lint that says what a playbook is, not that something is wrong with it.
 const STUDY: &str = "study_playbook";
@@ -50,7 +51,7 @@ struct Linted {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     repeated::refuse_playbooks(&args.playbooks, |once| {
         let flags = Flags::default().with("--format", args.format.word());
-        flags.after(&[&["playproof", "lint"], once].concat())
+        flags.after(Command::new("playproof lint").paths(once))
     })?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
     let mut linted = Vec::new();
@@ -111,10 +112,10 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
     sections.join("\n\n")
 }
 
-fn next(one: &Linted) -> String {
+fn next(one: &Linted) -> Command {
     match one.diagnostics.iter().find(|diagnostic| exit(diagnostic) == Exit::Unusable) {
-        Some(_) => format!("mend it, then playproof lint {}", text::shell_word(&one.name)),
-        None => format!("playproof help {}", one.diagnostics.first().map_or("topics", |first| first.id)),
+        Some(_) => Command::new("playproof lint").path(&one.name),
+        None => Command::new("playproof help").name(one.diagnostics.first().map_or("topics", |first| first.id)),
     }
 }
 

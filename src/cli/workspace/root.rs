@@ -12,6 +12,7 @@ use crate::cli::project::{self, Project};
 use crate::diagnostic::{Report, Source};
 use crate::playbook::model::Tools;
 use crate::playbook::tools::{self, LoadedTools};
+use crate::shell::Command;
 
 /// The folder below the proposals in which changesets are laid out.
 pub const STAGING: &str = ".accepting";
@@ -188,7 +189,7 @@ pub(super) fn names(paths: Vec<PathBuf>, ending: &str) -> Vec<String> {
 /// All values, or all failures as one, with the first command that one of them names.
 pub(super) fn gather<T>(results: Vec<Result<T, Failure>>) -> Result<Vec<T>, Failure> {
     let mut values = Vec::with_capacity(results.len());
-    let (mut reports, mut next): (Vec<Report>, Option<String>) = (Vec::new(), None);
+    let (mut reports, mut next): (Vec<Report>, Option<Command>) = (Vec::new(), None);
     for result in results {
         match result {
             Ok(value) => values.push(value),

@@ -9,6 +9,7 @@ use crate::golden::{
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
 use crate::report::text;
+use crate::shell::Command;
 use crate::time::Instant;
 
 use serde_json::Value;
@@ -225,8 +226,8 @@ pub(super) fn rows_to_approve(rows: &PlaybookRows, width: usize, palette: Palett
     match rows.is_used && rows.is_locked {
         true => {
             format!(
-                "{drawn}\n  if they are meant: playproof approve {} --reason '...'",
-                text::escape_unprintable(&rows.playbook)
+                "{drawn}\n  if they are meant: {}",
+                Command::new("playproof approve").name(&rows.playbook).and("--reason '...'")
             )
         }
         false => drawn,

@@ -4,6 +4,7 @@ use super::page::Shown;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use crate::report::table::markdown_row;
 use crate::report::text::{counted, escape_unprintable, markdown, markdown_block, markdown_code};
+use crate::shell::Command;
 use crate::text::escape_page;
 
 /// Stands on the first line, so that a job can find the comment of an earlier run.
@@ -13,11 +14,11 @@ pub const MARKER: &str = "<!-- playproof check -->";
 const LONGEST: usize = 60_000;
 
 /// The page.
-pub fn comment(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> String {
+pub fn comment(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
     let problems = problems(shown, directions);
     let mut page = format!("{MARKER}\n### playproof check\n\n{}\n", summary(shown, &problems));
     if let Some(next) = next {
-        page += &format!("\nNext: {}\n", markdown_code(next));
+        page += &format!("\nNext: {}\n", markdown_code(&next.to_string()));
     }
     if problems.is_empty() {
         return page;

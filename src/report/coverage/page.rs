@@ -5,6 +5,7 @@ use crate::coverage::{CoverageReport, Group, Item, State, Suggestion};
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
 use crate::report::text::{counted, escape_unprintable, fitted, wrapped};
+use crate::shell::Command;
 
 /// How much is shown of what is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum Extent {
 const TEXTS_SHOWN: usize = 2;
 
 /// The page, without a line break at its end. `command` is what was run, for the hint how to see more.
-pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &str) -> String {
+pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
     let mut sections = vec![head(report, palette), totals(report, width)];
     sections.push(format!("{}\n{}", palette.strong("Verdicts in each cell"), grid::grid(report, palette)));
     sections.extend(missing(report, width, palette));
@@ -96,7 +97,7 @@ fn others<'r>(
     (lines.len() > 1).then(|| lines.join("\n"))
 }
 
-fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &str) -> Vec<String> {
+fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> Vec<String> {
     let all = report.suggestions.len();
     if all == 0 {
         return Vec::new();

@@ -6,6 +6,7 @@ use crate::replay::{Counts, Replayed};
 use crate::report::overview::InputNote;
 use crate::report::text::{count, counted, escape_unprintable};
 use crate::report::timeline::millis;
+use crate::shell::Command;
 
 /// Causes that a page shows.
 const CAUSES: usize = 12;
@@ -28,7 +29,7 @@ pub struct Shown<'a> {
     /// What must not be.
     pub gate: &'a Gate,
     /// The one command to run next.
-    pub next: Option<&'a str>,
+    pub next: Option<&'a Command>,
 }
 
 impl<'a> Shown<'a> {

@@ -5,6 +5,7 @@ use crate::replay::Replayed;
 use crate::report::overview::{self, InputNote};
 use crate::report::style::Palette;
 use crate::report::text::{count, counted, escape_unprintable, fitted, wrapped};
+use crate::shell::Command;
 use crate::trace::origin::Sources;
 
 /// Tools of a cluster that are named.
@@ -28,7 +29,7 @@ pub struct Shown<'a> {
     /// The inputs' names.
     pub names: &'a Sources,
     /// The one command to run next.
-    pub next: Option<&'a str>,
+    pub next: Option<&'a Command>,
 }
 
 /// The page, ending without a line break.

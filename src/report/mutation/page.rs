@@ -5,12 +5,13 @@ use crate::mutation::{Accepted, Judged, Judgement, MutationReport, Shown};
 use crate::report::coverage::Extent;
 use crate::report::style::Palette;
 use crate::report::text::{count, counted, escape_unprintable, wrapped};
+use crate::shell::Command;
 
 /// Texts of fixtures that are shown where not all are asked for.
 const TEXTS_SHOWN: usize = 3;
 
 /// The page of one playbook, without a line break at its end. `command` is what was run, for the hint how to see more.
-pub fn page(report: &MutationReport, extent: Extent, width: usize, palette: Palette, command: &str) -> String {
+pub fn page(report: &MutationReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
     let mut sections = vec![head(report, palette)];
     sections.extend(survivors(report, extent, palette, command));
     if extent == Extent::All {
@@ -55,7 +56,7 @@ fn head(report: &MutationReport, palette: Palette) -> String {
     )
 }
 
-fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command: &str) -> Vec<String> {
+fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command: &Command) -> Vec<String> {
     let all: Vec<(&Judged, &Shown)> = report.survivors().collect();
     if all.is_empty() {
         return Vec::new();

@@ -32,7 +32,8 @@ fn one(page: &mut String, judged: &Judged) {
         *page += "\n| what | why | next |\n|---|---|---|\n";
     }
     for gate in &judged.gates {
-        let row = [escaped(&gate.kind.to_string()), escaped(&gate.message), markdown_code(&gate.next)];
+        let said = gate.help.as_ref().map_or_else(|| gate.message.clone(), |help| format!("{}: {help}", gate.message));
+        let row = [escaped(&gate.kind.to_string()), escaped(&said), markdown_code(&gate.next.to_string())];
         left += usize::from(!push(page, &row));
     }
     *page += "\n| row | before | after |\n|---|---|---|\n";
@@ -93,7 +94,7 @@ mod tests {
     fn what_does_not_fit_is_counted_in_every_table() {
         let long = "x".repeat(LONGEST / 4);
         let row = RowChange { name: "rule a".into(), before: None, after: Some(long.clone()) };
-        let gate = Gate { kind: GateKind::Unwritten, message: long, next: "n".into(), report: None };
+        let gate = Gate { kind: GateKind::Unwritten, message: long, help: None, next: "n".into(), report: None };
         let (id, playbook) = ("a".to_owned(), "p".to_owned());
         let judged = Judged { id, playbook, rows: vec![row; 3], diffs: Vec::new(), gates: vec![gate; 3] };
         let page = markdown(&[judged]);

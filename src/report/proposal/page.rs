@@ -91,5 +91,9 @@ fn gate(gate: &Gate, width: usize, palette: Palette) -> String {
     if let Some(report) = &gate.report {
         text += &format!("\n{}", diagnostic::render(report, width, palette.is_on()).trim_end());
     }
-    text + &format!("\n  {} {}", palette.strong("next:"), escape_unprintable(&gate.next))
+    if let Some(help) = &gate.help {
+        let help = wrapped(&escape_unprintable(help), room).join("\n        ");
+        text += &format!("\n  {} {help}", palette.strong("help:"));
+    }
+    text + &format!("\n  {} {}", palette.strong("next:"), gate.next)
 }

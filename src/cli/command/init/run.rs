@@ -20,7 +20,8 @@ use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
-use crate::report::text::{counted, escape_unprintable, shell_word};
+use crate::report::text::{counted, escape_unprintable};
+use crate::shell::Command;
 
 /// Where, and from what.
 #[derive(Debug, clap::Args)]
@@ -56,8 +57,8 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let flags = Flags::default().with("--map", args.map.as_deref());
     repeated::refuse_inputs(&args.from, &flags, |once, flags| {
-        let from: Vec<&str> = once.iter().flat_map(|path| ["--from", path]).collect();
-        flags.after(&[&["playproof", "init", &args.folder], &from[..]].concat())
+        let init = Command::new("playproof init").path(&args.folder);
+        flags.after(once.iter().fold(init, |init, path| init.flag("--from", path)))
     })?;
     let root = root(&args.folder);
     say_nested(&root);
@@ -109,7 +110,7 @@ fn plant(root: &Path, staging: &Path, set: &Set) -> Result<(), Failure> {
 fn in_its_folder(failure: Failure, root: &Path) -> Failure {
     match &failure {
         Failure::Said { next: Some(next), .. } if !root.as_os_str().is_empty() => {
-            let next = format!("cd {} && {next}", shell_word(&root.to_string_lossy()));
+            let next = Command::new("cd").path(&root.to_string_lossy()).then("&&", next);
             failure.next(next)
         }
         _ => failure,

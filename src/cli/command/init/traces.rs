@@ -9,6 +9,7 @@ use crate::cli::inputs::{self, Shape, TraceInput};
 use crate::cli::reading::each_call;
 use crate::cli::{files, project::Project};
 use crate::diagnostic::Source;
+use crate::shell::Command;
 use crate::trace::assemble::AssembleOptions;
 use crate::trace::foreign::Imported;
 use crate::trace::mapping::{self, Mapping};
@@ -95,7 +96,7 @@ pub fn draw(paths: &[String], map: Option<&str>, project: &Project) -> Result<Dr
                 failing.push(closed.into_call());
             }
         })
-        .map_err(|failure| failure.next(format!("playproof replay {}", crate::report::text::shell_word(path))))?;
+        .map_err(|failure| failure.next(Command::new("playproof replay").path(path)))?;
         if read.calls == 0 {
             return Err(empty(path));
         }

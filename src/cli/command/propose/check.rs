@@ -16,9 +16,10 @@ use crate::cli::{inputs, playbooks};
 use crate::diagnostic::Source;
 use crate::impact::{Gate, Part, Watcher};
 use crate::proposal::Judged;
+use crate::report::impact;
 use crate::report::proposal::{json, markdown, page};
 use crate::report::style::Palette;
-use crate::report::{impact, text};
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::text::escape_page;
 use crate::upstream::BeyondTape;
@@ -105,8 +106,8 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
             output.page(corpus)?;
         }
         if args.format == PublicFormat::Table && tryout.judged.gates.is_empty() {
-            let next = format!("playproof propose accept {} --reason '...'", tryout.judged.id);
-            output.page(&format!("{} {}", palette.strong("next:"), text::escape_unprintable(&next)))?;
+            let next = Command::new("playproof propose accept").name(&tryout.judged.id).and("--reason '...'");
+            output.page(&format!("{} {next}", palette.strong("next:")))?;
         }
     }
     Ok(())
@@ -121,11 +122,10 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout) -> Result<String, 
     let plans = [Plan::new(tryout.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
     let [base, candidate] = &plans;
     let watcher = Watcher::new(base, candidate);
-    let mut command = vec!["propose", "check", &tryout.judged.id];
-    command.extend(args.tools.iter().flat_map(|tools| ["--tools", tools.as_str()]));
-    let command = format!("{} --corpus", text::shell_words(&command));
+    let command = Command::new("playproof propose check").name(&tryout.judged.id);
     let stream = Stream {
-        command: &command,
+        name: "propose",
+        command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
         flags: Flags::default().reading(&args.reading),
         inputs: &args.corpus,
         sources: inputs::sources(&args.corpus),

@@ -22,6 +22,7 @@ use crate::feedback::{Feedback, Kept};
 use crate::playbook::lint::silent_rules;
 use crate::proposal::{self, Applied, Draft, DraftRule, adr_text, apply, proposal_text};
 use crate::report::text::escape_unprintable;
+use crate::shell::Command;
 use crate::sim::Plan;
 
 /// Drafts.
@@ -110,7 +111,7 @@ fn say(
     let mut lines: Vec<String> =
         changes.iter().map(|change| format!("wrote {}", workspace.here(change.path()))).collect();
     lines.extend(notes);
-    lines.push(format!("next: playproof propose check {}", target.id));
+    lines.push(format!("next: {}", Command::new("playproof propose check").name(&target.id)));
     output.page(&lines.iter().map(|line| escape_unprintable(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
     Ok(Exit::Clean)
 }
