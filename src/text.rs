@@ -46,6 +46,15 @@ fn push_code(out: &mut String, c: char) {
 /// ends and styles (`ESC [ 31 m`), and the first character of a command: `::` (GitHub) and `%%[` where a line begins,
 /// blanks not counted; `##[`, `##vso[`, `##teamcity[` and their like anywhere, for systems look for them anywhere.
 pub fn escape_page(page: &str) -> Cow<'_, str> {
+    escaped(page, style)
+}
+
+/// The same of a page that has no styles.
+pub fn escape_plain_page(page: &str) -> Cow<'_, str> {
+    escaped(page, |_| None)
+}
+
+fn escaped(page: &str, style: fn(&str) -> Option<usize>) -> Cow<'_, str> {
     let is_suspect = |c: char| c != '\n' && is_unsafe_to_print(c);
     if !["::", "##", "%%["].iter().any(|part| page.contains(part)) && !page.contains(is_suspect) {
         return Cow::Borrowed(page);

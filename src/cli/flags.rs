@@ -38,6 +38,12 @@ impl Flags {
         self.with("--beyond-tape", beyond::word(beyond).as_deref())
     }
 
+    /// Without those flags, which another command does not know.
+    #[must_use]
+    pub fn without(&self, unknown: &[&str]) -> Flags {
+        Flags(self.0.iter().filter(|(flag, _)| !unknown.contains(flag)).cloned().collect())
+    }
+
     /// How many of them read standard input.
     pub fn of_stdin(&self) -> usize {
         self.0.iter().filter(|(_, value)| reads_stdin(value)).count()

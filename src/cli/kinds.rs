@@ -130,25 +130,32 @@ pub fn expect(wanted: Kind, path: &str, start: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what is no line of JSON for a reason that its beginning shows: text of another encoding, or one document
-/// over many lines.
+/// Refuses text of another encoding.
+///
+/// # Errors
+/// What it is, and the command that converts it.
+pub fn refuse_encoding(path: &str, start: &[u8]) -> Result<(), Failure> {
+    let Some(encoding) = encoding(start) else { return Ok(()) };
+    let file = if path == STDIN_NAME { "FILE.json" } else { path };
+    let mut unpacked = [(".gz", "gzip -dc"), (".zst", "zstd -dc")].into_iter();
+    let unpacked = unpacked.find_map(|(ending, unpack)| Some((file.strip_suffix(ending)?, unpack)));
+    let iconv = Command::new("iconv").flag("-f", encoding).and("-t UTF-8");
+    let (name, convert) = match unpacked {
+        Some((name, unpack)) => (name, Command::new(unpack).path(file).then("|", &iconv)),
+        None => (file, iconv.path(file)),
+    };
+    Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
+        .help("no byte of it is lost by converting it")
+        .next(convert.into_file(&format!("{name}.utf8"))))
+}
+
+/// Refuses what is no line of JSON for a reason that its beginning shows: one document over many lines.
 ///
 /// # Errors
 /// What it is, and the command that converts it.
 pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
     // What was piped has no name that a command could take.
     let file = if path == STDIN_NAME { "FILE.json" } else { path };
-    if let Some(encoding) = utf_16(start) {
-        return Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
-            .help("no byte of it is lost by converting it")
-            .next(
-                Command::new("iconv")
-                    .flag("-f", encoding)
-                    .and("-t UTF-8")
-                    .path(file)
-                    .into_file(&format!("{file}.utf8")),
-            ));
-    }
     if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
         return Ok(());
     }
@@ -175,10 +182,13 @@ pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<()
         .next(Command::new(each).path(file).into_file(&target)))
 }
 
-/// The name of a two-byte encoding, as `iconv` knows it.
-pub fn utf_16(start: &[u8]) -> Option<&'static str> {
+/// The name of an encoding of two or four bytes, as `iconv` knows it.
+pub fn encoding(start: &[u8]) -> Option<&'static str> {
     match start {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [b'{' | b'[', 0, 0, 0, ..] => Some("UTF-32LE"),
+        [0, 0, 0, b'{' | b'[', ..] => Some("UTF-32BE"),
         [b'{' | b'[', 0, _, 0, ..] => Some("UTF-16LE"),
         [0, b'{' | b'[', 0, _, ..] => Some("UTF-16BE"),
         _ => None,

@@ -6,11 +6,14 @@
 use std::io::{self, ErrorKind, Write};
 
 use super::exit::Failure;
-use crate::text::escape_page;
+use crate::text::{escape_page, escape_plain_page};
 
 /// Standard output, in which a closed pipe is not an error.
 #[derive(Debug, Default)]
-pub struct Output;
+pub struct Output {
+    /// Whether pages are coloured; else whatever looks like a style is foreign.
+    pub colour: bool,
+}
 
 impl Output {
     /// Writes a page for people and ends its last line; no line of it is a command to a CI system.
@@ -19,7 +22,9 @@ impl Output {
     /// A closed pipe, or a disk that is full.
     pub fn page(&mut self, text: &str) -> Result<(), Failure> {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        self.own(escape_page(&format!("{text}{end}")).as_bytes())
+        let page = format!("{text}{end}");
+        let page = if self.colour { escape_page(&page) } else { escape_plain_page(&page) };
+        self.own(page.as_bytes())
     }
 
     /// Writes JSON and ends its last line, as [`json_to_stdout`].

@@ -90,7 +90,12 @@ pub fn each_call(
     }
     let (ledger, _) = assembler.finish(&mut closed);
     closed.drain(..).for_each(&mut each);
-    Ok(ledger)
+    if ledger.lines == 0 { Err(empty(&input.name).next("playproof schema trace")) } else { Ok(ledger) }
+}
+
+/// That the input that people call `name` holds nothing at all.
+pub fn empty(name: &str) -> Failure {
+    Failure::source(name, "empty_input", "it is empty").help("was it written to the end?")
 }
 
 /// Says on standard error how many lines of the input that people call `name` were passed over, if any were.

@@ -34,7 +34,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return usage(&error, &help_for(&args), &terminal).into(),
     };
-    let mut output = Output;
+    let mut output = Output { colour: terminal.out.colour };
     match dispatch(parsed.command, &terminal, &mut output) {
         Ok(exit) => exit.into(),
         Err(failure) => fail(&project::blamed(failure), &help_for(&args), terminal.err).into(),
@@ -115,7 +115,7 @@ fn usage(error: &clap::Error, help: &Command, terminal: &Terminal) -> Exit {
         say_next(help, Palette::new(stream.colour));
         return Exit::Unusable;
     }
-    match Output.page(&page) {
+    match (Output { colour: stream.colour }).page(&page) {
         Ok(()) => Exit::Clean,
         Err(failure) => fail(&failure, &"playproof help".into(), terminal.err),
     }

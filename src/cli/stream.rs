@@ -13,7 +13,7 @@ use super::flags::Flags;
 use super::kinds::{self, Kind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
-use super::reading::{Reading, say_skipped};
+use super::reading::{self, Reading, say_skipped};
 use super::terminal::{Terminal, cores};
 use super::{files, folders, inputs, repeated};
 use crate::diagnostic::Report;
@@ -191,9 +191,11 @@ impl Stream<'_> {
         let refused = |said: String| Failure::source(&account.name, "empty_input", said).next("playproof schema trace");
         match (ledger.lines, ledger.results) {
             (0, _) => {
-                let failure = refused("it is empty".to_owned())
-                    .help(format!("was it written to the end?{}", flag.trim_start_matches(';')));
-                if flag.is_empty() { failure } else { failure.next(self.again("--allow-empty")) }
+                let failure = reading::empty(&account.name);
+                match flag.strip_prefix("; ") {
+                    None => failure.next("playproof schema trace"),
+                    Some(flag) => failure.and_help(flag).next(self.again("--allow-empty")),
+                }
             }
             (lines, 0) => {
                 let odd = overview::unfamiliar(&account.firsts).into_iter().map(|said| format!("; {said}"));

@@ -33,5 +33,5 @@ mod write;
 pub use cursor::{Cursor, Key, Record};
 pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
-pub use read::{MAX_BYTES, parse, tree};
+pub use read::{MAX_BYTES, MAX_KEY, parse, tree};
 pub use write::{GUESSED, quoted, scalar};

@@ -4,10 +4,9 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::format::Format;
 use crate::cli::output::Output;
-use crate::cli::playbooks;
-use crate::cli::project::Project;
-use crate::cli::repeated;
+use crate::cli::project::{self, Project};
 use crate::cli::terminal::Terminal;
+use crate::cli::{files, playbooks, repeated};
 use crate::diagnostic::{Diagnostic, Report, Severity, Source};
 use crate::playbook::lint::lint;
 use crate::playbook::{Loaded, fingerprint};
@@ -136,7 +135,7 @@ fn json(linted: &[Linted]) -> String {
     let mut document = Object::open(&mut out);
     document.text("format", "lint/1");
     document.objects("playbooks", linted, |object, one| {
-        object.text("source", &one.source.name);
+        object.text("source", &files::lasting(&project::root(), &one.source.name));
         if let Some(loaded) = &one.loaded {
             object.text("name", &loaded.playbook.name);
             object.text("fingerprint", &fingerprint(&loaded.playbook).to_string());

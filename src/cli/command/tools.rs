@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr};
-use crate::cli::project::Project;
+use crate::cli::project::{self, Project};
 use crate::cli::reading::{Reading, each_call, say_skipped};
 use crate::cli::{files, folders, inputs, outputs, repeated};
 use crate::shell::Command;
@@ -62,7 +62,9 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         })?;
         say_skipped(&files::display_name(path), &ledger);
     }
-    let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
+    let root = project::root();
+    let name = |path: &String| files::lasting(&root, &files::display_name(path));
+    let names: Vec<String> = args.inputs.iter().map(name).collect();
     if counts.is_empty() {
         return Err(Failure::said(format!("no calls in {}", said(&names)))
             .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")

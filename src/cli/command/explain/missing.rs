@@ -43,7 +43,12 @@ pub fn unknown(search: &Search<'_>, plan: &Plan, wanted: &str, names: &Names) ->
                 "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
                 names.such_as()
             ))
-            .next(search.flags.after(Command::new("playproof replay").paths(search.inputs))),
+            .next(
+                search
+                    .flags
+                    .without(&["--note", "--expected"])
+                    .after(Command::new("playproof replay").paths(search.inputs)),
+            ),
     }
 }
 

@@ -66,7 +66,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let staging = before.staging();
     let recover = |failure: Failure| in_its_folder(failure, &root);
     changeset::refuse_interrupted(&staging).map_err(recover)?;
-    let drawn = traces::draw(&args.from, args.map.as_deref(), &before.project()).map_err(without_skipping)?;
+    let drawn = traces::draw(&root, &args.from, args.map.as_deref(), &before.project()).map_err(without_skipping)?;
     let set = set::plan(&before, &drawn)?;
     plant(&root, &staging, &set).map_err(recover)?;
     let (check, ended) = match set.is_whole {

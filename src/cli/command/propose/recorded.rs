@@ -11,6 +11,7 @@ use crate::playbook::model::{Access, DEFAULT_TIMEOUT};
 use crate::sim::Plan;
 use crate::trace::model::RecordedCall;
 use crate::trace::redact::RedactionRules;
+use crate::trace::toolfacts;
 
 /// The calls of these references, the first of each; none for one that the input does not have.
 ///
@@ -41,7 +42,7 @@ pub fn calls(
 pub fn fixture(call: &RecordedCall, title: String, playbook: &str, plan: &Plan) -> Fixture {
     let facts = plan.facts(call.tool());
     let tools = facts.declared.then(|| FixtureTool {
-        pattern: call.tool().to_owned(),
+        pattern: toolfacts::pattern(call.tool()),
         writes: facts.access == Access::Write,
         idempotent: facts.idempotent,
         repeatable: facts.repeatable,

@@ -9,7 +9,9 @@ use super::seen::Seen;
 use crate::cli::exit::Failure;
 use crate::cli::project::Project;
 use crate::cli::workspace::Workspace;
-use crate::coverage::{expected, probes};
+use crate::coverage::{expected, probes, to_yaml};
+use crate::diagnostic::Source;
+use crate::fixture;
 use crate::fixture::model::{Expect, ExpectCall, Fixture};
 use crate::mining::Example;
 use crate::playbook::model::UNCLASSIFIED;
@@ -65,6 +67,9 @@ impl Bench<'_> {
     /// Whether the fixture is one that the draft is for: it gets the verdict, and did not before; where no rule is
     /// added, what it shows is another.
     fn catches(&self, fixture: &Fixture) -> bool {
+        if !is_readable(fixture) {
+            return false;
+        }
         let (before, after) = (Bench::shows(self.before, fixture), Bench::shows(self.after, fixture));
         let is_changed = if self.has_rule() { !self.gets(&before) } else { before != after };
         self.gets(&after) && is_changed
@@ -73,13 +78,18 @@ impl Bench<'_> {
     /// Whether the fixture fails, and not in the way that the draft is for.
     fn spares(&self, fixture: &Fixture) -> bool {
         let after = Bench::shows(self.after, fixture);
-        verdicts(&after).next().is_some() && !self.gets(&after)
+        verdicts(&after).next().is_some() && !self.gets(&after) && is_readable(fixture)
     }
 
     /// Whether the draft has a rule, which could catch too much.
     fn has_rule(&self) -> bool {
         self.draft.rule.is_some() || matches!(self.draft.change, VerdictChange::Added { .. })
     }
+}
+
+/// Whether its file can be read: a trace may say what no file of ours can, such as a tool without a name.
+fn is_readable(fixture: &Fixture) -> bool {
+    fixture::parse(Source::whole("", to_yaml(fixture))).is_ok()
 }
 
 fn verdicts(expect: &Expect) -> impl Iterator<Item = &String> {
