@@ -47,9 +47,9 @@ pub fn is_glob(pattern: &str) -> bool {
     pattern.contains(WILDCARDS)
 }
 
-/// The glob that only `name` matches.
+/// The pattern that only `name` matches: itself, or a glob in which nothing is a wildcard.
 pub fn escape(name: &str) -> String {
-    globset::escape(name)
+    if is_glob(name) { globset::escape(&name.replace('\\', "\\\\")) } else { name.to_owned() }
 }
 
 /// How many `{` stand within one another at most; one that is escaped, or within `[]`, opens nothing.

@@ -23,7 +23,7 @@ fn unnamed(kind: &str, plan: &Plan) -> Option<String> {
     let near = likely_kind(kind, named.iter().copied().chain(KNOWN_KINDS));
     let meant = near.map(|near| format!("; did you mean `fail:{near}`?")).unwrap_or_default();
     let said = format!("warning: no rule of `{}` names the error kind `{kind}`{meant}", plan.names.playbook);
-    Some(format!("{}\n", text::visible(&said)))
+    Some(format!("{}\n", text::escape_unprintable(&said)))
 }
 
 /// Reads `ok`, `repeat` or `fail:KIND`.

@@ -4,7 +4,7 @@ use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::report::text::shell_word;
+use crate::shell::Command;
 
 /// What the exit code says (`playproof help exit-codes`).
 ///
@@ -55,14 +55,14 @@ pub enum Failure {
         /// What to do.
         help: Option<String>,
         /// The command to run next.
-        next: Option<String>,
+        next: Option<Command>,
     },
     /// Places in sources that are wrong.
     Reports {
         /// Never empty.
         reports: Vec<Report>,
         /// The command to run next.
-        next: Option<String>,
+        next: Option<Command>,
     },
     /// Whoever read our output went away.
     PipeClosed,
@@ -107,9 +107,21 @@ impl Failure {
         self
     }
 
+    /// The same, with more that helps.
+    #[must_use]
+    pub fn and_help(self, text: &str) -> Failure {
+        let last = |reports: &[Report]| reports.last()?.diagnostics.last()?.help.clone();
+        let said = match &self {
+            Failure::Reports { reports, .. } => last(reports),
+            Failure::Said { help, .. } => help.clone(),
+            Failure::PipeClosed => None,
+        };
+        self.help(said.map_or_else(|| text.to_owned(), |said| format!("{said}; {text}")))
+    }
+
     /// The same, with the command to run next.
     #[must_use]
-    pub fn next(mut self, command: impl Into<String>) -> Failure {
+    pub fn next(mut self, command: impl Into<Command>) -> Failure {
         match &mut self {
             Failure::Said { next, .. } | Failure::Reports { next, .. } => *next = Some(command.into()),
             Failure::PipeClosed => {}
@@ -119,9 +131,9 @@ impl Failure {
 
     /// The same; where something near was probably meant, with that, and `command` for it to run next.
     #[must_use]
-    pub fn near(self, near: Option<&str>, command: &str) -> Failure {
+    pub fn near(self, near: Option<&str>, command: &'static str) -> Failure {
         match near {
-            Some(near) => self.help(format!("did you mean `{near}`?")).next(format!("{command} {}", shell_word(near))),
+            Some(near) => self.help(format!("did you mean `{near}`?")).next(Command::new(command).name(near)),
             None => self,
         }
     }
@@ -149,7 +161,7 @@ pub fn own_up_to_panics() {
 fn confession(panic: &PanicHookInfo<'_>) -> String {
     let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
     let said = panic.payload_as_str().unwrap_or("no message");
-    let said = crate::report::text::visible(said);
+    let said = crate::report::text::escape_unprintable(said);
     format!(
         "playproof: this is a bug in playproof, not in your input\n  it stopped{place}: {said}\n  \
          please report it with the command line and the input (or the smallest part of it that still does this)\n"

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::exit::Failure;
 use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::shell::Command;
 
 /// The name of standard input on the command line.
 pub const STDIN: &str = "-";
@@ -222,6 +223,21 @@ pub fn near(root: &Path, path: &str) -> String {
     }
 }
 
+/// A path as it is written into files, where programs and other people read it: from `root` where it lies below it, and
+/// of other absolute paths the name alone.
+pub fn lasting(root: &Path, path: &str) -> String {
+    let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+    let below =
+        real(Path::new(path)).zip(real(root)).and_then(|(path, root)| Some(path.strip_prefix(root).ok()?.to_owned()));
+    match below {
+        Some(below) => below.to_string_lossy().replace('\\', "/"),
+        None if Path::new(path).is_absolute() => {
+            Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+        }
+        None => path.to_owned(),
+    }
+}
+
 /// Where a path leads, without links and detours, to compare it with others: never to be shown. None where nothing is.
 pub fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
@@ -291,10 +307,10 @@ pub fn unreadable(name: &str, error: &io::Error) -> Failure {
 }
 
 fn cut_short(failure: Failure, name: &str) -> Failure {
-    let program = if name.ends_with(".zst") { "zstd" } else { "gzip" };
+    let program = if name.ends_with(".zst") { "zstd -t" } else { "gzip -t" };
     failure
         .help("it seems to be compressed and cut short or damaged: is it still being written?")
-        .next(format!("{program} -t {}", crate::report::text::shell_word(name)))
+        .next(Command::new(program).path(name))
 }
 
 fn a_directory(path: &str) -> Failure {
@@ -305,7 +321,7 @@ fn as_text(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Failure> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source::whole(name, text)),
         Err(error) => {
-            let encoding = super::kinds::utf_16(error.as_bytes());
+            let encoding = super::kinds::encoding(error.as_bytes());
             let said =
                 encoding.map_or_else(|| "this is not UTF-8 text".to_owned(), |name| format!("this is {name} text"));
             let at = error.utf8_error().valid_up_to();

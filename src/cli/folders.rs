@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::exit::Failure;
 use super::files::{from_here, reason, unreadable};
-use crate::report::text::shell_words;
+use crate::shell::Command;
 
 /// Deeper folders are not looked into: a link may lead back up.
 const MOST_DEEP: usize = 8;
@@ -41,7 +41,7 @@ pub fn other_ending(path: &Path) -> Failure {
     let said = Failure::said(format!("`{here}` would not be read: files here end in `.yaml`"));
     match has_file(&path.with_extension("yaml")) {
         true => said.help(format!("`{meant}` is there too: remove one of them")),
-        false => said.help("give it that ending").next(format!("mv {}", shell_words(&[here, meant]))),
+        false => said.help("give it that ending").next(Command::new("mv").paths([here, meant])),
     }
 }
 

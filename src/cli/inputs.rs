@@ -64,7 +64,7 @@ pub enum Shape {
 /// A path that cannot be read.
 pub fn shape(path: &str) -> Result<Shape, Failure> {
     let (start, _) = opened(path, &files::display_name(path))?;
-    Ok(match start.trim_ascii().is_empty() {
+    Ok(match without_mark(&start).trim_ascii().is_empty() {
         true => Shape::Empty,
         false if import::detect(&start).is_some() || own::is_ours(&start) => Shape::Known,
         false => Shape::Foreign,
@@ -135,9 +135,8 @@ pub fn foreign(path: &str, mapping: Option<&Mapping>, skip_invalid: bool) -> Res
     let (start, rest) = opened(path, &name)?;
     kinds::expect(Kind::Recording, &name, &start)?;
     kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
-    if start.is_empty() {
-        let said = Failure::source(&name, "empty_input", "it is empty");
-        return Err(said.help("was it written to the end?").next("playproof help import"));
+    if without_mark(&start).is_empty() {
+        return Err(super::reading::empty(&name).next("playproof help import"));
     }
     match format(&start, mapping) {
         None => Ok(None),
@@ -166,11 +165,16 @@ fn imported(how: How<'_>, bytes: &[u8], name: &str) -> Result<Imported, Failure>
     })
 }
 
+fn without_mark(start: &[u8]) -> &[u8] {
+    start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start)
+}
+
 fn opened(path: &str, name: &str) -> Result<(Vec<u8>, Box<dyn Read + Send>), Failure> {
     let unreadable = |error: std::io::Error| files::unreadable(name, &error);
     let mut source = decode(files::open(path)?).map_err(unreadable)?;
     let mut start = Vec::new();
     source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
+    kinds::refuse_encoding(name, &start)?;
     Ok((start, source))
 }
 

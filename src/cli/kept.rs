@@ -7,7 +7,7 @@ use super::reading::each_call;
 use super::workspace::{Used, Workspace};
 use crate::diagnostic::{Diagnostic, Report, did_you_mean};
 use crate::feedback::{self, Feedback, Kept};
-use crate::report::text::shell_word;
+use crate::shell::Command;
 use crate::trace::assemble::AssembleOptions;
 use crate::trace::model::RecordedCall;
 use crate::trace::redact::RedactionRules;
@@ -21,7 +21,7 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
     let is_there = |named: &String| super::folders::has_file(&workspace.feedback_path(named, "yaml"));
     let Some(named) = named.filter(is_there) else { return Err(unknown(workspace, id)) };
     let (id, path) = (&*named, workspace.feedback_path(&named, "yaml"));
-    let mend = |failure: Failure| failure.next(format!("git log --oneline -- {}", shell_word(&workspace.here(&path))));
+    let mend = |failure: Failure| failure.next(Command::new("git log --oneline --").path(&workspace.here(&path)));
     let source = workspace.read(&path)?;
     let (feedback, places) = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
     let slice = workspace.feedback_path(id, "jsonl");
@@ -62,7 +62,8 @@ pub fn playbook(workspace: &Workspace, kept: &Kept) -> Result<Used, Failure> {
 /// # Errors
 /// A file that is written so that it cannot be edited without a hand.
 pub fn edited(kept: &Kept, new: &Feedback) -> Result<String, Failure> {
-    kept.edited(new).map_err(|report| Failure::from(report).next(format!("playproof feedback show {}", kept.id)))
+    kept.edited(new)
+        .map_err(|report| Failure::from(report).next(Command::new("playproof feedback show").name(&kept.id)))
 }
 
 /// Every call of a slice, in the order of their lines.

@@ -3,7 +3,7 @@
 
 use super::exit::Failure;
 use super::files::STDIN_NAME;
-use crate::report::text::shell_word;
+use crate::shell::Command;
 use crate::trace::import;
 use crate::trace::read::looks_like_a_trace;
 
@@ -59,19 +59,19 @@ impl Kind {
     }
 
     /// The command that takes such a file.
-    fn command(self, path: &str) -> String {
-        let path = shell_word(if path == STDIN_NAME { "FILE" } else { path });
+    fn command(self, path: &str) -> Command {
+        let path = if path == STDIN_NAME { "FILE" } else { path };
         match self {
-            Kind::Playbook => format!("playproof lint {path}"),
-            Kind::Fixture | Kind::Trace | Kind::Recording => format!("playproof replay {path}"),
-            Kind::Mapping => format!("playproof replay RECORDING --map {path}"),
-            Kind::ToolFacts => format!("playproof replay TRACE --tools {path}"),
-            Kind::Project | Kind::Golden => "playproof check".to_owned(),
-            Kind::Mutants => "playproof mutate".to_owned(),
-            Kind::Proposal => "playproof propose check".to_owned(),
-            Kind::History => "playproof history".to_owned(),
-            Kind::Feedback => "playproof feedback list".to_owned(),
-            Kind::Lock => "playproof approve --reason '...'".to_owned(),
+            Kind::Playbook => Command::new("playproof lint").path(path),
+            Kind::Fixture | Kind::Trace | Kind::Recording => Command::new("playproof replay").path(path),
+            Kind::Mapping => Command::new("playproof replay RECORDING").flag("--map", path),
+            Kind::ToolFacts => Command::new("playproof replay TRACE").flag("--tools", path),
+            Kind::Project | Kind::Golden => "playproof check".into(),
+            Kind::Mutants => "playproof mutate".into(),
+            Kind::Proposal => "playproof propose check".into(),
+            Kind::History => "playproof history".into(),
+            Kind::Feedback => "playproof feedback list".into(),
+            Kind::Lock => "playproof approve --reason '...'".into(),
         }
     }
 }
@@ -130,23 +130,32 @@ pub fn expect(wanted: Kind, path: &str, start: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what is no line of JSON for a reason that its beginning shows: text of another encoding, or one document
-/// over many lines.
+/// Refuses text of another encoding.
+///
+/// # Errors
+/// What it is, and the command that converts it.
+pub fn refuse_encoding(path: &str, start: &[u8]) -> Result<(), Failure> {
+    let Some(encoding) = encoding(start) else { return Ok(()) };
+    let file = if path == STDIN_NAME { "FILE.json" } else { path };
+    let mut unpacked = [(".gz", "gzip -dc"), (".zst", "zstd -dc")].into_iter();
+    let unpacked = unpacked.find_map(|(ending, unpack)| Some((file.strip_suffix(ending)?, unpack)));
+    let iconv = Command::new("iconv").flag("-f", encoding).and("-t UTF-8");
+    let (name, convert) = match unpacked {
+        Some((name, unpack)) => (name, Command::new(unpack).path(file).then("|", &iconv)),
+        None => (file, iconv.path(file)),
+    };
+    Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
+        .help("no byte of it is lost by converting it")
+        .next(convert.into_file(&format!("{name}.utf8"))))
+}
+
+/// Refuses what is no line of JSON for a reason that its beginning shows: one document over many lines.
 ///
 /// # Errors
 /// What it is, and the command that converts it.
 pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
     // What was piped has no name that a command could take.
     let file = if path == STDIN_NAME { "FILE.json" } else { path };
-    if let Some(encoding) = utf_16(start) {
-        return Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
-            .help("no byte of it is lost by converting it")
-            .next(format!(
-                "iconv -f {encoding} -t UTF-8 {} > {}",
-                shell_word(file),
-                shell_word(&format!("{file}.utf8"))
-            )));
-    }
     if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
         return Ok(());
     }
@@ -159,24 +168,27 @@ pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<()
         let drafted = if path == STDIN_NAME {
             failure.next("playproof schema mapping")
         } else {
-            failure.next(format!("playproof init --from {}", shell_word(path)))
+            failure.next(Command::new("playproof init").flag("--from", path))
         };
         return Err(drafted.help(format!("{how}; `playproof init --from` drafts one")));
     }
-    let each = if is_array { "'.[]'" } else { "." };
+    let each = if is_array { "jq -c '.[]'" } else { "jq -c ." };
     let target = match (file.strip_suffix(".json"), file.strip_suffix(".jsonl").unwrap_or(file)) {
         (Some(stem), _) => format!("{stem}.jsonl"),
         (None, stem) => format!("{stem}.lines.jsonl"),
     };
     Err(failure
         .help("`jq -c` writes each object in one line; a mapping (`--map`) with `records` reads it as it is")
-        .next(format!("jq -c {each} {} > {}", shell_word(file), shell_word(&target))))
+        .next(Command::new(each).path(file).into_file(&target)))
 }
 
-/// The name of a two-byte encoding, as `iconv` knows it.
-pub fn utf_16(start: &[u8]) -> Option<&'static str> {
+/// The name of an encoding of two or four bytes, as `iconv` knows it.
+pub fn encoding(start: &[u8]) -> Option<&'static str> {
     match start {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [b'{' | b'[', 0, 0, 0, ..] => Some("UTF-32LE"),
+        [0, 0, 0, b'{' | b'[', ..] => Some("UTF-32BE"),
         [b'{' | b'[', 0, _, 0, ..] => Some("UTF-16LE"),
         [0, b'{' | b'[', 0, _, ..] => Some("UTF-16BE"),
         _ => None,
@@ -278,7 +290,7 @@ mod tests {
     #[test]
     fn rows_of_our_own_in_too_many_lines_are_put_into_one_each_and_others_are_mapped() {
         let next_of = |name: &str, start: &str| match refuse_unreadable(name, start.as_bytes(), false) {
-            Err(Failure::Reports { next, .. }) => next.unwrap_or_default(),
+            Err(Failure::Reports { next: Some(next), .. }) => next.to_string(),
             _ => String::new(),
         };
         let next = |start: &str| next_of("x.json", start);

@@ -9,7 +9,7 @@ use super::exit::Failure;
 use super::output::Output;
 use super::project::{self, Project};
 use super::{files, folders, workspace};
-use crate::report::text::shell_word;
+use crate::shell::Command;
 
 /// How much of a file tells what it is.
 const LOOKED_AT: u64 = 64 << 10;
@@ -77,7 +77,10 @@ pub fn refuse_others(output: &str, what: &str, is_ours: impl Fn(&[u8]) -> bool) 
         Some(beginning) if !beginning.is_empty() && !is_ours(&beginning) => Err(Failure::said(format!(
             "`{output}` is there already, and is no {what}: it would be overwritten"
         ))
-        .help(format!("nothing was written; name another file, or remove this one: `rm {}`", shell_word(output)))),
+        .help(format!(
+            "nothing was written; name another file, or remove this one: `{}`",
+            Command::new("rm").path(output)
+        ))),
         _ => Ok(()),
     }
 }

@@ -7,6 +7,7 @@ use super::workspace::Workspace;
 use super::{files, folders};
 use crate::check::{CaseResult, GoldenState, Id};
 use crate::golden::{Class, GoldenFile, Reason};
+use crate::shell::Command;
 
 /// Leaves what the runs show beside the goldens, for review: a pending golden for each run that could be accepted, and
 /// none for the others. Gives the number of those that wait.
@@ -98,7 +99,7 @@ fn refuse_changed(workspace: &Workspace, result: &CaseResult) -> Result<(), Fail
     }
     Err(Failure::said(format!("the golden of `{}` has changed since this was compared with it", result.id))
         .help("nothing was accepted")
-        .next(format!("playproof check {}", result.id)))
+        .next(Command::new("playproof check").name(&result.id.to_string())))
 }
 
 fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
@@ -106,7 +107,7 @@ fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
         let said = format!("`{}` cannot be accepted: it contradicts what its fixture is meant to show", result.id);
         return Err(Failure::said(said)
             .help(format!("{first}; mend the playbook, or what the fixture expects"))
-            .next(format!("playproof check {}", result.id)));
+            .next(Command::new("playproof check").name(&result.id.to_string())));
     }
     if let GoldenState::Unreadable(report) = &result.golden {
         return Err(Failure::from(report.clone()));
@@ -121,8 +122,8 @@ fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
         _ => format!("{count} of them"),
     };
     let next = match results {
-        [one] => format!("playproof accept {} --reason '...'", one.id),
-        _ => "playproof accept --reason '...'".to_owned(),
+        [one] => Command::new("playproof accept").name(&one.id.to_string()).and("--reason '...'"),
+        _ => "playproof accept --reason '...'".into(),
     };
     Failure::said(format!("{class} in {which}: this is not accepted without a reason"))
         .help("the reason is kept in the golden, for whoever reads it next")

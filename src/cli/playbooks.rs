@@ -19,7 +19,8 @@ use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::playbook::model::Tools;
 use crate::playbook::tools::{self, ToolsFile};
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
-use crate::report::text::{counted, shell_word, visible};
+use crate::report::text::{counted, escape_unprintable};
+use crate::shell::Command;
 use crate::yaml::GUESSED;
 
 /// Where the project's own playbooks lie, below its root.
@@ -176,8 +177,7 @@ pub fn load(name: &str) -> Result<Loaded, Failure> {
 /// # Errors
 /// Everything that is wrong in it.
 pub fn loaded(source: Arc<Source>, argument: &str) -> Result<Loaded, Failure> {
-    let lint = || format!("playproof lint {}", shell_word(argument));
-    parse(source).map_err(|report| Failure::from(report).next(lint()))
+    parse(source).map_err(|report| Failure::from(report).next(Command::new("playproof lint").path(argument)))
 }
 
 /// The tool facts of the command line, else of the project; none at all where neither names any.
@@ -197,7 +197,7 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
     if guessed > 0 {
         let rows = guessed + tools.rows().len();
         let (are, they) = if guessed == 1 { ("is a guess", "it declares") } else { ("are guesses", "they declare") };
-        to_stderr(&visible(&format!(
+        to_stderr(&escape_unprintable(&format!(
             "note: {guessed} of {} in {} {are} that nobody confirmed; until the mark `{GUESSED}` is taken away, {they} \
              nothing, and a tool that nothing else declares counts as a write that must not be repeated",
             counted(rows as u64, "row", "rows"),

@@ -10,7 +10,7 @@ use super::files;
 use super::merged::refuse_halves;
 use super::output::to_stderr;
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::report::text::visible;
+use crate::text::escape_unprintable;
 use crate::trace::redact::{BadRule, RedactionRules};
 use crate::yaml::{self, Cursor};
 
@@ -148,7 +148,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
         });
         let named: Vec<(Cursor<'_>, Named)> = named.collect();
         for (cursor, Named { path, place }) in &named {
-            if visible(path) != *path {
+            if escape_unprintable(path) != *path {
                 let said = "a path with characters that cannot be seen";
                 cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), ""));
             }

@@ -70,7 +70,7 @@ pub fn without_skipping(failure: Failure) -> Failure {
     for help in reports.iter_mut().flat_map(|report| &mut report.diagnostics).filter_map(|said| said.help.as_mut()) {
         *help = help.replace(OR_SKIP, "");
     }
-    Failure::Reports { reports, next: next.filter(|next| !next.contains("--skip-invalid")) }
+    Failure::Reports { reports, next: next.filter(|next| !next.to_string().contains("--skip-invalid")) }
 }
 
 /// Gives every call of `input` to `each`, in the order in which they close.
@@ -94,7 +94,12 @@ pub fn each_call(
     }
     let (ledger, _) = assembler.finish(&mut closed);
     closed.drain(..).for_each(&mut each);
-    Ok(ledger)
+    if ledger.lines == 0 { Err(empty(&input.name).next("playproof schema trace")) } else { Ok(ledger) }
+}
+
+/// That the input that people call `name` holds nothing at all.
+pub fn empty(name: &str) -> Failure {
+    Failure::source(name, "empty_input", "it is empty").help("was it written to the end?")
 }
 
 /// Refuses the input that people call `name` where more of its lines were skipped than `allowed`, or than were read: what
@@ -122,7 +127,7 @@ impl Reading {
     pub fn account_for(&self, name: &str, ledger: &InputLedger) -> Result<(), Failure> {
         if ledger.skipped > 0 {
             let lines = text::counted(ledger.skipped, "line", "lines");
-            to_stderr(&format!("{}: {lines} skipped\n", text::visible(name)));
+            to_stderr(&format!("{}: {lines} skipped\n", text::escape_unprintable(name)));
         }
         refuse_mostly_skipped(name, ledger.skipped, ledger.lines - ledger.blank - ledger.skipped, self.allow_skipped)
     }

@@ -8,6 +8,7 @@ use super::exit::Failure;
 use super::files;
 use super::flags::Flags;
 use super::playbooks::{self, Meant};
+use crate::shell::Command;
 
 /// What stands for a file of which nobody knows the name.
 const FILE: &str = "FILE";
@@ -20,7 +21,7 @@ const FILE: &str = "FILE";
 pub fn refuse_inputs(
     inputs: &[String],
     flags: &Flags,
-    again: impl Fn(&[&str], &Flags) -> String,
+    again: impl Fn(&[&str], &Flags) -> Command,
 ) -> Result<(), Failure> {
     refuse(inputs, "what is in it would count twice", |input| Ok(file(input)), |once| again(once, flags))?;
     let wanted = flags.of_stdin() + inputs.iter().filter(|input| *input == files::STDIN).count();
@@ -40,7 +41,7 @@ pub fn refuse_inputs(
 ///
 /// # Errors
 /// There is one; a name that nothing answers to, and what is wrong with the project.
-pub fn refuse_playbooks(named: &[String], again: impl Fn(&[&str]) -> String) -> Result<(), Failure> {
+pub fn refuse_playbooks(named: &[String], again: impl Fn(&[&str]) -> Command) -> Result<(), Failure> {
     if named.len() < 2 {
         return Ok(());
     }
@@ -55,7 +56,7 @@ fn refuse(
     named: &[String],
     why: &str,
     file_of: impl Fn(&String) -> Result<Option<PathBuf>, Failure>,
-    again: impl Fn(&[&str]) -> String,
+    again: impl Fn(&[&str]) -> Command,
 ) -> Result<(), Failure> {
     let mut first: BTreeMap<PathBuf, &str> = BTreeMap::new();
     let (mut once, mut twice) = (Vec::new(), None);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::checking::Checked;
 use super::exit::Failure;
-use super::output::{Output, to_stderr};
+use super::output::{Output, to_runner, to_stderr};
 use super::workspace::Workspace;
 use super::{files, outputs, project};
 use crate::check::{CheckReport, row_places};
@@ -15,6 +15,7 @@ use crate::report::check::{
     Directions, Level, NOT_CHECKED, Problem, Shown, Spot, annotations, comment, is_report, json, junit, sarif,
 };
 use crate::report::style::Palette;
+use crate::shell::Command;
 
 /// The kinds of reports.
 const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
@@ -92,7 +93,7 @@ pub fn write(
     reports: &[ReportTo],
     shown: &Shown<'_>,
     directions: &Directions,
-    next: Option<&str>,
+    next: Option<&Command>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     for report in reports {
@@ -111,22 +112,22 @@ pub fn write(
 /// Says in every report that nothing was checked, and why: what an earlier run left there is not what is so now.
 pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let next = match failure {
-        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.as_deref().unwrap_or("playproof check"),
+        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.clone().unwrap_or("playproof check".into()),
         Failure::PipeClosed => return,
     };
-    let directions = Directions { in_the_way: in_the_way(failure, next), ..Directions::default() };
+    let directions = Directions { in_the_way: in_the_way(failure, &next), ..Directions::default() };
     let (report, causes) = (CheckReport::default(), BTreeMap::new());
     let palette = Palette::new(false);
     let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
-    let written = write(reports, &shown, &directions, Some(next), &mut Output::default())
-        .and_then(|()| tell_github(&shown, &directions, Some(next)));
+    let written = write(reports, &shown, &directions, Some(&next), &mut Output::default())
+        .and_then(|()| tell_github(&shown, &directions, Some(&next)));
     if let Err(Failure::Said { message, .. }) = written {
         to_stderr(&format!("playproof: {message}\n"));
     }
 }
 
 /// One problem a file, or one of the whole project.
-fn in_the_way(failure: &Failure, next: &str) -> Vec<Problem> {
+fn in_the_way(failure: &Failure, next: &Command) -> Vec<Problem> {
     let problem = |spot: Spot, message: &str, help: &str| Problem {
         rule: NOT_CHECKED,
         level: Level::Error,
@@ -134,7 +135,7 @@ fn in_the_way(failure: &Failure, next: &str) -> Vec<Problem> {
         message: message.to_owned(),
         spot,
         body: format!("{message}\n{help}"),
-        command: next.to_owned(),
+        command: next.clone(),
     };
     match failure {
         Failure::PipeClosed => Vec::new(),
@@ -160,11 +161,11 @@ fn in_the_way(failure: &Failure, next: &str) -> Vec<Problem> {
 /// # Errors
 /// A summary that cannot be written.
 #[expect(clippy::disallowed_methods, reason = "GitHub's runner speaks through the environment")]
-pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> Result<(), Failure> {
+pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> Result<(), Failure> {
     if std::env::var("GITHUB_ACTIONS").as_deref() != Ok("true") {
         return Ok(());
     }
-    to_stderr(&annotations(shown, directions));
+    to_runner(&annotations(shown, directions));
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
     let page = comment(shown, directions, next);
     // The steps of a job share the file: it is added to, not replaced.
@@ -180,7 +181,8 @@ pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
     for result in checked.report.failing() {
         let (id, fixture) = (result.id.to_string(), workspace.fixture_name(&result.id.fixture));
         let playbook = workspace.playbook_name(&result.id.playbook);
-        directions.replays.insert(id.clone(), format!("playproof replay {fixture} --playbook {playbook}"));
+        let replay = Command::new("playproof replay").path(&fixture).flag("--playbook", &playbook);
+        directions.replays.insert(id.clone(), replay);
         directions.fixtures.insert(id, fixture);
     }
     for rows in &checked.report.rows {

@@ -1,13 +1,14 @@
 //! From arguments to an exit code: parses, dispatches to a command, and says what went wrong.
 
+use std::error::Error as _;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::FromArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextValue, ErrorKind};
 
-use super::args::{Cli, Command};
+use super::args::{Cli, Command as Asked};
 use super::command::{
     accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
     mine, mutate, propose, reject, replay, review, schema, tools,
@@ -20,8 +21,10 @@ use super::project;
 use super::terminal::{ColorChoice, Stream, Terminal};
 use super::workspace;
 use crate::diagnostic::{Report, Source};
+use crate::report::diagnostic;
 use crate::report::style::Palette;
-use crate::report::{diagnostic, text};
+use crate::shell::Command;
+use crate::text::escape_unprintable;
 
 /// Runs the program with `args` (its own name first) and gives its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -32,7 +35,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return usage(&error, &help_for(&args), &terminal).into(),
     };
-    let mut output = Output::default();
+    let mut output = Output::new(terminal.out.colour);
     let ended = begin(&parsed, &args).and_then(|()| dispatch(parsed.command, &terminal, &mut output));
     match ended {
         Ok(exit) => exit.into(),
@@ -42,7 +45,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                 to_stderr(&format!(
                     "  {} {}\n",
                     Palette::new(terminal.err.colour).strong("note:"),
-                    text::visible(&done)
+                    escape_unprintable(&done)
                 ));
             }
             exit.into()
@@ -54,13 +57,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// command was killed in is finished.
 fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
     let again = || {
-        let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
-        format!("playproof --allow-outside {}", text::shell_words(&words))
+        let words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
+        words.fold(Command::new("playproof --allow-outside"), |command, word| command.name(&word))
     };
     match &cli.command {
-        Command::Schema(_) | Command::Completions(_) | Command::Help(_) => Ok(()),
-        Command::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
-        Command::Check(args) => {
+        Asked::Schema(_) | Asked::Completions(_) | Asked::Help(_) => Ok(()),
+        Asked::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
+        Asked::Check(args) => {
             workspace::begin_here(cli.allow_outside, again).inspect_err(|failure| args.say_unchecked(failure))
         }
         _ => workspace::begin_here(cli.allow_outside, again),
@@ -92,47 +95,48 @@ fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }
 
-fn dispatch(command: Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match command {
-        Command::Init(args) => init::run(&args, terminal, output),
-        Command::Replay(args) => replay::run(&args, terminal, output),
-        Command::Explain(args) => explain::run(&args, terminal, output),
-        Command::Lint(args) => lint::run(&args, terminal, output),
-        Command::Check(args) => check::run(&args, terminal, output),
-        Command::Review(args) => review::run(&args, terminal, output),
-        Command::Accept(args) => accept::run(&args, terminal, output),
-        Command::Reject(args) => reject::run(&args, output),
-        Command::Diff(args) => diff::run(&args, terminal, output),
-        Command::Approve(args) => approve::run(&args, terminal, output),
-        Command::History(args) => history::run(&args, terminal, output),
-        Command::Coverage(args) => coverage::run(&args, terminal, output),
-        Command::Mutate(args) => mutate::run(&args, terminal, output),
-        Command::Impact(args) => impact::run(&args, terminal, output),
-        Command::Mine(args) => mine::run(&args, terminal, output),
-        Command::Feedback(args) => feedback::run(&args, terminal, output),
-        Command::Propose(args) => propose::run(&args, terminal, output),
-        Command::Import(args) => import::run(&args, terminal, output),
-        Command::Tools(args) => tools::run(&args, output),
-        Command::Schema(args) => schema::run(&args, output),
-        Command::Completions(args) => completions::run(&args, output),
-        Command::Help(args) => help::run(&args, terminal, output),
+        Asked::Init(args) => init::run(&args, terminal, output),
+        Asked::Replay(args) => replay::run(&args, terminal, output),
+        Asked::Explain(args) => explain::run(&args, terminal, output),
+        Asked::Lint(args) => lint::run(&args, terminal, output),
+        Asked::Check(args) => check::run(&args, terminal, output),
+        Asked::Review(args) => review::run(&args, terminal, output),
+        Asked::Accept(args) => accept::run(&args, terminal, output),
+        Asked::Reject(args) => reject::run(&args, output),
+        Asked::Diff(args) => diff::run(&args, terminal, output),
+        Asked::Approve(args) => approve::run(&args, terminal, output),
+        Asked::History(args) => history::run(&args, terminal, output),
+        Asked::Coverage(args) => coverage::run(&args, terminal, output),
+        Asked::Mutate(args) => mutate::run(&args, terminal, output),
+        Asked::Impact(args) => impact::run(&args, terminal, output),
+        Asked::Mine(args) => mine::run(&args, terminal, output),
+        Asked::Feedback(args) => feedback::run(&args, terminal, output),
+        Asked::Propose(args) => propose::run(&args, terminal, output),
+        Asked::Import(args) => import::run(&args, terminal, output),
+        Asked::Tools(args) => tools::run(&args, output),
+        Asked::Schema(args) => schema::run(&args, output),
+        Asked::Completions(args) => completions::run(&args, output),
+        Asked::Help(args) => help::run(&args, terminal, output),
     }
 }
 
 /// The help of the command that was typed.
-fn help_for(args: &[OsString]) -> String {
+fn help_for(args: &[OsString]) -> Command {
     let definition = definition(0);
     let is_command = |arg: &&OsString| definition.get_subcommands().any(|one| *arg == one.get_name());
     let command = args.iter().skip(1).find(is_command).map(|arg| arg.to_string_lossy());
-    format!("playproof help {}", command.unwrap_or_default()).trim_end().to_owned()
+    Command::new("playproof help").names(command)
 }
 
 /// Help and version are results; everything else that clap says is wrong usage.
-fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
+fn usage(error: &clap::Error, help: &Command, terminal: &Terminal) -> Exit {
     let is_result = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let stream = if is_result { terminal.out } else { terminal.err };
     let page = error.render();
     let page = if stream.colour { page.ansi().to_string() } else { page.to_string() };
+    let page = typed(error).fold(page, |page, typed| page.replace(&*typed, &escape_unprintable(&typed)));
     if !is_result {
         // What clap says last names no command that could be typed.
         let said = page.rsplit_once("\n\nFor more information").map_or(page.trim_end(), |(said, _)| said);
@@ -140,10 +144,20 @@ fn usage(error: &clap::Error, help: &str, terminal: &Terminal) -> Exit {
         say_next(help, Palette::new(stream.colour));
         return Exit::Unusable;
     }
-    match Output::default().page(&page) {
+    match Output::new(stream.colour).page(&page) {
         Ok(()) => Exit::Clean,
-        Err(failure) => fail(&failure, "playproof help", terminal.err),
+        Err(failure) => fail(&failure, &"playproof help".into(), terminal.err),
     }
+}
+
+/// What was typed, or made of that, in an error of clap's.
+fn typed(error: &clap::Error) -> impl Iterator<Item = String> {
+    let texts = |(_, value): (_, &ContextValue)| match value {
+        ContextValue::String(text) => vec![text.clone()],
+        ContextValue::Strings(texts) => texts.clone(),
+        _ => Vec::new(),
+    };
+    error.context().flat_map(texts).chain(error.source().map(ToString::to_string))
 }
 
 /// `--color`, read by hand because usage errors come before the arguments are parsed.
@@ -159,23 +173,23 @@ fn colour_asked_for(args: &[OsString]) -> ColorChoice {
 }
 
 /// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
-pub fn fail(failure: &Failure, fallback: &str, stream: Stream) -> Exit {
+pub fn fail(failure: &Failure, fallback: &Command, stream: Stream) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
         Failure::PipeClosed => {}
         Failure::Said { message, help, next } => {
-            to_stderr(&format!("{} {}\n", palette.bad("error:"), text::visible(message)));
+            to_stderr(&format!("{} {}\n", palette.bad("error:"), escape_unprintable(message)));
             if let Some(help) = help {
-                to_stderr(&format!("  {} {}\n", palette.strong("help:"), text::visible(help)));
+                to_stderr(&format!("  {} {}\n", palette.strong("help:"), escape_unprintable(help)));
             }
-            say_next(next.as_deref().unwrap_or(fallback), palette);
+            say_next(next.as_ref().unwrap_or(fallback), palette);
         }
         Failure::Reports { reports, next } => {
             for report in reports {
                 to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
             }
             to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
-            say_next(next.as_deref().unwrap_or(fallback), palette);
+            say_next(next.as_ref().unwrap_or(fallback), palette);
         }
     }
     failure.exit()
@@ -191,8 +205,8 @@ fn from_here(report: &Report) -> Report {
     Report { source, diagnostics: report.diagnostics.clone() }
 }
 
-fn say_next(next: &str, palette: Palette) {
-    to_stderr(&format!("  {} {}\n", palette.strong("next:"), text::visible(next)));
+fn say_next(next: &Command, palette: Palette) {
+    to_stderr(&format!("  {} {}\n", palette.strong("next:"), next));
 }
 
 impl From<std::io::Error> for Failure {

@@ -13,13 +13,14 @@ use super::flags::Flags;
 use super::kinds::{self, Kind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
-use super::reading::Reading;
+use super::reading::{self, Reading};
 use super::terminal::{Terminal, cores};
 use super::{files, folders, inputs, repeated};
 use crate::diagnostic::Report;
 use crate::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
 use crate::report::overview::{self, InputNote};
 use crate::report::{diagnostic, text};
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::trace::origin::Sources;
 use crate::trace::trouble::{FOREIGN_LINE, OR_SKIP};
@@ -27,8 +28,10 @@ use crate::upstream::BeyondTape;
 
 /// What is read, and how.
 pub struct Stream<'a> {
-    /// The command, with what must stand before its inputs, for the commands that it suggests.
-    pub command: &'a str,
+    /// The command alone.
+    pub name: &'static str,
+    /// It with what must stand before its inputs, for the commands that it suggests.
+    pub command: Command,
     /// The flags that it was given and that those keep.
     pub flags: Flags,
     /// Paths; `-` is standard input.
@@ -123,8 +126,8 @@ impl Stream<'_> {
             None => Ok(()),
             Some(path) => {
                 kinds::expect(Kind::Trace, path, files::read_small(path)?.text.as_bytes())?;
-                let said = format!("`{path}` is named as fixtures are, and `{}` reads traces", self.name());
-                Err(Failure::said(said).next(format!("playproof replay {}", text::shell_word(path))))
+                let said = format!("`{path}` is named as fixtures are, and `{}` reads traces", self.name);
+                Err(Failure::said(said).next(Command::new("playproof replay").path(path)))
             }
         }
     }
@@ -149,16 +152,14 @@ impl Stream<'_> {
     }
 
     /// What to run after an input that cannot be used.
-    fn next_after(&self, report: &Report) -> Option<String> {
+    fn next_after(&self, report: &Report) -> Option<Command> {
         let first = report.diagnostics.first()?;
         match first.id {
-            FOREIGN_LINE => Some("playproof schema mapping".to_owned()),
+            FOREIGN_LINE => Some("playproof schema mapping".into()),
             "directory" => {
                 let folder = report.source.name.trim_end_matches('/');
                 let ending = self.ending_in(folder).unwrap_or("jsonl");
-                let flags = self.flags.after::<&str>(&[]);
-                let flags = if flags.is_empty() { flags } else { format!(" {flags}") };
-                Some(format!("playproof {} {}/*.{ending}{flags}", self.command, text::shell_word(folder)))
+                Some(self.flags.after(self.command.clone().files_in(folder, ending)))
             }
             // The report itself says whether it helps to pass over lines.
             _ if self.reading.skip_invalid => None,
@@ -172,7 +173,7 @@ impl Stream<'_> {
     fn ending_in(&self, folder: &str) -> Option<&'static str> {
         let names = folders::names_in(Path::new(folder));
         let traces = ["jsonl", "json", "jsonl.gz", "json.gz", "jsonl.zst", "json.zst"].into_iter();
-        let fixtures = ["yaml", "yml"].into_iter().filter(|_| self.name() == "replay");
+        let fixtures = ["yaml", "yml"].into_iter().filter(|_| self.name == "replay");
         traces.chain(fixtures).find(|ending| names.iter().any(|name| name.ends_with(&format!(".{ending}"))))
     }
 
@@ -190,9 +191,11 @@ impl Stream<'_> {
         let refused = |said: String| Failure::source(&account.name, "empty_input", said).next("playproof schema trace");
         match (ledger.lines, ledger.results) {
             (0, _) => {
-                let failure = refused("it is empty".to_owned())
-                    .help(format!("was it written to the end?{}", flag.trim_start_matches(';')));
-                if flag.is_empty() { failure } else { failure.next(self.again("--allow-empty")) }
+                let failure = reading::empty(&account.name);
+                match flag.strip_prefix("; ") {
+                    None => failure.next("playproof schema trace"),
+                    Some(flag) => failure.and_help(flag).next(self.again("--allow-empty")),
+                }
             }
             (lines, 0) => {
                 let odd = overview::unfamiliar(&account.firsts).into_iter().map(|said| format!("; {said}"));
@@ -221,19 +224,14 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// The command alone, without what it needs.
-    fn name(&self) -> &str {
-        self.command.split(' ').next().unwrap_or_default()
-    }
-
     /// The same command with one flag more.
-    fn again(&self, flag: &str) -> String {
-        format!("{} {flag}", self.of(self.inputs, &self.flags))
+    fn again(&self, flag: &'static str) -> Command {
+        self.of(self.inputs, &self.flags).and(flag)
     }
 
     /// The same command with these inputs and flags.
-    fn of<S: AsRef<str>>(&self, inputs: &[S], flags: &Flags) -> String {
-        format!("playproof {} {}", self.command, flags.after(inputs))
+    fn of<S: AsRef<str>>(&self, inputs: &[S], flags: &Flags) -> Command {
+        flags.after(self.command.clone().paths(inputs))
     }
 }
 

@@ -3,12 +3,13 @@
 use super::exit::Failure;
 use crate::diagnostic::did_you_mean;
 use crate::playbook::model::Playbook;
+use crate::shell::Command;
 
 /// Refuses what cannot be the name of a verdict; `again` is the command for the name that it is given.
 ///
 /// # Errors
 /// Such a name, with one like it that can be one.
-pub fn refuse_odd(name: &str, again: impl Fn(&str) -> String) -> Result<(), Failure> {
+pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Failure> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with(['.', '-']) {
         return Ok(());
@@ -39,7 +40,7 @@ pub fn refuse_misspelt(
     is_new: bool,
     playbook: &Playbook,
     called: &str,
-    again: impl Fn(&str) -> String,
+    again: impl Fn(&str) -> Command,
 ) -> Result<(), Failure> {
     refuse_odd(expected, &again)?;
     let known = || playbook.verdicts.iter().map(|verdict| &*verdict.name);
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_name_with_blanks_is_refused_with_one_that_can_be_typed() {
-        let again = |near: &str| format!("go {near}");
+        let again = |near: &str| Command::new("go").name(near);
         for (name, next) in [
             ("Rate limited!", "go rate_limited"),
             ("", "go VERDICT"),
@@ -67,7 +68,7 @@ mod tests {
             ("-a", "go a"),
         ] {
             match refuse_odd(name, again) {
-                Err(Failure::Said { next: Some(said), .. }) => assert_eq!(said, next),
+                Err(Failure::Said { next: Some(said), .. }) => assert_eq!(said.to_string(), next),
                 other => panic!("{name}: {other:?}"),
             }
         }

@@ -76,7 +76,7 @@ pub fn load(source: Arc<Source>) -> Result<LoadedTools, Report> {
 fn is_guessed(text: &str, places: &ToolPlaces) -> bool {
     let last = places.facts.iter().map(|(_, span)| span.end).max().unwrap_or(places.name.end);
     let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at);
-    text.get(places.name.start..end).is_some_and(|row| row.lines().any(has_mark))
+    text.get(places.name.end..end).is_some_and(|row| row.lines().any(has_mark))
 }
 
 /// Whether a line has the mark, however people have spaced and spelt it.

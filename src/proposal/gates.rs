@@ -15,6 +15,7 @@ use crate::golden::{Class, RowChange};
 use crate::playbook::lint::silent_rules;
 use crate::playbook::model::Playbook;
 use crate::playbook::{Loaded, fingerprint};
+use crate::shell::Command;
 use crate::sim::Contradiction;
 
 /// What stands where an author has not written yet.
@@ -91,8 +92,10 @@ pub struct Gate {
     pub kind: GateKind,
     /// What is wrong.
     pub message: String,
-    /// What to do, in a line: a command, or what to write and the command after it.
-    pub next: String,
+    /// What to do by hand, where a command alone does not do it.
+    pub help: Option<String>,
+    /// The command to run next, after that.
+    pub next: Command,
     /// Where it is wrong.
     pub report: Option<Report>,
 }
@@ -129,7 +132,7 @@ pub struct Tried<'a> {
 /// All that speaks against accepting it, in the order of the kinds.
 pub fn judge(tried: &Tried<'_>) -> Vec<Gate> {
     let mut gates = Vec::new();
-    let mut say = |kind, message: String, next: String| gates.push(Gate { kind, message, next, report: None });
+    let mut say = |kind, message: String, (help, next)| gates.push(Gate { kind, message, help, next, report: None });
     ground(tried, &mut say);
     evidence(tried, &mut say);
     changes(tried, &mut say);
@@ -140,40 +143,49 @@ pub fn judge(tried: &Tried<'_>) -> Vec<Gate> {
     gates
 }
 
+/// What to do by hand, and the command to run next.
+type Way = (Option<String>, Command);
+
 /// The command that tries it once more.
-pub(super) fn again(tried: &Tried<'_>) -> String {
-    format!("playproof propose check {}", tried.id)
+pub(super) fn again(tried: &Tried<'_>) -> Command {
+    Command::new("playproof propose check").name(tried.id)
+}
+
+/// Something to do by hand before it is tried once more.
+fn by_hand(tried: &Tried<'_>, what: String) -> Way {
+    (Some(what), again(tried))
 }
 
 /// What the proposal stands on.
-fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let now = fingerprint(&tried.before.playbook).to_string();
     let (playbook, base) = (&tried.proposal.playbook.text, &tried.proposal.base.text);
     if now != *base {
         let short = |text: &str| text.chars().take(12).collect::<String>();
         let said =
             format!("`{playbook}` has changed since the proposal was made ({} is now {})", short(base), short(&now));
-        say(GateKind::BaseMoved, said, format!("playproof propose rebase {}", tried.id));
+        say(GateKind::BaseMoved, said, (None, Command::new("playproof propose rebase").name(tried.id)));
     }
     if let Some(first) = tried.unapproved.first() {
         let said = format!("`{playbook}` has rows that nobody approved: `{}`", first.name);
         let more = if tried.unapproved.len() > 1 { " and others" } else { "" };
-        say(GateKind::RowsNotApproved, format!("{said}{more}"), "playproof check".to_owned());
+        say(GateKind::RowsNotApproved, format!("{said}{more}"), (None, "playproof check".into()));
     }
     for (other, row) in tried.shared {
         let said = format!("the proposal `{other}` changes `{row}` too: only one of them can be accepted");
-        say(GateKind::SameRow, said, format!("playproof propose reject {other} --reason '...'"));
+        let reject = Command::new("playproof propose reject").name(other).and("--reason '...'");
+        say(GateKind::SameRow, said, (None, reject));
     }
     for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
         let golden = tried.goldens.get(&diff.id).and_then(Option::as_ref);
         if !is_as_accepted(golden, &diff.body_before) {
             let said = format!("the golden of `{}` is not what `{playbook}` shows as it is", diff.id);
-            say(GateKind::GoldenStale, said, format!("playproof check {}", diff.id));
+            say(GateKind::GoldenStale, said, (None, Command::new("playproof check").name(&diff.id.to_string())));
         }
     }
     for name in tried.taken {
         let said = format!("there is a fixture `{name}` already");
-        let next = format!("rename {}/fixtures/{name}.yaml, then {}", tried.folder, again(tried));
+        let next = by_hand(tried, format!("rename {}/fixtures/{name}.yaml", tried.folder));
         say(GateKind::FixtureTaken, said, next);
     }
 }
@@ -213,7 +225,7 @@ fn speaks(loaded: &Loaded, rule: &str) -> bool {
 }
 
 /// Whether fixtures show what becomes of the failures that a rule caught which is taken away.
-fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let removed = tried.proposal.operations.iter().filter_map(|operation| match &operation.what {
         What::RemoveRule(rule) => Some(&rule.text),
         _ => None,
@@ -221,14 +233,14 @@ fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
     for rule in removed.filter(|rule| speaks(tried.before, rule)) {
         if !tried.diffs.iter().any(|diff| diff.heard(rule)) {
             let said = format!("no fixture shows what becomes of the failures that the rule `{rule}` catches today");
-            let next = format!("write one into {}/fixtures/, then {}", tried.folder, again(tried));
+            let next = by_hand(tried, format!("write one into {}/fixtures/", tried.folder));
             say(GateKind::CatchesNothing, said, next);
         }
     }
 }
 
 /// Whether the proposal's own fixtures show what it is for.
-fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let own = || tried.diffs.iter().filter(|diff| diff.is_new);
     let fixtures = format!("{}/fixtures/", tried.folder);
     let given = given(tried.proposal, &tried.applied.loaded.playbook);
@@ -238,18 +250,18 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
                 true => format!("each fixture of the proposal that gets the verdict `{verdict}` gets it already"),
                 false => format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing"),
             };
-            say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
+            say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
         }
         if !own().any(|diff| !diff.gets(verdict) && !diff.after.iter().all(|call| call.verdicts.is_empty())) {
             let said = format!("no fixture of the proposal fails in a way near to `{verdict}` and does not get it");
-            say(GateKind::NoLookAlike, said, format!("write one into {fixtures}, then {}", again(tried)));
+            say(GateKind::NoLookAlike, said, by_hand(tried, format!("write one into {fixtures}")));
         }
     }
     removals(tried, say);
     let is_shown = tried.diffs.iter().any(|diff| diff.class().is_some()) || is_unseen(tried);
     if given.is_empty() && !is_shown {
         let said = "no fixture shows the change".to_owned();
-        say(GateKind::CatchesNothing, said, format!("write one into {fixtures}, then {}", again(tried)));
+        say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
     }
     for diff in tried.diffs {
         // The verdict is why the rest is another.
@@ -260,19 +272,17 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
         match caught.filter(|_| diff.is_new) {
             Some(verdict) => {
                 let said = format!("the look-alike `{}` gets the verdict `{verdict}`: {expects}", diff.id.fixture);
-                let next = format!("narrow the rule in {}/proposal.yaml, then {}", tried.folder, again(tried));
+                let next = by_hand(tried, format!("narrow the rule in {}/proposal.yaml", tried.folder));
                 say(GateKind::LookAlikeCaught, said, next);
             }
             None => {
                 let said = format!("`{}` would not show what it is meant to show: {expects}", diff.id);
                 let folder = if diff.is_new { format!("{}/fixtures", tried.folder) } else { tried.fixtures.to_owned() };
-                let next = format!(
-                    "change `expect` in {folder}/{}.yaml if this is meant, else {}/proposal.yaml, then {}",
-                    diff.id.fixture,
-                    tried.folder,
-                    again(tried)
+                let help = format!(
+                    "change `expect` in {folder}/{}.yaml if this is meant, else {}/proposal.yaml",
+                    diff.id.fixture, tried.folder
                 );
-                say(GateKind::Contradiction, said, next);
+                say(GateKind::Contradiction, said, by_hand(tried, help));
             }
         }
     }
@@ -289,10 +299,11 @@ fn is_without(contradictions: &[Contradiction], verdict: &str) -> bool {
 }
 
 /// What changes in the project's goldens, against what the proposal names.
-fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
+fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let expected = |id: &Id| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
     let write = |id: &Id, class: Class| {
-        format!("write `{id}: {}` below `expect` in {}/proposal.yaml, if it is meant", class.as_str(), tried.folder)
+        let row = format!("`{id}: {}`", class.as_str());
+        by_hand(tried, format!("write {row} below `expect` in {}/proposal.yaml, if it is meant", tried.folder))
     };
     for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
         let Some(class) = diff.class() else { continue };
@@ -313,7 +324,7 @@ fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
             tried.diffs.iter().any(|diff| !diff.is_new && diff.id.to_string() == id.text && diff.class().is_some());
         if !changes {
             let said = format!("the proposal says that `{}` changes, and it does not", id.text);
-            let next = format!("take it out of {}/proposal.yaml, then {}", tried.folder, again(tried));
+            let next = by_hand(tried, format!("take it out of {}/proposal.yaml", tried.folder));
             say(GateKind::NamedInVain, said, next);
         }
     }
@@ -322,14 +333,14 @@ fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
     });
     if let Some(diff) = weak.filter(|_| tried.proposal.reason.is_none()) {
         let said = format!("a guard is weaker in `{}`, and the proposal does not say why that is right", diff.id);
-        let next = format!("write `reason: ...` into {}/proposal.yaml, then {}", tried.folder, again(tried));
+        let next = by_hand(tried, format!("write `reason: ...` into {}/proposal.yaml", tried.folder));
         say(GateKind::GuardWeakened, said, next);
     }
 }
 
 /// Placeholders of a draft, in verdicts and fixtures.
-fn unwritten(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, String)) {
-    let next = |file: String| format!("write it in {file}, then {}", again(tried));
+fn unwritten(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+    let next = |file: String| by_hand(tried, format!("write it in {file}"));
     if has_placeholder(&tried.proposal.source.text) {
         let file = format!("{}/proposal.yaml", tried.folder);
         say(GateKind::Unwritten, format!("`{file}` has a place that says `{UNWRITTEN}`"), next(file));
@@ -358,9 +369,9 @@ fn has_placeholder(text: &str) -> bool {
 
 fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
     let file = format!("{}/adr.md", tried.folder);
-    let next = format!("write it in {file}, then {}", again(tried));
+    let (help, next) = by_hand(tried, format!("write it in {file}"));
     let mut gate = |message: String, report| {
-        gates.push(Gate { kind: GateKind::AdrIncomplete, message, next: next.clone(), report });
+        gates.push(Gate { kind: GateKind::AdrIncomplete, message, help: help.clone(), next: next.clone(), report });
     };
     let Some(adr) = tried.adr else {
         return gate(format!("there is no decision record: `{file}` is missing"), None);

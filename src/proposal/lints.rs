@@ -6,17 +6,22 @@ use super::gates::{Gate, GateKind, Tried, again};
 use crate::diagnostic::{Diagnostic, Report};
 use crate::playbook::lint::lint;
 use crate::playbook::model::Playbook;
+use crate::shell::Command;
 
 /// A gate for each lint that is new.
 pub(super) fn lints(tried: &Tried<'_>) -> Vec<Gate> {
     let old: Vec<(&str, String)> = lint(tried.before).into_iter().map(|said| (said.id, said.message)).collect();
     let is_old = |said: &Diagnostic| old.iter().any(|(id, message)| *id == said.id && *message == said.message);
     let new = lint(&tried.applied.loaded).into_iter().filter(|said| !is_old(said) && !is_decided(tried, said));
-    let gates = new.map(|said| Gate {
-        kind: GateKind::NewLint,
-        message: format!("lint says something new: {}", said.message),
-        next: way_out(tried, &said).unwrap_or_else(|| format!("playproof help {}", said.id)),
-        report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),
+    let gates = new.map(|said| {
+        let help = way_out(tried, &said);
+        Gate {
+            kind: GateKind::NewLint,
+            message: format!("lint says something new: {}", said.message),
+            next: if help.is_some() { again(tried) } else { Command::new("playproof help").name(said.id) },
+            help,
+            report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),
+        }
     });
     gates.collect()
 }
@@ -48,13 +53,12 @@ fn way_out(tried: &Tried<'_>, said: &Diagnostic) -> Option<String> {
     let gone = |step: &str, name: &str| {
         format!("write `- {step}: {name}` at the end of `operations` in {}/proposal.yaml, if it may go", tried.folder)
     };
-    let step = match said.id {
+    Some(match said.id {
         "shadowed_rule" => gone("remove_rule", rule()?),
         "unreached_verdict" => gone("remove_verdict", verdict()?),
         "shadow_undecided" => {
             format!("write a fixture in which the rule `{}` speaks into {}/fixtures/", rule()?, tried.folder)
         }
         _ => return None,
-    };
-    Some(format!("{step}, then {}", again(tried)))
+    })
 }

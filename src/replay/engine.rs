@@ -11,7 +11,7 @@ use crate::event::{Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
-use crate::trace::pieces::{self, Chunks, Piece};
+use crate::trace::pieces::{Chunks, Piece};
 use crate::trace::read::{self, Digest, Firsts};
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
@@ -51,7 +51,7 @@ pub struct ReplayOptions {
 pub struct Input<'a> {
     /// What people call it.
     pub name: String,
-    /// Its bytes: plain, gzip or zstd.
+    /// Its bytes, decoded.
     pub source: Box<dyn Read + Send + 'a>,
 }
 
@@ -267,13 +267,8 @@ impl<'i> Feed<'i> {
     }
 
     fn begin(&mut self, input: Input<'i>) -> Raw {
-        match pieces::decode(input.source) {
-            Ok(source) => {
-                self.current = Some((input.name.clone(), Chunks::new(source)));
-                Raw::Begins(input.name)
-            }
-            Err(error) => Raw::Broken(Box::new(unreadable(&input.name, &error))),
-        }
+        self.current = Some((input.name.clone(), Chunks::new(input.source)));
+        Raw::Begins(input.name)
     }
 }
 

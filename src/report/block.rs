@@ -72,7 +72,7 @@ pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &
         columns.push(Column { head: "recorded".to_owned(), lines, foot: Vec::new() });
     }
     columns.extend(runs.iter().map(|run| Column {
-        head: text::visible(&run.transcript.names.playbook).into_owned(),
+        head: text::escape_unprintable(&run.transcript.names.playbook).into_owned(),
         lines: timeline::of_run(view, run),
         foot: foot(run, view.recorded, style.palette),
     }));
@@ -117,7 +117,7 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
     for run in runs {
         for finding in &run.findings {
             let known = said.iter_mut().find(|(known, _)| (known.id, known.by, known.count) == key(finding));
-            let names = text::visible(&run.transcript.names.playbook);
+            let names = text::escape_unprintable(&run.transcript.names.playbook);
             match known {
                 Some(_) if finding.by == FindingBy::Recorded => {}
                 Some((_, by)) => *by += &format!(" and {names}"),

@@ -66,7 +66,7 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
         let note = notes.get(n);
         lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette));
         for said in status_of(account).into_iter().chain(note.into_iter().flat_map(|note| note.remarks.clone())) {
-            let said = text::wrapped(&text::visible(&said), width.saturating_sub(2));
+            let said = text::wrapped(&text::escape_unprintable(&said), width.saturating_sub(2));
             lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
         }
     }
@@ -99,7 +99,7 @@ fn status_of(account: &InputAccount) -> Option<String> {
 
 fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: Palette) -> Vec<String> {
     let ledger = &account.ledger;
-    let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {})", text::visible(format)));
+    let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {})", text::escape_unprintable(format)));
     let name = text::fitted_path(&account.name, width.saturating_sub(text::width(&read_as)));
     // The lines of a foreign one are those that an import made of it: no file has them.
     let lines = (read_as.is_empty() && ledger.lines > 0).then(|| text::counted(ledger.lines, "line", "lines"));
@@ -144,7 +144,7 @@ pub fn unfamiliar(firsts: &Firsts) -> Vec<String> {
 
 fn counts(totals: &Totals<'_>, width: usize, palette: Palette) -> String {
     let mut header = vec![String::new(), "recorded".to_owned()];
-    header.extend(totals.names.iter().map(|names| text::visible(&names.playbook).into_owned()));
+    header.extend(totals.names.iter().map(|names| text::escape_unprintable(&names.playbook).into_owned()));
     let mut rows = Vec::new();
     for (n, section) in totals.sections().iter().enumerate() {
         if n > 0 {

@@ -112,14 +112,16 @@ fn broken(cell: &str, is_label: bool, room: usize) -> String {
 
 /// The same as a Markdown table; the cells must be Markdown already.
 pub fn markdown(header: &[String], rows: &[Vec<String>], aligns: &[Align]) -> String {
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-        format!("| {} |", cells.join(" | "))
-    };
     let rule = |align: &Align| if *align == Align::Right { "---:".to_owned() } else { "---".to_owned() };
-    let mut lines = vec![line(header), line(&aligns.iter().map(rule).collect::<Vec<_>>())];
-    lines.extend(rows.iter().map(|row| line(row)));
+    let mut lines = vec![markdown_row(header), markdown_row(&aligns.iter().map(rule).collect::<Vec<_>>())];
+    lines.extend(rows.iter().map(|row| markdown_row(row)));
     lines.join("\n")
+}
+
+/// A row of a Markdown table; no cell can be left. A bar behind a backslash would end even a code span in one.
+pub fn markdown_row<S: AsRef<str>>(cells: &[S]) -> String {
+    let cell = |cell: &S| cell.as_ref().replace("\\|", "\\\\u{7c}").replace('|', "\\|").replace('\n', " ");
+    format!("| {} |", cells.iter().map(cell).collect::<Vec<_>>().join(" | "))
 }
 
 #[cfg(test)]
@@ -161,6 +163,11 @@ mod tests {
         let rows = [cells(&["ledger", r#"payments.issue_refund{"amount":4200,"order":"o_91"}"#])];
         let table = render(&[], &rows, &[Align::Left; 2], 32);
         assert_eq!(table, "ledger  payments.issue_refund{\n        \"amount\":4200,\n        \"order\":\"o_91\"}");
+    }
+
+    #[test]
+    fn no_cell_of_a_markdown_table_can_be_left() {
+        assert_eq!(markdown_row(&["a|b", "`c\\|d`", "e\nf"]), "| a\\|b | `c\\\\u{7c}d` | e f |");
     }
 
     #[test]

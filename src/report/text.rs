@@ -1,43 +1,10 @@
-//! Foreign text made safe to print: visible escapes, Markdown escapes, cutting by display width.
+//! Foreign text on a page: Markdown escapes, cutting by display width.
 //! Knows nothing of what the text means.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 pub use crate::diagnostic::{count, counted};
-
-/// Whether printing `c` could do anything but draw a character: controls, direction changes, invisible marks.
-pub fn is_treacherous(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// The text with every treacherous character as a visible escape (`\n`, `\u{1b}`).
-pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_treacherous) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        push_visible(&mut out, c);
-    }
-    Cow::Owned(out)
-}
-
-/// Appends `c` to `out`, as a visible escape where it is treacherous.
-pub fn push_visible(out: &mut String, c: char) {
-    match c {
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        c if is_treacherous(c) => {
-            let _ = write!(out, "\\u{{{:x}}}", u32::from(c)); // writing to a String cannot fail
-        }
-        c => out.push(c),
-    }
-}
+pub use crate::text::{escape_unprintable, is_unsafe_to_print, push_escaped};
 
 /// JSON text with the characters for which its `\\u` escapes stand, where those can be read and change no string's end.
 pub fn readable_json(json: &str) -> Cow<'_, str> {
@@ -48,7 +15,7 @@ pub fn readable_json(json: &str) -> Cow<'_, str> {
     let mut rest = json;
     while let Some(at) = rest.find('\\') {
         let (plain, escape) = rest.split_at(at);
-        let decoded = escaped(escape).filter(|(c, _)| !is_treacherous(*c) && !matches!(c, '"' | '\\'));
+        let decoded = escaped(escape).filter(|(c, _)| !is_unsafe_to_print(*c) && !matches!(c, '"' | '\\'));
         let whole = escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end); // of `\"`, `\\` and others
         out.push_str(plain);
         match decoded {
@@ -78,9 +45,9 @@ pub fn width(text: &str) -> usize {
     console::measure_text_width(text)
 }
 
-/// The text made visible and cut to at most `columns`, with `…` for what was cut.
+/// The text escaped and cut to at most `columns`, with `…` for what was cut.
 pub fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
-    let text = visible(text);
+    let text = escape_unprintable(text);
     if width(&text) <= columns {
         return text;
     }
@@ -102,7 +69,7 @@ pub fn fitted(text: &str, columns: usize) -> Cow<'_, str> {
 
 /// The text as a Markdown code span that nothing in it can leave.
 pub fn markdown_code(text: &str) -> String {
-    let text = visible(text);
+    let text = escape_unprintable(text);
     if text.trim().is_empty() {
         return String::from("` `");
     }
@@ -111,9 +78,9 @@ pub fn markdown_code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// A path made visible and cut at its beginning to at most `columns`, because its end says more.
+/// A path escaped and cut at its beginning to at most `columns`, because its end says more.
 pub fn fitted_path(path: &str, columns: usize) -> String {
-    let path = visible(path);
+    let path = escape_unprintable(path);
     let mut used = 0;
     let mut start = path.len();
     for (at, c) in path.char_indices().rev() {
@@ -135,13 +102,14 @@ pub fn markdown_block(page: &str) -> String {
 /// The text as Markdown prose in which nothing is markup, a link or a mention.
 pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    for c in visible(text).chars() {
+    for c in escape_unprintable(text).chars() {
         match c {
+            '-' | '+' | '=' | '|' if out.is_empty() => out.extend(['\\', c]),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            // A mention or a bare link is recognised after entities are decoded; an invisible joint stops it.
-            '@' => out.push_str("@\u{2060}"),
+            // A mention or a bare link is recognised after entities are decoded; an empty comment stops it.
+            '@' => out.push_str("@<!-- -->"),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '!' | '~' | '$' => {
                 out.push('\\');
                 out.push(c);
@@ -149,23 +117,7 @@ pub fn markdown(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out.replace("://", ":\u{2060}//").replace("www.", "www\u{2060}.")
-}
-
-/// The text as one word of a shell command: quoted unless it is harmless, so that it can be pasted.
-pub fn shell_word(text: &str) -> String {
-    let text = visible(text);
-    let harmless =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '%' | '+' | '=' | ',');
-    match !text.is_empty() && text.chars().all(harmless) {
-        true => text.into_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
-}
-
-/// Several words of a shell command.
-pub fn shell_words<S: AsRef<str>>(texts: &[S]) -> String {
-    texts.iter().map(|text| shell_word(text.as_ref())).collect::<Vec<_>>().join(" ")
+    out.replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
 }
 
 /// The text wrapped at spaces into lines of at most `columns`; a longer word keeps its own line.
@@ -244,13 +196,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_and_direction_changes_become_visible() {
-        assert_eq!(visible("a\u{1b}[31mb\n\t\u{7}"), "a\\u{1b}[31mb\\n\\t\\u{7}");
-        assert_eq!(visible("x\u{202e}y\u{9b}z\u{200b}"), "x\\u{202e}y\\u{9b}z\\u{200b}");
-        assert!(matches!(visible("plain ünïcode 🎉"), Cow::Borrowed(_)));
-    }
-
-    #[test]
     fn escapes_of_json_are_read_where_nothing_but_a_character_comes_of_it() {
         for (json, readable) in [
             (r#"{"\u00e9":"caf\u00E9 \ud83d\ude00 \u4e2d\u6587"}"#, r#"{"é":"café 😀 中文"}"#),
@@ -293,13 +238,7 @@ mod tests {
     #[test]
     fn markup_and_mentions_in_prose_are_escaped() {
         assert_eq!(markdown("<b>*x*</b>"), "&lt;b&gt;\\*x\\*&lt;/b&gt;");
-        assert_eq!(markdown("[a](b) | @me"), "\\[a\\]\\(b\\) | @\u{2060}me");
-    }
-
-    #[test]
-    fn words_of_a_command_can_be_pasted() {
-        assert_eq!(shell_words(&["a/b.jsonl", "r1#3", "it's; rm", ""]), r"a/b.jsonl 'r1#3' 'it'\''s; rm' ''");
-        assert_eq!(shell_word("a\nb"), r"'a\nb'");
+        assert_eq!(markdown("[a](b) | @me"), "\\[a\\]\\(b\\) | @<!-- -->me");
     }
 
     #[test]

@@ -25,27 +25,41 @@ pub enum Piece {
     },
 }
 
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+
 /// What the first bytes of other compressed files are, and what writes them.
 const NOT_DECODED: [(&[u8], &str); 3] = [(b"\xfd7zX", "xz"), (b"BZh", "bzip2"), (b"PK\x03\x04", "zip")];
 
 /// The decoded bytes of `source`: gzip and zstd are known by their first bytes, all else is taken as it is.
 ///
 /// # Errors
-/// What `source` gives, a decoder that cannot start, and a source that is compressed in another way.
-pub fn decode<'a>(mut source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+/// What `source` gives, a decoder that cannot start, and a source that is compressed in another way, or twice.
+pub fn decode<'a>(source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    let (magic, whole) = beginning(source)?;
+    let decoded: Box<dyn Read + Send + 'a> = match () {
+        () if magic.starts_with(GZIP) => {
+            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole)))
+        }
+        () if magic.starts_with(ZSTD) => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        () => return Ok(Box::new(whole)),
+    };
+    let (magic, decoded) = beginning(decoded)?;
+    match magic.starts_with(GZIP) || magic.starts_with(ZSTD) {
+        true => Err(io::Error::new(io::ErrorKind::Unsupported, "it is compressed twice; it is unpacked once")),
+        false => Ok(Box::new(decoded)),
+    }
+}
+
+/// The first bytes of a source, and the whole of it.
+fn beginning<'a>(mut source: impl Read + Send + 'a) -> io::Result<(Vec<u8>, impl Read + Send + 'a)> {
     let mut magic = Vec::with_capacity(4);
     source.by_ref().take(4).read_to_end(&mut magic)?;
     if let Some((_, writer)) = NOT_DECODED.iter().find(|(first, _)| magic.starts_with(first)) {
         let said = format!("it is compressed by {writer}; only gzip and zstd are read");
         return Err(io::Error::new(io::ErrorKind::Unsupported, said));
     }
-    let kind = (magic.starts_with(b"\x1f\x8b"), magic.starts_with(b"\x28\xb5\x2f\xfd"));
-    let whole = io::Cursor::new(magic).chain(source);
-    Ok(match kind {
-        (true, _) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole))),
-        (_, true) => Box::new(zstd::stream::read::Decoder::new(whole)?),
-        _ => Box::new(whole),
-    })
+    Ok((magic.clone(), io::Cursor::new(magic).chain(source)))
 }
 
 /// Cuts a source into pieces of about 64 KiB. Where it cuts depends on the bytes alone, not on how they arrive.

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::diagnostic::counted;
+use crate::diagnostic::{count, counted};
 use crate::glob;
-use crate::yaml::{GUESSED, scalar};
+use crate::text::escape_unprintable;
+use crate::yaml::{GUESSED, MAX_KEY, scalar};
 
 /// How often a trace calls a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
     tools.retain(|tool, _| is_name(tool));
     if nameless > 0 {
         let names = counted(nameless as u64, "name is", "names are");
-        let _ = writeln!(text, "  # {names} left out: empty, or with control characters");
+        let _ = writeln!(text, "  # {names} left out: blank, or of more than {} characters", count(MAX_KEY as u64));
     }
     let rows: Vec<(String, (u64, u64))> = tools.iter().map(|(tool, counts)| (row(tool), *counts)).collect();
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
@@ -82,7 +83,7 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
 }
 
 fn header(source: &str) -> String {
-    let source: String = source.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let source = escape_unprintable(source);
     format!(
         "# What is known of the tools of these calls:\n\
          #   {source}\n\
@@ -100,7 +101,7 @@ fn header(source: &str) -> String {
 }
 
 fn is_name(tool: &str) -> bool {
-    !tool.trim().is_empty() && !tool.chars().any(char::is_control)
+    !tool.trim().is_empty() && key(tool).chars().count() <= MAX_KEY
 }
 
 fn row(tool: &str) -> String {
@@ -183,8 +184,12 @@ mod tests {
         assert!(text.contains("\nformat: tools/1\n"));
         assert!(text.lines().all(|line| line.len() <= 100), "{text}");
         assert!(render("a\n", []).ends_with("tools:\n  {}\n"));
-        let odd = render("a", [count("\u{1b}[31m", 1, 0), count(" ", 1, 0), count("pay", 1, 0)]);
-        assert!(odd.contains("tools:\n  # 2 names are left out: empty, or with control characters\n  pay: "), "{odd}");
+        let odd = render(
+            "a",
+            [count("\u{1b}[31m", 1, 0), count(" ", 1, 0), count(&"x".repeat(MAX_KEY + 1), 1, 0), count("pay", 1, 0)],
+        );
+        let left_out = "tools:\n  # 2 names are left out: blank, or of more than 65,536 characters\n  \"\\U0000001b";
+        assert!(odd.contains(left_out), "{odd}");
     }
 
     #[test]

@@ -35,5 +35,5 @@ pub use cursor::{Cursor, Key, Record};
 pub use node::{Entry, Kind, Node, Scalar, shorten};
 pub use problems::Problems;
 pub use range::range;
-pub use read::{MAX_BYTES, parse, tree};
+pub use read::{MAX_BYTES, MAX_KEY, parse, tree};
 pub use write::{GUESSED, quoted, scalar};

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::text::push_escaped;
+
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
@@ -81,11 +83,11 @@ impl Node {
     }
 }
 
-/// The beginning of a text from a file, fit for a message: one line, no control characters, not long.
+/// The beginning of a text from a file, fit for a message: one line, safe to print, not long.
 pub fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
-    let mut short: String =
-        text.chars().take(LONGEST).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
+    let mut short = String::new();
+    text.chars().take(LONGEST).for_each(|c| push_escaped(&mut short, c));
     if text.chars().nth(LONGEST).is_some() {
         short.push('…');
     }

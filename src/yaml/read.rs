@@ -16,6 +16,9 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 /// The largest file that is read, in bytes; what people write is far smaller.
 pub const MAX_BYTES: usize = 4 << 20;
 
+/// The longest key that is read, in characters as they are written. Tools are keys, and are called as agents please.
+pub const MAX_KEY: usize = 64 << 10;
+
 /// The deepest nesting, aliases followed.
 const MAX_DEPTH: usize = 64;
 
@@ -48,7 +51,7 @@ fn read(problems: &Problems) -> Option<Node> {
         problems.push(Diagnostic::error("too_large", message).at(0..0, ""));
         return None;
     }
-    let options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
+    let options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH, simple_key_max_lookahead: MAX_KEY };
     let mut reader = Reader::new(&source.text, problems);
     for event in Parser::new_from_str_with_options(&source.text, options) {
         let went_on = match event {

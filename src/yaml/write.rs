@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::text::is_unsafe_to_print;
+
 /// The comment with which a draft marks what it guessed, and nobody has confirmed.
 pub const GUESSED: &str = "# guessed: confirm";
 
@@ -22,9 +24,10 @@ pub fn scalar(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text in single quotes, or in double ones where it holds what a line cannot show or a reader would fold.
+/// A text in single quotes, or in double ones where it holds what a line cannot show or a reader would fold. Nothing in
+/// it looks like a command to a CI system (`##[`).
 pub fn quoted(text: &str) -> String {
-    if text.chars().all(is_shown) {
+    if !text.contains(is_unsafe_to_print) && !text.contains("##") {
         return format!("'{}'", text.replace('\'', "''"));
     }
     let mut out = String::from("\"");
@@ -33,18 +36,13 @@ pub fn quoted(text: &str) -> String {
             '"' | '\\' => out.extend(['\\', c]),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            c if is_shown(c) => out.push(c),
-            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+            '#' if out.ends_with('#') => out.push_str("\\x23"),
+            c if is_unsafe_to_print(c) => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c => out.push(c),
         }
     }
     out.push('"');
     out
-}
-
-/// Neither a control nor a line break of any kind, nor invisible, nor one that turns the direction of others.
-fn is_shown(c: char) -> bool {
-    let is_invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
-    !c.is_control() && !is_invisible
 }
 
 #[cfg(test)]

@@ -1,1 +1,149 @@
 //! Consistency: every command gives the same answer about the same file, from any folder.
+
+use std::io::Write;
+
+use super::place::Place;
+
+const CALL: &str = r#"{"run_id":"r1","call_id":"c1","tool":"pay","args":{"o":1},"status":"error","error":{"kind":"timeout","message":"t"}}
+"#;
+
+/// The commands that take a trace, with what stands before its name.
+const COMMANDS: [&[&str]; 9] = [
+    &["replay"],
+    &["mine"],
+    &["tools"],
+    &["import"],
+    &["impact", "-c", "study/retry-everything"],
+    &["explain", "--call", "c1"],
+    &["feedback", "add", "--call", "c1", "--note", "n"],
+    &["propose", "new", "v", "--means", "m", "--from-cluster", "1", "--trace"],
+    &["init", "new", "--from"],
+];
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(bytes).expect("memory");
+    gzip.finish().expect("memory")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).expect("memory")
+}
+
+fn utf_16(bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    CALL.encode_utf16().flat_map(bytes).collect()
+}
+
+fn utf_32(bytes: fn(u32) -> [u8; 4]) -> Vec<u8> {
+    CALL.chars().flat_map(|c| bytes(c.into())).collect()
+}
+
+/// Files that no command can use, with what each says of them.
+fn odd_inputs() -> Vec<(&'static str, Option<Vec<u8>>, &'static str)> {
+    let twice = "it is compressed twice";
+    let encoded = |bom: &[u8], text: Vec<u8>| Some([bom, &text].concat());
+    vec![
+        ("two.gz", Some(gzip(&gzip(CALL.as_bytes()))), twice),
+        ("two.zst", Some(zstd(&zstd(CALL.as_bytes()))), twice),
+        ("gzip.zst", Some(zstd(&gzip(CALL.as_bytes()))), twice),
+        ("zstd.gz", Some(gzip(&zstd(CALL.as_bytes()))), twice),
+        ("zip.gz", Some(gzip(b"PK\x03\x04zip")), "it is compressed by zip"),
+        ("16.jsonl", encoded(b"\xff\xfe", utf_16(u16::to_le_bytes)), "this is UTF-16 text"),
+        ("16le.jsonl", encoded(b"", utf_16(u16::to_le_bytes)), "this is UTF-16LE text"),
+        ("16be.jsonl", encoded(b"", utf_16(u16::to_be_bytes)), "this is UTF-16BE text"),
+        ("16bom.gz", Some(gzip(&[b"\xfe\xff", &*utf_16(u16::to_be_bytes)].concat())), "this is UTF-16 text"),
+        ("32.jsonl", encoded(b"\xff\xfe\0\0", utf_32(u32::to_le_bytes)), "this is UTF-32 text"),
+        ("32be.jsonl", encoded(b"\0\0\xfe\xff", utf_32(u32::to_be_bytes)), "this is UTF-32 text"),
+        ("32le-bare.jsonl", encoded(b"", utf_32(u32::to_le_bytes)), "this is UTF-32LE text"),
+        ("32be-bare.jsonl", encoded(b"", utf_32(u32::to_be_bytes)), "this is UTF-32BE text"),
+        ("empty.jsonl", Some(Vec::new()), "it is empty"),
+        ("bom.jsonl", Some(b"\xef\xbb\xbf".to_vec()), "it is empty"),
+        ("empty.gz", Some(gzip(b"")), "it is empty"),
+        ("fixtures", None, "it is a directory, not a file"),
+        ("missing.jsonl", None, "no such file"),
+    ]
+}
+
+#[test]
+fn every_command_gives_the_same_answer_about_an_odd_file_from_any_folder() {
+    let place = Place::begun();
+    place.write("below/x", "");
+    for (name, content, wanted) in odd_inputs() {
+        content.iter().for_each(|content| place.write_bytes(name, content));
+        let absolute = place.path(name).to_string_lossy().into_owned();
+        for command in COMMANDS {
+            for (folder, path) in
+                [("", name), ("", &format!("./{name}")), ("", &absolute), ("below", &format!("../{name}"))]
+            {
+                let ran = place.run_below(folder, &[command, &[path]].concat());
+                let first = ran.err.lines().find(|line| !line.starts_with("note:")).unwrap_or_default();
+                assert_eq!(ran.code, 2, "{command:?} {path}: {ran:?}");
+                assert_eq!(
+                    first.trim_start(),
+                    format!("× {path}: {}", first.rsplit(": ").next().unwrap_or_default()),
+                    "{command:?}"
+                );
+                assert!(first.contains(wanted), "{command:?} {path}: {}", ran.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_compressed_once_is_read_by_every_command() {
+    let place = Place::begun();
+    for (name, content) in [("t.gz", gzip(CALL.as_bytes())), ("t.jsonl.zst", zstd(CALL.as_bytes()))] {
+        place.write_bytes(name, &content);
+        for command in &COMMANDS[..6] {
+            let ran = place.run(&[*command, &[name]].concat());
+            assert!(
+                ran.code < 2 || command[0] == "import" && ran.err.contains("needs no import"),
+                "{command:?}: {ran:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_programs_read_is_the_same_from_any_folder_and_names_no_machine() {
+    let place = Place::begun();
+    place.write("below/x", "");
+    place.write("t.jsonl", CALL);
+    for args in [
+        &["lint", "--format", "json"][..],
+        &["check", "--format", "json"],
+        &["history", "--format", "json"],
+        &["coverage", "--format", "json"],
+    ] {
+        let (here, below) = (place.run(args), place.run_below("below", args));
+        assert_eq!(here.out, below.out, "{args:?}");
+        assert!(!here.out.contains(&*place.path("").to_string_lossy()), "{args:?}: {}", here.out);
+    }
+    let absolute = |name: &str| place.path(name).to_string_lossy().into_owned();
+    let lint = place.run(&["lint", "--format", "json"]).out;
+    for path in [absolute("playbooks/ours.yaml"), "./playbooks/ours.yaml".to_owned()] {
+        assert_eq!(place.run(&["lint", &path, "--format", "json"]).out, lint);
+    }
+    assert_eq!(place.run_below("below", &["lint", "../playbooks/ours.yaml", "--format", "json"]).out, lint);
+}
+
+#[test]
+fn comments_in_files_name_a_trace_from_the_project_s_root() {
+    let place = Place::begun();
+    place.write("below/x", "");
+    place.write("t.jsonl", CALL);
+    let absolute = place.path("t.jsonl").to_string_lossy().into_owned();
+    let drafted = place.run(&["tools", "t.jsonl"]).exits(0).out;
+    assert_eq!(place.run(&["tools", &absolute]).exits(0).out, drafted);
+    assert_eq!(place.run_below("below", &["tools", "../t.jsonl"]).exits(0).out, drafted);
+    let around = Place::new();
+    around.write("p/t.jsonl", CALL);
+    around.write("p/log.json", "{\"t\":\"pay\",\"ok\":false}\n{\"t\":\"pay\",\"ok\":true}\n");
+    let (trace, log) = (around.path("p/t.jsonl"), around.path("p/log.json"));
+    let args = ["init", "p", "--from", &*trace.to_string_lossy(), "--from", &*log.to_string_lossy()];
+    around.run(&args);
+    for (name, content) in around.files() {
+        let text = String::from_utf8_lossy(&content);
+        assert!(!text.contains(&*around.path("").to_string_lossy()), "{name}: {text}");
+    }
+}

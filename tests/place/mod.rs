@@ -133,6 +133,11 @@ impl Place {
         ran(self.command().env("CI", "true").args(args))
     }
 
+    /// The same as a step of a workflow of GitHub.
+    pub fn run_on_github(&self, args: &[&str]) -> Ran {
+        ran(self.command().envs([("CI", "true"), ("GITHUB_ACTIONS", "true")]).args(args))
+    }
+
     /// The same in a shell that has set limits before.
     #[cfg(unix)]
     pub fn limited(&self, limits: &str, args: &[&str]) -> Ran {

@@ -32,9 +32,8 @@ fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_aw
     let (code, said) = project.refused(&["propose", "check", "stalled"]);
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("new lint: lint says something new: `timeout` never speaks"), "{said}");
-    let way_out =
-        format!("next: write `- remove_rule: timeout` at the end of `operations` in {file}, if it may go, then");
-    assert!(said.contains(&way_out), "{said}");
+    let way_out = format!("help: write `- remove_rule: timeout` at the end of `operations` in {file}, if it may go");
+    assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(&way_out), "{said}");
 
     project.edit(&file, "# Goldens", "  - remove_rule: timeout\n# Goldens");
     let ran = project.run(&["propose", "check", "stalled"]);
@@ -99,8 +98,8 @@ fn a_rule_of_which_lint_cannot_tell_is_shown_to_speak_by_a_fixture() {
     project.edit(&file, "      verdict: vanished\n", "      verdict: vanished\n    before: gone\n");
     let (code, said) = project.refused(&["propose", "check", "vanished"]);
     assert_eq!(code, 1, "{said}");
-    let way_out = "next: write a fixture in which the rule `gone` speaks into proposals/vanished/fixtures/, then";
-    assert!(said.contains(way_out), "{said}");
+    let way_out = "help: write a fixture in which the rule `gone` speaks into proposals/vanished/fixtures/";
+    assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(way_out), "{said}");
     let fixture = project.read("fixtures/declined.yaml");
     let fixture = fixture.replace("kind: tool_error, message: card 4 was declined", "kind: lost, message: gone 55");
     project.write("proposals/vanished/fixtures/gone-for-long.yaml", &fixture);
@@ -114,10 +113,10 @@ fn a_fixture_that_pins_the_old_verdict_is_named_with_what_to_change_in_it() {
     project.edit("fixtures/declined.yaml", "effect: not_applied", "verdicts: [unclassified], effect: unknown");
     let (code, said) = project.refused(&["propose", "check", "said-no"]);
     assert_eq!(code, 1, "{said}");
-    let said = said.replace("\n      ", " ");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("charge.verdicts: expected unclassified, got said_no"), "{said}");
-    let next = "next: change `expect` in fixtures/declined.yaml if this is meant, else \
-                proposals/said-no/proposal.yaml, then playproof propose check said-no";
+    let next = "help: change `expect` in fixtures/declined.yaml if this is meant, else \
+                proposals/said-no/proposal.yaml next: playproof propose check said-no";
     assert!(said.contains(next), "{said}");
 }
 
@@ -131,7 +130,7 @@ fn a_fixture_that_excludes_a_verdict_is_held_against_the_playbook_as_proposed() 
     let (code, said) = project.refused(&["propose", "check", "less"]);
     assert!(code == 2 && said.contains("[fixtures/declined.yaml:"), "{said}");
     assert!(said.contains("no verdict of `ours` is called `slow`"), "{said}");
-    assert!(said.contains("next: mend fixtures/declined.yaml, then playproof propose check less"), "{said}");
+    assert!(said.contains("next: playproof propose check less"), "{said}");
 
     let project = Project::with_proposal();
     let look_alike = "proposals/said-no/fixtures/not-said-no.yaml";

@@ -22,8 +22,11 @@ fn both_refuse(project: &Project, code: i32, parts: &[&str]) {
 fn a_rule_for_a_missing_verdict_is_refused_at_its_place() {
     let project = Project::with_proposal();
     project.edit(PROPOSAL, "verdict: said_no", "verdict: said_on");
-    let parts =
-        ["no verdict is called `said_on`", "did you mean `said_no`?", "next: mend proposals/said-no/proposal.yaml"];
+    let parts = [
+        "no verdict is called `said_on`",
+        "did you mean `said_no`?; mend proposals/said-no/proposal.yaml",
+        "next: playproof propose check said-no",
+    ];
     both_refuse(&project, 2, &parts);
 }
 

@@ -6,12 +6,14 @@ use crate::scan;
 use crate::tree::{Tree, Violation};
 
 /// What every module may import.
-const OPEN: [&str; 4] = ["diagnostic", "glob", "ids", "time"];
+const OPEN: [&str; 6] = ["diagnostic", "glob", "ids", "shell", "text", "time"];
 
 /// What else a module may import; rows are not transitive. `a::b` opens that part of `a` alone, `*` everything.
 const TABLE: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("ids", &[]),
+    ("text", &[]),
+    ("shell", &[]),
     ("diagnostic", &[]),
     ("glob", &[]),
     ("yaml", &[]),

@@ -15,7 +15,7 @@ use crate::cli::boundary::Boundary;
 use crate::cli::exit::Failure;
 use crate::cli::files::{from_here, reason};
 use crate::cli::output::Output;
-use crate::report::text::shell_word;
+use crate::shell::Command;
 
 /// Locked by whoever has the right. It holds the identity of its folder: where it does not, the folder came from
 /// elsewhere, and what lies in it is not ours.
@@ -188,7 +188,7 @@ pub(super) fn foreign(path: &Path, why: &str) -> Failure {
     let folder = path.parent().map(from_here).unwrap_or_default();
     Failure::said(format!("`{}` is not finished by this program: {why}", from_here(path)))
         .help("nothing of it was applied, and nothing removed; look at the folder, then remove it")
-        .next(format!("rm -r {}", shell_word(&folder)))
+        .next(Command::new("rm -r").path(&folder))
 }
 
 fn busy() -> Failure {

@@ -7,6 +7,7 @@ use crate::cli::output::{Output, to_stderr};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{folders, pending, reason};
+use crate::shell::Command;
 
 /// What is accepted.
 #[derive(Debug, clap::Args)]
@@ -65,7 +66,7 @@ pub fn nothing_waits(results: &[CaseResult]) -> Failure {
     match contradicting {
         Some(result) => Failure::said(format!("nothing of this waits for review; `{}` cannot be accepted", result.id))
             .help("it contradicts what its fixture is meant to show")
-            .next(format!("playproof check {}", result.id)),
+            .next(Command::new("playproof check").name(&result.id.to_string())),
         None => Failure::said("nothing waits for review").next("playproof check"),
     }
 }
@@ -79,5 +80,5 @@ fn refuse_stale(workspace: &Workspace, result: &CaseResult) -> Result<(), Failur
     }
     Err(Failure::said(format!("what waits for `{}` is no longer what the run shows", result.id))
         .help("something changed after the check that left it")
-        .next(format!("playproof check {}", result.id)))
+        .next(Command::new("playproof check").name(&result.id.to_string())))
 }

@@ -16,7 +16,8 @@ use crate::history::{History, Kind, Record, next_number};
 use crate::playbook::rows;
 use crate::report::check;
 use crate::report::style::Palette;
-use crate::report::text::{counted, shell_word};
+use crate::report::text::counted;
+use crate::shell::Command;
 
 /// What is approved.
 #[derive(Debug, clap::Args)]
@@ -38,9 +39,8 @@ pub struct Args {
 }
 
 /// The command that approves these playbooks, or all of them where none is named.
-pub fn again<S: AsRef<str>>(playbooks: &[S]) -> String {
-    let named: String = playbooks.iter().map(|name| format!(" {}", shell_word(name.as_ref()))).collect();
-    format!("playproof approve{named} --reason '...'")
+pub fn again<S: AsRef<str>>(playbooks: &[S]) -> Command {
+    Command::new("playproof approve").names(playbooks).and("--reason '...'")
 }
 
 /// Approves.

@@ -22,7 +22,8 @@ use crate::diagnostic::Report;
 use crate::golden::MERGE_CONFLICT;
 use crate::report::check::{Shown, json, page};
 use crate::report::style::Palette;
-use crate::report::text::{counted, shell_word, shell_words};
+use crate::report::text::counted;
+use crate::shell::Command;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -146,7 +147,7 @@ fn refuse_playbook(args: &Args) -> Result<(), Failure> {
     let Some(playbook) = &args.playbook else { return Ok(()) };
     Err(Failure::said("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
         .help("what a fixture shows under another playbook is a question for `replay`")
-        .next(format!("playproof replay fixtures/NAME.yaml --playbook {}", shell_word(playbook))))
+        .next(Command::new("playproof replay fixtures/NAME.yaml").flag("--playbook", playbook)))
 }
 
 fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
@@ -179,11 +180,10 @@ fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure
             .next("playproof init");
     }
     if let (Some(rev), None) = (&args.changed_since, &selection.run) {
-        let again =
-            [&["playproof", "check"], &words_of(&args.fixtures)[..], &["--changed-since", rev, "--allow-empty"]];
+        let again = Command::new("playproof check").names(&args.fixtures).flag("--changed-since", rev);
         return Failure::said(format!("nothing to check: no fixture, golden or playbook has changed since `{rev}`"))
             .help("a gate that looked at nothing does not pass unasked: where that may be, say `--allow-empty`")
-            .next(shell_words(&again.concat()));
+            .next(again.and("--allow-empty"));
     }
     let why = match &selection.run {
         Some(run) => format!("no run matches `{run}`"),
@@ -192,10 +192,6 @@ fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure
     Failure::said(format!("nothing to check: {why}"))
         .help("`--allow-empty` if that is no error")
         .next("playproof check")
-}
-
-fn words_of(texts: &[String]) -> Vec<&str> {
-    texts.iter().map(String::as_str).collect()
 }
 
 fn show(
@@ -214,8 +210,8 @@ fn show(
     let public = Shown { show_args: args.show_args, above: "", ..shown };
     let next = |above| next(terminal, workspace, above, &checked.report);
     let (here, next) = (next(&above), next(""));
-    reports::write(&args.reports, &public, &directions, next.as_deref(), output)?;
-    reports::tell_github(&public, &directions, next.as_deref())?;
+    reports::write(&args.reports, &public, &directions, next.as_ref(), output)?;
+    reports::tell_github(&public, &directions, next.as_ref())?;
     match args.format {
         Format::Table => {
             output.page(&page(&shown))?;
@@ -223,28 +219,27 @@ fn show(
                 output.page(&format!("{} {here}", palette.strong("next:")))?;
             }
         }
-        Format::Json => output.page(&json(&shown, &directions, next.as_deref()))?,
+        Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
     }
     Ok(())
 }
 
 /// The one command to run next: about the worst first. `above` leads to the project's root.
-fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckReport) -> Option<String> {
+fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckReport) -> Option<Command> {
     let failing = report.failing();
     if let Some(first) = failing.first() {
         return Some(match &first.golden {
             GoldenState::Unreadable(report) => restore(report, above),
             _ if !first.contradictions.is_empty() => about_contradiction(workspace, above, first),
-            _ if terminal.ci => "playproof check   (not in CI: it leaves what it found for review)".to_owned(),
-            GoldenState::Missing if failing.len() > 1 => "playproof accept".to_owned(), // the worst is first
-            GoldenState::Missing | GoldenState::Same => format!("playproof accept {}", first.id),
-            GoldenState::Diverged(_) if terminal.out.is_terminal => "playproof review".to_owned(),
-            GoldenState::Diverged(_) => format!("playproof diff {}", first.id),
+            _ if terminal.ci => "playproof check   # not in CI: it leaves what it found for review".into(),
+            GoldenState::Missing if failing.len() > 1 => "playproof accept".into(), // the worst is first
+            GoldenState::Missing | GoldenState::Same => Command::new("playproof accept").name(&first.id.to_string()),
+            GoldenState::Diverged(_) if terminal.out.is_terminal => "playproof review".into(),
+            GoldenState::Diverged(_) => Command::new("playproof diff").name(&first.id.to_string()),
         });
     }
     if !report.orphans.is_empty() {
-        let orphans: Vec<String> = report.orphans.iter().map(|path| format!("{above}{path}")).collect();
-        return Some(format!("rm {}", shell_words(&orphans)));
+        return Some(Command::new("rm").paths(report.orphans.iter().map(|path| format!("{above}{path}"))));
     }
     // One that no fixture uses any more cannot be named.
     let named = report.rows.iter().all(|rows| rows.is_used);
@@ -253,17 +248,17 @@ fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckR
 }
 
 /// Takes a golden back as it was; in the middle of a merge git wants to know which side's.
-fn restore(report: &Report, above: &str) -> String {
+fn restore(report: &Report, above: &str) -> Command {
     let is_half_merged = report.diagnostics.iter().any(|said| said.id == MERGE_CONFLICT);
-    let side = if is_half_merged { "--ours " } else { "" };
-    format!("git restore {side}{}", shell_word(&format!("{above}{}", report.source.name)))
+    let restore = if is_half_merged { "git restore --ours" } else { "git restore" };
+    Command::new(restore).path(&format!("{above}{}", report.source.name))
 }
 
-fn about_contradiction(workspace: &Workspace, above: &str, result: &CaseResult) -> String {
+fn about_contradiction(workspace: &Workspace, above: &str, result: &CaseResult) -> Command {
     let playbook = workspace.playbook_name(&result.id.playbook);
     let playbook = if is_path(&playbook) { format!("{above}{playbook}") } else { playbook };
     let fixture = format!("{above}{}", workspace.fixture_name(&result.id.fixture));
-    shell_words(&["playproof", "replay", &fixture, "--playbook", &playbook])
+    Command::new("playproof replay").path(&fixture).flag("--playbook", &playbook)
 }
 
 /// Accepts everything that differs.

@@ -28,7 +28,7 @@ pub struct Args {
 
 /// Prints.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    output.write(&script(args.shell))?;
+    output.own(&script(args.shell))?;
     Ok(Exit::Clean)
 }
 

@@ -11,7 +11,7 @@ use crate::cli::workspace::Workspace;
 use crate::coverage::{Case, measure};
 use crate::report::coverage::{Extent, json, lines, page, percent};
 use crate::report::style::Palette;
-use crate::report::text::shell_word;
+use crate::shell::Command;
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
@@ -86,7 +86,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
     let report = measure(&name, &used.loaded, workspace.tools(), &cases);
     let typed = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name));
-    let command = format!("playproof coverage {}", shell_word(&typed));
+    let command = Command::new("playproof coverage").path(&typed);
     let palette = Palette::new(terminal.out.colour);
     let source = &used.loaded.places.source;
     match args.format {
@@ -94,7 +94,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&report, extent, terminal.out.width, palette, &command))?;
         }
-        Format::Json => output.page(&json(&report, source))?,
+        Format::Json => output.json(json(&report, source))?,
         Format::Lines => output.page(&lines(&report, source, palette))?,
     }
     if args.fail_under.is_some() && report.tally(None).1 == 0 {
@@ -104,10 +104,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match args.fail_under {
         Some(Permille(wanted)) if report.permille() < wanted => {
             let said = format!(
-                "error: {} is below {}.{} %\n  next: {command} --all\n",
+                "error: {} is below {}.{} %\n  next: {}\n",
                 percent(&report),
                 wanted / 10,
-                wanted % 10
+                wanted % 10,
+                command.and("--all")
             );
             to_stderr(&said);
             Ok(Exit::Found)

@@ -10,6 +10,7 @@ use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::check::{Shown, events, result};
 use crate::report::style::Palette;
+use crate::shell::Command;
 
 /// What is shown.
 #[derive(Debug, clap::Args)]
@@ -49,7 +50,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let pages: Vec<String> = meant.iter().map(one).collect();
     output.page(&pages.join("\n\n"))?;
     let wants = first.worst().is_some_and(crate::golden::Class::wants_reason);
-    let reason = if wants { " --reason '...'" } else { "" };
-    output.page(&format!("\n{} playproof accept {}{reason}", palette.strong("next:"), first.id))?;
+    let next = Command::new("playproof accept").name(&first.id.to_string());
+    let next = if wants { next.and("--reason '...'") } else { next };
+    output.page(&format!("\n{} {next}", palette.strong("next:")))?;
     Ok(Exit::Clean)
 }

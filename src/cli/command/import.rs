@@ -13,6 +13,7 @@ use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
 use crate::report::style::Palette;
 use crate::report::text;
+use crate::shell::Command;
 use crate::trace::assemble::AssembleOptions;
 use crate::trace::foreign::{Imported, Oddity, Seen};
 use crate::trace::own;
@@ -62,8 +63,7 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let flags = Flags::default().with("--map", args.map.as_deref());
     repeated::refuse_inputs(std::slice::from_ref(&args.input), &flags, |input, flags| {
-        let output: Vec<&str> = args.output.iter().flat_map(|output| ["-o", output.as_str()]).collect();
-        flags.after(&[&["playproof", "import"], input, &output].concat())
+        flags.after(Command::new("playproof import").paths(input).flag_if("-o", args.output.as_deref()))
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
@@ -92,19 +92,20 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     match target {
         Some(path) => outputs::write(path, &imported.lines, output)?,
-        None => output.write(&imported.lines)?,
+        None => output.json(&imported.lines)?,
     }
     let palette = Palette::new(terminal.err.colour);
     let report = imported.loss.to_string();
     let fitted = |line: &str| {
-        let line = text::visible(line);
+        let line = text::escape_unprintable(line);
         let (mark, said) = line.split_at(if line.starts_with("  - ") { 4 } else { 0 });
         text::hanging(mark, said, terminal.err.width)
     };
     let report: Vec<String> = report.lines().flat_map(fitted).collect();
     to_stderr(&format!("{}\n", report.join("\n")));
     if let Some(path) = target {
-        to_stderr(&format!("{} playproof replay {}\n", palette.strong("next:"), text::shell_word(path)));
+        let next = Command::new("playproof replay").path(path);
+        to_stderr(&format!("{} {next}\n", palette.strong("next:")));
     }
     Ok(Exit::Clean)
 }
@@ -121,7 +122,7 @@ fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failu
     let flags = Flags::default().with("--map", args.map.as_deref()).with("--output", args.output.as_deref());
     Err(Failure::said(format!("`{path}` is there already, and is no trace of this recording: it would be overwritten"))
         .help("nothing was written; name another file, or say `--replace` if it may go")
-        .next(flags.after(&["playproof", "import", &args.input, "--replace"])))
+        .next(flags.after(Command::new("playproof import").path(&args.input).and("--replace"))))
 }
 
 /// Counts what finds no partner, as `replay` will: a mapping pairs nothing itself.
@@ -146,6 +147,6 @@ fn without_calls(args: &Args, name: &str, results: u64) -> Failure {
     };
     let help = "a result belongs to a call before it; `--allow-empty` makes a recording without calls no error";
     let flags = Flags::default().with("--map", args.map.as_deref());
-    let again = flags.after(&["playproof", "import", &args.input, "--allow-empty"]);
+    let again = flags.after(Command::new("playproof import").path(&args.input).and("--allow-empty"));
     Failure::source(name, "empty_input", said).help(help).next(again)
 }

@@ -4,10 +4,9 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::format::Format;
 use crate::cli::output::Output;
-use crate::cli::playbooks;
-use crate::cli::project::Project;
-use crate::cli::repeated;
+use crate::cli::project::{self, Project};
 use crate::cli::terminal::Terminal;
+use crate::cli::{files, playbooks, repeated};
 use crate::diagnostic::{Diagnostic, Report, Severity, Source};
 use crate::playbook::lint::lint;
 use crate::playbook::{Loaded, fingerprint};
@@ -15,6 +14,7 @@ use crate::report::diagnostic::{render, tally};
 use crate::report::json::Object;
 use crate::report::style::Palette;
 use crate::report::text;
+use crate::shell::Command;
 
 /// The one lint that says what a playbook is, not that something is wrong with it.
 const STUDY: &str = "study_playbook";
@@ -50,7 +50,7 @@ struct Linted {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     repeated::refuse_playbooks(&args.playbooks, |once| {
         let flags = Flags::default().with("--format", args.format.word());
-        flags.after(&[&["playproof", "lint"], once].concat())
+        flags.after(Command::new("playproof lint").paths(once))
     })?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
     if args.playbooks.is_empty() && project.playbook.is_none() {
@@ -64,7 +64,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     match args.format {
         Format::Table => output.page(&page(&linted, terminal))?,
-        Format::Json => output.page(&json(&linted))?,
+        Format::Json => output.json(json(&linted))?,
     }
     Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
 }
@@ -98,10 +98,14 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
         if !one.diagnostics.is_empty() {
             let report = Report { source: one.source.clone(), diagnostics: one.diagnostics.clone() };
             lines.push(render(&report, terminal.out.width, terminal.out.colour));
-            lines.push(format!("{}: {}", text::visible(&one.source.name), palette.doubtful(&tally([&report]))));
+            lines.push(format!(
+                "{}: {}",
+                text::escape_unprintable(&one.source.name),
+                palette.doubtful(&tally([&report]))
+            ));
             lines.push(format!("{} {}", palette.strong("next:"), next(one)));
         } else {
-            lines.push(format!("{}: {}", text::visible(&one.source.name), palette.good("clean")));
+            lines.push(format!("{}: {}", text::escape_unprintable(&one.source.name), palette.good("clean")));
         }
         if let Some(loaded) = &one.loaded {
             let facts = text::wrapped(&facts(loaded), terminal.out.width);
@@ -112,10 +116,10 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
     sections.join("\n\n")
 }
 
-fn next(one: &Linted) -> String {
+fn next(one: &Linted) -> Command {
     match one.diagnostics.iter().find(|diagnostic| exit(diagnostic) == Exit::Unusable) {
-        Some(_) => format!("mend it, then playproof lint {}", text::shell_word(&one.name)),
-        None => format!("playproof help {}", one.diagnostics.first().map_or("topics", |first| first.id)),
+        Some(_) => Command::new("playproof lint").path(&one.name),
+        None => Command::new("playproof help").name(one.diagnostics.first().map_or("topics", |first| first.id)),
     }
 }
 
@@ -136,7 +140,7 @@ fn json(linted: &[Linted]) -> String {
     let mut document = Object::open(&mut out);
     document.text("format", "lint/1");
     document.objects("playbooks", linted, |object, one| {
-        object.text("source", &one.source.name);
+        object.text("source", &files::lasting(&project::root(), &one.source.name));
         if let Some(loaded) = &one.loaded {
             object.text("name", &loaded.playbook.name);
             object.text("fingerprint", &fingerprint(&loaded.playbook).to_string());

@@ -14,7 +14,7 @@ use crate::cli::{inputs, playbooks};
 use crate::mining::{Mined, Miner, Part};
 use crate::report::mining::{Shown, json, page};
 use crate::report::style::Palette;
-use crate::report::text;
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::upstream::BeyondTape;
 
@@ -75,7 +75,8 @@ pub struct Args {
 /// Mines.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let stream = Stream {
-        command: "mine",
+        name: "mine",
+        command: "playproof mine".into(),
         flags: flags(args),
         inputs: &args.inputs,
         sources: inputs::sources(&args.inputs),
@@ -96,46 +97,42 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
     let Streamed { replayed, notes, sources } = &streamed;
     let next = next(args, &mined);
-    let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_deref() };
+    let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
         Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
-        Format::Json => output.write(&json(&shown))?,
+        Format::Json => output.json(json(&shown))?,
     }
     Ok(Exit::Clean)
 }
 
 /// A verdict for the most pressing form whose rule was drawn, where the project can change the playbook; else what
 /// makes it so. Without such a form its first example, explained. Nothing for standard input, which is gone.
-fn next(args: &Args, mined: &Mined) -> Option<String> {
+fn next(args: &Args, mined: &Mined) -> Option<Command> {
     if args.inputs.iter().any(|input| input == files::STDIN) {
         return None;
     }
-    let words = |words: &[&str], inputs: &[String]| -> Vec<String> {
-        ["playproof"].iter().chain(words).map(|word| (*word).to_owned()).chain(inputs.iter().cloned()).collect()
-    };
-    let said = match mined.shown.iter().position(|cluster| cluster.rule.is_ok()) {
+    Some(match mined.shown.iter().position(|cluster| cluster.rule.is_ok()) {
         Some(place) => match propose::stand(args.playbook.as_deref()) {
             Stand::Own => {
-                let number = (place + 1).to_string();
-                let words = words(&["propose", "new", "VERDICT", "--from-cluster", &number, "--trace"], &args.inputs);
-                flags(args).after(&words)
+                let new =
+                    Command::new("playproof propose new VERDICT").flag("--from-cluster", &(place + 1).to_string());
+                flags(args).after(new.and("--trace").paths(&args.inputs))
             }
             Stand::AnotherIsOwn => {
                 let flags = Flags::default().with("--tools", args.tools.as_deref()).reading(&args.reading);
-                flags.after(&words(&["mine"], &args.inputs))
+                flags.after(Command::new("playproof mine").paths(&args.inputs))
             }
             Stand::NoneIsOwn => {
-                let from = |flags: Flags, input: &String| flags.with("--from", Some(input));
-                args.inputs.iter().fold(Flags::default(), from).after(&["playproof", "init"])
+                let from = |command: Command, input: &String| command.flag("--from", input);
+                args.inputs.iter().fold(Command::new("playproof init"), from)
             }
         },
         None => {
             let example = mined.shown.first()?.examples.first()?;
             let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
-            flags(args).after(&words(&["explain", input, "--call", &example.reference], &[]))
+            flags(args).after(Command::new("playproof explain").path(input).flag("--call", &example.reference))
         }
-    };
-    Some(text::visible(&said).into_owned())
+    })
 }
 
 /// The flags that say what is mined and how.

@@ -17,7 +17,8 @@ use crate::report::coverage::Extent;
 use crate::report::diagnostic;
 use crate::report::mutation::{json, page, stale};
 use crate::report::style::Palette;
-use crate::report::text::{count, counted, shell_word};
+use crate::report::text::{count, counted};
+use crate::shell::Command;
 
 /// The list of accepted survivors, found as the project is.
 const ACCEPTED: &str = "mutants.yaml";
@@ -75,7 +76,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     repeated::refuse_playbooks(&args.playbooks, |once| {
         let flags = Flags::default().with("--fixtures", args.fixtures.as_deref());
         let flags = flags.with("--accepted", args.accepted.as_deref()).with("--format", args.format.word());
-        flags.after(&[&["playproof", "mutate"], once].concat())
+        flags.after(Command::new("playproof mutate").paths(once))
     })?;
     let accepted = accepted(args.accepted.as_deref())?;
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
@@ -97,7 +98,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     match args.format {
         Format::Table => output.page(&pages(&reports, args, &names, terminal))?,
-        Format::Json => output.page(&json(&reports))?,
+        Format::Json => output.json(json(&reports))?,
     }
     conclude(&reports, &accepted, terminal);
     if let Some(said) = inconclusive(&reports, args) {
@@ -138,7 +139,7 @@ fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &T
     let extent = if args.all { Extent::All } else { Extent::Some };
     let palette = Palette::new(terminal.out.colour);
     let pages = reports.iter().zip(names).map(|(report, name)| {
-        page(report, extent, terminal.out.width, palette, &format!("playproof mutate {}", shell_word(name)))
+        page(report, extent, terminal.out.width, palette, &Command::new("playproof mutate").path(name))
     });
     pages.collect::<Vec<_>>().join("\n\n")
 }

@@ -3,11 +3,12 @@
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::{Output, to_stderr};
-use crate::cli::project::Project;
+use crate::cli::project::{self, Project};
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, inputs, outputs, repeated};
 use crate::replay::Frequent;
 use crate::report::text;
+use crate::shell::Command;
 use crate::trace::model::Reply;
 use crate::trace::toolfacts::{ToolCount, render};
 
@@ -44,8 +45,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
     let flags = Flags::default().reading(&args.reading);
     repeated::refuse_inputs(&args.inputs, &flags, |once, flags| {
-        let output: Vec<&str> = args.output.iter().flat_map(|output| ["-o", output.as_str()]).collect();
-        flags.after(&[&["playproof", "tools"], once, &output].concat())
+        flags.after(Command::new("playproof tools").paths(once).flag_if("-o", args.output.as_deref()))
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
@@ -67,7 +67,9 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         })?;
         args.reading.account_for(&files::display_name(path), &ledger)?;
     }
-    let names: Vec<String> = args.inputs.iter().map(|path| files::display_name(path)).collect();
+    let root = project::root();
+    let name = |path: &String| files::lasting(&root, &files::display_name(path));
+    let names: Vec<String> = args.inputs.iter().map(name).collect();
     counts.cut(|_, row| folded += row.count);
     if folded > 0 {
         let calls = text::counted(folded, "call", "calls");
@@ -84,14 +86,11 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let rows = counts.rows().map(|(tool, row)| ToolCount { tool, calls: row.count, failed: row.value });
     let text = render(&said(&names), rows);
     match target {
-        None => output.write(text.as_bytes())?,
+        None => output.page(&text)?,
         Some(path) => {
             outputs::write(path, text.as_bytes(), output)?;
-            to_stderr(&format!(
-                "next: confirm the guesses, then playproof replay {} --tools {}\n",
-                text::shell_words(&args.inputs),
-                text::shell_word(path)
-            ));
+            let replay = Command::new("playproof replay").paths(&args.inputs).flag("--tools", path);
+            to_stderr(&format!("confirm the guesses, and take the marks away\nnext: {}\n", flags.after(replay)));
         }
     }
     Ok(Exit::Clean)
@@ -100,10 +99,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 /// What is there holds what people confirmed, and a draft would take that back.
 fn refuse_facts(path: &str, args: &Args) -> Result<(), Failure> {
     outputs::refuse_others(path, "draft", |_| false).map_err(|_| {
-        let command = Flags::default().reading(&args.reading).after(&args.inputs);
+        let tools = Flags::default().reading(&args.reading).after(Command::new("playproof tools").paths(&args.inputs));
         Failure::said(format!("`{path}` is there already: the facts that people confirmed in it would be overwritten"))
             .help("nothing was written; compare it with a new draft and take over what is missing, or remove it first")
-            .next(format!("playproof tools {command} | diff {} -", text::shell_word(path)))
+            .next(tools.then("|", &Command::new("diff").path(path).and("-")))
     })
 }
 

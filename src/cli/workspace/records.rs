@@ -7,6 +7,7 @@ use super::root::{Workspace, gather, names};
 use crate::cli::exit::Failure;
 use crate::cli::folders;
 use crate::history::{self, Entry, History};
+use crate::shell::Command;
 
 impl Workspace {
     /// Where a record of the history lies.
@@ -28,7 +29,7 @@ impl Workspace {
             Ok(Entry { number, name: name.clone(), record, places, source })
         };
         let folder = self.here(&self.record_path(""));
-        let next = |failure: Failure| failure.next(format!("git log --oneline -- {folder}"));
+        let next = |failure: Failure| failure.next(Command::new("git log --oneline --").path(&folder));
         Ok(History::new(gather(found.iter().map(read).collect()).map_err(next)?))
     }
 

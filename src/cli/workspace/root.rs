@@ -13,6 +13,7 @@ use crate::cli::{files, folders};
 use crate::diagnostic::{Report, Source};
 use crate::playbook::model::Tools;
 use crate::playbook::tools::{self, LoadedTools};
+use crate::shell::Command;
 
 /// The folder below the proposals in which changesets are laid out.
 pub const STAGING: &str = ".accepting";
@@ -49,7 +50,7 @@ pub fn staging(root: &Path, project: &Project) -> PathBuf {
 ///
 /// # Errors
 /// As [`begin`].
-pub fn begin_here(allow_outside: bool, again: impl Fn() -> String) -> Result<(), Failure> {
+pub fn begin_here(allow_outside: bool, again: impl Fn() -> Command) -> Result<(), Failure> {
     let begun = files::folder_upwards(&format!("proposals/{STAGING}"));
     let begun = begun.and_then(|staging| Some(staging.ancestors().nth(2)?.to_path_buf()));
     // Above the project, or where none is above the working directory, anybody may have made one.
@@ -66,13 +67,22 @@ pub fn begin_here(allow_outside: bool, again: impl Fn() -> String) -> Result<(),
 ///
 /// # Errors
 /// A `playproof.yaml` that cannot be used; work that cannot be finished here, or that another program is at.
-pub fn begin(root: &Path, allow_outside: bool, again: impl Fn() -> String) -> Result<(), Failure> {
+pub fn begin(root: &Path, allow_outside: bool, again: impl Fn() -> Command) -> Result<(), Failure> {
     let file = root.join(project::FILE);
     let is_project = folders::has_file(&file);
     if is_project && !allow_outside {
         Boundary::new(root, &Project::default()).readable(&file)?;
     }
-    let project = if is_project { Project::read(&file)? } else { Project::default() };
+    let project = if is_project { Project::read(&file) } else { Ok(Project::default()) };
+    let project = match project {
+        Ok(project) => project,
+        // Unfinished work comes first, also where the file cannot be used.
+        Err(failure) => {
+            let usual = Project::default();
+            changeset::finish(&Boundary::new(root, &usual), &staging(root, &usual), false)?;
+            return Err(failure);
+        }
+    };
     project.refuse_outside(root, allow_outside).map_err(|failure| failure.next(again()))?;
     let staging = staging(root, &project);
     changeset::finish(&Boundary::new(root, &project), &staging, is_project || changeset::has_journal(&staging))
@@ -218,7 +228,7 @@ pub(super) fn names(paths: Vec<PathBuf>, ending: &str) -> Vec<String> {
 /// All values, or all failures as one, with the first command that one of them names.
 pub(super) fn gather<T>(results: Vec<Result<T, Failure>>) -> Result<Vec<T>, Failure> {
     let mut values = Vec::with_capacity(results.len());
-    let (mut reports, mut next): (Vec<Report>, Option<String>) = (Vec::new(), None);
+    let (mut reports, mut next): (Vec<Report>, Option<Command>) = (Vec::new(), None);
     for result in results {
         match result {
             Ok(value) => values.push(value),

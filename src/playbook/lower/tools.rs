@@ -33,7 +33,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let fact = |key| record.optional(key).map_or(Some(false), Cursor::bool);
     let (idempotent, repeatable) = (fact("idempotent"), fact("repeatable"));
     let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
-    if name.text.trim().is_empty() || name.text.chars().any(char::is_control) {
+    if name.text.trim().is_empty() {
         let message = format!("`{}` cannot be a tool", shorten(name.text));
         at.report(Diagnostic::error("bad_name", message).at(name.span.clone(), "not a name"));
         return None;

@@ -9,6 +9,7 @@ use crate::golden::{
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
 use crate::report::text;
+use crate::shell::Command;
 use crate::time::Instant;
 
 use serde_json::Value;
@@ -31,10 +32,12 @@ pub(super) fn in_words(result: &CaseResult) -> Option<String> {
 
 /// The first decision that differs, in both words, and what led to it.
 pub fn first_change(first: &FirstChange, cause: Option<&Cause>, width: usize, palette: Palette) -> Vec<String> {
-    let side =
-        |side: &Option<String>| side.as_deref().map_or(NOTHING.to_owned(), |side| text::visible(side).into_owned());
+    let side = |side: &Option<String>| {
+        side.as_deref().map_or(NOTHING.to_owned(), |side| text::escape_unprintable(side).into_owned())
+    };
     let at = first.at.since(Instant::ZERO);
-    let mut lines = vec![format!("  first difference: {} at {at} ms", palette.strong(&text::visible(&first.call)))];
+    let mut lines =
+        vec![format!("  first difference: {} at {at} ms", palette.strong(&text::escape_unprintable(&first.call)))];
     let mut say = |head: &str, said: &str, strong: bool| {
         for (n, line) in text::broken(said, width.saturating_sub(12)).into_iter().enumerate() {
             let head = if n == 0 { head } else { "" };
@@ -80,10 +83,10 @@ pub(super) fn row_words(change: &RowChange) -> String {
 fn because(because: &Because, compensation: Option<&str>) -> String {
     let rule = match because.rule.as_str() {
         "otherwise" => "no rule matched".to_owned(),
-        rule => format!("rule `{}`", text::visible(rule)),
+        rule => format!("rule `{}`", text::escape_unprintable(rule)),
     };
     let then = compensation.map(|then| format!(", answered with `{then}`")).unwrap_or_default();
-    format!("{rule}: verdict `{}`{then}", text::visible(&because.verdict))
+    format!("{rule}: verdict `{}`{then}", text::escape_unprintable(&because.verdict))
 }
 
 /// Everything that differs: fields in columns, worst first, then the events that one side alone has.
@@ -140,7 +143,7 @@ fn columns(divergences: &[&Divergence], shown: &Shown<'_>) -> String {
 fn divergence(divergence: &Divergence, show_args: bool) -> Vec<String> {
     let (place, field) = place(divergence, show_args);
     let side = |side: &Option<String>| {
-        side.as_deref().map_or_else(|| NOTHING.to_owned(), |side| text::visible(side).into_owned())
+        side.as_deref().map_or_else(|| NOTHING.to_owned(), |side| text::escape_unprintable(side).into_owned())
     };
     vec![divergence.class.words().to_owned(), place, field, side(&divergence.expected), side(&divergence.actual)]
 }
@@ -150,14 +153,14 @@ pub fn events(comparison: &Comparison, width: usize, palette: Palette) -> String
     let header = ["", "call", "golden", "run"].map(str::to_owned);
     let side = |side: &Option<EventLine>| {
         let words = |event: &EventLine| {
-            format!("{:>6} {}", event.at.since(Instant::ZERO).to_string(), text::visible(&event.words()))
+            format!("{:>6} {}", event.at.since(Instant::ZERO).to_string(), text::escape_unprintable(&event.words()))
         };
         side.as_ref().map_or_else(|| NOTHING.to_owned(), words)
     };
     let row = |pair: &Pair| {
         let call = pair.expected.as_ref().or(pair.actual.as_ref()).map_or("", |event| &event.call);
         let mark = if pair.class.is_some() { "!" } else { "" };
-        vec![mark.to_owned(), text::visible(call).into_owned(), side(&pair.expected), side(&pair.actual)]
+        vec![mark.to_owned(), text::escape_unprintable(call).into_owned(), side(&pair.expected), side(&pair.actual)]
     };
     let rows: Vec<Vec<String>> = comparison.pairs.iter().map(row).collect();
     let drawn = table::render(&header, &rows, &[Align::Left; 4], width.saturating_sub(2));
@@ -170,8 +173,8 @@ pub fn events(comparison: &Comparison, width: usize, palette: Palette) -> String
 
 /// Where a divergence is, and in what, in two columns.
 fn place(divergence: &Divergence, show_args: bool) -> (String, String) {
-    let field = text::visible(&divergence.field).into_owned();
-    let seen = |text: &str| text::visible(text).into_owned();
+    let field = text::escape_unprintable(&divergence.field).into_owned();
+    let seen = |text: &str| text::escape_unprintable(text).into_owned();
     match &divergence.place {
         Place::Call(call) | Place::Event(call, _) => (seen(call), field),
         Place::Ledger(intent) if show_args => ("ledger".to_owned(), seen(intent)),
@@ -199,7 +202,7 @@ fn without_values(intent: &str) -> String {
 
 /// The rows of a playbook that are not the approved ones, before and after.
 pub fn rows(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
-    let name = palette.strong(&text::visible(&rows.playbook));
+    let name = palette.strong(&text::escape_unprintable(&rows.playbook));
     if !rows.is_used {
         return format!("{name}: no fixture uses this playbook any more, but its rows are still in the lock");
     }
@@ -222,7 +225,10 @@ pub(super) fn rows_to_approve(rows: &PlaybookRows, width: usize, palette: Palett
     let drawn = self::rows(rows, width, palette);
     match rows.is_used && rows.is_locked {
         true => {
-            format!("{drawn}\n  if they are meant: playproof approve {} --reason '...'", text::visible(&rows.playbook))
+            format!(
+                "{drawn}\n  if they are meant: {}",
+                Command::new("playproof approve").name(&rows.playbook).and("--reason '...'")
+            )
         }
         false => drawn,
     }
@@ -233,7 +239,7 @@ fn counted_rows(count: usize) -> String {
 }
 
 fn row(change: &RowChange) -> Vec<Vec<String>> {
-    let seen = |text: &str| text::visible(text).into_owned();
+    let seen = |text: &str| text::escape_unprintable(text).into_owned();
     let side = |side: &Option<String>| side.as_deref().map_or_else(|| NOTHING.to_owned(), seen);
     let line = |part: PartChange| vec![seen(&change.name), seen(&part.path), side(&part.before), side(&part.after)];
     change.parts().into_iter().map(line).collect()

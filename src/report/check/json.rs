@@ -5,10 +5,11 @@ use super::problems::Directions;
 use crate::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
 use crate::golden::{Class, Comparison, Divergence, FirstChange, Place};
 use crate::report::json::Object;
+use crate::shell::Command;
 use crate::time::Instant;
 
 /// The report as one JSON document. `next` is the command to run next, if there is one to run.
-pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> String {
+pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
     let report = shown.report;
     let counts = report.counts();
     let mut out = Vec::new();
@@ -35,7 +36,7 @@ pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> S
     document.objects("rows", &report.rows, rows);
     document.texts("orphans", report.orphans.iter().map(String::as_str));
     document.objects("results", &report.results, |object, result| one(object, result, shown.causes.get(&result.id)));
-    document.text_or_null("next", next);
+    document.text_or_null("next", next.map(ToString::to_string).as_deref());
     document.end();
     String::from_utf8_lossy(&out).into_owned()
 }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use super::page::Shown;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
+use crate::text::push_escaped;
 
 /// The report.
 pub fn junit(shown: &Shown<'_>, directions: &Directions) -> String {
@@ -84,7 +85,7 @@ fn body(problem: &Problem) -> String {
     format!("{}\n{}:{}\nrun: {}\n", problem.body.trim_end(), problem.spot.file, problem.spot.line, problem.command)
 }
 
-/// Text for an attribute or an element: markup escaped, what XML cannot hold replaced.
+/// Text for an attribute or an element: markup and what is unsafe to print escaped.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -94,9 +95,7 @@ fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
-            '\t' => out.push_str("&#9;"),
-            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
-            c => out.push(c),
+            c => push_escaped(&mut out, c),
         }
     }
     out

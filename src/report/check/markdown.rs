@@ -2,7 +2,10 @@
 
 use super::page::Shown;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
-use crate::report::text::{counted, markdown, markdown_code};
+use crate::report::table::markdown_row;
+use crate::report::text::{counted, escape_unprintable, markdown, markdown_block, markdown_code};
+use crate::shell::Command;
+use crate::text::escape_page;
 
 /// Stands on the first line, so that a job can find the comment of an earlier run.
 pub const MARKER: &str = "<!-- playproof check -->";
@@ -11,11 +14,11 @@ pub const MARKER: &str = "<!-- playproof check -->";
 const LONGEST: usize = 60_000;
 
 /// The page.
-pub fn comment(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -> String {
+pub fn comment(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
     let problems = problems(shown, directions);
     let mut page = format!("{MARKER}\n### playproof check\n\n{}\n", summary(shown, &problems));
     if let Some(next) = next {
-        page += &format!("\nNext: {}\n", markdown_code(next));
+        page += &format!("\nNext: {}\n", markdown_code(&next.to_string()));
     }
     if problems.is_empty() {
         return page;
@@ -23,12 +26,8 @@ pub fn comment(shown: &Shown<'_>, directions: &Directions, next: Option<&str>) -
     page += "\n| what | where | first difference |\n|---|---|---|\n";
     let mut left = 0;
     for problem in &problems {
-        let row = format!(
-            "| {} | {} | {} |\n",
-            markdown(&problem.rule.replace('_', " ")),
-            markdown_code(&problem.about),
-            markdown(&problem.message)
-        );
+        let (rule, message) = (markdown(&problem.rule.replace('_', " ")), markdown(&problem.message));
+        let row = markdown_row(&[rule, markdown_code(&problem.about), message]) + "\n";
         if page.len() + row.len() > LONGEST / 2 { left += 1 } else { page += &row }
     }
     page += &more(left);
@@ -59,20 +58,14 @@ fn summary(shown: &Shown<'_>, problems: &[Problem]) -> String {
     }
 }
 
-/// The whole text of a problem, folded. The fence is longer than any in the text.
+/// The whole text of a problem, folded.
 fn details(problem: &Problem) -> String {
-    let body = problem.body.trim_end();
-    let longest = body.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!(
-        "\n<details><summary>{}</summary>\n\n{fence}text\n{body}\n{}:{}\nrun: {}\n{fence}\n\n</details>\n",
-        html(&problem.about),
-        problem.spot.file,
-        problem.spot.line,
-        problem.command
-    )
+    let file = escape_unprintable(&problem.spot.file);
+    let text =
+        format!("{}\n{file}:{}\nrun: {}", escape_page(problem.body.trim_end()), problem.spot.line, problem.command);
+    format!("\n<details><summary>{}</summary>\n\n{}\n\n</details>\n", html(&problem.about), markdown_block(&text))
 }
 
 fn html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    escape_unprintable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

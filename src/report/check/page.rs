@@ -47,7 +47,7 @@ pub fn page(shown: &Shown<'_>) -> String {
             let runs = counted(others.len() as u64, "more run", "more runs");
             section += &format!("\n  and the same in {runs}:");
             for other in others {
-                section += &format!("\n    {}", text::visible(&other.id.to_string()));
+                section += &format!("\n    {}", text::escape_unprintable(&other.id.to_string()));
             }
         }
         sections.push(section);
@@ -58,7 +58,9 @@ pub fn page(shown: &Shown<'_>) -> String {
     }
     if !shown.report.orphans.is_empty() {
         let mut lines = vec![shown.palette.strong("goldens that no fixture asks for")];
-        lines.extend(shown.report.orphans.iter().map(|path| format!("  {}{}", shown.above, text::visible(path))));
+        lines.extend(
+            shown.report.orphans.iter().map(|path| format!("  {}{}", shown.above, text::escape_unprintable(path))),
+        );
         sections.push(lines.join("\n"));
     }
     sections.push(summary(shown.report, shown.palette));
@@ -102,15 +104,18 @@ fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
 /// One result that does not pass. The lines that it comes from are drawn unless `drawn` has them already.
 pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<String>) -> String {
     let palette = shown.palette;
-    let mut lines =
-        vec![format!("{}  {}", word(result, palette), palette.strong(&text::visible(&result.id.to_string())))];
+    let mut lines = vec![format!(
+        "{}  {}",
+        word(result, palette),
+        palette.strong(&text::escape_unprintable(&result.id.to_string()))
+    )];
     lines.extend(
         text::broken(&result.title, shown.width.saturating_sub(2))
             .into_iter()
-            .map(|line| format!("  {}", palette.faint(&text::visible(&line)))),
+            .map(|line| format!("  {}", palette.faint(&text::escape_unprintable(&line)))),
     );
     for contradiction in &result.contradictions {
-        let said = text::visible(&contradiction.to_string()).into_owned();
+        let said = text::escape_unprintable(&contradiction.to_string()).into_owned();
         lines.push(format!("  {} {said}", palette.bad("contradicts the fixture:")));
     }
     match &result.golden {

@@ -7,7 +7,7 @@ use super::{changes, json};
 use crate::check::{CaseResult, Cause, GoldenState, PlaybookRows};
 use crate::golden::{Class, RowChange};
 use crate::report::style::Palette;
-use crate::report::text::shell_word;
+use crate::shell::Command;
 
 /// A line of a file, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Directions {
     /// By run: its fixture's file.
     pub fixtures: BTreeMap<String, String>,
     /// By run: the command that replays it.
-    pub replays: BTreeMap<String, String>,
+    pub replays: BTreeMap<String, Command>,
     /// By playbook and row: where the row stands.
     pub rows: BTreeMap<(String, String), Spot>,
     /// The lock's file.
@@ -60,7 +60,7 @@ pub struct Problem {
     /// In full, for people; holds line breaks.
     pub body: String,
     /// What to run to see it again.
-    pub command: String,
+    pub command: Command,
 }
 
 /// The rule of what stood in the way of the check.
@@ -91,7 +91,7 @@ pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Proble
         message: "no fixture asks for this golden".to_owned(),
         spot: Spot { file: path.clone(), line: 1, column: 1 },
         body: "no fixture asks for this golden\n".to_owned(),
-        command: format!("rm {}", shell_word(path)),
+        command: Command::new("rm").path(path),
     }));
     found
 }
@@ -99,7 +99,7 @@ pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Proble
 fn of_result(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Problem {
     let id = failing.id.to_string();
     let (rule, level, message) = said(failing, shown.causes.get(&failing.id));
-    let command = directions.replays.get(&id).cloned().unwrap_or_else(|| format!("playproof check {id}"));
+    let command = directions.replays.get(&id).cloned().unwrap_or_else(|| Command::new("playproof check").name(&id));
     Problem {
         rule,
         level,
@@ -162,7 +162,7 @@ fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spo
 
 /// A playbook that nobody has approved is one problem, not one a row.
 fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
-    let command = format!("playproof approve {} --reason '...'", rows.playbook);
+    let command = Command::new("playproof approve").name(&rows.playbook).and("--reason '...'");
     let lock = || Spot { file: directions.lock.clone(), line: 1, column: 1 };
     let body = changes::rows_to_approve(rows, 100, Palette::new(false)) + "\n";
     let whole = |message: &str| Problem {

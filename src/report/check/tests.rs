@@ -185,7 +185,8 @@ fn annotations_are_one_line_each_escaped_and_within_github_s_limits() {
 
 #[test]
 fn a_comment_begins_with_its_marker_hides_arguments_and_lets_no_markup_through() {
-    let text = drawn(&report(), |shown, directions| comment(shown, directions, Some("playproof diff p/doubled")));
+    let text =
+        drawn(&report(), |shown, directions| comment(shown, directions, Some(&"playproof diff p/doubled".into())));
     assert!(text.starts_with(MARKER));
     assert!(text.contains("pay{card: text}") && !text.contains("4111"), "{text}");
     let prose: String = text.split("```").step_by(2).collect();
@@ -208,7 +209,7 @@ fn a_comment_stays_below_github_s_limit_and_counts_what_it_leaves_out() {
 
 #[test]
 fn json_names_every_run_and_is_the_same_each_time() {
-    let draw = || drawn(&report(), |shown, directions| json(shown, directions, Some("playproof diff")));
+    let draw = || drawn(&report(), |shown, directions| json(shown, directions, Some(&"playproof diff".into())));
     let value: serde_json::Value = serde_json::from_str(&draw()).unwrap();
     assert_eq!(value["format"], "check/1");
     let statuses: Vec<&str> =

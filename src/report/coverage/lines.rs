@@ -3,7 +3,7 @@
 use crate::coverage::{CoverageReport, State};
 use crate::diagnostic::Source;
 use crate::report::style::Palette;
-use crate::report::text::visible;
+use crate::report::text::escape_unprintable;
 
 /// What one line of the playbook stands for.
 #[derive(Clone, Copy, Default)]
@@ -42,7 +42,7 @@ pub fn lines(report: &CoverageReport, source: &Source, palette: Palette) -> Stri
             "!" => palette.doubtful(&front),
             _ => palette.faint(&front),
         };
-        format!("{front} {}", visible(line)).trim_end().to_owned()
+        format!("{front} {}", escape_unprintable(line)).trim_end().to_owned()
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -4,7 +4,8 @@ use super::grid;
 use crate::coverage::{CoverageReport, Group, Item, State, Suggestion};
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
-use crate::report::text::{counted, fitted, visible, wrapped};
+use crate::report::text::{counted, escape_unprintable, fitted, wrapped};
+use crate::shell::Command;
 
 /// How much is shown of what is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum Extent {
 const TEXTS_SHOWN: usize = 2;
 
 /// The page, without a line break at its end. `command` is what was run, for the hint how to see more.
-pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &str) -> String {
+pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
     let mut sections = vec![head(report, palette), totals(report, width)];
     sections.push(format!("{}\n{}", palette.strong("Verdicts in each cell"), grid::grid(report, palette)));
     sections.extend(missing(report, width, palette));
@@ -45,7 +46,7 @@ fn head(report: &CoverageReport, palette: Palette) -> String {
     let fixtures = counted(report.fixtures.len() as u64, "fixture", "fixtures");
     let percent = percent(report);
     let percent = if covered == coverable { palette.good(&percent) } else { palette.strong(&percent) };
-    format!("{}: {fixtures} cover {percent} ({covered} of {coverable})", visible(&report.playbook))
+    format!("{}: {fixtures} cover {percent} ({covered} of {coverable})", escape_unprintable(&report.playbook))
 }
 
 fn totals(report: &CoverageReport, width: usize) -> String {
@@ -96,7 +97,7 @@ fn others<'r>(
     (lines.len() > 1).then(|| lines.join("\n"))
 }
 
-fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &str) -> Vec<String> {
+fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> Vec<String> {
     let all = report.suggestions.len();
     if all == 0 {
         return Vec::new();
@@ -120,9 +121,9 @@ fn text(report: &CoverageReport, suggestion: &Suggestion, width: usize, palette:
         [first, second, _, _, ..] => format!("{first}, {second} and {} more", adds.len() - 2),
         few => few.join(", "),
     };
-    let head = format!("{}.yaml adds {}", visible(&suggestion.name), visible(&listed));
+    let head = format!("{}.yaml adds {}", escape_unprintable(&suggestion.name), escape_unprintable(&listed));
     let head = wrapped(&head, width.saturating_sub(2)).into_iter().map(|line| palette.faint(&format!("# {line}")));
     let head: String = head.collect::<Vec<_>>().join("\n");
-    let body: Vec<String> = suggestion.text.lines().map(|line| visible(line).into_owned()).collect();
+    let body: Vec<String> = suggestion.text.lines().map(|line| escape_unprintable(line).into_owned()).collect();
     format!("{head}\n{}", body.join("\n"))
 }

@@ -64,9 +64,9 @@ struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     fn new(source: &Source, diagnostic: &'a Diagnostic, room: usize) -> Drawing<'a> {
-        let message = text::visible(&diagnostic.message).into_owned();
+        let message = text::escape_unprintable(&diagnostic.message).into_owned();
         if diagnostic.labels.is_empty() {
-            let message = format!("{}: {message}", text::visible(&source.name));
+            let message = format!("{}: {message}", text::escape_unprintable(&source.name));
             return Drawing { diagnostic, message, text: None, labels: Vec::new() };
         }
         let spans: Vec<Range<usize>> = diagnostic.labels.iter().map(|label| label.span.clone()).collect();
@@ -83,7 +83,7 @@ impl<'a> Drawing<'a> {
             .filter(|(_, label)| window.start <= label.span.start && label.span.start <= window.end)
             .map(|(n, label)| {
                 let span = drawn.span(&label.span);
-                let said = (!label.text.is_empty()).then(|| text::visible(&label.text).into_owned());
+                let said = (!label.text.is_empty()).then(|| text::escape_unprintable(&label.text).into_owned());
                 // What is drawn together is headed by the first of all, what is drawn apart by its own.
                 match n {
                     0 => LabeledSpan::new_primary_with_span(said, span),
@@ -94,7 +94,7 @@ impl<'a> Drawing<'a> {
         let places = diagnostic.labels.iter();
         let places = places.map(|label| (drawn.span(&label.span).start, source.place(label.span.start))).collect();
         let (first_line, _) = source.place(window.start);
-        let name = text::visible(&source.name).into_owned();
+        let name = text::escape_unprintable(&source.name).into_owned();
         let text = Text { name, drawn: drawn.text, first_line, places };
         Drawing { diagnostic, message, text: Some(text), labels }
     }
@@ -122,7 +122,7 @@ impl miette::Diagnostic for Drawing<'_> {
     }
 
     fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
-        self.diagnostic.help.as_deref().map(|help| Box::new(text::visible(help).into_owned()) as _)
+        self.diagnostic.help.as_deref().map(|help| Box::new(text::escape_unprintable(help).into_owned()) as _)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -221,13 +221,13 @@ fn clear_of_long_neighbours(text: &str, spans: &[Range<usize>], room: usize) -> 
     start..end
 }
 
-/// The columns that `text` takes once it is made visible; anything above `enough` may be less than the truth.
+/// The columns that `text` takes once it is escaped; anything above `enough` may be less than the truth.
 fn drawn_width(text: &str, enough: usize) -> usize {
     let mut width = 0;
     for c in text.chars() {
-        let mut visible = String::new();
-        text::push_visible(&mut visible, c);
-        width += text::width(&visible);
+        let mut escaped = String::new();
+        text::push_escaped(&mut escaped, c);
+        width += text::width(&escaped);
         if width > enough {
             break;
         }
@@ -249,7 +249,7 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// A window of a source with its treacherous characters made visible, and the way from old offsets to new ones.
+/// A window of a source with its unprintable characters escaped, and the way from old offsets to new ones.
 struct Drawn {
     text: String,
     window: Range<usize>,
@@ -285,7 +285,7 @@ impl Drawn {
                 }
                 c => {
                     let before = text.len();
-                    text::push_visible(&mut text, c);
+                    text::push_escaped(&mut text, c);
                     if text.len() - before != c.len_utf8() {
                         shifts.push((at + c.len_utf8(), text.len()));
                     }

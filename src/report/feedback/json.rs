@@ -3,6 +3,7 @@
 use super::page::Shown;
 use crate::feedback::Ending;
 use crate::report::json::Object;
+use crate::shell::Command;
 
 /// The list, without a line break at its end.
 pub fn json(all: &[Shown<'_>]) -> String {
@@ -15,7 +16,7 @@ pub fn json(all: &[Shown<'_>]) -> String {
 }
 
 /// One in full, with what its playbook makes of the call now.
-pub fn json_of(shown: &Shown<'_>, now: &Ending, slice: &str, next: &str) -> String {
+pub fn json_of(shown: &Shown<'_>, now: &Ending, slice: &str, next: &Command) -> String {
     let mut out = Vec::new();
     let mut document = Object::open(&mut out);
     document.text("format", "feedback-shown/1");
@@ -24,7 +25,7 @@ pub fn json_of(shown: &Shown<'_>, now: &Ending, slice: &str, next: &str) -> Stri
     for (key, ending) in [("before", &shown.kept.feedback.before), ("now", now)] {
         document.object(key, |object| fill_ending(object, ending));
     }
-    document.text("next", next);
+    document.text("next", &next.to_string());
     document.end();
     String::from_utf8_lossy(&out).into_owned()
 }

@@ -4,7 +4,7 @@ use crate::feedback::{Ending, Kept, State};
 use crate::report::block::Style;
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
-use crate::report::text::{broken, counted, visible};
+use crate::report::text::{broken, counted, escape_unprintable};
 
 /// What stands where there is nothing.
 const NOTHING: &str = "-";
@@ -46,8 +46,8 @@ pub fn page(all: &[Shown<'_>], closed: usize, width: usize, palette: Palette) ->
     for shown in all {
         let feedback = &shown.kept.feedback;
         let mut lines = vec![format!("{}  {}", state(shown.state, palette), palette.strong(&shown.kept.id))];
-        let reason = feedback.closed.as_ref().map(|reason| format!("closed: {}", visible(reason)));
-        for said in [verdicts(shown), visible(&feedback.note).into_owned()].into_iter().chain(reason) {
+        let reason = feedback.closed.as_ref().map(|reason| format!("closed: {}", escape_unprintable(reason)));
+        for said in [verdicts(shown), escape_unprintable(&feedback.note).into_owned()].into_iter().chain(reason) {
             lines.extend(
                 broken(&said, width.saturating_sub(10).max(20)).into_iter().map(|line| format!("{:10}{line}", "")),
             );
@@ -66,7 +66,7 @@ pub fn page(all: &[Shown<'_>], closed: usize, width: usize, palette: Palette) ->
 }
 
 fn verdicts(shown: &Shown<'_>) -> String {
-    let (tool, verdict) = (visible(shown.tool()), shown.verdict().unwrap_or("none"));
+    let (tool, verdict) = (escape_unprintable(shown.tool()), shown.verdict().unwrap_or("none"));
     match (shown.state, shown.rule(), &shown.kept.feedback.expected) {
         (State::Answered, Some(rule), _) => format!("{tool}: verdict {verdict} by the rule {rule}, as expected"),
         (_, _, expected) => {
@@ -104,7 +104,9 @@ pub fn head(shown: &Shown<'_>, now: &Ending, slice: &str, is_new: bool, style: S
     ]);
     let mut lines = vec![format!("{}  {}", palette.strong(&shown.kept.id), state(shown.state, palette).trim_end())];
     for (label, said) in rows {
-        for (n, line) in broken(&visible(&said), width.saturating_sub(LABEL + 2).max(20)).into_iter().enumerate() {
+        for (n, line) in
+            broken(&escape_unprintable(&said), width.saturating_sub(LABEL + 2).max(20)).into_iter().enumerate()
+        {
             lines.push(format!("  {:LABEL$}{line}", if n == 0 { label } else { "" }));
         }
     }
@@ -129,6 +131,6 @@ fn differences(before: &Ending, now: &Ending) -> Vec<Vec<String>> {
         ("effect", before.effect.clone(), now.effect.clone()),
         ("attempts", before.attempts.to_string(), now.attempts.to_string()),
     ];
-    let cell = |text: &str| visible(text).into_owned();
+    let cell = |text: &str| escape_unprintable(text).into_owned();
     rows.iter().map(|(label, before, now)| vec![(*label).to_owned(), cell(before), cell(now)]).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::history::{Entry, Kind, Objection};
 use crate::report::json::Object;
+use crate::shell::Command;
 
 /// The history, without a line break at its end.
 pub fn json(entries: &[&Entry]) -> String {
@@ -35,7 +36,7 @@ fn fill(object: &mut Object<'_>, entry: &Entry) {
 }
 
 /// What a verification found, without a line break at its end; `next` is the one command to run.
-pub fn objections_json(records: usize, rows: usize, objections: &[Objection], next: Option<&str>) -> String {
+pub fn objections_json(records: usize, rows: usize, objections: &[Objection], next: Option<&Command>) -> String {
     let mut out = Vec::new();
     let mut document = Object::open(&mut out);
     document.text("format", "history-verification/1");
@@ -51,7 +52,7 @@ pub fn objections_json(records: usize, rows: usize, objections: &[Objection], ne
         }
         object.text_if("help", said.help.as_deref());
     });
-    document.text_if("next", next);
+    document.text_if("next", next.map(ToString::to_string).as_deref());
     document.end();
     String::from_utf8_lossy(&out).into_owned()
 }

@@ -3,7 +3,7 @@
 use crate::golden::{PartChange, RowChange};
 use crate::history::{Entry, Kind, Record};
 use crate::report::style::Palette;
-use crate::report::text::{self, counted, fitted, visible};
+use crate::report::text::{self, counted, escape_unprintable, fitted};
 
 /// Rows of a record that are shown where not all are asked for.
 const SHOWN: usize = 8;
@@ -34,16 +34,20 @@ pub fn page(entries: &[&Entry], extent: Extent, width: usize, palette: Palette) 
 
 fn block(entry: &Entry, extent: Extent, width: usize, palette: Palette) -> String {
     let record = &entry.record;
-    let mut lines =
-        vec![format!("{:04}  {}  {}", entry.number, palette.strong(&visible(&record.playbook)), how(record))];
+    let mut lines = vec![format!(
+        "{:04}  {}  {}",
+        entry.number,
+        palette.strong(&escape_unprintable(&record.playbook)),
+        how(record)
+    )];
     let mut say = |said: &str| {
         let broken = text::broken(said, width.saturating_sub(INDENT).max(20));
         lines.extend(broken.into_iter().map(|line| format!("{:INDENT$}{line}", "")));
     };
-    say(&format!("why: {}", visible(&record.reason)));
+    say(&format!("why: {}", escape_unprintable(&record.reason)));
     if let Kind::Proposal(taken) = &record.kind {
-        let names = |names: &[String]| names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", ");
-        say(&format!("ADR: {}", visible(&taken.adr)));
+        let names = |names: &[String]| names.iter().map(|name| escape_unprintable(name)).collect::<Vec<_>>().join(", ");
+        say(&format!("ADR: {}", escape_unprintable(&taken.adr)));
         for (label, taken) in [("fixtures", &taken.fixtures), ("goldens", &taken.goldens)] {
             if !taken.is_empty() {
                 say(&format!("{label}: {}", names(taken)));
@@ -77,7 +81,7 @@ fn weight(row: &RowChange) -> u8 {
 pub(super) fn how(record: &Record) -> String {
     match &record.kind {
         Kind::Approval => "approved".to_owned(),
-        Kind::Proposal(taken) => format!("proposal {} accepted", visible(&taken.id)),
+        Kind::Proposal(taken) => format!("proposal {} accepted", escape_unprintable(&taken.id)),
     }
 }
 
@@ -92,13 +96,14 @@ pub(super) fn tally(rows: &[RowChange]) -> String {
 
 /// The value of a row that was added or removed, or the values that changed, one a line.
 pub(super) fn values(row: &RowChange) -> Vec<String> {
-    let side =
-        |side: &Option<String>| side.as_deref().map_or_else(|| "nothing".to_owned(), |side| visible(side).into());
+    let side = |side: &Option<String>| {
+        side.as_deref().map_or_else(|| "nothing".to_owned(), |side| escape_unprintable(side).into())
+    };
     match (&row.before, &row.after) {
         (Some(_), Some(_)) => {
             let path = |part: &PartChange| match part.path.as_str() {
                 "" => String::new(),
-                path => format!("{}: ", visible(path)),
+                path => format!("{}: ", escape_unprintable(path)),
             };
             let said = |part: PartChange| format!("{}{} → {}", path(&part), side(&part.before), side(&part.after));
             row.parts().into_iter().map(said).collect()
@@ -109,7 +114,7 @@ pub(super) fn values(row: &RowChange) -> Vec<String> {
 
 fn rows(rows: &[&RowChange], width: usize, palette: Palette) -> Vec<String> {
     const WORD: usize = 7; // `changed`, `removed`
-    let longest = rows.iter().map(|row| text::width(&visible(&row.name))).max().unwrap_or(0).min(NAME_MAX);
+    let longest = rows.iter().map(|row| text::width(&escape_unprintable(&row.name))).max().unwrap_or(0).min(NAME_MAX);
     let room = width.saturating_sub(INDENT + WORD + longest + 4).max(20);
     let mut lines = Vec::new();
     for row in rows {

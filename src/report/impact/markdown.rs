@@ -28,7 +28,7 @@ pub fn markdown(shown: &Shown<'_>) -> String {
     let (_, more) = shown.causes();
     parts.extend(left_out(impact, more).map(|said| escaped(&said)));
     parts.push(markdown_block(&overview::inputs(shown.replayed, shown.notes, 100, Palette::new(false))));
-    parts.extend(shown.next.map(|next| format!("Next: {}", markdown_code(next))));
+    parts.extend(shown.next.map(|next| format!("Next: {}", markdown_code(&next.to_string()))));
     parts.join("\n\n")
 }
 

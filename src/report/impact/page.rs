@@ -6,14 +6,14 @@ use crate::impact::{CauseRow, Direction, Impact};
 use crate::report::overview;
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
-use crate::report::text::{count, counted, fitted, visible, wrapped};
+use crate::report::text::{count, counted, escape_unprintable, fitted, wrapped};
 use crate::report::timeline::millis;
 use crate::time::Duration;
 
 /// The page, ending without a line break.
 pub fn page(shown: &Shown<'_>, columns: usize, palette: Palette) -> String {
     let impact = shown.impact;
-    let (base, candidate) = (visible(&impact.base.playbook), visible(&impact.candidate.playbook));
+    let (base, candidate) = (escape_unprintable(&impact.base.playbook), escape_unprintable(&impact.candidate.playbook));
     let head = format!("What {candidate} changes against {base}");
     let mut balance = wrapped(&words::balance(impact), columns);
     balance.extend(wrapped(&words::directions(impact), columns));
@@ -114,7 +114,13 @@ fn delay_if(span: Duration) -> String {
 
 fn totals(impact: &Impact, columns: usize, palette: Palette) -> String {
     let lines = lines(impact);
-    let header = ["", &visible(&impact.base.playbook), &visible(&impact.candidate.playbook), "more", "fewer"];
+    let header = [
+        "",
+        &escape_unprintable(&impact.base.playbook),
+        &escape_unprintable(&impact.candidate.playbook),
+        "more",
+        "fewer",
+    ];
     let header = header.map(str::to_owned);
     let rows: Vec<Vec<String>> =
         lines.iter().map(|line| [std::slice::from_ref(&line.label), &line.cells].concat()).collect();

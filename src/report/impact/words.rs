@@ -1,11 +1,12 @@
-//! The words that every page of a comparison shares: causes, ends, loads, gates. Foreign text in them is visible.
+//! The words that every page of a comparison shares: causes, ends, loads, gates. Foreign text in them is escaped.
 
 use crate::golden::PartChange;
 use crate::impact::{CauseName, CauseRow, Direction, End, Gate, Impact, Refusal, Undetermined, parts};
 use crate::replay::{Counts, Replayed};
 use crate::report::overview::InputNote;
-use crate::report::text::{count, counted, visible};
+use crate::report::text::{count, counted, escape_unprintable};
 use crate::report::timeline::millis;
+use crate::shell::Command;
 
 /// Causes that a page shows.
 const CAUSES: usize = 12;
@@ -28,7 +29,7 @@ pub struct Shown<'a> {
     /// What must not be.
     pub gate: &'a Gate,
     /// The one command to run next.
-    pub next: Option<&'a str>,
+    pub next: Option<&'a Command>,
 }
 
 impl<'a> Shown<'a> {
@@ -81,8 +82,8 @@ pub fn directions(impact: &Impact) -> String {
 /// The cause in a line: `rule timeout: transient_timeout → otherwise: failed`.
 pub fn cause(cause: &CauseName) -> String {
     let said = |(rule, verdict): &(String, String)| match rule.as_str() {
-        "otherwise" => format!("otherwise: {}", visible(verdict)),
-        rule => format!("rule {}: {}", visible(rule), visible(verdict)),
+        "otherwise" => format!("otherwise: {}", escape_unprintable(verdict)),
+        rule => format!("rule {}: {}", escape_unprintable(rule), escape_unprintable(verdict)),
     };
     match cause {
         CauseName::Classified { base, candidate } => format!("{} → {}", said(base), said(candidate)),
@@ -92,7 +93,7 @@ pub fn cause(cause: &CauseName) -> String {
             if parts.len() > PARTS {
                 named.push(format!("{} parts more", parts.len() - PARTS));
             }
-            format!("row {}: {}", visible(&row.name), named.join("; "))
+            format!("row {}: {}", escape_unprintable(&row.name), named.join("; "))
         }
         CauseName::ToolFacts => "what is declared of the tool".to_owned(),
         CauseName::Several => "several rows together".to_owned(),
@@ -100,15 +101,17 @@ pub fn cause(cause: &CauseName) -> String {
 }
 
 fn part(part: &PartChange) -> String {
-    let value = |value: &Option<String>| value.as_deref().map_or("nothing".into(), |text| visible(text).into_owned());
+    let value = |value: &Option<String>| {
+        value.as_deref().map_or("nothing".into(), |text| escape_unprintable(text).into_owned())
+    };
     let name = part.path.rsplit_once('.').map_or(part.path.as_str(), |(_, last)| last);
     let values = format!("{} → {}", value(&part.before), value(&part.after));
-    if name.is_empty() { values } else { format!("{} {values}", visible(name)) }
+    if name.is_empty() { values } else { format!("{} {values}", escape_unprintable(name)) }
 }
 
 /// How a call ends: `escalated (policy_review), effect unknown, 1 attempt`.
 pub fn end(end: &End) -> String {
-    let detail = end.detail.as_deref().map_or_else(String::new, |detail| format!(" ({})", visible(detail)));
+    let detail = end.detail.as_deref().map_or_else(String::new, |detail| format!(" ({})", escape_unprintable(detail)));
     let attempts = counted(u64::from(end.attempts), "attempt", "attempts");
     format!("{}{detail}, effect {}, {attempts}", end.outcome, end.claim.as_str())
 }
@@ -116,8 +119,11 @@ pub fn end(end: &End) -> String {
 /// The most frequent tools: `book_reservation 11, cancel_reservation 2 and 3 tools more`.
 pub fn tools(tools: &Counts) -> String {
     let rows = tools.rows();
-    let named: Vec<String> =
-        rows.iter().take(TOOLS).map(|(tool, calls)| format!("{} {}", visible(tool), count(*calls))).collect();
+    let named: Vec<String> = rows
+        .iter()
+        .take(TOOLS)
+        .map(|(tool, calls)| format!("{} {}", escape_unprintable(tool), count(*calls)))
+        .collect();
     let more = rows.len().saturating_sub(TOOLS) as u64;
     match (more, tools.others()) {
         (0, 0) => named.join(", "),
@@ -179,7 +185,7 @@ pub fn gate(gate: &Gate, impact: &Impact) -> (Vec<String>, Option<String>) {
         format!(
             "widening is allowed ({}): {}",
             counted(impact.count(Direction::Widening), "call", "calls"),
-            visible(reason)
+            escape_unprintable(reason)
         )
     });
     (refused, allowed)

@@ -4,7 +4,8 @@ use crate::mining::{Cluster, Drawn, Example, LookAlike, Mined, Undrawn};
 use crate::replay::Replayed;
 use crate::report::overview::{self, InputNote};
 use crate::report::style::Palette;
-use crate::report::text::{count, counted, fitted, visible, wrapped};
+use crate::report::text::{count, counted, escape_unprintable, fitted, wrapped};
+use crate::shell::Command;
 use crate::trace::origin::Sources;
 
 /// Tools of a cluster that are named.
@@ -28,7 +29,7 @@ pub struct Shown<'a> {
     /// The inputs' names.
     pub names: &'a Sources,
     /// The one command to run next.
-    pub next: Option<&'a str>,
+    pub next: Option<&'a Command>,
 }
 
 /// The page, ending without a line break.
@@ -47,7 +48,7 @@ pub fn page(shown: &Shown<'_>, columns: usize, palette: Palette) -> String {
                 count(mined.clusters as u64)
             ),
         };
-        let heading = format!("What {} has no use for, {heading}", visible(&mined.playbook));
+        let heading = format!("What {} has no use for, {heading}", escape_unprintable(&mined.playbook));
         let heading = wrapped(&heading, columns).into_iter().map(|line| palette.strong(&line));
         let weights = "Risk is 4 for each failure of a write that is not idempotent, 2 of another write, 1 of a read.";
         let weights = wrapped(weights, columns).into_iter().map(|line| palette.faint(&line));
@@ -65,7 +66,7 @@ fn balance(mined: &Mined) -> String {
             "{}: {} unclassified under {}, {} exhausted by a verdict that did not help",
             counted(failures, "failed attempt", "failed attempts"),
             count(mined.unclassified),
-            visible(&mined.playbook),
+            escape_unprintable(&mined.playbook),
             count(mined.exhausted)
         ),
     };
@@ -115,10 +116,12 @@ fn block(cluster: &Cluster, columns: usize, palette: Palette) -> String {
 
 fn what(cluster: &Cluster) -> String {
     let mut parts = Vec::new();
-    parts.push(cluster.kind.as_deref().map_or("no error kind".to_owned(), |kind| format!("kind {}", visible(kind))));
+    parts.push(
+        cluster.kind.as_deref().map_or("no error kind".to_owned(), |kind| format!("kind {}", escape_unprintable(kind))),
+    );
     parts.extend(cluster.status.map(|status| format!("status {status}")));
-    parts.extend(cluster.code.as_deref().map(|code| format!("code {}", visible(code))));
-    parts.push(format!("verdict {}", visible(&cluster.verdict)));
+    parts.extend(cluster.code.as_deref().map(|code| format!("code {}", escape_unprintable(code))));
+    parts.push(format!("verdict {}", escape_unprintable(&cluster.verdict)));
     if cluster.helped > 0 {
         parts.push(format!("of which {} did not exhaust their call", count(cluster.helped)));
     }
@@ -151,7 +154,7 @@ fn look_alike(alike: &LookAlike) -> String {
 }
 
 fn tried(drawn: &Drawn, before: Option<&str>) -> String {
-    let before = before.map_or_else(String::new, |rule| format!(", if it stands before {}", visible(rule)));
+    let before = before.map_or_else(String::new, |rule| format!(", if it stands before {}", escape_unprintable(rule)));
     let caught = match drawn.caught {
         1 => "the 1 message".to_owned(),
         all => format!("all {} messages", count(all as u64)),

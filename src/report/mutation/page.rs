@@ -4,13 +4,14 @@ use crate::diagnostic::{Diagnostic, Report};
 use crate::mutation::{Accepted, Judged, Judgement, MutationReport, Shown};
 use crate::report::coverage::Extent;
 use crate::report::style::Palette;
-use crate::report::text::{count, counted, visible, wrapped};
+use crate::report::text::{count, counted, escape_unprintable, wrapped};
+use crate::shell::Command;
 
 /// Texts of fixtures that are shown where not all are asked for.
 const TEXTS_SHOWN: usize = 3;
 
 /// The page of one playbook, without a line break at its end. `command` is what was run, for the hint how to see more.
-pub fn page(report: &MutationReport, extent: Extent, width: usize, palette: Palette, command: &str) -> String {
+pub fn page(report: &MutationReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
     let mut sections = vec![head(report, palette)];
     sections.extend(survivors(report, extent, palette, command));
     if extent == Extent::All {
@@ -51,7 +52,7 @@ fn head(report: &MutationReport, palette: Palette) -> String {
     let mutants = counted(report.mutants.len() as u64, "mutant", "mutants");
     format!(
         "{}: {mutants} under {fixtures} ({})\n{} caught, {survived}, {} accepted, {} without a difference found{not_judged}",
-        visible(&report.playbook),
+        escape_unprintable(&report.playbook),
         counted(report.runs as u64, "run", "runs"),
         count(caught),
         count(accepted),
@@ -59,7 +60,7 @@ fn head(report: &MutationReport, palette: Palette) -> String {
     )
 }
 
-fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command: &str) -> Vec<String> {
+fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command: &Command) -> Vec<String> {
     let all: Vec<(&Judged, &Shown)> = report.survivors().collect();
     if all.is_empty() {
         return Vec::new();
@@ -71,7 +72,7 @@ fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command:
         let rest: Vec<String> = all
             .iter()
             .skip(shown)
-            .map(|(mutant, _)| format!("{}: {}", visible(&mutant.id), visible(&mutant.what)))
+            .map(|(mutant, _)| format!("{}: {}", escape_unprintable(&mutant.id), escape_unprintable(&mutant.what)))
             .collect();
         sections.push(format!(
             "{}\n{}",
@@ -83,9 +84,9 @@ fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command:
 }
 
 fn survivor(mutant: &Judged, shown_by: &Shown, palette: Palette) -> String {
-    let head = format!("{}: {}", palette.bad(&visible(&mutant.id)), visible(&mutant.what));
-    let note = palette.faint(&format!("# this fixture would show it: {}.yaml", visible(&shown_by.name)));
-    let body: Vec<String> = shown_by.text.lines().map(|line| format!("  {}", visible(line))).collect();
+    let head = format!("{}: {}", palette.bad(&escape_unprintable(&mutant.id)), escape_unprintable(&mutant.what));
+    let note = palette.faint(&format!("# this fixture would show it: {}.yaml", escape_unprintable(&shown_by.name)));
+    let body: Vec<String> = shown_by.text.lines().map(|line| format!("  {}", escape_unprintable(line))).collect();
     format!("{head}\n  {note}\n{}", body.join("\n"))
 }
 
@@ -93,8 +94,12 @@ fn accepted(report: &MutationReport, width: usize, palette: Palette) -> Option<S
     let mut lines = vec![palette.strong("Accepted")];
     for mutant in &report.mutants {
         if let Judgement::Accepted { why, .. } = &mutant.judgement {
-            lines.push(format!("  {}: {}", visible(&mutant.id), visible(&mutant.what)));
-            lines.extend(wrapped(&visible(why), width.saturating_sub(4)).into_iter().map(|line| format!("    {line}")));
+            lines.push(format!("  {}: {}", escape_unprintable(&mutant.id), escape_unprintable(&mutant.what)));
+            lines.extend(
+                wrapped(&escape_unprintable(why), width.saturating_sub(4))
+                    .into_iter()
+                    .map(|line| format!("    {line}")),
+            );
         }
     }
     (lines.len() > 1).then(|| lines.join("\n"))
@@ -102,7 +107,9 @@ fn accepted(report: &MutationReport, width: usize, palette: Palette) -> Option<S
 
 fn not_shown(report: &MutationReport, width: usize, palette: Palette) -> Option<String> {
     let ids = report.mutants.iter().filter(|mutant| mutant.judgement == Judgement::NotShown);
-    let ids: Vec<String> = ids.map(|mutant| format!("  {}: {}", visible(&mutant.id), visible(&mutant.what))).collect();
+    let ids: Vec<String> = ids
+        .map(|mutant| format!("  {}: {}", escape_unprintable(&mutant.id), escape_unprintable(&mutant.what)))
+        .collect();
     let title = "No difference found by any fixture that was made up (a bounded search, not a proof)";
     let lines: Vec<String> = ids.iter().flat_map(|line| wrapped(line, width)).collect();
     (!ids.is_empty()).then(|| format!("{}\n{}", palette.strong(title), lines.join("\n")))

@@ -11,7 +11,8 @@ pub fn json(all: &[Judged]) -> Vec<u8> {
     document.objects("proposals", all, |object, judged| {
         object.text("id", &judged.id).text("playbook", &judged.playbook);
         object.objects("gates", &judged.gates, |object, gate| {
-            object.text("id", gate.kind.as_str()).text("message", &gate.message).text("next", &gate.next);
+            object.text("id", gate.kind.as_str()).text("message", &gate.message);
+            object.text_if("help", gate.help.as_deref()).text("next", &gate.next.to_string());
         });
         object.objects("rows", &judged.rows, |object, row| {
             object.text("row", &row.name);

@@ -3,6 +3,7 @@
 use super::page::unchanged;
 use super::row;
 use crate::proposal::{FixtureDiff, Judged};
+use crate::report::table::markdown_row;
 use crate::report::text::{counted, markdown as escaped, markdown_code};
 
 /// Stands on the first line, so that a job can find the comment of an earlier run.
@@ -31,20 +32,15 @@ fn one(page: &mut String, judged: &Judged) {
         *page += "\n| what | why | next |\n|---|---|---|\n";
     }
     for gate in &judged.gates {
-        let row = format!(
-            "| {} | {} | {} |\n",
-            escaped(&gate.kind.to_string()),
-            cell(&escaped(&gate.message)),
-            cell(&markdown_code(&gate.next))
-        );
+        let said = gate.help.as_ref().map_or_else(|| gate.message.clone(), |help| format!("{}: {help}", gate.message));
+        let row = [escaped(&gate.kind.to_string()), escaped(&said), markdown_code(&gate.next.to_string())];
         left += usize::from(!push(page, &row));
     }
     *page += "\n| row | before | after |\n|---|---|---|\n";
     for row in &judged.rows {
-        let text = |text: &Option<String>| {
-            text.as_deref().map_or_else(String::new, |text| cell(&markdown_code(&row::row(text))))
-        };
-        let row = format!("| {} | {} | {} |\n", cell(&markdown_code(&row.name)), text(&row.before), text(&row.after));
+        let text =
+            |text: &Option<String>| text.as_deref().map_or_else(String::new, |text| markdown_code(&row::row(text)));
+        let row = [markdown_code(&row.name), text(&row.before), text(&row.after)];
         left += usize::from(!push(page, &row));
     }
     *page += "\n| fixture | difference | call | what | before | after |\n|---|---|---|---|---|---|\n";
@@ -59,15 +55,16 @@ fn one(page: &mut String, judged: &Judged) {
     *page += &format!("\n{}.\n", unchanged(judged));
 }
 
-fn push(page: &mut String, row: &str) -> bool {
+fn push(page: &mut String, row: &[String]) -> bool {
+    let row = markdown_row(row) + "\n";
     let fits = page.len() + row.len() <= LONGEST;
     if fits {
-        page.push_str(row);
+        page.push_str(&row);
     }
     fits
 }
 
-fn rows(diff: &FixtureDiff) -> Vec<String> {
+fn rows(diff: &FixtureDiff) -> Vec<[String; 6]> {
     let class = match (diff.class(), diff.is_new) {
         (_, true) => "new fixture".to_owned(),
         (class, false) => class.map_or_else(String::new, |class| class.to_string()),
@@ -76,26 +73,15 @@ fn rows(diff: &FixtureDiff) -> Vec<String> {
     for (call, lines) in diff.facts() {
         for (label, before, after) in lines {
             let (fixture, class) = match rows.is_empty() {
-                true => (markdown_code(&diff.id.to_string()), class.as_str()),
-                false => (String::new(), ""),
+                true => (markdown_code(&diff.id.to_string()), class.clone()),
+                false => (String::new(), String::new()),
             };
             let call = if call.is_empty() { String::new() } else { markdown_code(call) };
             let (before, after) = (escaped(&before), escaped(&after));
-            rows.push(format!(
-                "| {} | {class} | {} | {label} | {} | {} |\n",
-                cell(&fixture),
-                cell(&call),
-                cell(&before),
-                cell(&after)
-            ));
+            rows.push([fixture, class, call, label.to_owned(), before, after]);
         }
     }
     rows
-}
-
-/// A cell cannot be left.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }
 
 #[cfg(test)]
@@ -108,7 +94,7 @@ mod tests {
     fn what_does_not_fit_is_counted_in_every_table() {
         let long = "x".repeat(LONGEST / 4);
         let row = RowChange { name: "rule a".into(), before: None, after: Some(long.clone()) };
-        let gate = Gate { kind: GateKind::Unwritten, message: long, next: "n".into(), report: None };
+        let gate = Gate { kind: GateKind::Unwritten, message: long, help: None, next: "n".into(), report: None };
         let (id, playbook) = ("a".to_owned(), "p".to_owned());
         let judged = Judged { id, playbook, rows: vec![row; 3], diffs: Vec::new(), gates: vec![gate; 3] };
         let page = markdown(&[judged]);

@@ -6,14 +6,14 @@ use crate::proposal::{FixtureDiff, Gate, Judged};
 use crate::report::diagnostic;
 use crate::report::style::Palette;
 use crate::report::table::{self, Align};
-use crate::report::text::{counted, visible, wrapped};
+use crate::report::text::{counted, escape_unprintable, wrapped};
 
 /// The page, ending without a line break.
 pub fn page(judged: &Judged, width: usize, palette: Palette) -> String {
     let mut parts = vec![format!(
         "{}  changes {}: {}",
-        palette.strong(&visible(&judged.id)),
-        visible(&judged.playbook),
+        palette.strong(&escape_unprintable(&judged.id)),
+        escape_unprintable(&judged.playbook),
         counted(judged.rows.len() as u64, "row", "rows")
     )];
     parts.push(judged.rows.iter().map(|change| changed(change, width, palette)).collect::<Vec<_>>().join("\n"));
@@ -41,7 +41,7 @@ fn changed(change: &RowChange, width: usize, palette: Palette) -> String {
         (_, None) => palette.failed("-"),
         _ => palette.doubtful("~"),
     };
-    let mut lines = vec![format!("  {sign} {}", visible(&change.name))];
+    let mut lines = vec![format!("  {sign} {}", escape_unprintable(&change.name))];
     for part in change.parts() {
         let said = match (&part.before, &part.after) {
             (Some(before), Some(after)) => format!("{}: {before} becomes {after}", part.path),
@@ -51,7 +51,9 @@ fn changed(change: &RowChange, width: usize, palette: Palette) -> String {
             (None, None) => continue,
         };
         lines.extend(
-            wrapped(&visible(&said), width.saturating_sub(6).max(20)).iter().map(|line| format!("      {line}")),
+            wrapped(&escape_unprintable(&said), width.saturating_sub(6).max(20))
+                .iter()
+                .map(|line| format!("      {line}")),
         );
     }
     lines.join("\n")
@@ -64,13 +66,13 @@ fn fixture(diff: &FixtureDiff, width: usize, palette: Palette) -> String {
         (Some(class), false) => class.to_string(),
         (None, false) => "as before".to_owned(),
     };
-    let head = format!("{}  {}", palette.strong(&visible(&diff.id.to_string())), palette.doubtful(&class));
+    let head = format!("{}  {}", palette.strong(&escape_unprintable(&diff.id.to_string())), palette.doubtful(&class));
     let mut rows = Vec::new();
     for (call, lines) in diff.facts() {
         for (n, (label, before, after)) in lines.into_iter().enumerate() {
-            let call = if n == 0 { visible(call).into_owned() } else { String::new() };
-            let after = if before == after { "the same".to_owned() } else { visible(&after).into_owned() };
-            rows.push(vec![call, label.to_owned(), visible(&before).into_owned(), after]);
+            let call = if n == 0 { escape_unprintable(call).into_owned() } else { String::new() };
+            let after = if before == after { "the same".to_owned() } else { escape_unprintable(&after).into_owned() };
+            rows.push(vec![call, label.to_owned(), escape_unprintable(&before).into_owned(), after]);
         }
     }
     if rows.is_empty() {
@@ -84,10 +86,14 @@ fn fixture(diff: &FixtureDiff, width: usize, palette: Palette) -> String {
 
 fn gate(gate: &Gate, width: usize, palette: Palette) -> String {
     let room = width.saturating_sub(8).max(20);
-    let said = wrapped(&visible(&gate.message), room).join("\n      ");
+    let said = wrapped(&escape_unprintable(&gate.message), room).join("\n      ");
     let mut text = format!("{} {said}", palette.bad(&format!("{}:", gate.kind)));
     if let Some(report) = &gate.report {
         text += &format!("\n{}", diagnostic::render(report, width, palette.is_on()).trim_end());
     }
-    text + &format!("\n  {} {}", palette.strong("next:"), visible(&gate.next))
+    if let Some(help) = &gate.help {
+        let help = wrapped(&escape_unprintable(help), room).join("\n        ");
+        text += &format!("\n  {} {help}", palette.strong("help:"));
+    }
+    text + &format!("\n  {} {}", palette.strong("next:"), gate.next)
 }

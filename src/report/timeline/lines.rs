@@ -132,7 +132,7 @@ pub fn failure(error: Option<&ErrorFacts>) -> String {
     let Some(error) = error else { return "failed, without an error".to_owned() };
     let status = error.status.map(|status| status.to_string());
     let kind = error.kind.as_deref().or(error.code.as_deref()).or(status.as_deref()).unwrap_or("error");
-    let kind = text::visible(kind);
+    let kind = text::escape_unprintable(kind);
     match error.message.as_deref() {
         Some(message) if !message.is_empty() => format!("{kind}: {}", text::fitted(message, 160)),
         _ => kind.into_owned(),
@@ -176,11 +176,12 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
         }
         Decision::Escalated { queue } => (Tone::Decided, format!("→ escalate_to_human: {}", names.queue(queue))),
         Decision::ReversalRefused { why } => (Tone::Stopped, format!("token guard: no reversal, {}", refused(why))),
-        Decision::ReversalRedeemed { reason, provenance } => {
-            (Tone::Decided, format!("→ issue_reversal: {}{}", text::visible(names.reason(reason)), note(provenance)))
-        }
+        Decision::ReversalRedeemed { reason, provenance } => (
+            Tone::Decided,
+            format!("→ issue_reversal: {}{}", text::escape_unprintable(names.reason(reason)), note(provenance)),
+        ),
         Decision::Deprecated { why } => {
-            (Tone::Decided, format!("→ deprecate_tool_call: {}", text::visible(names.deprecated_why(why))))
+            (Tone::Decided, format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))))
         }
     })
 }
@@ -211,7 +212,7 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => kind.as_str().to_owned(),
         OutcomeKind::Deprecated(_) => "deprecated: the planner reconciles".to_owned(),
         OutcomeKind::Escalated(queue) => format!("escalated: queue {}", names.queue(queue)),
-        OutcomeKind::Reversed(reason) => format!("reversed: {}", text::visible(names.reason(reason))),
+        OutcomeKind::Reversed(reason) => format!("reversed: {}", text::escape_unprintable(names.reason(reason))),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
         OutcomeKind::Undetermined(Asked::Attempt(attempt)) => {
             format!("undetermined: nothing tells what attempt {attempt} would have got")

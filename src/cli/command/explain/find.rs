@@ -10,6 +10,7 @@ use crate::cli::flags::Flags;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, fixtures, inputs};
 use crate::report::text;
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::trace::assemble::TracedCall;
 use crate::trace::origin::Sources;
@@ -22,7 +23,7 @@ pub(super) const LISTED: usize = 10;
 /// How the call is looked for.
 pub struct Search<'a> {
     /// The words of the command, for those that it suggests.
-    pub command: &'a [&'a str],
+    pub command: &'static str,
     /// The flags that it was given, but for `--call`.
     pub flags: Flags,
     /// The inputs, all of them traces or all of them fixtures.
@@ -184,7 +185,7 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
     let failure = Failure::said(said);
     match (found.first(), names.first()) {
         (Some(Candidate { reference, place: None, input, .. }), _) => {
-            failure.next(search.flags.after(&[search.command, &[input, "--call", reference]].concat()))
+            failure.next(search.flags.after(Command::new(search.command).path(input).flag("--call", reference)))
         }
         (_, Some(first)) => failure.next(command(search, first)),
         _ => failure,
@@ -192,11 +193,6 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
 }
 
 /// The same command for one call.
-pub(super) fn command(search: &Search<'_>, call: &str) -> String {
-    search.flags.after(&[search.command, &inputs_of(search), &["--call", call]].concat())
-}
-
-/// The inputs as words.
-pub(super) fn inputs_of<'a>(search: &Search<'a>) -> Vec<&'a str> {
-    search.inputs.iter().map(String::as_str).collect()
+pub(super) fn command(search: &Search<'_>, call: &str) -> Command {
+    search.flags.after(Command::new(search.command).paths(search.inputs).flag("--call", call))
 }

@@ -1,13 +1,14 @@
 //! What to say where the call that is meant is not there: which name is near, or which call its lines were joined to.
 //! Finds no call that is there.
 
-use super::find::{Search, command, inputs_of};
+use super::find::{Search, command};
 use super::names::Names;
 use crate::cli::exit::Failure;
 use crate::cli::reading::{Reading, each_call};
 use crate::cli::{files, inputs};
 use crate::playbook::model::Access;
 use crate::report::text;
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::trace::assemble::ClosedCall;
 use crate::trace::model::Place;
@@ -42,7 +43,12 @@ pub fn unknown(search: &Search<'_>, plan: &Plan, wanted: &str, names: &Names) ->
                 "calls are named by run and number, by FILE:LINE, or by their own id, such as {}",
                 names.such_as()
             ))
-            .next(search.flags.after(&[&["playproof", "replay"], &inputs_of(search)[..]].concat())),
+            .next(
+                search
+                    .flags
+                    .without(&["--note", "--expected"])
+                    .after(Command::new("playproof replay").paths(search.inputs)),
+            ),
     }
 }
 
@@ -53,13 +59,12 @@ pub fn missing_run(search: &Search<'_>, plan: &Plan, wanted: &str) -> Option<Fai
     every_call(search, plan, search.reading, |sources, closed| names.remember_call(closed, sources)).ok()?;
     let runs = names.some_runs()?;
     let failure = Failure::said(format!("there is no call in a run `{wanted}`"));
-    let again = [search.command, &inputs_of(search)].concat();
+    let again = Command::new(search.command).paths(search.inputs);
     Some(match names.near_run(wanted) {
         Some(near) => {
-            let again = [&again[..], &["--run", near]].concat();
-            failure.help(format!("did you mean `{near}`?")).next(search.flags.after(&again))
+            failure.help(format!("did you mean `{near}`?")).next(search.flags.after(again.flag("--run", near)))
         }
-        None => failure.help(format!("runs are {runs}")).next(search.flags.after(&again)),
+        None => failure.help(format!("runs are {runs}")).next(search.flags.after(again)),
     })
 }
 

@@ -16,6 +16,7 @@ use crate::report::block::{self, Alike, Arguments, Style};
 use crate::report::style::Palette;
 use crate::report::text;
 use crate::report::view::CallView;
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::upstream::BeyondTape;
 
@@ -62,8 +63,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         .reading(&args.reading)
         .beyond(&args.beyond_tape.clone().unwrap_or_default());
     repeated::refuse_inputs(&args.inputs, &flags, |once, flags| {
-        let call: Vec<&str> = args.call.iter().flat_map(|call| ["--call", call]).collect();
-        flags.after(&[&["playproof", "explain"], once, &call].concat())
+        flags.after(Command::new("playproof explain").paths(once).flag_if("--call", args.call.as_deref()))
     })?;
     let project = Project::find()?;
     let asked: Vec<String> = args.playbook.iter().cloned().collect();
@@ -71,7 +71,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
-        command: &["playproof", "explain"],
+        command: "playproof explain",
         flags,
         inputs: &args.inputs,
         wanted: args.call.as_deref(),

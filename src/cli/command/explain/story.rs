@@ -84,11 +84,11 @@ impl Story<'_> {
             }
             Decision::ReversalRedeemed { reason, .. } => self.say(format!(
                 "{when} the reversal token is redeemed: {}.",
-                text::visible(self.plan.names.reason(reason))
+                text::escape_unprintable(self.plan.names.reason(reason))
             )),
             Decision::Deprecated { why } => self.say(format!(
                 "The local attempt is given up: {}.",
-                text::visible(self.plan.names.deprecated_why(why))
+                text::escape_unprintable(self.plan.names.deprecated_why(why))
             )),
             Decision::Outcome(outcome) => self.say(format!(
                 "So the call ends {}. It claims that the effect is {}.",
@@ -160,11 +160,11 @@ impl Story<'_> {
         self.said.extend(rows);
         let playbook = &self.plan.playbook;
         let meant = playbook.verdict(verdict);
-        let means = text::visible(&meant.means);
+        let means = text::escape_unprintable(&meant.means);
         let means = means.trim_end_matches('.');
         self.say(format!(
             "The verdict is `{}`: {}{}; after such a failure the effect is {}.",
-            text::visible(&meant.name),
+            text::escape_unprintable(&meant.name),
             if rule.is_none() { "the playbook's `otherwise`. " } else { "" },
             if means.is_empty() { "nobody wrote what it means" } else { means },
             claim_in_words(meant.effect)

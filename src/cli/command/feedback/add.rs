@@ -16,7 +16,8 @@ use crate::cli::{files, folders, inputs, playbooks, reason};
 use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
 use crate::playbook::model::Playbook;
 use crate::replay::Tokens;
-use crate::report::text::{counted, shell_word, shell_words, visible};
+use crate::report::text::{counted, escape_unprintable};
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall};
 use crate::trace::model::RecordedCall;
@@ -98,7 +99,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let plan = Plan::new(used.loaded.playbook.clone(), &tools);
     if let Some(expected) = &args.expected {
-        let again = |near: &str| format!("{} --expected {near}", again(args));
+        let again = |near: &str| again(args).flag("--expected", near);
         refuse_misspelt(expected, args.new, &plan.playbook, &name, again)?;
     }
     let (about, calls) = collect(args, &plan)?;
@@ -142,19 +143,18 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         format!("kept as {id}"),
         format!("  {}: {}", workspace.here(&file), said_of(&feedback, &plan.playbook, &name)),
         format!("  {}: {calls} of {run}", workspace.here(&trace)),
-        format!("next: playproof feedback show {id}"),
+        format!("next: {}", show(&id)),
     ];
-    output.page(&lines.map(|line| visible(&line).into_owned()).join("\n"))?;
+    output.page(&lines.map(|line| escape_unprintable(&line).into_owned()).join("\n"))?;
     Ok(Exit::Clean)
 }
 
 fn note(args: &Args) -> Result<&str, Failure> {
     let note = args.note.as_deref();
     note.ok_or_else(|| {
-        let expected = args.expected.as_deref().map(|name| format!(" --expected {}", shell_word(name)));
         Failure::said("a call is not kept without a note")
             .help("say what was wrong with how it was handled: whoever changes the playbook reads it first")
-            .next(format!("{} --note '...'{}", again(args), expected.unwrap_or_default()))
+            .next(again(args).and("--note '...'").flag_if("--expected", args.expected.as_deref()))
     })
 }
 
@@ -162,7 +162,7 @@ fn refuse_input(input: &str) -> Result<(), Failure> {
     if inputs::is_fixture(input) {
         return Err(Failure::said(format!("`{input}` is a fixture; feedback is kept of recorded calls"))
             .help("what a fixture should show stands in its `expect`")
-            .next(format!("playproof check {}", shell_word(input))));
+            .next(Command::new("playproof check").path(input)));
     }
     match input == files::STDIN {
         true => Err(Failure::said("the trace is read twice: name a file, not standard input")
@@ -172,8 +172,8 @@ fn refuse_input(input: &str) -> Result<(), Failure> {
 }
 
 /// The command as it was typed, without its expected verdict.
-fn again(args: &Args) -> String {
-    let mut words = vec!["playproof", "feedback", "add", &args.input];
+fn again(args: &Args) -> Command {
+    let add = Command::new("playproof feedback add").path(&args.input);
     let flags = [
         ("--call", &args.call),
         ("--note", &args.note),
@@ -181,10 +181,11 @@ fn again(args: &Args) -> String {
         ("--tools", &args.tools),
         ("--map", &args.map),
     ];
-    for (flag, value) in flags {
-        words.extend(value.iter().flat_map(|value| [flag, value]));
-    }
-    shell_words(&words)
+    flags.into_iter().fold(add, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
+}
+
+fn show(id: &str) -> Command {
+    Command::new("playproof feedback show").name(id)
 }
 
 /// The call, whether its token was spent before it, and the calls of its slice, itself the last; nothing is redacted
@@ -193,7 +194,7 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
     let raw = RedactionRules::default();
     let reading = Reading::plain(args.map.clone());
     let search = Search {
-        command: &["playproof", "feedback", "add"],
+        command: "playproof feedback add",
         flags: Flags::default()
             .with("--note", args.note.as_deref())
             .with("--expected", args.expected.as_deref())
@@ -240,12 +241,9 @@ fn sliced(
     };
     let wanted = Ending::of(plan, &about.call, about.token_spent);
     let explain = || {
-        let (call, mut words) = (about.call.reference(), vec!["playproof", "explain", &args.input]);
-        words.extend(["--call", &call]);
-        for (flag, value) in [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)] {
-            words.extend(value.iter().flat_map(|value| [flag, value]));
-        }
-        shell_words(&words)
+        let explain = Command::new("playproof explain").path(&args.input).flag("--call", &about.call.reference());
+        let flags = [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)];
+        flags.into_iter().fold(explain, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
     };
     let raw = RedactionRules::default();
     if read_back(plan, &text(&raw), &raw)?.map(|(_, ending, _)| ending).as_ref() != Some(&wanted) {
@@ -314,12 +312,13 @@ fn said_of(feedback: &Feedback, playbook: &Playbook, name: &str) -> String {
 fn kept_already(workspace: &Workspace, id: &str, new: &Feedback, output: &mut Output) -> Result<Exit, Failure> {
     let old = feedback::parse(workspace.read(&workspace.feedback_path(id, "yaml"))?)?.0;
     if old.note == new.note && old.expected == new.expected {
-        output.page(&format!("kept already, as {id}; nothing was changed\nnext: playproof feedback show {id}"))?;
+        output.page(&format!("kept already, as {id}; nothing was changed\nnext: {}", show(id)))?;
         return Ok(Exit::Clean);
     }
     Err(Failure::said(format!("this call is kept already, as `{id}`, with another note or expected verdict"))
         .help(format!(
-            "nothing was changed; to change both: playproof feedback edit {id} --note '...' --expected VERDICT"
+            "nothing was changed; to change both: {}",
+            Command::new("playproof feedback edit").name(id).and("--note '...' --expected VERDICT")
         ))
-        .next(format!("playproof feedback show {id}")))
+        .next(show(id)))
 }

@@ -9,7 +9,8 @@ use crate::cli::verdicts::refuse_misspelt;
 use crate::cli::workspace::Workspace;
 use crate::cli::{kept, reason};
 use crate::feedback::{Feedback, Kept};
-use crate::report::text::{shell_words, visible};
+use crate::report::text::escape_unprintable;
+use crate::shell::Command;
 
 /// What is to be said from now on.
 #[derive(Debug, clap::Args)]
@@ -75,7 +76,7 @@ pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
             }
             _ => format!("{} has another note", kept.id),
         };
-        Ok((feedback, said, format!("playproof feedback show {}", kept.id)))
+        Ok((feedback, said, Command::new("playproof feedback show").name(&kept.id)))
     })
 }
 
@@ -86,13 +87,12 @@ fn refuse_expected(args: &Edit, expected: &str, workspace: &Workspace, kept: &Ke
             kept.id
         ))
         .help("its note can be edited, and it can be closed")
-        .next(format!("playproof feedback close {} --reason '...'", kept.id)));
+        .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
     }
     let used = kept::playbook(workspace, kept)?;
     let again = |near: &str| {
-        let mut words = vec!["playproof", "feedback", "edit", &kept.id, "--expected", near];
-        words.extend(args.note.iter().flat_map(|note| ["--note", note.as_str()]));
-        shell_words(&words)
+        let edit = Command::new("playproof feedback edit").name(&kept.id).flag("--expected", near);
+        edit.flag_if("--note", args.note.as_deref())
     };
     refuse_misspelt(expected, args.new, &used.loaded.playbook, &kept.feedback.playbook, again)
 }
@@ -106,14 +106,14 @@ pub fn close(args: &Close, output: &mut Output) -> Result<Exit, Failure> {
         let Some(reason) = &args.reason else {
             return Err(Failure::said("a feedback is not closed without a reason")
                 .help("it is kept with it, for whoever sees the same")
-                .next(format!("playproof feedback close {} --reason '...'", kept.id)));
+                .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
         };
         if let Some(before) = &kept.feedback.closed {
             return Err(Failure::said(format!("`{}` is closed already: {before}", kept.id))
-                .next(format!("playproof feedback reopen {}", kept.id)));
+                .next(Command::new("playproof feedback reopen").name(&kept.id)));
         }
         let feedback = Feedback { closed: Some(reason.clone()), ..kept.feedback.clone() };
-        Ok((feedback, format!("{} is closed", kept.id), "playproof feedback list --all".to_owned()))
+        Ok((feedback, format!("{} is closed", kept.id), "playproof feedback list --all".into()))
     })
 }
 
@@ -123,7 +123,7 @@ pub fn close(args: &Close, output: &mut Output) -> Result<Exit, Failure> {
 /// No such feedback, one that is not closed, a file that cannot be written.
 pub fn reopen(args: &Reopen, output: &mut Output) -> Result<Exit, Failure> {
     change(&args.id, output, |_, kept| {
-        let next = format!("playproof feedback show {}", kept.id);
+        let next = Command::new("playproof feedback show").name(&kept.id);
         match kept.feedback.closed {
             None => Err(Failure::said(format!("`{}` is not closed", kept.id)).next(next)),
             Some(_) => Ok((
@@ -139,7 +139,7 @@ pub fn reopen(args: &Reopen, output: &mut Output) -> Result<Exit, Failure> {
 fn change(
     id: &str,
     output: &mut Output,
-    other: impl FnOnce(&Workspace, &Kept) -> Result<(Feedback, String, String), Failure>,
+    other: impl FnOnce(&Workspace, &Kept) -> Result<(Feedback, String, Command), Failure>,
 ) -> Result<Exit, Failure> {
     let (project, workspace) = (Project::find()?, Workspace::open()?);
     let project_lock = workspace.project_lock()?;
@@ -155,6 +155,6 @@ fn change(
             format!("{said}\nwrote {name}")
         }
     };
-    output.page(&format!("{}\nnext: {next}", said.lines().map(visible).collect::<Vec<_>>().join("\n")))?;
+    output.page(&format!("{}\nnext: {next}", said.lines().map(escape_unprintable).collect::<Vec<_>>().join("\n")))?;
     Ok(Exit::Clean)
 }

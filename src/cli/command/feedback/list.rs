@@ -12,7 +12,7 @@ use crate::cli::workspace::{Used, Workspace};
 use crate::feedback::{Kept, State};
 use crate::report::feedback::{Shown, json, page};
 use crate::report::style::Palette;
-use crate::report::text::visible;
+use crate::shell::Command;
 
 /// How it is listed.
 #[derive(Debug, clap::Args)]
@@ -58,21 +58,21 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             let palette = Palette::new(terminal.out.colour);
             let mut text = page(&shown, all.len() - shown.len(), terminal.out.width, palette);
             if let Some(next) = next(&shown) {
-                text += &format!("\n{} {}", palette.strong("next:"), visible(&next));
+                text += &format!("\n{} {}", palette.strong("next:"), next);
             }
             output.page(&text)?;
         }
-        Format::Json => output.page(&json(&shown))?,
+        Format::Json => output.json(json(&shown))?,
     }
     Ok(Exit::Clean)
 }
 
 /// The first that is open: what it is waiting for.
-fn next(shown: &[Shown<'_>]) -> Option<String> {
+fn next(shown: &[Shown<'_>]) -> Option<Command> {
     let open = || shown.iter().filter(|shown| shown.state == State::Open).map(|shown| shown.kept);
     let is_unsaid = |kept: &&Kept| kept.feedback.expected.is_none() && kept.feedback.before.failed.is_some();
     match open().find(is_unsaid) {
-        Some(unsaid) => Some(format!("playproof feedback edit {} --expected VERDICT", unsaid.id)),
-        None => open().next().map(|first| format!("playproof feedback show {}", first.id)),
+        Some(unsaid) => Some(Command::new("playproof feedback edit").name(&unsaid.id).and("--expected VERDICT")),
+        None => open().next().map(|first| Command::new("playproof feedback show").name(&first.id)),
     }
 }

@@ -15,7 +15,7 @@ use crate::feedback::{Ending, Kept, State};
 use crate::report::block::{Arguments, Style};
 use crate::report::feedback::{Shown, head, json_of};
 use crate::report::style::Palette;
-use crate::report::text::shell_word;
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::upstream::BeyondTape;
 
@@ -51,7 +51,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let slice = if args.format == Format::Json { workspace.name(&slice) } else { workspace.here(&slice) };
     let next = next(&kept, state, &slice);
     if args.format == Format::Json {
-        output.page(&json_of(&shown, &ending, &slice, &next))?;
+        output.json(json_of(&shown, &ending, &slice, &next))?;
         return Ok(Exit::Clean);
     }
     let palette = Palette::new(terminal.out.colour);
@@ -70,7 +70,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> Result<Case, Failure> {
     let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
     let search = Search {
-        command: &["playproof", "explain"],
+        command: "playproof explain",
         flags: Flags::default(),
         inputs: std::slice::from_ref(&slice),
         wanted: Some(&kept.feedback.call),
@@ -81,17 +81,17 @@ fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> R
     explain::find(&search, plan)
 }
 
-fn next(kept: &Kept, state: State, slice: &str) -> String {
+fn next(kept: &Kept, state: State, slice: &str) -> Command {
     match (state, &kept.feedback.before.failed) {
-        (State::Answered, _) => "playproof feedback list".to_owned(),
-        (State::Closed, _) => format!("playproof feedback reopen {}", kept.id),
-        (State::Open, None) => format!("playproof replay {}", shell_word(slice)),
+        (State::Answered, _) => "playproof feedback list".into(),
+        (State::Closed, _) => Command::new("playproof feedback reopen").name(&kept.id),
+        (State::Open, None) => Command::new("playproof replay").path(slice),
         (State::Open, Some(_)) if propose::stand(Some(&kept.feedback.playbook)) == Stand::NoneIsOwn => {
-            "playproof init".to_owned()
+            "playproof init".into()
         }
         (State::Open, Some(_)) => {
             let verdict = kept.feedback.expected.as_deref().unwrap_or("VERDICT");
-            format!("playproof propose new {verdict} --from-feedback {}", kept.id)
+            Command::new("playproof propose new").name(verdict).flag("--from-feedback", &kept.id)
         }
     }
 }

@@ -74,7 +74,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&entries, extent, terminal.out.width, Palette::new(terminal.out.colour)))?;
         }
-        PublicFormat::Json => output.page(&json(&entries))?,
+        PublicFormat::Json => output.json(json(&entries))?,
         PublicFormat::Markdown => output.page(&markdown(&entries))?,
     }
     Ok(Exit::Clean)

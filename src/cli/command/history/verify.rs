@@ -18,6 +18,7 @@ use crate::report::history::objections_json;
 use crate::report::style::Palette;
 use crate::report::text::{counted, wrapped};
 use crate::report::{diagnostic, text};
+use crate::shell::Command;
 
 /// Objections that are drawn.
 const DRAWN: usize = 20;
@@ -105,9 +106,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let next = next(&objections);
     match args.format {
         Format::Json => {
-            output.page(&objections_json(looked.records, looked.rows, &objections, next.as_deref()))?;
+            output.json(objections_json(looked.records, looked.rows, &objections, next.as_ref()))?;
         }
-        Format::Table => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_deref(), terminal))?,
+        Format::Table => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_ref(), terminal))?,
     }
     Ok(if objections.is_empty() { Exit::Clean } else { Exit::Found })
 }
@@ -183,13 +184,13 @@ impl Since<'_> {
     }
 }
 
-fn next(objections: &[Objection]) -> Option<String> {
+fn next(objections: &[Objection]) -> Option<Command> {
     let first = objections.first()?;
-    let file = text::shell_word(&first.report.source.name);
+    let file = &first.report.source.name;
     Some(match first.id() {
-        "no_record" | "not_in_the_lock" => "playproof approve --reason '...'".to_owned(),
-        "broken_chain" | "no_adr" => format!("git log --oneline -- {file}"),
-        _ => format!("git log -p -- {file}"),
+        "no_record" | "not_in_the_lock" => "playproof approve --reason '...'".into(),
+        "broken_chain" | "no_adr" => Command::new("git log --oneline --").path(file),
+        _ => Command::new("git log -p --").path(file),
     })
 }
 
@@ -197,7 +198,7 @@ fn page(
     looked: &Looked,
     objections: &[Objection],
     since: Option<&str>,
-    next: Option<&str>,
+    next: Option<&Command>,
     terminal: &Terminal,
 ) -> String {
     let palette = Palette::new(terminal.out.colour);
@@ -222,7 +223,9 @@ fn page(
         many => palette.bad(&count(many, "objection", "objections")),
     };
     let changed = match (looked.changed, since) {
-        (Some(changed), Some(rev)) => format!("{} since {}", count(changed, "changed", "changed"), text::visible(rev)),
+        (Some(changed), Some(rev)) => {
+            format!("{} since {}", count(changed, "changed", "changed"), text::escape_unprintable(rev))
+        }
         _ => "whether a reason is missing or was rewritten, only `--since REV` can tell".to_owned(),
     };
     let kept = count(looked.reasons, "reason", "reasons");

@@ -13,13 +13,15 @@ use crate::impact::{Gate, Impact, Part, Watcher};
 use crate::playbook::fingerprint;
 use crate::report::impact::{Shown, json, markdown, page};
 use crate::report::style::Palette;
+use crate::shell::Command;
 use crate::sim::Plan;
 
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let compared = Flags::default().with("--base", args.base.as_deref()).with("--candidate", Some(&args.candidate));
     let stream = Stream {
-        command: "impact",
+        name: "impact",
+        command: "playproof impact".into(),
         flags: reading(compared, args),
         inputs: &args.inputs,
         sources: inputs::sources(&args.inputs),
@@ -45,11 +47,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let gate = gate(args);
     let next = next(args, &base, &impact);
     let Streamed { replayed, notes, sources } = &streamed;
-    let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_deref() };
+    let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
     match args.format {
         PublicFormat::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
         PublicFormat::Markdown => output.page(&markdown(&shown))?,
-        PublicFormat::Json => output.write(&json(&shown, sources))?,
+        PublicFormat::Json => output.json(json(&shown, sources))?,
     }
     Ok(exit(args, &gate, &impact))
 }
@@ -86,11 +88,12 @@ fn exit(args: &Args, gate: &Gate, impact: &Impact) -> Exit {
 }
 
 /// The example of the first cause under both playbooks, side by side.
-fn next(args: &Args, base: &str, impact: &Impact) -> Option<String> {
+fn next(args: &Args, base: &str, impact: &Impact) -> Option<Command> {
     let example = impact.causes.first()?.example.as_ref()?;
     let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
     let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
-    Some(reading(compared, args).after(&["playproof", "replay", input, "--call", &example.reference]))
+    let replay = Command::new("playproof replay").path(input).flag("--call", &example.reference);
+    Some(reading(compared, args).after(replay))
 }
 
 /// With the flags that say how the recordings are read.

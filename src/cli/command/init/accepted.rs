@@ -12,6 +12,7 @@ use crate::fixture;
 use crate::golden::{Lock, changes};
 use crate::history::{Kind, Record, next_number};
 use crate::playbook::{self, Loaded, rows};
+use crate::shell::Command;
 use crate::sim::{Plan, Simulator};
 
 /// Why the first rows are approved.
@@ -58,6 +59,6 @@ pub fn record(loaded: &Loaded) -> (String, String) {
 /// # Errors
 /// Everything that is wrong in it.
 pub fn load(source: Arc<Source>) -> Result<Loaded, Failure> {
-    let next = format!("playproof lint {}", source.name);
+    let next = Command::new("playproof lint").path(&source.name);
     playbook::parse(source).map_err(|report| Failure::from(report).next(next))
 }

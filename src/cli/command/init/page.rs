@@ -3,7 +3,8 @@
 use super::set::{Part, Set};
 use super::traces::Drawn;
 use crate::report::style::Palette;
-use crate::report::text::{counted, fitted, shell_word, visible, width};
+use crate::report::text::{counted, escape_unprintable, fitted, width};
+use crate::shell::Command;
 
 /// What is said.
 pub struct Said<'a> {
@@ -44,7 +45,7 @@ impl Said<'_> {
         let line = |read: &super::traces::Read| {
             let by = read.mapping.as_ref().map_or_else(String::new, |mapping| format!(", read by `{mapping}`"));
             let calls = counted(read.calls, "call", "calls");
-            format!("{}: {calls}, {} failed{by}", visible(&read.path), read.failed)
+            format!("{}: {calls}, {} failed{by}", escape_unprintable(&read.path), read.failed)
         };
         self.drawn.read.iter().map(line).collect::<Vec<_>>().join("\n")
     }
@@ -64,23 +65,23 @@ impl Said<'_> {
 
     fn next(&self) -> String {
         let mut rows = Vec::new();
-        let mut add = |command: String, about: &str| rows.push((command, about.to_owned()));
+        let mut add = |command: Command, about: &str| rows.push((command.to_string(), about.to_owned()));
         if !self.folder.is_empty() {
-            add(format!("cd {}", shell_word(self.folder)), "commands find the project from here");
+            add(Command::new("cd").path(self.folder), "commands find the project from here");
         }
         if let Some(read) = self.drawn.read.first() {
             let map = read.mapping.as_ref().map(|map| match read.is_given {
                 true => from_project(self.folder, map),
                 false => map.clone(),
             });
-            let map = map.map_or_else(String::new, |map| format!(" --map {}", shell_word(&map)));
-            let trace = shell_word(&from_project(self.folder, &read.path));
-            add(format!("playproof replay {trace}{map}"), "what the playbook would have done");
-            add(format!("playproof mine {trace}{map}"), "failures that no rule knows, with rules for them");
+            let trace = from_project(self.folder, &read.path);
+            let with = |command: Command| command.path(&trace).flag_if("--map", map.as_deref());
+            add(with(Command::new("playproof replay")), "what the playbook would have done");
+            add(with(Command::new("playproof mine")), "failures that no rule knows, with rules for them");
         } else {
-            add("playproof replay trace.jsonl".to_owned(), "what the playbook does with your own failures");
+            add("playproof replay trace.jsonl".into(), "what the playbook does with your own failures");
         }
-        add("playproof check".to_owned(), "nothing drifts unreviewed");
+        add("playproof check".into(), "nothing drifts unreviewed");
         let width = rows.iter().map(|(command, _)| command.chars().count()).max().unwrap_or_default();
         let lines: Vec<String> = rows.iter().map(|(command, about)| format!("  {command:width$}  {about}")).collect();
         format!("{}\n{}", self.palette.strong("next:"), lines.join("\n"))

@@ -22,7 +22,8 @@ use crate::cli::run::fail;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
-use crate::report::text::{counted, visible};
+use crate::report::text::{counted, escape_unprintable};
+use crate::shell::Command;
 
 /// Where, and from what.
 #[derive(Debug, clap::Args)]
@@ -58,13 +59,13 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let flags = Flags::default().with("--map", args.map.as_deref());
     repeated::refuse_inputs(&args.from, &flags, |once, flags| {
-        let from: Vec<&str> = once.iter().flat_map(|path| ["--from", path]).collect();
-        flags.after(&[&["playproof", "init", &args.folder], &from[..]].concat())
+        let init = Command::new("playproof init").path(&args.folder);
+        flags.after(once.iter().fold(init, |init, path| init.flag("--from", path)))
     })?;
     let root = args.root();
     say_nested(&root);
     let before = Before::of(&root)?;
-    let drawn = traces::draw(&args.from, args.map.as_deref(), &before.project()).map_err(without_skipping)?;
+    let drawn = traces::draw(&root, &args.from, args.map.as_deref(), &before.project()).map_err(without_skipping)?;
     let set = set::plan(&before, &drawn)?;
     plant(&root, &before, &set, output)?;
     let (check, ended) = match set.is_whole {
@@ -77,7 +78,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     output.page(&said.page())?;
     ended.or_else(|failure| {
         // The files are written: what was kept does not go together with them.
-        fail(&failure, "playproof check", terminal.err);
+        fail(&failure, &"playproof check".into(), terminal.err);
         Ok(Exit::Found)
     })
 }
@@ -94,7 +95,10 @@ impl Args {
 fn say_nested(root: &Path) {
     let above = files::above(root, project::FILE);
     if let Some(found) = above.filter(|_| !files::exists(&root.join(project::FILE).to_string_lossy())) {
-        to_stderr(&visible(&format!("note: this folder is part of a project already: `{}`", files::from_here(&found))));
+        to_stderr(&escape_unprintable(&format!(
+            "note: this folder is part of a project already: `{}`",
+            files::from_here(&found)
+        )));
         to_stderr("\n");
     }
 }

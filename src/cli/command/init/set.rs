@@ -14,6 +14,7 @@ use crate::diagnostic::Source;
 use crate::fixture;
 use crate::playbook::model::Tools;
 use crate::playbook::tools;
+use crate::shell::Command;
 use crate::sim::Plan;
 
 const LOCK: &str = "goldens/playbook.lock";
@@ -218,7 +219,7 @@ fn refuse_other_fixtures(root: &Path) -> Result<(), Failure> {
             let inside = root.join("playproof");
             return Err(Failure::said(said)
                 .help("make the project in a folder of its own")
-                .next(format!("playproof init {}", inside.display())));
+                .next(Command::new("playproof init").path(&inside.to_string_lossy())));
         }
     }
     folders::yaml_under(&folder).map(drop)

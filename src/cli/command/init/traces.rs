@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
+use std::path::Path;
 
 use super::recorded::slug;
 use crate::cli::exit::Failure;
 use crate::cli::inputs::{self, Shape, TraceInput};
-use crate::cli::reading::each_call;
+use crate::cli::reading::{self, each_call};
 use crate::cli::{files, project::Project};
 use crate::diagnostic::Source;
+use crate::shell::Command;
 use crate::trace::assemble::AssembleOptions;
 use crate::trace::foreign::Imported;
 use crate::trace::mapping::{self, Mapping};
@@ -66,7 +68,7 @@ pub struct Read {
 ///
 /// # Errors
 /// One that cannot be read, is empty, or of which no mapping can be drafted.
-pub fn draw(paths: &[String], map: Option<&str>, project: &Project) -> Result<Drawn, Failure> {
+pub fn draw(root: &Path, paths: &[String], map: Option<&str>, project: &Project) -> Result<Drawn, Failure> {
     let given = map.map(inputs::mapping).transpose()?;
     let mut drawn = Drawn::default();
     let mut tools: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -77,7 +79,7 @@ pub fn draw(paths: &[String], map: Option<&str>, project: &Project) -> Result<Dr
                 refuse_others(path)?;
                 (inputs::trace(path, Some(given))?, Some(map.to_owned()))
             }
-            None => opened(path, &mut drawn.mappings)?,
+            None => opened(root, path, &mut drawn.mappings)?,
         };
         let mut read = Read { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         let failing = &mut drawn.failing;
@@ -95,30 +97,31 @@ pub fn draw(paths: &[String], map: Option<&str>, project: &Project) -> Result<Dr
                 failing.push(closed.into_call());
             }
         })
-        .map_err(|failure| failure.next(format!("playproof replay {}", crate::report::text::shell_word(path))))?;
+        .map_err(|failure| failure.next(Command::new("playproof replay").path(path)))?;
         if read.calls == 0 {
             return Err(empty(path));
         }
         drawn.read.push(read);
     }
     let rows = tools.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
-    drawn.tools = paths.first().map(|first| (stem(first), render(&paths.join(", "), rows)));
+    let names: Vec<String> = paths.iter().map(|path| files::lasting(root, path)).collect();
+    drawn.tools = paths.first().map(|first| (stem(first), render(&names.join(", "), rows)));
     Ok(drawn)
 }
 
 fn empty(path: &str) -> Failure {
-    Failure::source(path, "empty_input", "there is no call in it").next("playproof init")
+    Failure::source(path, "empty_input", "it holds no calls").next("playproof init")
 }
 
 /// The recording as a trace, and its mapping where it needs one.
-fn opened(path: &str, mappings: &mut Vec<Drafted>) -> Result<(TraceInput, Option<String>), Failure> {
+fn opened(root: &Path, path: &str, mappings: &mut Vec<Drafted>) -> Result<(TraceInput, Option<String>), Failure> {
     refuse_others(path)?;
     match inputs::shape(path)? {
-        Shape::Empty => Err(empty(path)),
+        Shape::Empty => Err(reading::empty(path).next("playproof init")),
         Shape::Known => Ok((inputs::trace(path, None)?, None)),
         Shape::Foreign => {
             let bytes = inputs::whole(path)?;
-            let (imported, mapping) = mapped(path, &bytes, mappings)?;
+            let (imported, mapping) = mapped(root, path, &bytes, mappings)?;
             let lines = Box::new(Cursor::new(imported.lines));
             Ok((
                 TraceInput { name: path.to_owned(), lines, loss: Some(imported.loss), origins: Some(imported.origins) },
@@ -142,14 +145,14 @@ fn refuse_others(path: &str) -> Result<(), Failure> {
 }
 
 /// A foreign recording under the first mapping that reads it, or under one that is drafted from it.
-fn mapped(path: &str, bytes: &[u8], mappings: &mut Vec<Drafted>) -> Result<(Imported, String), Failure> {
+fn mapped(root: &Path, path: &str, bytes: &[u8], mappings: &mut Vec<Drafted>) -> Result<(Imported, String), Failure> {
     for drafted in mappings.iter() {
         let read = mapping::apply(&drafted.mapping, bytes, path).ok();
         if let Some(imported) = read.filter(|imported| imported.loss.results > 0) {
             return Ok((imported, drafted.path()));
         }
     }
-    let draft = mapping::draft(bytes, path)?.map_err(|why| unmapped(path, &why))?;
+    let draft = mapping::draft(bytes, &files::lasting(root, path))?.map_err(|why| unmapped(path, &why))?;
     let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
     let imported = mapping::apply(&mapping, bytes, path)?;
     let taken: BTreeSet<&str> = mappings.iter().map(|drafted| drafted.stem.as_str()).collect();

@@ -20,7 +20,8 @@ use crate::playbook::rows;
 use crate::proposal::{FixtureDiff, numbered};
 use crate::report::proposal::page;
 use crate::report::style::Palette;
-use crate::report::text::{counted, shell_word};
+use crate::report::text::counted;
+use crate::shell::Command;
 use crate::sim::Simulator;
 
 /// Accepts.
@@ -31,7 +32,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
     let reason = args.reason.as_deref().ok_or_else(|| {
         Failure::said("a proposal is not accepted without a reason")
             .help("it is kept in the lock, beside each row that changes")
-            .next(format!("playproof propose accept {} --reason '...'", args.id))
+            .next(Command::new("playproof propose accept").name(&args.id).and("--reason '...'"))
     })?;
     let workspace = Workspace::open()?;
     let project_lock = workspace.project_lock()?;
@@ -127,7 +128,7 @@ fn refuse_unrecorded(history: &History, tryout: &Tryout) -> Result<(), Failure> 
     let rows = counted(unrecorded.len() as u64, "row", "rows");
     Err(Failure::said(format!("the history does not explain {rows} of `{name}` as it is, first `{}`", first.name))
         .help("record them first: the record of a proposal says what the proposal changes; nothing was changed")
-        .next(format!("playproof approve {} --reason '...'", shell_word(name))))
+        .next(Command::new("playproof approve").name(name).and("--reason '...'")))
 }
 
 /// The decision record under the next number.
@@ -186,14 +187,14 @@ fn other_goldens(desk: &Desk<'_>, stored: &Stored, tryout: &Tryout) -> Result<Ve
                     .help(format!(
                         "leave `{playbook}` out of it for now, and add it when this is accepted; nothing was changed"
                     ))
-                    .next(format!("playproof propose check {}", stored.id)));
+                    .next(Command::new("playproof propose check").name(&stored.id)));
             }
             let id = Id { playbook: playbook.clone(), fixture: name.clone() };
             let result = check_one(&mut simulator, &Case { id: id.clone(), fixture, plan: &used.plan, golden: None });
             if let Some(first) = result.contradictions.first() {
                 return Err(Failure::said(format!("`{id}` does not show what it is meant to show: {first}"))
                     .help("nothing was changed")
-                    .next(format!("playproof propose check {}", stored.id)));
+                    .next(Command::new("playproof propose check").name(&stored.id)));
             }
             let golden = GoldenFile::new(name, playbook, &result.body);
             changes.push(Change::Write(desk.workspace.golden(&id).accepted, golden.render().into_bytes()));
@@ -213,5 +214,5 @@ fn refuse_uncommitted(workspace: &Workspace, stored: &Stored, changes: &[Change]
     let more = if dirty.len() > 1 { format!(" (and {} more)", dirty.len() - 1) } else { String::new() };
     Err(Failure::said(format!("`{name}`{more} has changes that are not committed, and this would write over it"))
         .help("commit or stash them; nothing was changed")
-        .next(format!("git diff HEAD -- {}", shell_word(&name))))
+        .next(Command::new("git diff HEAD --").path(&name)))
 }

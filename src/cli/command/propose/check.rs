@@ -13,12 +13,15 @@ use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::cli::{inputs, playbooks};
+use crate::diagnostic::Source;
 use crate::impact::{Gate, Part, Watcher};
 use crate::proposal::Judged;
+use crate::report::impact;
 use crate::report::proposal::{json, markdown, page};
 use crate::report::style::Palette;
-use crate::report::{impact, text};
+use crate::shell::Command;
 use crate::sim::Plan;
+use crate::text::escape_page;
 use crate::upstream::BeyondTape;
 
 /// Checks.
@@ -50,7 +53,7 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
     }
     if args.playbook {
         if let Some(tryout) = tried.first() {
-            output.write(tryout.applied.loaded.places.source.text.as_bytes())?;
+            output.own(safe(&tryout.applied.loaded.places.source)?.as_bytes())?;
         }
     } else {
         show(args, terminal, &tried, output)?;
@@ -73,7 +76,7 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
     match args.format {
         PublicFormat::Table => output.page("no proposals")?,
         PublicFormat::Markdown => output.page(&markdown(&[]))?,
-        PublicFormat::Json => output.write(&json(&[]))?,
+        PublicFormat::Json => output.json(json(&[]))?,
     }
     Ok(Exit::Clean)
 }
@@ -95,7 +98,7 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
         }
         PublicFormat::Json => {
             let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
-            output.write(&json(&judged))?;
+            output.json(json(&judged))?;
         }
     }
     for (n, tryout) in tried.iter().enumerate() {
@@ -103,8 +106,8 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
             output.page(corpus)?;
         }
         if args.format == PublicFormat::Table && tryout.judged.gates.is_empty() {
-            let next = format!("playproof propose accept {} --reason '...'", tryout.judged.id);
-            output.page(&format!("{} {}", palette.strong("next:"), text::visible(&next)))?;
+            let next = Command::new("playproof propose accept").name(&tryout.judged.id).and("--reason '...'");
+            output.page(&format!("{} {next}", palette.strong("next:")))?;
         }
     }
     Ok(())
@@ -119,11 +122,10 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout) -> Result<String, 
     let plans = [Plan::new(tryout.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
     let [base, candidate] = &plans;
     let watcher = Watcher::new(base, candidate);
-    let mut command = vec!["propose", "check", &tryout.judged.id];
-    command.extend(args.tools.iter().flat_map(|tools| ["--tools", tools.as_str()]));
-    let command = format!("{} --corpus", text::shell_words(&command));
+    let command = Command::new("playproof propose check").name(&tryout.judged.id);
     let stream = Stream {
-        command: &command,
+        name: "propose",
+        command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
         flags: Flags::default().reading(&args.reading),
         inputs: &args.corpus,
         sources: inputs::sources(&args.corpus),
@@ -154,5 +156,21 @@ fn joined(first: Option<Failure>, second: Failure) -> Failure {
         }
         (Some(first), _) => first,
         (None, second) => second,
+    }
+}
+
+/// The text of a playbook, which is a file for programs and must stay as it is.
+///
+/// # Errors
+/// Something in it would be a command to a CI system.
+fn safe(playbook: &Source) -> Result<&str, Failure> {
+    let text = &playbook.text;
+    let at = text.lines().position(|line| escape_page(line) != line);
+    match at {
+        None => Ok(text),
+        Some(at) => {
+            let said = format!("line {} of it holds what a CI system would take for a command", at + 1);
+            Err(Failure::source(&playbook.name, "command", said).help("write it in another way"))
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::diagnostic::Source;
 use crate::fixture::model::Fixture;
 use crate::golden::Lock;
 use crate::proposal::{Applied, FixtureDiff, Judged, Tried, apply, before_and_after, judge, touched};
-use crate::report::text::shell_word;
+use crate::shell::Command;
 use crate::sim::{Plan, Simulator};
 
 /// The project, read once for all proposals.
@@ -70,7 +70,8 @@ impl<'a> Desk<'a> {
         let (name, used) = playbook_of(self.workspace, stored)?;
         let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
             let file = self.workspace.here(&stored.folder.join("proposal.yaml"));
-            Failure::from(report).next(format!("mend {file}, then playproof propose check {}", stored.id))
+            let failure = Failure::from(report).and_help(&format!("mend {file}"));
+            failure.next(Command::new("playproof propose check").name(&stored.id))
         })?;
         Ok((name, used, applied))
     }
@@ -85,15 +86,9 @@ impl<'a> Desk<'a> {
         let others = self.fixtures.iter().map(|(name, fixture)| (self.workspace.fixture_path(name), fixture));
         for (path, fixture) in own.chain(others) {
             let Some(expect) = fixture.expect.get(playbook) else { continue };
-            self.workspace.hold_verdicts_of(&path, (playbook, expect), &applied.loaded.playbook).map_err(
-                |failure| {
-                    failure.next(format!(
-                        "mend {}, then playproof propose check {}",
-                        self.workspace.here(&path),
-                        stored.id
-                    ))
-                },
-            )?;
+            self.workspace
+                .hold_verdicts_of(&path, (playbook, expect), &applied.loaded.playbook)
+                .map_err(|failure| failure.next(Command::new("playproof propose check").name(&stored.id)))?;
         }
         Ok(())
     }
@@ -189,10 +184,9 @@ fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, U
         let said = format!("`{name}` is carried by playproof: a project changes its own playbooks alone");
         let other = workspace.playbook(None).ok().filter(|(other, used)| is_own(workspace, other, used));
         return Err(match other {
-            Some((other, _)) => Failure::said(said).help(format!("the project's own is `{other}`")).next(format!(
-                "playproof propose new VERDICT --playbook {}",
-                shell_word(&workspace.playbook_argument(&other))
-            )),
+            Some((other, _)) => Failure::said(said).help(format!("the project's own is `{other}`")).next(
+                Command::new("playproof propose new VERDICT").flag("--playbook", &workspace.playbook_argument(&other)),
+            ),
             None => Failure::said(said)
                 .help(format!("`playproof init` makes a project with one; or put your own at `playbooks/{name}.yaml`"))
                 .next("playproof init"),

@@ -14,7 +14,7 @@ use crate::diagnostic::{Source, did_you_mean};
 use crate::playbook::fingerprint;
 use crate::playbook::model::{Playbook, Verdict};
 use crate::proposal::{self, Draft, DraftRule, Evidence, VerdictChange, flow};
-use crate::report::text::{shell_word, shell_words};
+use crate::shell::Command;
 use crate::yaml;
 
 /// What the proposal is for, and where it will lie.
@@ -74,14 +74,17 @@ fn refuse_taken(workspace: &Workspace, id: &str) -> Result<(), Failure> {
     }
     if stored::ids(workspace)?.iter().any(|known| known == id) {
         return Err(Failure::said(format!("there is a proposal `{id}` already"))
-            .help(format!("go on with it, or put it aside: playproof propose reject {id} --reason '...'"))
-            .next(format!("playproof propose check {id}")));
+            .help(format!(
+                "go on with it, or put it aside: {}",
+                Command::new("playproof propose reject").name(id).and("--reason '...'")
+            ))
+            .next(Command::new("playproof propose check").name(id)));
     }
     if let Some(file) = stored::files(&workspace.proposals().join(id))?.first() {
         let file = workspace.here(file);
         return Err(Failure::said(format!("`{file}` is there already, and is no part of a proposal"))
             .help("move it away, or choose another name for the verdict")
-            .next(format!("git log --oneline -- {}", shell_word(&file))));
+            .next(Command::new("git log --oneline --").path(&file)));
     }
     Ok(())
 }
@@ -237,10 +240,10 @@ fn said_of_change(
         (None, keys) if !keys.is_empty() => Ok(format!("{there}: this changes its {}", keys.join(", "))),
         (None, _) if seen.is_some() => Err(Failure::said(format!("{there}, and gives it to these failures"))
             .help("say what is to be other: `--then YAML` for what follows, `--effect` for what it says of the effect")
-            .next(format!("{} --then '{{ ... }}'", again(&New { like: None, then: None, ..args.clone() }, verdict)))),
+            .next(again(&New { like: None, then: None, ..args.clone() }, verdict).and("--then '{ ... }'"))),
         (None, _) => Err(Failure::said(format!("{there}, and nothing of it would change"))
             .help("`--when YAML` adds a rule for it, `--then YAML` changes what follows from it")
-            .next(format!("{} --when '{{ ... }}'", again(args, verdict)))),
+            .next(again(args, verdict).and("--when '{ ... }'"))),
     }
 }
 
@@ -251,16 +254,14 @@ fn one_line(flag: &str, text: &str) -> Result<String, Failure> {
 }
 
 /// The whole command as it was typed, for another verdict.
-fn again(args: &New, verdict: &str) -> String {
-    let when = args.when.iter().flat_map(|when| ["--when", when.as_str()]);
-    let traces = (!args.traces.is_empty()).then_some("--trace").into_iter();
-    let rest: Vec<&str> = when.chain(traces).chain(args.traces.iter().map(String::as_str)).collect();
-    let rest = Flags::default().reading(&args.reading).after(&rest);
-    format!("playproof {} {rest}", command(args, verdict)).trim_end().to_owned()
+fn again(args: &New, verdict: &str) -> Command {
+    let command = command(args, verdict).flag_if("--when", args.when.as_deref());
+    let command = if args.traces.is_empty() { command } else { command.and("--trace").paths(&args.traces) };
+    Flags::default().reading(&args.reading).after(command)
 }
 
 /// The command as it was typed, for another verdict and but for the traces, which come last, and the condition.
-pub fn command(args: &New, verdict: &str) -> String {
+pub fn command(args: &New, verdict: &str) -> Command {
     let number = args.from_cluster.map(|number| number.to_string());
     let effect = args.effect.and_then(|effect| effect.to_possible_value()).map(|effect| effect.get_name().to_owned());
     let flags = [
@@ -273,9 +274,6 @@ pub fn command(args: &New, verdict: &str) -> String {
         ("--from-feedback", &args.from_feedback),
         ("--from-cluster", &number),
     ];
-    let mut words = vec!["propose", "new", verdict];
-    for (flag, value) in flags {
-        words.extend(value.iter().flat_map(|value| [flag, value]));
-    }
-    shell_words(&words)
+    let new = Command::new("playproof propose new").name(verdict);
+    flags.into_iter().fold(new, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
 }

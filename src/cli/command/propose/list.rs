@@ -9,7 +9,7 @@ use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::proposal::{GateKind, What, given};
 use crate::report::table::{self, Align};
-use crate::report::text::visible;
+use crate::report::text::escape_unprintable;
 
 /// Lists.
 ///
@@ -31,7 +31,8 @@ pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn row(desk: &Desk<'_>, id: &str) -> Vec<String> {
-    let cells = |cells: [&str; 4]| [id].into_iter().chain(cells).map(|cell| visible(cell).into_owned()).collect();
+    let cells =
+        |cells: [&str; 4]| [id].into_iter().chain(cells).map(|cell| escape_unprintable(cell).into_owned()).collect();
     let Ok(stored) = stored::load(desk.workspace, id) else {
         return cells(["", "", "cannot be read", ""]);
     };

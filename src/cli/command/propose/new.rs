@@ -21,7 +21,8 @@ use crate::diagnostic::Source;
 use crate::feedback::{Feedback, Kept};
 use crate::playbook::lint::silent_rules;
 use crate::proposal::{self, Applied, Draft, DraftRule, adr_text, apply, proposal_text};
-use crate::report::text::visible;
+use crate::report::text::escape_unprintable;
+use crate::shell::Command;
 use crate::sim::Plan;
 
 /// Drafts.
@@ -110,8 +111,8 @@ fn say(
     let mut lines: Vec<String> =
         changes.iter().map(|change| format!("wrote {}", workspace.here(change.path()))).collect();
     lines.extend(notes);
-    lines.push(format!("next: playproof propose check {}", target.id));
-    output.page(&lines.iter().map(|line| visible(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
+    lines.push(format!("next: {}", Command::new("playproof propose check").name(&target.id)));
+    output.page(&lines.iter().map(|line| escape_unprintable(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
     Ok(Exit::Clean)
 }
 

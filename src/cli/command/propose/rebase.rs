@@ -13,7 +13,8 @@ use crate::golden::{RowChange, row_changes};
 use crate::history::History;
 use crate::playbook::{fingerprint, fingerprint_of};
 use crate::proposal::{Applied, apply, rebased, touched};
-use crate::report::text::visible;
+use crate::report::text::escape_unprintable;
+use crate::shell::Command;
 
 /// Rebases.
 ///
@@ -25,22 +26,22 @@ pub fn run(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     let stored = stored::load_to_rebase(&workspace, &args.id)?;
     let (name, used) = playbook_of(&workspace, &stored)?;
     let now = fingerprint(&used.loaded.playbook);
-    let next = format!("playproof propose check {}", stored.id);
+    let next = Command::new("playproof propose check").name(&stored.id);
     if stored.proposal.base.text == now.to_string() {
         output.page(&format!("{} was made for `{name}` as it is\nnext: {next}", stored.id))?;
         return Ok(Exit::Clean);
     }
     let file = stored.folder.join("proposal.yaml");
-    let shown = workspace.here(&file);
     let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
-        Failure::from(report).next(format!("mend {shown}, then playproof propose rebase {}", stored.id))
+        let failure = Failure::from(report).and_help(&format!("mend {}", workspace.here(&file)));
+        failure.next(Command::new("playproof propose rebase").name(&stored.id))
     })?;
     let text = rebased(&stored.proposal, &now.to_string());
     let mut lines = vec![format!("{} is made for `{name}` as it is now ({})", stored.id, now.short())];
     lines.extend(since(&workspace.read_history()?, &stored, &name, &applied));
     lines.push(format!("next: {next}"));
     project_lock.commit(&[Change::Write(file, text.into_bytes())], output)?;
-    output.page(&lines.iter().map(|line| visible(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
+    output.page(&lines.iter().map(|line| escape_unprintable(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
     Ok(Exit::Clean)
 }
 

@@ -7,6 +7,7 @@ use crate::cli::inputs;
 use crate::cli::reading::{Reading, each_call};
 use crate::fixture::Arguments;
 use crate::fixture::model::{Fixture, FixtureTool};
+use crate::glob;
 use crate::playbook::model::{Access, DEFAULT_TIMEOUT};
 use crate::sim::Plan;
 use crate::trace::model::RecordedCall;
@@ -41,7 +42,7 @@ pub fn calls(
 pub fn fixture(call: &RecordedCall, title: String, playbook: &str, plan: &Plan) -> Fixture {
     let facts = plan.facts(call.tool());
     let tools = facts.declared.then(|| FixtureTool {
-        pattern: call.tool().to_owned(),
+        pattern: glob::escape(call.tool()),
         writes: facts.access == Access::Write,
         idempotent: facts.idempotent,
         repeatable: facts.repeatable,

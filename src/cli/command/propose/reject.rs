@@ -9,6 +9,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::workspace::Workspace;
 use crate::cli::{files, folders};
+use crate::shell::Command;
 
 /// Puts a proposal aside.
 ///
@@ -20,7 +21,7 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     let reason = args.reason.as_deref().ok_or_else(|| {
         Failure::said("a proposal is not rejected without a reason")
             .help("it is kept beside it, for whoever has the same idea")
-            .next(format!("playproof propose reject {} --reason '...'", args.id))
+            .next(Command::new("playproof propose reject").name(&args.id).and("--reason '...'"))
     })?;
     // One that cannot be read can be rejected all the same.
     let id = stored::find(&workspace, &args.id)?;

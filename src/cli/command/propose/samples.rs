@@ -9,12 +9,14 @@ use super::seen::Seen;
 use crate::cli::exit::Failure;
 use crate::cli::project::Project;
 use crate::cli::workspace::Workspace;
-use crate::coverage::{expected, probes};
+use crate::coverage::{expected, probes, to_yaml};
+use crate::diagnostic::Source;
+use crate::fixture;
 use crate::fixture::model::{Expect, ExpectCall, Fixture};
 use crate::mining::Example;
 use crate::playbook::model::UNCLASSIFIED;
 use crate::proposal::{Draft, VerdictChange};
-use crate::report::text::{fitted, visible};
+use crate::report::text::{escape_unprintable, fitted};
 use crate::sim::{Plan, Scenario, Simulator};
 use crate::trace::model::RecordedCall;
 
@@ -65,6 +67,9 @@ impl Bench<'_> {
     /// Whether the fixture is one that the draft is for: it gets the verdict, and did not before; where no rule is
     /// added, what it shows is another.
     fn catches(&self, fixture: &Fixture) -> bool {
+        if !is_readable(fixture) {
+            return false;
+        }
         let (before, after) = (Bench::shows(self.before, fixture), Bench::shows(self.after, fixture));
         let is_changed = if self.has_rule() { !self.gets(&before) } else { before != after };
         self.gets(&after) && is_changed
@@ -80,6 +85,12 @@ impl Bench<'_> {
     fn has_rule(&self) -> bool {
         self.draft.rule.is_some() || matches!(self.draft.change, VerdictChange::Added { .. })
     }
+}
+
+/// Whether its file can be read: a trace may say what no file of ours can, such as a tool without a name.
+fn is_readable(fixture: &Fixture) -> bool {
+    let named = Fixture { title: "t".to_owned(), ..fixture.clone() };
+    fixture::parse(Source::whole("", to_yaml(&named))).is_ok()
 }
 
 fn verdicts(expect: &Expect) -> impl Iterator<Item = &String> {
@@ -129,7 +140,7 @@ pub fn fixtures(
 /// A recorded failure that the draft is for: one that it catches where there is one, else the first.
 fn caught(bench: &Bench<'_>, seen: &Seen, project: &Project) -> Result<Option<Fixture>, Failure> {
     if let Some((call, note)) = &seen.own {
-        let title = visible(&fitted(note, 120)).into_owned();
+        let title = escape_unprintable(&fitted(note, 120)).into_owned();
         return Ok(Some(recorded::fixture(call, title, &bench.draft.playbook, bench.after)));
     }
     let all = recorded_fixtures(bench, seen, &seen.cluster.examples, project)?;
@@ -168,7 +179,7 @@ fn recorded_fixtures(
     }
     let fixture = |(call, example): (RecordedCall, &Example)| {
         let message = example.message.as_deref().unwrap_or("nothing");
-        let title = visible(&format!("{} says: {}", call.tool(), fitted(message, 120))).into_owned();
+        let title = escape_unprintable(&format!("{} says: {}", call.tool(), fitted(message, 120))).into_owned();
         recorded::fixture(&call, title, &bench.draft.playbook, bench.after)
     };
     Ok(found.into_iter().zip(examples).filter_map(|(call, example)| Some(fixture((call?, example)))).collect())

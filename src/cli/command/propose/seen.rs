@@ -19,6 +19,7 @@ use crate::playbook::model::{Playbook, UNCLASSIFIED};
 use crate::proposal::Evidence;
 use crate::replay::Replayed;
 use crate::report::text::{counted, fitted, markdown, markdown_code};
+use crate::shell::Command;
 use crate::sim::Plan;
 use crate::trace::model::RecordedCall;
 use crate::upstream::BeyondTape;
@@ -54,7 +55,7 @@ impl Seen {
         let whole = New { from_cluster: None, tools: None, ..args.clone() };
         Failure::said(format!("no rule could be drawn for {what}: {said}"))
             .help("write the rule yourself: `--when` asks for kind, status, code, message, tool and more")
-            .next(format!("playproof {} --when '{{ ... }}'", command(&whole, &args.verdict)))
+            .next(command(&whole, &args.verdict).and("--when '{ ... }'"))
     }
 }
 
@@ -82,7 +83,7 @@ pub fn of_cluster(place: &Place<'_>, number: u16, plan: &Plan) -> Result<Seen, F
     let Some(cluster) = mined.shown.get(usize::from(number) - 1) else {
         let flags = Flags::default().with("--playbook", args.playbook.as_deref());
         let flags = flags.with("--tools", args.tools.as_deref()).reading(&args.reading);
-        let words = ["playproof", "mine"].into_iter().chain(args.traces.iter().map(String::as_str));
+        let mine = Command::new("playproof mine").paths(&args.traces);
         let (said, help) = match mined.clusters {
             0 if mined.failures == 0 => (
                 "no recorded attempt failed: there is no form to draft from".to_owned(),
@@ -97,7 +98,7 @@ pub fn of_cluster(place: &Place<'_>, number: u16, plan: &Plan) -> Result<Seen, F
                 "the first is the most pressing; which there are depends on playbook and tool facts",
             ),
         };
-        return Err(Failure::said(said).help(help).next(flags.after(&words.collect::<Vec<_>>())));
+        return Err(Failure::said(said).help(help).next(flags.after(mine)));
     };
     Ok(Seen {
         evidence: evidence(args, cluster, &mined, &plan.playbook),
@@ -113,7 +114,7 @@ fn refuse_standard_input(args: &New) -> Result<(), Failure> {
         None => Ok(()),
         Some(path) => Err(Failure::said(format!("`{path}` cannot be drafted from: it is read twice"))
             .help("keep standard input in a file first")
-            .next(format!("playproof {} --trace trace.jsonl", command(args, &args.verdict)))),
+            .next(command(args, &args.verdict).and("--trace trace.jsonl"))),
     }
 }
 
@@ -130,11 +131,11 @@ pub fn of_feedback(place: &Place<'_>, kept: &Kept, plan: &Plan) -> Result<Seen, 
     if let Some(reason) = &kept.feedback.closed {
         return Err(Failure::said(format!("`{}` is closed: {reason}", kept.id))
             .help("open it again if something is to be done about it after all")
-            .next(format!("playproof feedback reopen {}", kept.id)));
+            .next(Command::new("playproof feedback reopen").name(&kept.id)));
     }
     let nothing = || {
         Failure::said(format!("nothing failed in the call of `{}`, so that no verdict can answer it", kept.id))
-            .next(format!("playproof feedback show {}", kept.id))
+            .next(Command::new("playproof feedback show").name(&kept.id))
     };
     let (call, failed) = kept.call().zip(kept.feedback.before.failed.as_ref()).ok_or_else(nothing)?;
     let mut slices = vec![slice(place, &kept.id)];
@@ -168,7 +169,8 @@ fn mined(place: &Place<'_>, inputs: &[String], reading: &Reading, plan: &Plan) -
     let args = place.args;
     let command = command(args, &args.verdict);
     let stream = Stream {
-        command: &if args.traces.is_empty() { command } else { format!("{command} --trace") },
+        name: "propose",
+        command: if args.traces.is_empty() { command } else { command.and("--trace") },
         flags: Flags::default().reading(reading),
         inputs,
         sources: crate::cli::inputs::sources(inputs),

@@ -10,6 +10,7 @@ use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::{self, model::Fixture};
 use crate::golden::merge_conflict;
 use crate::proposal::{self, Proposal};
+use crate::shell::Command;
 
 /// Folders beside the proposals that are none.
 const ASIDE: [&str; 4] = ["rejected", "history", "feedback", STAGING];
@@ -88,11 +89,11 @@ fn load_as(workspace: &Workspace, id: &str, mend: fn(Arc<Source>) -> Arc<Source>
     let named = find(workspace, id)?;
     let folder = workspace.proposals().join(&named);
     let file = folder.join("proposal.yaml");
-    let again = format!("playproof propose check {named}");
+    let again = Command::new("playproof propose check").name(&named);
     refuse_conflicts(workspace, &folder).map_err(|failure| failure.next(again.clone()))?;
     let proposal = proposal::parse(mend(workspace.read(&file)?)).map_err(|report| {
         let only_based = report.diagnostics.iter().all(|said| said.help.as_deref() == Some(proposal::REBASE));
-        let rebase = format!("playproof propose rebase {named}");
+        let rebase = Command::new("playproof propose rebase").name(&named);
         Failure::from(report).next(if only_based { rebase } else { again.clone() })
     })?;
     let adr = folder.join("adr.md");

@@ -1,7 +1,6 @@
 //! A fixture under several playbooks: what became of each call, side by side.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::flags::Flags;
 use crate::cli::view::facts_in_words;
 use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingSeverity, Transcript, unnamed};
@@ -13,6 +12,7 @@ use crate::report::table::{self, Align};
 use crate::report::text;
 use crate::report::timeline::millis;
 use crate::report::view::{CallView, RunView};
+use crate::shell::Command;
 use crate::sim::{Contradiction, Plan, Record, Scenario, Simulator, contradictions};
 use crate::time::Duration;
 
@@ -79,7 +79,11 @@ impl<'a> Rehearsal<'a> {
     /// The page: the playbooks side by side, then each call.
     pub fn page(&self, wanted: Option<&str>, style: Style) -> String {
         let palette = style.palette;
-        let head = format!("{}: {}", palette.strong(&text::visible(self.path)), text::visible(&self.fixture.title));
+        let head = format!(
+            "{}: {}",
+            palette.strong(&text::escape_unprintable(self.path)),
+            text::escape_unprintable(&self.fixture.title)
+        );
         let mut parts = vec![text::wrapped(&head, style.width).join("\n"), self.overview(style)];
         parts.extend(self.contradictions(style));
         parts.extend(self.calls(wanted, style));
@@ -143,7 +147,7 @@ impl<'a> Rehearsal<'a> {
 
     fn overview(&self, style: Style) -> String {
         let mut header = vec![String::new()];
-        header.extend(self.runs.iter().map(|run| text::visible(&run.plan.playbook.name).into_owned()));
+        header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.playbook.name).into_owned()));
         let aligns = vec![Align::Left; header.len()];
         let table = table::render(&header, &self.rows(), &aligns, style.width);
         let (first, rest) = table.split_once('\n').unwrap_or((&table, ""));
@@ -221,7 +225,7 @@ impl<'a> Rehearsal<'a> {
     }
 
     /// The call and the playbook with the worst finding are what is worth explaining.
-    fn next(&self, wanted: Option<&str>) -> String {
+    fn next(&self, wanted: Option<&str>) -> Command {
         let worst = self.runs.iter().filter_map(|run| Some((run.record.findings.first()?, run)));
         let worst = worst.min_by_key(|(finding, _)| (finding.id.severity(), finding.id));
         let (run, call) = match worst {
@@ -229,12 +233,9 @@ impl<'a> Rehearsal<'a> {
             None => (self.runs.first(), self.fixture.calls.first().map(|call| call.name.clone())),
         };
         let call = wanted.map(str::to_owned).or(call).unwrap_or_default();
-        let mut words = vec!["playproof", "explain", self.path];
-        if self.fixture.calls.len() > 1 {
-            words.extend(["--call", &call]);
-        }
-        words.extend(["--playbook", run.map_or("", |run| run.name)]);
-        Flags::default().with("--tools", self.tools).after(&words)
+        let call = (self.fixture.calls.len() > 1).then_some(&*call);
+        let explain = Command::new("playproof explain").path(self.path).flag_if("--call", call);
+        explain.flag("--playbook", run.map_or("", |run| run.name)).flag_if("--tools", self.tools)
     }
 }
 
@@ -301,8 +302,11 @@ pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>]) -> Failure {
     let names: Vec<&str> =
         rehearsals.iter().flat_map(|one| &one.fixture.calls).map(|call| call.name.as_str()).collect();
     let paths: Vec<&str> = rehearsals.iter().map(|one| one.path).collect();
-    let again = format!("playproof replay {} --call", text::shell_words(&paths));
-    Failure::said(format!("there is no call `{wanted}`"))
-        .help(format!("there are {}", names.join(", ")))
-        .near(did_you_mean(wanted, names.iter().copied()), &again)
+    let failure = Failure::said(format!("there is no call `{wanted}`"));
+    match did_you_mean(wanted, names.iter().copied()) {
+        None => failure.help(format!("there are {}", names.join(", "))),
+        Some(near) => failure
+            .help(format!("did you mean `{near}`?"))
+            .next(Command::new("playproof replay").paths(paths).flag("--call", near)),
+    }
 }

@@ -13,13 +13,13 @@ use crate::playbook::model::Tools;
 use crate::report::block::{Arguments, Style};
 use crate::report::json::Object;
 use crate::report::style::Palette;
-use crate::report::text;
+use crate::shell::Command;
 use crate::sim::Plan;
 
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let flags = traces::flags(args);
-    let replay = |inputs: &[&str], flags: &Flags| flags.after(&[&["playproof", "replay"], inputs].concat());
+    let replay = |inputs: &[&str], flags: &Flags| flags.after(Command::new("playproof replay").paths(inputs));
     repeated::refuse_inputs(&args.inputs, &flags, replay)?;
     repeated::refuse_playbooks(&args.playbooks, |once| {
         let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
@@ -33,7 +33,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         (false, true) => rehearse(args, &fixtures, &project, &tools, terminal, output),
         (false, false) => Err(Failure::said("a fixture and a trace cannot be replayed by one command")
             .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))
-            .next(format!("playproof replay {}", text::shell_words(&fixtures)))),
+            .next(Command::new("playproof replay").paths(&fixtures))),
         (true, _) => traces::run(args, &project, &tools, terminal, output),
     }
 }
@@ -66,11 +66,9 @@ fn refuse_selection(args: &Args, paths: &[String]) -> Result<(), Failure> {
         (_, Some(_)) => "--run",
         _ => return Ok(()),
     };
-    let mut words = vec!["playproof", "replay"];
-    words.extend(paths.iter().map(String::as_str));
     Err(Failure::said(format!("`{flag}` selects calls of a trace, and these are fixtures: {}", paths.join(", ")))
         .help("a fixture is shown whole, or one of its calls with `--call`")
-        .next(text::shell_words(&words)))
+        .next(Command::new("playproof replay").paths(paths)))
 }
 
 fn rehearse(
@@ -116,7 +114,7 @@ fn rehearse(
             document.raws("fixtures", shown, |one, out| one.json(wanted, Format::Json, out));
             document.end();
             out.push(b'\n');
-            output.write(&out)?;
+            output.json(&out)?;
         }
         Format::Jsonl => {
             let mut out = br#"{"type":"format","format":"rehearsal/1"}"#.to_vec();
@@ -125,7 +123,7 @@ fn rehearse(
                 one.json(wanted, Format::Jsonl, &mut out);
                 out.push(b'\n');
             }
-            output.write(&out)?;
+            output.json(&out)?;
         }
     }
     Ok(rehearsals.iter().map(|one| one.exit(args.strict)).max().unwrap_or(Exit::Clean))

@@ -9,7 +9,7 @@ use super::watch::{Part, Watcher, of_playbook};
 use crate::cli::command::explain::{self, Search};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
-use crate::cli::output::{Output, to_stderr, to_stdout};
+use crate::cli::output::{Output, json_to_stdout, to_stderr};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
@@ -23,6 +23,7 @@ use crate::report::listing::{Detail, Group, Listing, Only, Selection};
 use crate::report::overview;
 use crate::report::summary::Totals;
 use crate::report::text;
+use crate::shell::{self, Command};
 use crate::sim::Plan;
 use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
@@ -55,7 +56,8 @@ pub fn run(
     let beyond = args.beyond_tape.clone().unwrap_or_default();
     beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
-        command: "replay",
+        name: "replay",
+        command: "playproof replay".into(),
         flags: flags(args),
         inputs: &args.inputs,
         sources: sources.clone(),
@@ -70,13 +72,13 @@ pub fn run(
         let head = if written == 0 { FORMAT } else { b"" };
         written += part.written;
         let lines = &part.lines;
-        let result = if lines.is_empty() { Ok(()) } else { to_stdout(head).and_then(|()| to_stdout(lines)) };
+        let result = if lines.is_empty() { Ok(()) } else { json_to_stdout(head).and_then(|()| json_to_stdout(lines)) };
         watcher.keep(part);
         result
     })?;
     refuse_empty(args, if lines { written } else { watcher.listing.calls() }, project, &plans)?;
     if lines && written == 0 {
-        output.write(FORMAT)?;
+        output.json(FORMAT)?;
     }
     let groups = watcher.listing.into_groups();
     say_ambiguous(args, &groups, &sources);
@@ -105,11 +107,11 @@ fn say_ambiguous(args: &Args, groups: &[Group], sources: &Sources) {
     let name = |group: &Group| sources.say(group.detail.call.place);
     let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
     let more = if groups.len() > SHOWN { ", and more" } else { "" };
-    to_stderr(&text::visible(&format!(
+    to_stderr(&text::escape_unprintable(&format!(
         "note: `{call}` is the name of {} calls: {}{more}; one of them alone: --call {}",
         groups.len(),
         listed.join(", "),
-        text::shell_word(&name(first))
+        shell::word(&name(first))
     )));
     to_stderr("\n");
 }
@@ -151,25 +153,24 @@ fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -
         }
         _ => return Ok(()),
     };
-    let mut words = vec!["playproof", "replay"];
-    words.extend(args.inputs.iter().map(String::as_str));
+    let mut command = Command::new("playproof replay").paths(&args.inputs);
     let of_run = args.run.as_ref().zip(args.call.as_ref().filter(|call| call.starts_with('#')));
     let whole = of_run.map(|(run, number)| format!("{run}{number}"));
     let failure = Failure::said(said);
     let failure = match &whole {
         Some(whole) => {
-            words.extend(["--call", whole]);
+            command = command.flag("--call", whole);
             failure.help(format!("the calls of a run are named after it: `{whole}`"))
         }
         None => failure.help("`--allow-empty` makes an empty selection no error"),
     };
-    Err(failure.next(flags(args).after(&words)))
+    Err(failure.next(flags(args).after(command)))
 }
 
 /// How the call is looked for that nothing answered to.
 fn search<'a>(args: &'a Args, project: &'a Project) -> Search<'a> {
     Search {
-        command: &["playproof", "replay"],
+        command: "playproof replay",
         flags: flags(args),
         inputs: &args.inputs,
         wanted: args.call.as_deref(),
@@ -213,8 +214,8 @@ impl Page<'_> {
         match self.args.format {
             Format::Table => output.page(&self.table(groups, shown)),
             Format::Markdown => output.page(&self.markdown(groups, shown)),
-            Format::Json => output.write(&self.json(groups, shown)),
-            Format::Jsonl => output.write(&self.last_line()),
+            Format::Json => output.json(self.json(groups, shown)),
+            Format::Jsonl => output.json(self.last_line()),
         }
     }
 
@@ -286,9 +287,10 @@ impl Page<'_> {
     /// A selection chooses what is listed and nothing else: whoever reads the summary beside it must know.
     fn whole(&self) -> Option<String> {
         let flags: Vec<String> =
-            self.selected().map(|(flag, value)| format!("--{flag} {}", text::shell_word(value))).collect();
+            self.selected().map(|(flag, value)| format!("--{flag} {}", shell::word(value))).collect();
         let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
-        (!flags.is_empty()).then(|| text::visible(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
+        (!flags.is_empty())
+            .then(|| text::escape_unprintable(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
     }
 
     /// Every number of the document is about the whole input, whatever was selected to be listed.
@@ -327,15 +329,13 @@ impl Page<'_> {
     }
 
     /// The one command to run next: the worst call, explained.
-    fn next(&self, shown: &[Group]) -> Option<String> {
+    fn next(&self, shown: &[Group]) -> Option<Command> {
         let call = &shown.first()?.detail.call;
         let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
-        let mut words = vec!["playproof", "explain", input, "--call"];
-        let reference = call.reference();
-        words.push(&reference);
+        let command = Command::new("playproof explain").path(input).flag("--call", &call.reference());
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
         let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
-        Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(&words))
+        Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(command))
     }
 }
 

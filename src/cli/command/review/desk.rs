@@ -44,7 +44,7 @@ impl Desk for AtTerminal<'_> {
     }
 
     fn line(&mut self, prompt: &str) -> Result<Option<String>, Failure> {
-        self.term.write_str(&text::visible(prompt))?;
+        self.term.write_str(&text::escape_unprintable(prompt))?;
         match self.term.read_line() {
             Ok(line) => Ok(Some(line)),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(None),

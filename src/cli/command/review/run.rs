@@ -14,6 +14,7 @@ use crate::cli::workspace::Workspace;
 use crate::report::check::Shown;
 use crate::report::style::Palette;
 use crate::report::text::counted;
+use crate::shell::Command;
 
 /// What is reviewed.
 #[derive(Debug, clap::Args)]
@@ -77,7 +78,8 @@ fn end(tally: &Tally, closed: &[&CaseResult], palette: Palette) -> String {
         let many = counted(closed.len() as u64, "run", "runs");
         let why = "against what the fixture is meant to show, or beside a golden that cannot be read";
         lines.push(format!("{}: {why}", palette.bad(&format!("{many} cannot be accepted"))));
-        lines.push(format!("{} playproof check {}", palette.strong("next:"), first.id));
+        let next = Command::new("playproof check").name(&first.id.to_string());
+        lines.push(format!("{} {next}", palette.strong("next:")));
     } else {
         lines.push(format!("{} playproof check", palette.strong("next:")));
     }

@@ -1,0 +1,171 @@
+//! Commands that people are told to run next: our own words, and foreign ones quoted, so that a shell takes each as it
+//! is and runs nothing in it. Decides on no command.
+
+use std::fmt;
+
+use crate::text::is_unsafe_to_print;
+
+/// A command that can be pasted. Foreign words enter by methods that quote them; a text of ours is `'static`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    words: String,
+    /// Names from the first on that begins with a dash: they stand behind `--`.
+    behind: Vec<String>,
+}
+
+impl Command {
+    /// Words of our own.
+    pub fn new(text: &'static str) -> Command {
+        Command { words: text.to_owned(), behind: Vec::new() }
+    }
+
+    /// With further words of our own.
+    #[must_use]
+    pub fn and(mut self, text: &'static str) -> Command {
+        self.push(text);
+        self
+    }
+
+    /// With a name.
+    #[must_use]
+    pub fn name(mut self, name: &str) -> Command {
+        match self.behind.is_empty() && !is_dashed(name) {
+            true => self.push(&word(name)),
+            false => self.behind.push(word(name)),
+        }
+        self
+    }
+
+    /// With names.
+    #[must_use]
+    pub fn names<S: AsRef<str>>(self, names: impl IntoIterator<Item = S>) -> Command {
+        names.into_iter().fold(self, |command, name| command.name(name.as_ref()))
+    }
+
+    /// With the path of a file or a folder.
+    #[must_use]
+    pub fn path(self, path: &str) -> Command {
+        if is_dashed(path) { self.name(&format!("./{path}")) } else { self.name(path) }
+    }
+
+    /// With paths.
+    #[must_use]
+    pub fn paths<S: AsRef<str>>(self, paths: impl IntoIterator<Item = S>) -> Command {
+        paths.into_iter().fold(self, |command, path| command.path(path.as_ref()))
+    }
+
+    /// With every file in a folder whose name ends so.
+    #[must_use]
+    pub fn files_in(mut self, folder: &str, ending: &'static str) -> Command {
+        let dot = if is_dashed(folder) { "./" } else { "" };
+        self.push(&format!("{}/*.{ending}", word(&format!("{dot}{folder}"))));
+        self
+    }
+
+    /// With a flag and its value.
+    #[must_use]
+    pub fn flag(mut self, flag: &'static str, value: &str) -> Command {
+        let between = if is_dashed(value) { '=' } else { ' ' };
+        self.push(&format!("{flag}{between}{}", word(value)));
+        self
+    }
+
+    /// With a flag and its value, if there is one.
+    #[must_use]
+    pub fn flag_if(self, flag: &'static str, value: Option<&str>) -> Command {
+        value.into_iter().fold(self, |command, value| command.flag(flag, value))
+    }
+
+    /// With a file that the command writes.
+    #[must_use]
+    pub fn into_file(self, path: &str) -> Command {
+        self.and(">").path(path)
+    }
+
+    /// With a second command that gets what the first one writes, or runs after it.
+    #[must_use]
+    pub fn then(mut self, joint: &'static str, second: &Command) -> Command {
+        self.words = format!("{self} {joint} {second}");
+        self.behind.clear();
+        self
+    }
+
+    fn push(&mut self, words: &str) {
+        self.words.push(' ');
+        self.words.push_str(words);
+    }
+}
+
+impl From<&'static str> for Command {
+    fn from(text: &'static str) -> Command {
+        Command::new(text)
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words)?;
+        if self.behind.is_empty() { Ok(()) } else { write!(f, " -- {}", self.behind.join(" ")) }
+    }
+}
+
+/// Whether a program would take it for a flag; `-` alone is standard input.
+fn is_dashed(text: &str) -> bool {
+    text.len() > 1 && text.starts_with('-')
+}
+
+/// The text as one word of a shell command: quoted unless it is harmless; what is unsafe to print as bytes in octal.
+pub fn word(text: &str) -> String {
+    let harmless =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '%' | '+' | '=' | ',');
+    if !text.is_empty() && text.chars().all(harmless) {
+        return text.to_owned();
+    }
+    if !text.contains(is_unsafe_to_print) {
+        return format!("'{}'", text.replace('\'', r"'\''"));
+    }
+    let mut out = String::from("$'");
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\'' | '\\' => out.extend(['\\', c]),
+            c if is_unsafe_to_print(c) => {
+                c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("\\{byte:03o}")));
+            }
+            c => out.push(c),
+        }
+    }
+    out + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command as Process;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_of_a_command_can_be_pasted() {
+        let command = Command::new("go").paths(["a/b.jsonl", "-x", "-"]).names(["r1#3", "it's; rm", ""]);
+        assert_eq!(command.to_string(), r"go a/b.jsonl ./-x - 'r1#3' 'it'\''s; rm' ''");
+        assert_eq!(word("a\nb\u{202e}"), r"$'a\nb\342\200\256'");
+        let command = Command::new("go").name("a").name("-b").name("c").flag("--reason", "-x").and("--all");
+        assert_eq!(command.to_string(), "go a --reason=-x --all -- -b c");
+        assert_eq!(Command::new("go").name("-b").then("|", &Command::new("to")).to_string(), "go -- -b | to");
+        assert_eq!(Command::new("go").files_in("-a b", "jsonl").to_string(), "go './-a b'/*.jsonl");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn a_shell_takes_a_word_as_it_is(text in r"(?s)[^\x00]{0,24}", odd in "[-'\"\\\\$`!*?~;&|<>(){}\\[\\] \t\r\n#=%]{0,24}") {
+            for text in [text, odd] {
+                let script = format!("printf %s {}", word(&text));
+                let Ok(ran) = Process::new("bash").args(["-c", &script]).output() else { return Ok(()) };
+                prop_assert_eq!(ran.stdout, text.as_bytes(), "{}", script);
+            }
+        }
+    }
+}

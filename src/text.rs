@@ -1,0 +1,126 @@
+//! Which characters of foreign text are unsafe to print, and how they are escaped: the one table for every output.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Whether printing `c` could do anything but draw a character: controls, line and direction changes, tags, and what
+/// Unicode lets a reader ignore (soft hyphens, joiners, variation selectors, fillers).
+pub fn is_unsafe_to_print(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{fffe}' | '\u{ffff}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The text with an escape (`\n`, `\u{1b}`) in place of each character that is unsafe to print.
+pub fn escape_unprintable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe_to_print) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        push_escaped(&mut out, c);
+    }
+    Cow::Owned(out)
+}
+
+/// Appends `c` to `out`, escaped where it is unsafe to print.
+pub fn push_escaped(out: &mut String, c: char) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if is_unsafe_to_print(c) => push_code(out, c),
+        c => out.push(c),
+    }
+}
+
+fn push_code(out: &mut String, c: char) {
+    let _ = write!(out, "\\u{{{:x}}}", u32::from(c)); // writing to a String cannot fail
+}
+
+/// A page with an escape in place of whatever a terminal or a CI system would obey: all that is unsafe to print but line
+/// ends and styles (`ESC [ 31 m`), and the first character of a command: `::` (GitHub) and `%%[` where a line begins,
+/// blanks not counted; `##[`, `##vso[`, `##teamcity[` and their like anywhere, for systems look for them anywhere.
+pub fn escape_page(page: &str) -> Cow<'_, str> {
+    escaped(page, style)
+}
+
+/// The same of a page that has no styles.
+pub fn escape_plain_page(page: &str) -> Cow<'_, str> {
+    escaped(page, |_| None)
+}
+
+fn escaped(page: &str, style: fn(&str) -> Option<usize>) -> Cow<'_, str> {
+    let is_suspect = |c: char| c != '\n' && is_unsafe_to_print(c);
+    if !["::", "##", "%%["].iter().any(|part| page.contains(part)) && !page.contains(is_suspect) {
+        return Cow::Borrowed(page);
+    }
+    let mut out = String::with_capacity(page.len() + 8);
+    let (mut begins, mut rest) = (true, page);
+    while let Some(c) = rest.chars().next() {
+        let length = style(rest).unwrap_or(c.len_utf8());
+        let is_command = is_hash_command(rest) || begins && (rest.starts_with("::") || rest.starts_with("%%["));
+        match c {
+            _ if is_command => push_code(&mut out, c),
+            '\n' | '\u{1b}' if c == '\n' || length > 1 => out.push_str(&rest[..length]),
+            c => push_escaped(&mut out, c),
+        }
+        begins = c == '\n' || begins && (c.is_whitespace() || length > c.len_utf8());
+        rest = &rest[length..];
+    }
+    Cow::Owned(out)
+}
+
+/// How long the style is that the text begins with.
+fn style(text: &str) -> Option<usize> {
+    let codes = text.strip_prefix("\u{1b}[")?;
+    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    codes[end..].starts_with('m').then_some(end + 3)
+}
+
+/// `##`, letters, `[`.
+fn is_hash_command(text: &str) -> bool {
+    let name = text.strip_prefix("##").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()));
+    name.is_some_and(|rest| rest.starts_with('['))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_anything_but_draw_a_character_is_escaped() {
+        assert_eq!(escape_unprintable("a\u{1b}[31mb\n\t\u{7}"), "a\\u{1b}[31mb\\n\\t\\u{7}");
+        assert_eq!(escape_unprintable("x\u{202e}y\u{9b}z\u{200b}"), "x\\u{202e}y\\u{9b}z\\u{200b}");
+        for c in
+            "\u{ad}\u{61c}\u{180e}\u{2028}\u{2060}\u{2069}\u{fe0f}\u{feff}\u{e0041}\u{e0100}\u{3164}\u{ffff}".chars()
+        {
+            assert!(is_unsafe_to_print(c), "{c:?}");
+        }
+        assert!(matches!(escape_unprintable("plain ünïcode 🎉 漢字 العربية \u{a0}"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_a_terminal_or_a_ci_system_would_obey_is_escaped_in_a_page_and_nothing_else_is() {
+        for (line, escaped) in [
+            ("::error::x", "\\u{3a}:error::x"),
+            ("a\n \u{a0} ::stop-commands::x\n", "a\n \u{a0} \\u{3a}:stop-commands::x\n"),
+            ("a\r::x", "a\\r::x"),
+            ("\u{1b}[31m::x\u{1b}[0m", "\u{1b}[31m\\u{3a}:x\u{1b}[0m"),
+            ("a\u{1b}[2Jb\u{1b}", "a\\u{1b}[2Jb\\u{1b}"),
+            ("a ##[error]x ##vso[task.x]y", "a \\u{23}#[error]x \\u{23}#vso[task.x]y"),
+            ("###teamcity[x]", "#\\u{23}#teamcity[x]"),
+            ("%%[ error ]", "\\u{25}%[ error ]"),
+        ] {
+            assert_eq!(escape_page(line), escaped);
+            assert_eq!(escape_page(escaped), escaped);
+        }
+        for plain in ["a ::b::c", "## Replay", "std::fmt", "r#1 ##", "##a b[", "100 %%[x"] {
+            assert_eq!(escape_page(plain), plain);
+        }
+    }
+}
