@@ -277,7 +277,8 @@ mod tests {
     #[test]
     fn other_encodings_and_documents_of_many_lines_are_told() {
         let refused = |start: &[u8], is_mapped| refuse_unreadable("x.json", start, is_mapped).is_err();
-        assert!(refused(b"\xff\xfe{\0", true) && refused(b"{\0\"\0", false));
+        let encodings: [&[u8]; 4] = [b"\xff\xfe{\0", b"{\0\"\0", b"\xff\xfe\0\0{", b"{\0\0\0\""];
+        assert_eq!(encodings.map(encoding), ["UTF-16", "UTF-16LE", "UTF-32", "UTF-32LE"].map(Some));
         assert!(refused(b"[\n  {\"tool\": \"a\"}\n]", false) && refused(b"{\n  \"tool\": \"a\"\n}", false));
         assert!(!refused(b"[\n  {\"tool\": \"a\"}\n]", true), "a mapping reads it");
         assert!(!refused(b"{\"tool\":\"a\"}\n", false));

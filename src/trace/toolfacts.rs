@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::diagnostic::{count, counted};
+use crate::diagnostic::counted;
 use crate::glob;
 use crate::text::escape_unprintable;
 use crate::yaml::{GUESSED, MAX_KEY, scalar};
@@ -68,7 +68,7 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
     tools.retain(|tool, _| is_name(tool));
     if nameless > 0 {
         let names = counted(nameless as u64, "name is", "names are");
-        let _ = writeln!(text, "  # {names} left out: blank, or of more than {} characters", count(MAX_KEY as u64));
+        let _ = writeln!(text, "  # {names} left out: blank, or longer than a row can hold");
     }
     let rows: Vec<(String, (u64, u64))> = tools.iter().map(|(tool, counts)| (row(tool), *counts)).collect();
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
@@ -101,7 +101,8 @@ fn header(source: &str) -> String {
 }
 
 fn is_name(tool: &str) -> bool {
-    !tool.trim().is_empty() && key(tool).chars().count() <= MAX_KEY
+    let is_read = !glob::is_glob(tool) || glob::Glob::new(&glob::escape(tool)).is_ok();
+    is_read && !tool.trim().is_empty() && key(tool).chars().count() <= MAX_KEY
 }
 
 fn row(tool: &str) -> String {
@@ -188,7 +189,7 @@ mod tests {
             "a",
             [count("\u{1b}[31m", 1, 0), count(" ", 1, 0), count(&"x".repeat(MAX_KEY + 1), 1, 0), count("pay", 1, 0)],
         );
-        let left_out = "tools:\n  # 2 names are left out: blank, or of more than 65,536 characters\n  \"\\U0000001b";
+        let left_out = "tools:\n  # 2 names are left out: blank, or longer than a row can hold\n  \"\\U0000001b";
         assert!(odd.contains(left_out), "{odd}");
     }
 

@@ -104,8 +104,8 @@ fn what_cannot_be_drawn_from_is_refused_and_nothing_is_written() {
     let before = place.everything();
     for (from, said) in [
         ("missing.jsonl", "missing.jsonl: no such file"),
-        ("empty.jsonl", "empty.jsonl: there is no call in it"),
-        ("ends.jsonl", "ends.jsonl: there is no call in it"),
+        ("empty.jsonl", "empty.jsonl: it is empty"),
+        ("ends.jsonl", "ends.jsonl: it holds no calls"),
         ("no-tool.jsonl", "no field of it looks like the tool's name"),
         ("no-end.jsonl", "no field of it looks like whether a call failed"),
         ("broken.jsonl", "broken.jsonl:2"),

@@ -67,7 +67,7 @@ impl Bench<'_> {
     /// Whether the fixture is one that the draft is for: it gets the verdict, and did not before; where no rule is
     /// added, what it shows is another.
     fn catches(&self, fixture: &Fixture) -> bool {
-        if !is_readable(fixture) {
+        if !self.is_readable(fixture) {
             return false;
         }
         let (before, after) = (Bench::shows(self.before, fixture), Bench::shows(self.after, fixture));
@@ -78,19 +78,19 @@ impl Bench<'_> {
     /// Whether the fixture fails, and not in the way that the draft is for.
     fn spares(&self, fixture: &Fixture) -> bool {
         let after = Bench::shows(self.after, fixture);
-        verdicts(&after).next().is_some() && !self.gets(&after)
+        verdicts(&after).next().is_some() && !self.gets(&after) && self.is_readable(fixture)
+    }
+
+    /// Whether its file can be read: a trace may say what no file of ours can, such as a tool without a name.
+    fn is_readable(&self, fixture: &Fixture) -> bool {
+        let whole = self.with_exclusion(Fixture { title: "t".to_owned(), ..fixture.clone() });
+        fixture::parse(Source::whole("", to_yaml(&whole))).is_ok()
     }
 
     /// Whether the draft has a rule, which could catch too much.
     fn has_rule(&self) -> bool {
         self.draft.rule.is_some() || matches!(self.draft.change, VerdictChange::Added { .. })
     }
-}
-
-/// Whether its file can be read: a trace may say what no file of ours can, such as a tool without a name.
-fn is_readable(fixture: &Fixture) -> bool {
-    let named = Fixture { title: "t".to_owned(), ..fixture.clone() };
-    fixture::parse(Source::whole("", to_yaml(&named))).is_ok()
 }
 
 fn verdicts(expect: &Expect) -> impl Iterator<Item = &String> {
