@@ -40,7 +40,7 @@ fn assembled(lines: &[u8]) -> (Vec<RecordedCall>, InputLedger) {
     }
     let (ledger, _) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
-    (closed.into_iter().map(ClosedCall::into_call).collect(), ledger)
+    (closed.iter().map(|closed| closed.raw().clone()).collect(), ledger)
 }
 
 /// Calls, results and failures as our own reader counts them.

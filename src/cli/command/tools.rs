@@ -54,10 +54,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (number, path) in args.inputs.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let input = inputs::trace(path, mapping.as_ref())?;
+        let input = inputs::trace(path, mapping.as_ref(), &project.redaction)?;
         let ledger = each_call(number, input, args.reading.options(), &project.redaction, &|_| true, |closed| {
-            let failed = closed.call.answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
-            let count = counts.entry(closed.call.tool().to_owned()).or_default();
+            let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
+            let count = counts.entry(closed.shown().tool().to_owned()).or_default();
             count.0 += 1;
             count.1 += u64::from(failed);
         })?;
