@@ -97,10 +97,22 @@ impl<'t> View<'t> {
         let (mut text, mut starts) = (String::with_capacity(written.len()), Vec::with_capacity(written.len() + 1));
         let mut at = 0;
         while let Some(rest) = written.get(at..).filter(|rest| !rest.is_empty()) {
-            let (meant, length) = meant(rest);
-            text.push(meant);
-            starts.resize(text.len(), at);
-            at += length;
+            match meant(rest) {
+                Some((meant, length)) => {
+                    text.push(meant);
+                    starts.resize(text.len(), at);
+                    at += length;
+                }
+                // Backslashes that escape nothing, all at once, and anything else up to the next of them.
+                None => {
+                    let slashes = rest.len() - rest.trim_start_matches('\\').len();
+                    let behind = rest.get(slashes..).unwrap_or_default();
+                    let length = slashes + behind.find('\\').unwrap_or(behind.len());
+                    text.push_str(rest.get(..length).unwrap_or_default());
+                    starts.extend(at..at + length);
+                    at += length;
+                }
+            }
         }
         starts.push(at);
         Some(View { text: Cow::Owned(text), written, starts: Some(starts) })
@@ -113,10 +125,9 @@ impl<'t> View<'t> {
         place(part.start)..place(part.end)
     }
 
-    /// The backslashes before a quote: as many as it is deep in texts within texts.
+    /// In how many bytes a quote is escaped: the more, the deeper it is in texts within texts.
     fn slashes(&self, quote: usize) -> usize {
-        let start = self.original(quote..quote).start;
-        self.written.bytes().skip(start).take_while(|byte| *byte == b'\\').count()
+        self.original(quote..quote + 1).len() - 1
     }
 
     fn quote_from(&self, at: usize) -> Option<usize> {
@@ -185,16 +196,14 @@ impl<'t> View<'t> {
     }
 }
 
-/// The character that `rest` begins with as it is meant, and in how many bytes it is written.
-fn meant(rest: &str) -> (char, usize) {
-    let first = rest.chars().next().unwrap_or_default();
-    let plain = (first, first.len_utf8());
-    if first != '\\' {
-        return plain;
+/// The escaped character that `rest` begins with, and in how many bytes it is written; none where it begins otherwise.
+fn meant(rest: &str) -> Option<(char, usize)> {
+    let behind = rest.trim_start_matches('\\');
+    let slashes = rest.len() - behind.len();
+    let one = |c: char| Some((c, slashes + 1));
+    if slashes == 0 {
+        return None;
     }
-    let slashes = rest.bytes().take_while(|byte| *byte == b'\\').count();
-    let behind = rest.get(slashes..).unwrap_or_default();
-    let one = |c: char| (c, slashes + 1);
     match behind.as_bytes().first() {
         Some(b'"') => one('"'),
         Some(b'\'') => one('\''),
@@ -202,8 +211,8 @@ fn meant(rest: &str) -> (char, usize) {
         Some(b'n') => one('\n'),
         Some(b'r') => one('\r'),
         Some(b't') => one('\t'),
-        Some(b'u') => unicode(behind).map_or(plain, |(c, length)| (c, slashes + length)),
-        _ => plain,
+        Some(b'u') => unicode(behind).map(|(c, length)| (c, slashes + length)),
+        _ => None,
     }
 }
 
@@ -262,8 +271,8 @@ mod tests {
     fn escapes_hide_nothing() {
         assert_eq!(shown(r"a \u0034111111111111111 b"), "a [redacted] b");
         assert_eq!(shown(r#"{\"a\":\"\\u0073k_abc\"}"#), r#"{\"a\":\"[redacted]\"}"#);
-        assert_eq!(meant(r"\ud83d\ude00x"), ('\u{1f600}', 12));
-        assert_eq!(meant(r"\ud83dx"), ('\\', 1));
+        assert_eq!(meant(r"\ud83d\ude00x"), Some(('\u{1f600}', 12)));
+        assert_eq!(meant(r"\ud83dx"), None);
         assert_eq!(shown(r"C:\new\4111111111111111"), r"C:\new\[redacted]");
     }
 
