@@ -188,7 +188,7 @@ fn balances(data: &[u8], options: &AssembleOptions) -> (u64, u64) {
     assert!(ledger.balances(), "{ledger:?}");
     assert_eq!(ledger.closed, closed.len() as u64, "every closed call is given out");
     let mut simulator = Simulator::new();
-    for (call, plan) in closed.iter().map(|closed| &closed.call).zip(plans().iter().cycle()) {
+    for (call, plan) in closed.iter().map(|closed| closed.raw()).zip(plans().iter().cycle()) {
         ends_well(plan, simulator.replay(plan, call, plan.facts(call.tool()), &BeyondTape::Unanswered), 1);
     }
     reports.iter().for_each(points_into_its_source);

@@ -8,7 +8,7 @@ mod traces;
 
 use std::path::{Path, PathBuf};
 
-use playproof::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger};
+use playproof::trace::assemble::{AssembleOptions, Assembler, InputLedger};
 use playproof::trace::import::{Imported, detect, import};
 use playproof::trace::model::{RecordedCall, Reply};
 use playproof::trace::pieces::Chunks;

@@ -250,6 +250,21 @@ fn a_secret_anywhere_in_a_trace_reaches_no_output_of_any_command() {
 }
 
 #[test]
+fn a_project_that_begins_with_a_trace_holds_no_secret_of_it() {
+    let (place, inputs) = project();
+    let given: Vec<(String, String)> = inputs.iter().map(|(name, _)| ((*name).to_owned(), place.read(name))).collect();
+    for ((name, text), (_, flags)) in given.iter().zip(&inputs) {
+        for flags in [*flags, &[]] {
+            let fresh = Place::new();
+            fresh.write("playproof.yaml", &format!("format: project/1\nplaybook: playbooks/ours.yaml\n{REDACTION}"));
+            fresh.write("m.yaml", &place.read("m.yaml"));
+            fresh.write(name, text);
+            run(&fresh, &["init", "--from", "TRACE"], (name, flags));
+        }
+    }
+}
+
+#[test]
 fn a_secret_in_what_cannot_be_read_reaches_no_output() {
     let (place, inputs) = project();
     let mut broken: Vec<(String, Vec<u8>, &[&str])> = Vec::new();

@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(shown(r#"{\"a\":\"\\u0073k_abc\"}"#), r#"{\"a\":\"[redacted]\"}"#);
         assert_eq!(meant(r"\ud83d\ude00x"), Some(('\u{1f600}', 12)));
         assert_eq!(meant(r"\ud83dx"), None);
-        assert_eq!(shown(r"C:\new\4111111111111111"), r"C:\new\[redacted]");
+        assert_eq!(shown(r"d:\new\4111111111111111"), r"d:\new\[redacted]");
     }
 
     #[test]

@@ -162,6 +162,11 @@ fn mapped(
     }
     let shown = |report| redaction.report(report);
     let draft = mapping::draft(bytes, path).map_err(shown)?.map_err(|why| unmapped(path, &why, redaction))?;
+    if redaction.text(&draft.text) != *draft.text {
+        return Err(Failure::source(path, "redacted", "a mapping for it would say what `redaction` takes out")
+            .help("write one by hand that reads other fields, and name it with `--map`")
+            .next("playproof schema mapping"));
+    }
     let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
     let imported = mapping::apply(&mapping, bytes, path).map_err(shown)?;
     let taken: BTreeSet<&str> = mappings.iter().map(|drafted| drafted.stem.as_str()).collect();
