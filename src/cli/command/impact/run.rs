@@ -14,6 +14,7 @@ use crate::playbook::fingerprint;
 use crate::report::impact::{Shown, json, markdown, page};
 use crate::report::style::Palette;
 use crate::sim::Plan;
+use crate::trace::origin::Sources;
 
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -43,7 +44,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
     let gate = gate(args);
-    let next = next(args, &base, &impact);
+    let next = next(args, &base, &impact, &streamed.sources);
     let Streamed { replayed, notes, sources } = &streamed;
     let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_deref() };
     match args.format {
@@ -86,11 +87,12 @@ fn exit(args: &Args, gate: &Gate, impact: &Impact) -> Exit {
 }
 
 /// The example of the first cause under both playbooks, side by side.
-fn next(args: &Args, base: &str, impact: &Impact) -> Option<String> {
+fn next(args: &Args, base: &str, impact: &Impact, sources: &Sources) -> Option<String> {
     let example = impact.causes.first()?.example.as_ref()?;
     let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
+    let call = sources.name_of(&example.reference, example.place);
     let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
-    Some(reading(compared, args).after(&["playproof", "replay", input, "--call", &example.reference]))
+    Some(reading(compared, args).after(&["playproof", "replay", input, "--call", &call]))
 }
 
 /// With the flags that say how the recordings are read.

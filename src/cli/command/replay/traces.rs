@@ -331,8 +331,8 @@ impl Page<'_> {
         let call = &shown.first()?.detail.call;
         let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
         let mut words = vec!["playproof", "explain", input, "--call"];
-        let reference = call.reference();
-        words.push(&reference);
+        let name = self.streamed.sources.name_of(&call.reference(), call.place);
+        words.push(&name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
         let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
         Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(&words))
