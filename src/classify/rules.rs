@@ -108,8 +108,9 @@ impl Classifier {
         self.asks_for_attempts
     }
 
-    /// Every rule up to the first that matches, with what each of its conditions asked and found.
-    pub fn explain(&self, signal: &Signal<'_>) -> Vec<Trial> {
+    /// Every rule up to the first that matches, with what each of its conditions asked and found: what was found is said
+    /// in the words of `shown`, the same signal as it may be shown.
+    pub fn explain(&self, signal: &Signal<'_>, shown: &Signal<'_>) -> Vec<Trial> {
         let mut lowered = Lowered::default();
         let mut trials = Vec::new();
         for (n, (checks, _)) in self.rules.iter().enumerate() {
@@ -117,7 +118,7 @@ impl Classifier {
                 .iter()
                 .map(|check| Condition {
                     asked: check.asked(),
-                    found: check.found(signal),
+                    found: check.found(shown),
                     held: check.holds(signal, &mut lowered),
                 })
                 .collect();

@@ -93,7 +93,7 @@ fn an_explanation_says_what_each_condition_asked_and_found() {
     let book = playbook(vec![contains("evidence", false), When { kind: vec!["5xx".into()], ..When::default() }]);
     let failure = error("5xx", "boom", 500);
     let signal = Signal::new(Some(&failure), "t", ToolFacts::ASSUMED, false, AttemptNo::FIRST);
-    let trials = Classifier::new(&book).explain(&signal);
+    let trials = Classifier::new(&book).explain(&signal, &signal);
     assert_eq!(trials.iter().map(|trial| trial.matched).collect::<Vec<_>>(), [false, true]);
     assert_eq!(trials[0].conditions[0].asked, "message contains `evidence`");
     assert_eq!(trials[0].conditions[0].found, "message is `boom`");

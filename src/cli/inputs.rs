@@ -15,6 +15,7 @@ use crate::trace::mapping::{self, Mapping};
 use crate::trace::origin::{Origins, Sources};
 use crate::trace::own;
 use crate::trace::pieces::decode;
+use crate::trace::redact::RedactionRules;
 
 /// What is looked at to find out what an input is.
 const SNIFFED: u64 = 64 << 10;
@@ -97,11 +98,12 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
     mapping::parse(source).map_err(|report| Failure::from(report).next("playproof schema mapping"))
 }
 
-/// Opens an input as a trace, importing it where it is foreign.
+/// Opens an input as a trace, importing it where it is foreign. Its lines are as recorded; what is said of it is without
+/// what `redaction` takes out.
 ///
 /// # Errors
 /// A path that cannot be read; a foreign recording in which something is wrong.
-pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failure> {
+pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) -> Result<TraceInput, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
     kinds::expect(Kind::Trace, &name, &start)?;
@@ -111,26 +113,33 @@ pub fn trace(path: &str, mapping: Option<&Mapping>) -> Result<TraceInput, Failur
         None => Ok(TraceInput { name, lines: Box::new(whole), loss: None, origins: None }),
         Some(format) => {
             let bytes = whole_of(&name, whole)?;
-            let imported = imported(format, &bytes, &name)?;
-            let checked = match mapping {
-                Some(mapping) => limits::checked(imported, &bytes, &name, mapping.skips_invalid())?,
+            let imported = imported(format, &bytes, &name, redaction)?;
+            let mut checked = match mapping {
+                Some(mapping) => limits::checked(imported, &bytes, &name, mapping.skips_invalid())
+                    .map_err(|report| redaction.report(report))?,
                 None => imported, // the reader checks its lines
             };
             if let Some(mapping) = mapping {
                 let (skipped, read) = checked.loss.skipped_and_read();
                 refuse_mostly_skipped(&name, skipped, read, mapping.allowed_to_skip())?;
             }
+            redaction.import(&mut checked);
             let Imported { lines, origins, loss } = checked;
             Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }
     }
 }
 
-/// Reads a foreign recording; none that is known gives none.
+/// Reads a foreign recording, as [`trace`] does; none that is known gives none.
 ///
 /// # Errors
 /// A path that cannot be read; a recording in which something is wrong.
-pub fn foreign(path: &str, mapping: Option<&Mapping>, skip_invalid: bool) -> Result<Option<Imported>, Failure> {
+pub fn foreign(
+    path: &str,
+    mapping: Option<&Mapping>,
+    skip_invalid: bool,
+    redaction: &RedactionRules,
+) -> Result<Option<Imported>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
     kinds::expect(Kind::Recording, &name, &start)?;
@@ -142,8 +151,11 @@ pub fn foreign(path: &str, mapping: Option<&Mapping>, skip_invalid: bool) -> Res
         None => Ok(None),
         Some(format) => {
             let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
-            let imported = imported(format, &bytes, &name)?;
-            Ok(Some(limits::checked(imported, &bytes, &name, skip_invalid)?))
+            let imported = imported(format, &bytes, &name, redaction)?;
+            let checked = limits::checked(imported, &bytes, &name, skip_invalid);
+            let mut imported = checked.map_err(|report| redaction.report(report))?;
+            redaction.import(&mut imported);
+            Ok(Some(imported))
         }
     }
 }
@@ -158,11 +170,12 @@ fn format<'a>(start: &[u8], mapping: Option<&'a Mapping>) -> Option<How<'a>> {
     mapping.map(How::Mapped).or_else(|| import::detect(start).map(How::Known))
 }
 
-fn imported(how: How<'_>, bytes: &[u8], name: &str) -> Result<Imported, Failure> {
-    Ok(match how {
-        How::Mapped(mapping) => mapping::apply(mapping, bytes, name)?,
-        How::Known(format) => import::import(format, bytes, name)?,
-    })
+fn imported(how: How<'_>, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Failure> {
+    let imported = match how {
+        How::Mapped(mapping) => mapping::apply(mapping, bytes, name),
+        How::Known(format) => import::import(format, bytes, name),
+    };
+    imported.map_err(|report| redaction.report(report).into())
 }
 
 fn without_mark(start: &[u8]) -> &[u8] {

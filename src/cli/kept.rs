@@ -8,7 +8,7 @@ use super::workspace::{Used, Workspace};
 use crate::diagnostic::{Diagnostic, Report, did_you_mean};
 use crate::feedback::{self, Feedback, Kept};
 use crate::shell::Command;
-use crate::trace::assemble::AssembleOptions;
+use crate::trace::assemble::{AssembleOptions, ClosedCall};
 use crate::trace::model::RecordedCall;
 use crate::trace::redact::RedactionRules;
 
@@ -26,8 +26,10 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
     let (feedback, places) = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
     let slice = workspace.feedback_path(id, "jsonl");
     workspace.read(&slice).and_then(|source| Ok(refuse_halves(&source)?)).map_err(mend)?;
-    let calls = calls(&slice.to_string_lossy(), redaction).map_err(mend)?;
-    let about = calls.iter().position(|call| call.reference() == feedback.call);
+    let closed = calls(&slice.to_string_lossy(), redaction).map_err(mend)?;
+    let calls: Vec<RecordedCall> = closed.iter().map(|closed| closed.shown().clone()).collect();
+    let recorded: Vec<RecordedCall> = closed.iter().map(|closed| closed.raw().clone()).collect();
+    let about = recorded.iter().position(|call| call.reference() == feedback.call);
     let Some(about) = about else {
         let said = format!("the slice `{}` has no call `{}`", workspace.name(&slice), feedback.call);
         let known: Vec<String> = calls.iter().map(RecordedCall::reference).collect();
@@ -38,7 +40,7 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
         let said = Diagnostic::error("dangling_name", said).at(places.call.clone(), "not in the slice").help(help);
         return Err(mend(Report::one(source, said).into()));
     };
-    Ok(Kept { id: id.to_owned(), feedback, places, source, calls, about })
+    Ok(Kept { id: id.to_owned(), feedback, places, source, calls, recorded, about })
 }
 
 /// The playbook that a feedback is about, as it is now.
@@ -70,11 +72,11 @@ pub fn edited(kept: &Kept, new: &Feedback) -> Result<String, Failure> {
 ///
 /// # Errors
 /// A slice that cannot be read.
-fn calls(path: &str, redaction: &RedactionRules) -> Result<Vec<RecordedCall>, Failure> {
+fn calls(path: &str, redaction: &RedactionRules) -> Result<Vec<ClosedCall>, Failure> {
     let mut calls = Vec::new();
-    let input = inputs::trace(path, None)?;
-    each_call(0, input, AssembleOptions::default(), redaction, &|_| true, |closed| calls.push(closed.into_call()))?;
-    calls.sort_by_key(|call| call.number);
+    let input = inputs::trace(path, None, redaction)?;
+    each_call(0, input, AssembleOptions::default(), redaction, &|_| true, |closed| calls.push(closed))?;
+    calls.sort_by_key(|closed: &ClosedCall| closed.raw().number);
     Ok(calls)
 }
 

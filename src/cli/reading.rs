@@ -73,7 +73,7 @@ pub fn without_skipping(failure: Failure) -> Failure {
     Failure::Reports { reports, next: next.filter(|next| !next.to_string().contains("--skip-invalid")) }
 }
 
-/// Gives every call of `input` to `each`, in the order in which they close.
+/// Gives every call of `input` to `each`, in the order in which they close, with what is shown of it.
 ///
 /// # Errors
 /// A source that cannot be read, or a line that cannot be used.
@@ -85,15 +85,19 @@ pub fn each_call(
     writes: &(dyn Fn(&str) -> bool + Sync),
     mut each: impl FnMut(ClosedCall),
 ) -> Result<InputLedger, Failure> {
+    let mut shown = |mut closed: ClosedCall| {
+        redaction.show(&mut closed);
+        each(closed);
+    };
     let mut assembler = Assembler::new(number, &input.name, options, writes);
     let mut chunks = Chunks::new(input.lines);
     let mut closed = Vec::new();
     while let Some(piece) = chunks.next(Vec::new()).map_err(|error| files::unreadable(&input.name, &error))? {
         assembler.take(digest(&piece, redaction), &mut closed)?;
-        closed.drain(..).for_each(&mut each);
+        closed.drain(..).for_each(&mut shown);
     }
     let (ledger, _) = assembler.finish(&mut closed);
-    closed.drain(..).for_each(&mut each);
+    closed.drain(..).for_each(&mut shown);
     if ledger.lines == 0 { Err(empty(&input.name).next("playproof schema trace")) } else { Ok(ledger) }
 }
 

@@ -100,7 +100,8 @@ impl Stream<'_> {
         };
         let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs, terminal);
-        let feed = feed::open(self.inputs, mapping.as_ref(), Arc::clone(&notes), self.sources.clone(), bar.clone());
+        let (notes_of, sources) = (Arc::clone(&notes), self.sources.clone());
+        let feed = feed::open(self.inputs, mapping.as_ref(), &project.redaction, notes_of, sources, bar.clone());
         let replayed = replay(plans, feed, &options, watch, each);
         bar.finish_and_clear();
         let Learned { notes, refused } = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));

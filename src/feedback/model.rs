@@ -66,8 +66,10 @@ pub struct Kept {
     pub places: Places,
     /// The file's text.
     pub source: Arc<Source>,
-    /// The calls of the slice, in the order of their lines.
+    /// The calls of the slice as they are shown, in the order of their lines.
     pub calls: Vec<RecordedCall>,
+    /// The same as they stand in it: what a playbook makes of them, it makes of these.
+    pub recorded: Vec<RecordedCall>,
     /// Which of them it is about.
     pub about: usize,
 }
@@ -118,14 +120,20 @@ impl Feedback {
 }
 
 impl Kept {
-    /// The call that it is about.
+    /// The call that it is about, as it is shown.
     pub fn call(&self) -> Option<&RecordedCall> {
         self.calls.get(self.about)
     }
 
+    /// The same as it stands in the slice.
+    pub fn recorded(&self) -> Option<&RecordedCall> {
+        self.recorded.get(self.about)
+    }
+
     /// The tool facts of this call: those that were kept, and behind them `weaker`.
     pub fn tools(&self, weaker: &Tools) -> Tools {
-        let row = self.feedback.facts.zip(self.call()).and_then(|(facts, call)| ToolRow::new(call.tool(), facts).ok());
+        let row =
+            self.feedback.facts.zip(self.recorded()).and_then(|(facts, call)| ToolRow::new(call.tool(), facts).ok());
         Tools::new(row.into_iter().collect()).over(weaker)
     }
 
@@ -137,7 +145,7 @@ impl Kept {
     /// What its playbook makes of the failure now: the state, and the verdict with the rule that gives it.
     pub fn state(&self, plan: &Plan) -> (State, Option<(String, String)>) {
         let now = self
-            .call()
+            .recorded()
             .zip(self.feedback.before.failed.as_ref())
             .and_then(|(call, failed)| super::ending::verdict_now(plan, call, failed.attempt));
         let verdict = now.as_ref().map(|(verdict, _)| verdict);

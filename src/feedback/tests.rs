@@ -54,7 +54,8 @@ fn kept(expected: Option<&str>) -> Kept {
     let feedback = feedback(expected);
     let source = Source::whole("x.yaml", feedback.render());
     let (feedback, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
-    Kept { id: "x".into(), feedback, places, source, calls: vec![call(Some(odd()))], about: 0 }
+    let calls = vec![call(Some(odd()))];
+    Kept { id: "x".into(), feedback, places, source, recorded: calls.clone(), calls, about: 0 }
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn a_feedback_is_answered_once_its_failure_has_the_expected_verdict() {
     closed.feedback.closed = Some("over".into());
     assert_eq!(closed.state(&plan()).0, State::Closed);
     let mut gone = kept(Some("unclassified"));
-    gone.calls = vec![call(None)];
+    gone.recorded = vec![call(None)];
     assert_eq!(gone.state(&plan()), (State::Open, None));
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::cause::{Cause, Changes, Direction};
 use super::compare::{Difference, Ran};
 use crate::event::{FindingBy, FindingId, Outcome, OutcomeKind};
-use crate::replay::Counts;
+use crate::replay::{Counts, SeenCall};
 use crate::sim::Record;
 use crate::time::Duration;
-use crate::trace::model::{Place, RecordedCall, Reply};
+use crate::trace::model::{Place, Reply};
 
 /// Causes that are told apart. More than a batch of calls can have, so that it is the order of the calls alone that
 /// decides which ones are.
@@ -127,14 +127,14 @@ pub(super) struct Exemplar {
 }
 
 impl Group {
-    fn add(&mut self, call: &RecordedCall, base: Ran<'_>, candidate: Ran<'_>, difference: &Difference) {
+    fn add(&mut self, call: SeenCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: &Difference) {
         self.calls += 1;
         self.undetermined += u64::from(is_undetermined(base) || is_undetermined(candidate));
         self.changes.merge(&difference.changes);
         self.load.merge(&Load::of(base, candidate));
         self.tools.add(call.tool(), 1);
         let decisions = base.record.events.len() + candidate.record.events.len();
-        let size = (decisions, call.args().map_or(0, str::len));
+        let size = (decisions, call.raw().args().map_or(0, str::len));
         if self.example.as_ref().is_none_or(|known| size < known.size) {
             self.example = Some(Exemplar {
                 size,
@@ -200,7 +200,7 @@ pub(super) struct Tallies {
 
 impl Tallies {
     /// Adds one call.
-    pub fn add(&mut self, call: &RecordedCall, base: Ran<'_>, candidate: Ran<'_>, difference: Option<Difference>) {
+    pub fn add(&mut self, call: SeenCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: Option<Difference>) {
         let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
         let failed = call.answers.iter().any(|answer| answer.reply != Reply::Ok);
         self.calls += 1;

@@ -93,12 +93,25 @@ impl Part {
         (shapes.collect(), self.folded)
     }
 
-    /// The cluster of one failed attempt, whatever its verdict; none where it was not seen or did not fail.
-    pub fn around(self, plan: &Plan, call: &RecordedCall, attempt: AttemptNo) -> Option<Cluster> {
-        let (_, answer) = call.attempts().find(|(number, _)| *number == attempt)?;
-        let Reply::Failed(error) = &answer.reply else { return None };
-        let facts = plan.facts(call.tool());
-        let failure = Failure { call, error: error.as_deref(), facts, attempt, place: answer.place };
+    /// The cluster of one failed attempt of a call, as it is shown and as it is recorded, whatever its verdict; none where
+    /// it was not seen or did not fail.
+    pub fn around(
+        self,
+        plan: &Plan,
+        (call, raw_call): (&RecordedCall, &RecordedCall),
+        attempt: AttemptNo,
+    ) -> Option<Cluster> {
+        let failed = |call: &'_ RecordedCall| {
+            let (_, answer) = call.attempts().find(|(number, _)| *number == attempt)?;
+            match &answer.reply {
+                Reply::Failed(error) => Some((error.clone(), answer.place)),
+                Reply::Ok => None,
+            }
+        };
+        let ((error, place), (raw, _)) = (failed(call)?, failed(raw_call)?);
+        let facts = plan.facts(raw_call.tool());
+        let (error, raw) = (error.as_deref(), raw.as_deref());
+        let failure = Failure { call, error, raw_call, raw, facts, attempt, place };
         cluster_of(self.told_apart().0, &key_of(plan, &failure, &mut String::new(), &mut String::new()), plan)
     }
 
@@ -135,10 +148,11 @@ impl Watch for Miner {
             OutcomeKind::Exhausted(_) => Some(AttemptNo::new(outcome.attempts)),
             _ => None,
         });
-        for (attempt, answer) in seen.call.attempts() {
-            if let Reply::Failed(error) = &answer.reply {
-                let error = error.as_deref();
-                let failure = Failure { call: seen.call, error, facts, attempt, place: answer.place };
+        for ((attempt, answer), (_, recorded)) in seen.call.attempts().zip(seen.call.raw().attempts()) {
+            if let (Reply::Failed(error), Reply::Failed(raw)) = (&answer.reply, &recorded.reply) {
+                let (call, raw_call) = (&*seen.call, seen.call.raw());
+                let (error, raw) = (error.as_deref(), raw.as_deref());
+                let failure = Failure { call, error, raw_call, raw, facts, attempt, place: answer.place };
                 part.add(plan, &failure, exhausted_by == Some(attempt));
             }
         }

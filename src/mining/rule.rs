@@ -97,9 +97,12 @@ mod tests {
     use crate::trace::model::Place;
 
     fn sample(message: &str) -> Sample {
+        let error = Some(ErrorFacts { message: Some(message.into()), ..ErrorFacts::default() });
         Sample {
-            error: Some(ErrorFacts { message: Some(message.into()), ..ErrorFacts::default() }),
+            error: error.clone(),
+            raw: error,
             tool: "pay".to_owned(),
+            raw_tool: "pay".to_owned(),
             facts: ToolFacts::ASSUMED,
             keyed: false,
             attempt: AttemptNo::FIRST,

@@ -46,8 +46,12 @@ impl Key {
 /// A recorded failure that is being looked at.
 #[derive(Clone, Copy)]
 pub(super) struct Failure<'a> {
+    /// The call and its error as they are shown: forms are made of these, and so are rules.
     pub call: &'a RecordedCall,
     pub error: Option<&'a ErrorFacts>,
+    /// The same as recorded: classified, and shown to nobody.
+    pub raw_call: &'a RecordedCall,
+    pub raw: Option<&'a ErrorFacts>,
     pub facts: ToolFacts,
     pub attempt: AttemptNo,
     pub place: Place,
@@ -59,7 +63,7 @@ impl<'a> Failure<'a> {
     }
 
     pub fn signal(&self) -> Signal<'a> {
-        Signal::new(self.error, self.call.tool(), self.facts, self.call.key().is_some(), self.attempt)
+        Signal::new(self.raw, self.raw_call.tool(), self.facts, self.call.key().is_some(), self.attempt)
     }
 
     /// How much it matters: writes that nothing protects from being made twice, other writes, reads.
@@ -77,6 +81,9 @@ impl<'a> Failure<'a> {
 pub(super) struct Sample {
     pub error: Option<ErrorFacts>,
     pub tool: String,
+    /// The error and the tool as recorded: rules are tried on these.
+    pub raw: Option<ErrorFacts>,
+    pub raw_tool: String,
     pub facts: ToolFacts,
     pub keyed: bool,
     pub attempt: AttemptNo,
@@ -87,11 +94,12 @@ pub(super) struct Sample {
 impl Sample {
     fn of(failure: &Failure<'_>) -> Sample {
         let cut = |message: &str| message.get(..message.floor_char_boundary(SAMPLE_MAX)).unwrap_or(message).into();
-        let error =
-            failure.error.map(|error| ErrorFacts { message: error.message.as_deref().map(cut), ..error.clone() });
+        let kept = |error: &ErrorFacts| ErrorFacts { message: error.message.as_deref().map(cut), ..error.clone() };
         Sample {
-            error,
+            error: failure.error.map(kept),
             tool: failure.call.tool().to_owned(),
+            raw: failure.raw.map(kept),
+            raw_tool: failure.raw_call.tool().to_owned(),
             facts: failure.facts,
             keyed: failure.call.key().is_some(),
             attempt: failure.attempt,
@@ -105,7 +113,7 @@ impl Sample {
     }
 
     pub fn signal(&self) -> Signal<'_> {
-        Signal::new(self.error.as_ref(), &self.tool, self.facts, self.keyed, self.attempt)
+        Signal::new(self.raw.as_ref(), &self.raw_tool, self.facts, self.keyed, self.attempt)
     }
 }
 

@@ -12,9 +12,9 @@ pub fn ahead(calls: &[ClosedCall], now: usize) {
         fetch(&**soon);
     }
     if let Some(next) = calls.get(now + 8)
-        && let Some(answer) = next.call.answers.first()
+        && let Some(answer) = next.raw().answers.first()
     {
-        next.call.fetch_names();
+        next.raw().fetch_names();
         fetch(answer);
     }
     if let Some(error) = calls.get(now + 5).and_then(first_error) {
@@ -29,7 +29,7 @@ pub fn ahead(calls: &[ClosedCall], now: usize) {
 }
 
 fn first_error(closed: &ClosedCall) -> Option<&ErrorFacts> {
-    match &closed.call.answers.first()?.reply {
+    match &closed.raw().answers.first()?.reply {
         Reply::Failed(error) => error.as_deref(),
         Reply::Ok => None,
     }

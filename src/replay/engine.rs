@@ -22,7 +22,7 @@ use super::counts::Counts;
 use super::facts::KnownFacts;
 use super::pipeline::{self, Stages};
 use super::recorded::{PossibleDuplicates, Recording};
-use super::seen::Seen;
+use super::seen::{Seen, SeenCall};
 use super::spare::Spare;
 use super::summary::{FindingCounts, Summary};
 use super::template::Forms;
@@ -334,7 +334,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Some(Parsed::Broken(report)) => return Err(ReplayError::Input(report)),
             None => {}
         }
-        order.cut(self.plans, &self.options.beyond, batches);
+        order.cut(self.plans, self.options, batches);
         if order.current.is_none() {
             order.possible_duplicates.merge(order.recording.possible_duplicates());
             order.recording = Recording::default(); // intents and runs are those of one input
@@ -399,7 +399,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
 impl<W: Watch, S> Replay<'_, '_, W, S> {
     fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, spent: &[(usize, usize)], done: &mut Done<W::Part>) {
         let Bench { sims, known, facts, findings, forms } = bench;
-        let call = &closed.call;
+        let call = closed.raw();
         facts.clear();
         for (n, (plan, sim)) in self.plans.iter().zip(sims.iter_mut()).enumerate() {
             let known = known
@@ -407,7 +407,9 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
                 .map_or_else(|| plan.facts(call.tool()), |known| known.of(plan, closed.marks.tool, call));
             facts.push(known);
             let token_spent = spent.iter().any(|(_, plan)| *plan == n);
-            let record = sim.replay_after(plan, call, known, &self.options.beyond, token_spent);
+            sim.replay_after(plan, call, known, &self.options.beyond, token_spent);
+            sim.show(closed);
+            let record = sim.record();
             if let Some(summary) = done.summaries.get_mut(n) {
                 summary.add(plan, call, record, forms);
             }
@@ -422,13 +424,14 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
         if let Some(&facts) = facts.first()
             && attempts::judge(call, facts, self.plans, findings)
         {
-            done.resent.add(call.tool(), 1);
+            done.resent.add(closed.shown().tool(), 1);
         }
         findings.sort_unstable();
         for finding in &*findings {
             done.recorded.add(finding.id, FindingBy::Recorded, 1);
         }
         let intent = closed.marks.intent();
+        let call = SeenCall { shown: closed.shown(), raw: call, facts };
         let seen = Seen { call, intent, recorded: findings, plans: self.plans, sims, facts };
         self.watch.see(&seen, &mut done.part);
     }
@@ -446,12 +449,13 @@ impl Order<'_> {
 
     /// Judges the closed calls in their order and cuts them into batches; less than a batch waits for more, but not
     /// beyond its input.
-    fn cut(&mut self, plans: &[Plan], beyond: &BeyondTape, batches: &mut Vec<Batch>) {
+    fn cut(&mut self, plans: &[Plan], options: &ReplayOptions, batches: &mut Vec<Batch>) {
         while self.closed.len() >= BATCH || (self.current.is_none() && !self.closed.is_empty()) {
-            let calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
+            let mut calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
+            calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, for names are numbered in order
             let (mut recorded, mut spent) = (Vec::new(), Vec::new());
             let of_tool = |closed: &ClosedCall| match plans.first() {
-                Some(plan) => self.facts.of(plan, closed.marks.tool, &closed.call),
+                Some(plan) => self.facts.of(plan, closed.marks.tool, closed.raw()),
                 None => ToolFacts::ASSUMED,
             };
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
@@ -460,8 +464,8 @@ impl Order<'_> {
                 self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding)));
                 if tokens::token(closed).is_some() {
                     let plans = plans.iter().zip(&mut self.tokens).enumerate();
-                    let of_call =
-                        plans.filter_map(|(at, (plan, tokens))| tokens.take(plan, closed, beyond).then_some(at));
+                    let of_call = plans
+                        .filter_map(|(at, (plan, tokens))| tokens.take(plan, closed, &options.beyond).then_some(at));
                     spent.extend(of_call.map(|plan| (n, plan)));
                 }
             }

@@ -21,7 +21,7 @@ pub use counts::Counts;
 pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
 pub use frequent::{Frequent, Row};
 pub use recorded::{PossibleDuplicates, Recording, finding};
-pub use seen::Seen;
+pub use seen::{FactsUsed, Seen, SeenCall};
 pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
 pub use template::{Forms, write_template};
 pub use tokens::Tokens;

@@ -123,7 +123,7 @@ impl Recording {
         if recent.count > LOOP {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
-        if recent.takes_futile_retry(closed.call.place.line, &closed.story) {
+        if recent.takes_futile_retry(closed.raw().place.line, &closed.story) {
             findings(finding(FindingId::FutileRetry, recent.failures - 1));
         }
         let in_doubt =
@@ -131,14 +131,14 @@ impl Recording {
         let seen = recent.effects;
         if in_doubt {
             findings(finding(FindingId::PossibleDuplicateEffect, seen.saturating_add(1)));
-            self.possible_duplicates.failed.add(closed.call.tool(), 1);
+            self.possible_duplicates.failed.add(closed.shown().tool(), 1);
         }
         match sum_of(closed, facts) {
             Sum::None => return,
             Sum::Recent => {
                 if seen > 1 {
                     findings(finding(FindingId::PossibleDuplicateEffect, seen));
-                    self.possible_duplicates.undeclared.add(closed.call.tool(), 1);
+                    self.possible_duplicates.undeclared.add(closed.shown().tool(), 1);
                 }
                 return;
             }
@@ -150,7 +150,7 @@ impl Recording {
             // An upstream that honours keys gives its first answer again: that is no second effect, and no proof of one.
             (true, 1..) => {
                 findings(finding(FindingId::PossibleDuplicateEffect, *all));
-                self.possible_duplicates.keyed.add(closed.call.tool(), 1);
+                self.possible_duplicates.keyed.add(closed.shown().tool(), 1);
             }
             (true, 0) => findings(finding(FindingId::DuplicateEffect, *all)),
             (false, _) => {}
@@ -161,7 +161,7 @@ impl Recording {
     /// what does not depend on one another waits for memory at the same time.
     pub fn prepare(&mut self, calls: &[ClosedCall], facts: &[ToolFacts]) {
         self.recent.fetch(calls.iter().map(|closed| closed.marks.same));
-        calls.iter().filter_map(|closed| closed.call.answers.first()).for_each(fetch);
+        calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(fetch);
         for (closed, &facts) in calls.iter().zip(facts) {
             if sum_of(closed, facts) == Sum::Whole {
                 self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
@@ -235,14 +235,14 @@ impl Maybe {
         if closed.story.succeeded > 0 {
             return Maybe::No; // made, and taken back
         }
-        let mut attempts = closed.call.attempts();
+        let mut attempts = closed.raw().attempts();
         match (attempts.next().map(|(_, answer)| &answer.reply), attempts.next()) {
             (None, _) => Maybe::Yes,
             (Some(Reply::Failed(error)), None) => Maybe::Unasked(error.clone()),
             _ => {
-                let acted = closed.call.attempts().any(|(number, answer)| match &answer.reply {
+                let acted = closed.raw().attempts().any(|(number, answer)| match &answer.reply {
                     Reply::Failed(error) => {
-                        attempts::may_have_acted(&closed.call, facts, plans, number, error.as_deref())
+                        attempts::may_have_acted(closed.raw(), facts, plans, number, error.as_deref())
                     }
                     Reply::Ok => false,
                 });
@@ -254,7 +254,7 @@ impl Maybe {
     /// Whether it may have; `closed` is an identical call.
     fn ask(&mut self, closed: &ClosedCall, facts: ToolFacts, plans: &[Plan]) -> bool {
         if let Maybe::Unasked(error) = self {
-            let acted = attempts::may_have_acted(&closed.call, facts, plans, AttemptNo::FIRST, error.as_deref());
+            let acted = attempts::may_have_acted(closed.raw(), facts, plans, AttemptNo::FIRST, error.as_deref());
             *self = if acted { Maybe::Yes } else { Maybe::No };
         }
         matches!(self, Maybe::Yes)

@@ -5,12 +5,61 @@ use crate::playbook::model::ToolFacts;
 use crate::sim::{Plan, Record, Simulator};
 use crate::trace::model::RecordedCall;
 
+/// A call as it is shown: that is what it is by itself. As it is recorded it is asked for by name, to decide on it.
+#[derive(Clone, Copy)]
+pub struct SeenCall<'a> {
+    pub(super) shown: &'a RecordedCall,
+    pub(super) raw: &'a RecordedCall,
+    pub(super) facts: &'a [ToolFacts],
+}
+
+impl<'a> SeenCall<'a> {
+    /// A call of which nothing is redacted and nothing else known.
+    pub const fn plain(call: &'a RecordedCall) -> SeenCall<'a> {
+        SeenCall { shown: call, raw: call, facts: &[] }
+    }
+
+    /// The call as recorded: none of its texts reaches a reader.
+    pub const fn raw(&self) -> &'a RecordedCall {
+        self.raw
+    }
+
+    /// What each playbook's run was made with.
+    pub fn known_facts(&self) -> FactsUsed {
+        FactsUsed(self.facts.to_vec())
+    }
+
+    /// Whether this is so of the call as shown or as recorded: people may know either.
+    pub fn either(&self, is: impl Fn(&RecordedCall) -> bool) -> bool {
+        is(self.shown) || is(self.raw)
+    }
+}
+
+impl std::ops::Deref for SeenCall<'_> {
+    type Target = RecordedCall;
+
+    fn deref(&self) -> &RecordedCall {
+        self.shown
+    }
+}
+
+/// What was known of a call's tool under each playbook.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FactsUsed(Vec<ToolFacts>);
+
+impl FactsUsed {
+    /// Under the playbook at this place.
+    pub fn under(&self, playbook: usize) -> ToolFacts {
+        self.0.get(playbook).copied().unwrap_or(ToolFacts::ASSUMED)
+    }
+}
+
 /// A call, its records under every playbook, and what the recording itself shows.
 #[derive(Clone, Copy)]
 pub struct Seen<'a> {
     /// The call.
-    pub call: &'a RecordedCall,
-    /// The mark of its intent, taken before anything was redacted; intents are those of one input.
+    pub call: SeenCall<'a>,
+    /// The mark of its intent, as recorded; intents are those of one input.
     pub intent: u128,
     /// What the recording shows, whatever the playbook.
     pub recorded: &'a [Finding],

@@ -180,7 +180,7 @@ impl Summary {
                 Decision::FailureClassified { verdict, rule, .. } => {
                     add_at(&mut self.verdicts, verdict.index());
                     if rule.is_none() && plan.reserved.unclassified == Some(verdict) {
-                        let error = last.and_then(|id| record.error(id));
+                        let error = last.and_then(|id| record.shown_error(id));
                         let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
                         self.unclassified.add(forms.of(message), 1);
                     }

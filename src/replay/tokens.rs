@@ -28,8 +28,8 @@ impl Tokens {
         let mark = hash::pair(closed.marks.run, hash::bytes(token.as_bytes(), TOKEN));
         let spent = self.sent.contains(&mark);
         if !spent {
-            let facts = plan.facts(closed.call.tool());
-            let record = self.sim.replay(plan, &closed.call, facts, beyond);
+            let facts = plan.facts(closed.raw().tool());
+            let record = self.sim.replay(plan, closed.raw(), facts, beyond);
             if record.events.iter().any(|event| event.what.sent_reversal()) {
                 self.sent.insert(mark);
             }
@@ -44,5 +44,5 @@ pub fn token(closed: &ClosedCall) -> Option<&str> {
     if story.attempts > 0 && story.succeeded == story.attempts {
         return None;
     }
-    closed.call.token()
+    closed.raw().token()
 }

@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 
 use super::block::Alike;
 use crate::event::{Decision, EffectClaim, Finding, FindingId, FindingSeverity, Names, Outcome, OutcomeKind, Status};
-use crate::replay::Forms;
+use crate::replay::{FactsUsed, Forms, SeenCall};
 use crate::sim::Record;
 use crate::trace::model::{Place, RecordedCall, Reply};
 use crate::trace::origin::Sources;
@@ -43,16 +43,17 @@ impl Selection {
     /// Whether a call is wanted.
     pub fn wants<'r>(
         &self,
-        call: &RecordedCall,
+        call: SeenCall<'_>,
         recorded: &[Finding],
         mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
     ) -> bool {
         let Selection { only, call: wanted, sources, run, .. } = self;
-        if run.as_deref().is_some_and(|run| call.run() != Some(run)) {
+        if run.as_deref().is_some_and(|run| !call.either(|call| call.run() == Some(run))) {
             return false;
         }
         if let Some(wanted) = wanted.as_deref() {
-            return call.id() == Some(wanted) || call.reference() == wanted || sources.is_call_meant(wanted, call);
+            let is_named = |call: &RecordedCall| call.id() == Some(wanted) || call.reference() == wanted;
+            return call.either(is_named) || sources.is_call_meant(wanted, &call);
         }
         let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
         let failed = || {
@@ -95,6 +96,8 @@ pub enum Only {
 pub struct Detail {
     /// The call.
     pub call: RecordedCall,
+    /// What was known of its tool.
+    pub facts: FactsUsed,
     /// What the recording shows of it.
     pub recorded: Vec<Finding>,
     /// One simulation a playbook, in the order of the command line.
@@ -186,7 +189,7 @@ impl Listing {
     /// Takes a call, if it is wanted. `intent` is the mark of what it wants done once.
     pub fn take<'r>(
         &self,
-        call: &RecordedCall,
+        call: SeenCall<'_>,
         intent: u128,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
@@ -195,11 +198,12 @@ impl Listing {
         if !self.selection.wants(call, recorded, runs.clone()) {
             return;
         }
-        let kind = self.kind(call, recorded, runs.clone(), forms);
+        let kind = self.kind(call.raw(), recorded, runs.clone(), forms);
         let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
         let detail = || {
             let records = runs.map(|(_, record)| record.clone()).collect();
-            Box::new(Detail { call: call.clone(), recorded: recorded.to_vec(), records })
+            let (call, facts) = ((*call).clone(), call.known_facts());
+            Box::new(Detail { call, facts, recorded: recorded.to_vec(), records })
         };
         // Harm to one thing is not harm to another.
         let apart = (rank.severity == Some(FindingSeverity::Unsafe) && !self.selection.unfolded)
@@ -212,7 +216,7 @@ impl Listing {
             None => groups.kinds.get_mut(&kind),
         };
         if let Some(known) = known {
-            return known.add(call, intent, rank, detail);
+            return known.add(&call, intent, rank, detail);
         }
         let new = Group {
             rank,
@@ -222,7 +226,7 @@ impl Listing {
             is_mixed: false,
             detail: detail(),
             shown: (call.place, call.number),
-            members: vec![member(call)],
+            members: vec![member(&call)],
             until: None,
         };
         match apart {
@@ -447,7 +451,7 @@ mod tests {
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
         let listing = Listing::new(Selection::default());
         for (call, findings) in calls {
-            listing.take(call, 7, findings, std::iter::empty(), &mut Forms::default());
+            listing.take(SeenCall::plain(call), 7, findings, std::iter::empty(), &mut Forms::default());
         }
         listing
     }
@@ -491,7 +495,7 @@ mod tests {
             let listing = Listing::new(Selection::default());
             for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
                 listing.take(
-                    &call(line, "a", Reply::Ok),
+                    SeenCall::plain(&call(line, "a", Reply::Ok)),
                     intent,
                     &[found(id, count)],
                     std::iter::empty(),
@@ -517,7 +521,7 @@ mod tests {
             for (number, input) in (1..).zip(inputs) {
                 let mut call = call(number, "a", Reply::Failed(None));
                 (call.place.input, call.number_in_run) = (input, 1);
-                listing.take(&call, 7, &[], std::iter::empty(), &mut Forms::default());
+                listing.take(SeenCall::plain(&call), 7, &[], std::iter::empty(), &mut Forms::default());
             }
             let group = listing.into_groups().remove(0);
             (group.count, group.alike().others)
@@ -534,7 +538,7 @@ mod tests {
         for line in 1..=most {
             let findings = [found(FindingId::DuplicateEffect, 2)];
             listing.take(
-                &call(line, "a", Reply::Ok),
+                SeenCall::plain(&call(line, "a", Reply::Ok)),
                 line.into(),
                 &findings,
                 std::iter::empty(),
@@ -551,7 +555,8 @@ mod tests {
     fn each_call_stands_by_itself_where_nothing_is_folded() {
         let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
         for line in 1..=3 {
-            listing.take(&call(line, "a", Reply::Failed(None)), 7, &[], std::iter::empty(), &mut Forms::default());
+            let call = call(line, "a", Reply::Failed(None));
+            listing.take(SeenCall::plain(&call), 7, &[], std::iter::empty(), &mut Forms::default());
         }
         assert_eq!(shown(listing).len(), 3);
     }

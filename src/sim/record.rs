@@ -18,8 +18,10 @@ pub struct Record {
     pub tallies: Vec<Tally>,
     /// The upstream's book.
     pub ledger: Ledger,
-    /// The errors behind `ErrorId`, each distinct one once.
+    /// The errors behind `ErrorId`, each distinct one once, as recorded.
     pub errors: Vec<Arc<ErrorFacts>>,
+    /// The same as they are shown; empty where nothing is redacted.
+    pub(super) shown_errors: Vec<Arc<ErrorFacts>>,
     /// Sorted: worst first, then by call.
     pub findings: Vec<Finding>,
 }
@@ -60,9 +62,18 @@ pub enum OffTape {
 }
 
 impl Record {
-    /// The error behind an id of this record.
+    /// The error behind an id of this record, as recorded.
     pub fn error(&self, id: ErrorId) -> Option<&ErrorFacts> {
         self.errors.get(id.index()).map(|error| &**error)
+    }
+
+    /// The same as it is shown.
+    pub fn shown_error(&self, id: ErrorId) -> Option<&ErrorFacts> {
+        self.errors_to_show().get(id.index()).map(|error| &**error)
+    }
+
+    fn errors_to_show(&self) -> &[Arc<ErrorFacts>] {
+        if self.shown_errors.is_empty() { &self.errors } else { &self.shown_errors }
     }
 
     /// All of it with the names behind its numbers, for reporters: `calls` by `CallId`.
@@ -79,7 +90,7 @@ impl Record {
             events: &self.events,
             outcomes: &self.outcomes,
             ledger: self.ledger.entries(),
-            errors: &self.errors,
+            errors: self.errors_to_show(),
             findings: &self.findings,
         }
     }

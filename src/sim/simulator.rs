@@ -9,6 +9,7 @@ use crate::event::{Asked, Decision, DecisionEvent, EffectClaim, ErrorFacts, Outc
 use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, KeyId, ToolId};
 use crate::playbook::model::ToolFacts;
 use crate::time::{Duration, Instant};
+use crate::trace::assemble::ClosedCall;
 use crate::trace::model::{RecordedCall, Reply};
 use crate::upstream::{Answer, BeyondTape, KeyDialect, Request, Says, Source, World};
 
@@ -68,6 +69,11 @@ impl Simulator {
         &self.record
     }
 
+    /// Gives the latest simulation, which was one of `call`, the errors that are shown.
+    pub fn show(&mut self, call: &ClosedCall) {
+        self.record.shown_errors = call.shown_errors(&self.record.errors);
+    }
+
     /// What the latest simulation left behind.
     pub fn record(&self) -> &Record {
         &self.record
@@ -102,6 +108,7 @@ impl Simulator {
         self.outputs.events.clear();
         self.record.outcomes.clear();
         self.record.errors.clear();
+        self.record.shown_errors.clear();
         self.record.tallies.clear();
         self.record.tallies.resize(calls, Tally::default());
     }

@@ -1,11 +1,13 @@
 //! Where the lines that were made of a foreign recording come from: the line of the user's own file, and what leads to
 //! the value in it. Plain values; the readers of foreign formats fill them.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::value::RawValue;
 
 use crate::trace::model::{Place, RecordedCall};
+use crate::trace::redact::REDACTED;
 
 /// Where a value stands in a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +92,18 @@ impl Origins {
         kept
     }
 
+    /// The same with other paths.
+    #[must_use]
+    pub(crate) fn with_paths<'p>(&'p self, path: impl Fn(&'p str) -> Cow<'p, str>) -> Origins {
+        let (mut other, mut start) = (Origins::default(), 0);
+        for &(stands, end) in &self.lines {
+            other.paths.push_str(&path(self.paths.get(start..end).unwrap_or_default()));
+            other.lines.push((stands, other.paths.len()));
+            start = end;
+        }
+        other
+    }
+
     /// The place of line `line`, from 1.
     pub fn of(&self, line: u64) -> Option<Origin<'_>> {
         let index = usize::try_from(line.checked_sub(1)?).ok()?;
@@ -141,6 +155,12 @@ impl Sources {
     /// `FILE:LINE`, with the path behind it where that alone tells the place.
     pub fn say(&self, place: Place) -> String {
         format!("{}{}", self.name(place.input).unwrap_or("?"), self.of(place))
+    }
+
+    /// What a command that is suggested calls a call, as it is shown: by its reference, or by its place where that is
+    /// redacted, for what stands for a name is known to the inputs that were read together alone.
+    pub fn name_of(&self, reference: &str, place: Place) -> String {
+        if reference.contains(REDACTED) { self.say(place) } else { reference.to_owned() }
     }
 
     /// Whether people mean this call by `wanted`: its own place, or that of one of its answers. An answer that was

@@ -144,7 +144,7 @@ mod tests {
             assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
         }
         assembler.finish(&mut closed);
-        let mut calls: Vec<RecordedCall> = closed.into_iter().map(|closed| closed.into_call()).collect();
+        let mut calls: Vec<RecordedCall> = closed.into_iter().map(|closed| closed.raw().clone()).collect();
         calls.sort_by_key(|call| call.place.line);
         calls
     }

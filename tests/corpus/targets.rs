@@ -69,7 +69,7 @@ fn is_edited_or_refused(feedback: Feedback, places: feedback::Places, source: Ar
         closed: Some("#".to_owned()),
         ..feedback.clone()
     };
-    let kept = Kept { id: String::new(), feedback, places, source, calls: Vec::new(), about: 0 };
+    let kept = Kept { id: String::new(), feedback, places, source, calls: Vec::new(), recorded: Vec::new(), about: 0 };
     match kept.edited(&new) {
         Ok(text) => assert_eq!(feedback::parse(Source::whole("edited", text)).map(|(said, _)| said), Ok(new)),
         Err(report) => points_into_its_source(&report),
@@ -150,7 +150,7 @@ fn explains_what_it_classifies(playbook: &Playbook) {
         ErrorFacts { kind: Some("timeout".into()), message: Some(message), status: Some(409), ..ErrorFacts::default() };
     for error in [None, Some(&error)] {
         let signal = Signal::new(error, "payments.issue_refund", playbook.tools.facts("x"), true, AttemptNo::FIRST);
-        let matched = classifier.explain(&signal).last().filter(|trial| trial.matched).map(|trial| trial.rule);
+        let matched = classifier.explain(&signal, &signal).last().filter(|trial| trial.matched).map(|trial| trial.rule);
         assert_eq!(classifier.classify(&signal).rule, matched);
     }
 }
@@ -221,7 +221,7 @@ fn balances(data: &[u8], options: &AssembleOptions) -> (u64, u64) {
     assert!(ledger.balances(), "{ledger:?}");
     assert_eq!(ledger.closed, closed.len() as u64, "every closed call is given out");
     let mut simulator = Simulator::new();
-    for (call, plan) in closed.iter().map(|closed| &closed.call).zip(plans().iter().cycle()) {
+    for (call, plan) in closed.iter().map(|closed| closed.raw()).zip(plans().iter().cycle()) {
         ends_well(plan, simulator.replay(plan, call, plan.facts(call.tool()), &BeyondTape::Unanswered), 1);
     }
     reports.iter().for_each(points_into_its_source);

@@ -8,7 +8,7 @@ mod traces;
 
 use std::path::{Path, PathBuf};
 
-use playproof::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger};
+use playproof::trace::assemble::{AssembleOptions, Assembler, InputLedger};
 use playproof::trace::import::{Imported, detect, import};
 use playproof::trace::model::{RecordedCall, Reply};
 use playproof::trace::pieces::Chunks;
@@ -40,7 +40,7 @@ fn assembled(lines: &[u8]) -> (Vec<RecordedCall>, InputLedger) {
     }
     let (ledger, _) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
-    (closed.into_iter().map(ClosedCall::into_call).collect(), ledger)
+    (closed.iter().map(|closed| closed.raw().clone()).collect(), ledger)
 }
 
 /// Calls, results and failures as our own reader counts them.

@@ -1,1 +1,372 @@
 //! Redaction: a secret in a trace reaches no output, wherever the trace holds it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::place::{Place, Ran};
+
+const REDACTION: &str = "redaction: { keys: [password], patterns: ['sk_live_[A-Za-z0-9]+', '\\b\\d{13,19}\\b'] }\n";
+
+/// What no output may hold: what a pattern matches, a number that one matches, and what stands under a hidden key.
+const SECRETS: [&str; 3] = ["sk_live_", "4111111111111111", "hush"];
+
+/// Fields whose words decide how a source is read, and times: they hold no secret.
+const STRUCTURE: [&str; 11] =
+    ["type", "role", "requestor", "timestamp", "status", "status_from", "answers", "at", "ok", "attempt", "row"];
+
+/// A call and its result with every field that the schema knows.
+fn native() -> Vec<Value> {
+    let error = json!({"kind": "timeout", "message": "no answer", "code": "E", "status": 504, "retry_after_ms": 5});
+    vec![
+        json!({"type": "tool_call", "run_id": "r", "call_id": "c", "tool": "pay", "at_ms": 0, "at": "2026-01-05T10:00:00Z",
+            "args": {"order": "o"}, "idempotency_key": "k", "evidence_refs": ["e"], "reversal_token": "t", "timeout_ms": 9,
+            "source": "[0]"}),
+        json!({"type": "tool_result", "run_id": "r", "call_id": "c", "tool": "pay", "attempt": 1, "started_ms": 0, "at_ms": 5,
+            "status": "error", "error": error, "status_from": "text", "answers": "attempt", "row": 7, "source": "[1]"}),
+        json!({"run_id": "r2", "call_id": "c", "tool": "say", "args": {"order": 1}, "status": "error", "error": "odd"}),
+        json!({"run_id": "r3", "tool": "pay", "args": {"order": "o"}, "status": "ok", "nobody_knows": "it"}),
+    ]
+}
+
+/// The same with a secret in every text and in every object of arguments.
+fn poisoned(value: &Value, key: &str) -> Value {
+    match value {
+        Value::String(text) if key == "arguments" => {
+            let args: Value = serde_json::from_str(text).unwrap_or_default();
+            Value::String(poisoned(&args, "args").to_string())
+        }
+        Value::String(text) if STRUCTURE.contains(&key) => Value::String(text.clone()),
+        Value::String(text) => {
+            let mark: String = text.chars().filter(char::is_ascii_alphanumeric).take(9).collect();
+            Value::String(format!("{text} sk_live_{mark}"))
+        }
+        Value::Array(items) => Value::Array(items.iter().map(|item| poisoned(item, key)).collect()),
+        Value::Object(fields) => {
+            let mut all: Map<String, Value> =
+                fields.iter().map(|(key, value)| (key.clone(), poisoned(value, key))).collect();
+            if matches!(key, "args" | "arguments") {
+                let body = r#"{"password":"hush","deep":"{\"password\":\"hush\"}","u":"\u0073k_live_U"}"#;
+                all.extend([
+                    ("password".to_owned(), json!({"all": ["hush"]})),
+                    ("sk_live_KEY".to_owned(), json!(1)),
+                    ("sk_live_KEX".to_owned(), json!([4_111_111_111_111_111_u64, 4.111_111_111_111_111e15])),
+                    ("body".to_owned(), json!(body)),
+                    ("said".to_owned(), json!("{'password': 'hush'}")),
+                ]);
+            }
+            Value::Object(all)
+        }
+        other => other.clone(),
+    }
+}
+
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+fn sample(name: &str) -> Value {
+    let path = format!("{}/tests/samples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    poisoned(&serde_json::from_str(&text).expect("JSON"), "")
+}
+
+/// A project that redacts, and its inputs, each with the flags that it is read with.
+fn project() -> (Place, Vec<(&'static str, &'static [&'static str])>) {
+    let place = Place::begun();
+    place.write("playproof.yaml", &(place.read("playproof.yaml") + REDACTION));
+    let mut native: Vec<Value> = native().iter().map(|line| poisoned(line, "")).collect();
+    native.push(json!({"tool": "x", "sk_live_FIELD": 1, "error": {"sk_live_FIELD": 1}}));
+    native.push(json!({"type": "sk_live_TYPE"}));
+    native.push(json!({"tool": "x", "status": "error",
+        "error": {"kind": "x", "message": r#"said {"a":1,"password":"hush"} and {"password": 17, "#}}));
+    place.write("native.jsonl", &lines(&native));
+    let row = |ok: bool| {
+        json!({"t": "pay", "r": "r", "c": "c", "k": "k", "v": "t", "e": "e", "args": {"a": "b"}, "m": "m", "n": "n",
+        "ok": ok, "deep": {"odd": "x"}})
+    };
+    place.write("mapped.jsonl", &lines(&[poisoned(&row(false), ""), poisoned(&row(true), "")]));
+    place.write(
+        "m.yaml",
+        "format: mapping/1\nrun: r\ncall: { tool: t, id: c, key: k, token: v, evidence: e, args: args }\n\
+         result: { id: c, message: m, code: n, kind: n }\nfailed: { ok: false }\n",
+    );
+    for (name, from) in [("chat", "openai-chat.json"), ("tau", "tau-bench.json"), ("tau2", "tau2-bench.json")] {
+        place.write(&format!("{name}.json"), &sample(from).to_string());
+    }
+    let plain: &[&str] = &[];
+    let mapped: &[&str] = &["--map", "m.yaml"];
+    let inputs = vec![
+        ("native.jsonl", plain),
+        ("mapped.jsonl", mapped),
+        ("chat.json", plain),
+        ("tau.json", plain),
+        ("tau2.json", plain),
+    ];
+    (place, inputs)
+}
+
+/// Commands that read a trace: `TRACE` is one, with the flags that it is read with.
+const OF_A_TRACE: [&[&str]; 26] = [
+    &["replay", "TRACE", "--all"],
+    &["replay", "TRACE", "--all", "--skip-invalid"],
+    &["replay", "TRACE", "--all", "--format", "json"],
+    &["replay", "TRACE", "--all", "--format", "jsonl"],
+    &["replay", "TRACE", "--all", "--format", "markdown"],
+    &["replay", "TRACE", "--all", "--format", "markdown", "--show-args"],
+    &["replay", "TRACE", "--all", "--join-resends"],
+    &["replay", "TRACE", "--call", "nope"],
+    &["replay", "TRACE", "--run", "nope"],
+    &["explain", "TRACE"],
+    &["explain", "TRACE", "--call", "nope"],
+    &["explain", "TRACE", "--call", "FIRST"],
+    &["mine", "TRACE"],
+    &["mine", "TRACE", "--format", "json"],
+    &["impact", "TRACE", "--candidate", "reversing"],
+    &["impact", "TRACE", "--candidate", "reversing", "--format", "json"],
+    &["impact", "TRACE", "--candidate", "reversing", "--format", "markdown"],
+    &["tools", "TRACE"],
+    &["tools", "TRACE", "-o", "tools.yaml"],
+    &["import", "TRACE"],
+    &["import", "TRACE", "-o", "imported.jsonl", "--replace"],
+    &["feedback", "add", "TRACE", "--call", "FIRST", "--note", "odd", "--expected", "bad", "--new"],
+    &["feedback", "add", "TRACE", "--call", "nope", "--note", "odd"],
+    &["propose", "new", "said_no", "--from-cluster", "1", "--trace", "TRACE"],
+    &["propose", "new", "said_other", "--from-cluster", "2", "--trace", "TRACE"],
+    &["init", "--from", "TRACE"],
+];
+
+/// Commands that read what those have written.
+const OF_A_PROJECT: [&[&str]; 19] = [
+    &["feedback", "list"],
+    &["feedback", "list", "--format", "json"],
+    &["feedback", "show", "ID"],
+    &["feedback", "show", "ID", "--format", "json"],
+    &["feedback", "edit", "ID", "--note", "odder"],
+    &["feedback", "close", "ID", "--reason", "known"],
+    &["feedback", "reopen", "ID"],
+    &["propose", "new", "bad", "--from-feedback", "ID"],
+    &["propose", "list"],
+    &["propose", "check"],
+    &["propose", "check", "--format", "json"],
+    &["propose", "check", "--format", "markdown"],
+    &["check", "--report", "junit=j.xml", "--report", "sarif=s.json", "--report", "github=g.txt"],
+    &["check", "--format", "json", "--report", "markdown=m.md", "--report", "json=c.json"],
+    &["diff"],
+    &["lint"],
+    &["coverage"],
+    &["history"],
+    &["replay", "FIXTURE"],
+];
+
+/// Commands that are given no text of a trace but what the others have written into the project.
+const OTHERS: [&str; 12] = [
+    "accept",
+    "approve",
+    "completions",
+    "help",
+    "history verify",
+    "mutate",
+    "propose accept",
+    "propose rebase",
+    "propose reject",
+    "reject",
+    "review",
+    "schema",
+];
+
+#[track_caller]
+fn tells_nothing(place: &Place, args: &[String], ran: &Ran) {
+    assert!([0, 1, 2, 3].contains(&ran.code), "{args:?}: {ran:?}");
+    for secret in SECRETS {
+        let said = [&ran.out, &ran.err].into_iter().flat_map(|text| text.lines()).find(|line| line.contains(secret));
+        assert!(said.is_none(), "{args:?} says {secret}: {}", said.unwrap_or_default());
+        let is_input =
+            |name: &str| name.ends_with("mapped.jsonl") || name.contains("given/") || name == "playproof.yaml";
+        for (name, bytes) in place.files() {
+            let text = String::from_utf8_lossy(&bytes);
+            let given = is_input(&name) || ["native.jsonl", "chat.json", "tau.json", "tau2.json"].contains(&&*name);
+            assert!(given || !text.contains(secret), "{args:?} wrote {secret} into {name}:\n{text}");
+            assert!(given || !name.contains(secret), "{args:?} wrote {name}");
+        }
+    }
+}
+
+/// Whether a command with its words in place did its work; it tells nothing either way.
+fn run(place: &Place, words: &[&str], (input, flags): (&str, &[&str])) -> bool {
+    let first = format!("{input}:1");
+    let mut args: Vec<String> = words
+        .iter()
+        .map(|word| match *word {
+            "TRACE" => input.to_owned(),
+            "FIRST" => first.clone(),
+            word => word.to_owned(),
+        })
+        .collect();
+    args.extend(flags.iter().map(|flag| (*flag).to_owned()));
+    let typed: Vec<&str> = args.iter().map(String::as_str).collect();
+    let ran = place.run(&typed);
+    tells_nothing(place, &args, &ran);
+    ran.code != 2
+}
+
+#[test]
+fn a_secret_anywhere_in_a_trace_reaches_no_output_of_any_command() {
+    let (place, inputs) = project();
+    let mut worked = BTreeSet::new();
+    for input in &inputs {
+        for words in OF_A_TRACE {
+            if run(&place, words, *input) {
+                worked.insert(words);
+            }
+        }
+    }
+    let ids: Vec<String> = place
+        .files()
+        .into_keys()
+        .filter_map(|name| Some(name.strip_prefix("proposals/feedback/")?.strip_suffix(".yaml")?.to_owned()))
+        .collect();
+    assert!(!ids.is_empty(), "no feedback was kept");
+    let written = |name: &String| name.starts_with("proposals/") && name.contains("/fixtures/");
+    let fixture = place.files().into_keys().find(written).expect("a fixture was drawn");
+    for words in OF_A_PROJECT {
+        for id in &ids {
+            let words: Vec<&str> = words
+                .iter()
+                .map(|word| match *word {
+                    "ID" => id.as_str(),
+                    "FIXTURE" => fixture.as_str(),
+                    word => word,
+                })
+                .collect();
+            run(&place, &words, ("", &[]));
+        }
+    }
+    // What says what is wrong is looked through too, but nothing would be proved by commands that never work.
+    let refused = |words: &&&[&str]| words.contains(&"nope") || words.contains(&"init") || words == &&OF_A_TRACE[9];
+    let never: Vec<_> = OF_A_TRACE.iter().filter(|words| !refused(words) && !worked.contains(**words)).collect();
+    assert!(never.is_empty(), "{never:?}");
+}
+
+#[test]
+fn a_project_that_begins_with_a_trace_holds_no_secret_of_it() {
+    let (place, inputs) = project();
+    let given: Vec<(String, String)> = inputs.iter().map(|(name, _)| ((*name).to_owned(), place.read(name))).collect();
+    for ((name, text), (_, flags)) in given.iter().zip(&inputs) {
+        for flags in [*flags, &[]] {
+            let fresh = Place::new();
+            fresh.write("playproof.yaml", &format!("format: project/1\nplaybook: playbooks/ours.yaml\n{REDACTION}"));
+            fresh.write("m.yaml", &place.read("m.yaml"));
+            fresh.write(name, text);
+            run(&fresh, &["init", "--from", "TRACE"], (name, flags));
+        }
+    }
+}
+
+#[test]
+fn a_secret_in_what_cannot_be_read_reaches_no_output() {
+    let (place, inputs) = project();
+    let mut broken: Vec<(String, Vec<u8>, &[&str])> = Vec::new();
+    for (name, flags) in inputs {
+        let text = place.read(name);
+        let first = if name == "native.jsonl" { text.lines().next().unwrap_or_default() } else { text.as_str() };
+        for part in [2, 3, 5, 7] {
+            let cut = first.get(..first.floor_char_boundary(first.len() * part / 8)).unwrap_or_default();
+            broken.push((format!("given/{part}-{name}"), cut.as_bytes().to_vec(), flags));
+        }
+        let odd = [first.as_bytes(), b"\xff sk_live_X"].concat();
+        broken.push((format!("given/odd-{name}"), odd, flags));
+    }
+    for (n, field) in [
+        r#""at":"sk_live_A""#,
+        r#""attempt":"sk_live_A""#,
+        r#""status":"sk_live_A""#,
+        r#""run_id":{"sk_live_A":4111111111111111}"#,
+        r#""tool":["sk_live_A"]"#,
+        r#""at_ms":-4111111111111111"#,
+        r#""answers":"sk_live_A""#,
+        r#""password":"hush","error":7"#,
+        r#""sk_live_A":1,"sk_live_A":2,"tool":3"#,
+        r#""args":sk_live_A"#,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = format!("{{\"tool\":\"x\",\"call_id\":\"sk_live_B\",{field}}}\n");
+        broken.push((format!("given/line-{n}.jsonl"), line.into_bytes(), &[]));
+    }
+    let commands: [&[&str]; 8] = [
+        &["replay", "TRACE"],
+        &["replay", "TRACE", "--skip-invalid"],
+        &["explain", "TRACE", "--call", "FIRST"],
+        &["mine", "TRACE"],
+        &["tools", "TRACE"],
+        &["import", "TRACE"],
+        &["feedback", "add", "TRACE", "--call", "FIRST", "--note", "odd"],
+        &["init", "--from", "TRACE"],
+    ];
+    for (name, bytes, flags) in &broken {
+        place.write_bytes(name, bytes);
+        for words in commands {
+            run(&place, words, (name, flags));
+        }
+    }
+}
+
+#[test]
+fn a_field_that_is_new_to_the_schema_must_get_a_secret_here() {
+    let place = Place::new();
+    let schema: Value = serde_json::from_str(&place.run(&["schema", "trace"]).exits(0).out).expect("JSON");
+    let known = schema["properties"].as_object().expect("properties").keys().cloned().collect::<BTreeSet<_>>();
+    let used =
+        native().iter().flat_map(|line| line.as_object().expect("an object").keys().cloned()).collect::<Vec<_>>();
+    let used: BTreeSet<String> = used.into_iter().filter(|key| key != "nobody_knows").collect();
+    assert_eq!(known, used);
+}
+
+/// The commands that a page of help lists.
+fn listed(page: &str) -> Vec<String> {
+    let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let name = |line: &str| Some(line.strip_prefix("  ")?.split(' ').next()?.to_owned());
+    commands.filter_map(name).filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn a_new_command_must_say_whether_it_shows_text_of_a_trace() {
+    let place = Place::new();
+    let mut all = BTreeSet::new();
+    for command in listed(&place.run(&["--help"]).out) {
+        let below = listed(&place.run(&[&command, "--help"]).out);
+        all.extend(below.iter().map(|below| format!("{command} {below}")));
+        if below.is_empty() || command == "history" {
+            all.insert(command);
+        }
+    }
+    let tried = OF_A_TRACE.iter().chain(&OF_A_PROJECT).map(|words| match words[0] {
+        "feedback" | "propose" => words[..2].join(" "),
+        command => command.to_owned(),
+    });
+    assert_eq!(all, tried.chain(OTHERS.map(str::to_owned)).collect());
+}
+
+#[test]
+fn what_is_redacted_is_still_classified_paired_and_told_apart() {
+    let place = Place::begun();
+    place.write(
+        "playproof.yaml",
+        &(place.read("playproof.yaml") + "redaction: { keys: [kind], patterns: ['secret-\\w+'] }\n"),
+    );
+    let call = |run: &str, line: &str| format!("{{\"run_id\":\"{run}\",\"call_id\":\"1\",\"tool\":\"pay\",{line}}}\n");
+    let timeout = r#""args":{"a":"secret-a"},"idempotency_key":"secret-k","status":"error","error":{"kind":"timeout"}"#;
+    let ok = r#""args":{"a":"secret-a"},"status":"ok""#;
+    place.write("t.jsonl", &[call("secret-1", timeout), call("secret-2", ok)].concat());
+    let page = place.run(&["replay", "t.jsonl", "--all"]);
+    assert!(page.out.contains("[redacted]#1") && page.out.contains("[redacted] 2#1"), "{page:?}");
+    assert!(!page.out.contains("unclassified") && !page.out.contains("secret-"), "{page:?}");
+    for name in ["secret-2#1", "[redacted] 2#1", "t.jsonl:2"] {
+        let explained = place.run(&["explain", "t.jsonl", "--call", name]).exits(0);
+        assert!(explained.out.contains("t.jsonl:2") && !explained.out.contains("secret-"), "{name}: {explained:?}");
+    }
+    let one = place.run(&["replay", "t.jsonl", "--all", "--format", "jsonl", "--jobs", "1"]).out;
+    assert_eq!(one, place.run(&["replay", "t.jsonl", "--all", "--format", "jsonl", "--jobs", "4"]).out);
+}

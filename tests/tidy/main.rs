@@ -10,4 +10,5 @@ mod layout;
 mod leftovers;
 mod manifest;
 mod scan;
+mod sinks;
 mod tree;

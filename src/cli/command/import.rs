@@ -8,6 +8,7 @@ use crate::cli::flags::Flags;
 use crate::cli::inputs::{self, TraceInput};
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::outputs;
+use crate::cli::project::Project;
 use crate::cli::reading::{each_call, refuse_mostly_skipped};
 use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
@@ -71,10 +72,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         outputs::refuse_input(path, [&*args.input].into_iter().chain(args.map.as_deref()))?;
         outputs::refuse_others(path, "trace", own::is_ours)?;
     }
+    let redaction = Project::find()?.redaction;
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid, args.allow_skipped));
     let name = files::display_name(&args.input);
-    let Some(mut imported) = inputs::foreign(&args.input, mapping.as_ref(), args.skip_invalid)? else {
+    let Some(mut imported) = inputs::foreign(&args.input, mapping.as_ref(), args.skip_invalid, &redaction)? else {
         return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
             .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
             .next("playproof schema mapping"));
@@ -87,15 +89,17 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if mapping.is_some() {
         pair(&name, &mut imported)?;
     }
+    let Imported { lines, loss, .. } = imported;
+    let lines = redaction.lines(lines);
     if let Some(path) = target {
-        refuse_other_trace(args, path, &imported.lines)?;
+        refuse_other_trace(args, path, &lines)?;
     }
     match target {
-        Some(path) => outputs::write(path, &imported.lines, output)?,
-        None => output.json(&imported.lines)?,
+        Some(path) => outputs::write(path, &lines, output)?,
+        None => output.json(&lines)?,
     }
     let palette = Palette::new(terminal.err.colour);
-    let report = imported.loss.to_string();
+    let report = loss.to_string();
     let fitted = |line: &str| {
         let line = text::escape_unprintable(line);
         let (mark, said) = line.split_at(if line.starts_with("  - ") { 4 } else { 0 });

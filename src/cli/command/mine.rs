@@ -16,6 +16,7 @@ use crate::report::mining::{Shown, json, page};
 use crate::report::style::Palette;
 use crate::shell::Command;
 use crate::sim::Plan;
+use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
 const EXAMPLES: &str = "\
@@ -96,7 +97,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let [plan] = &plans;
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
     let Streamed { replayed, notes, sources } = &streamed;
-    let next = next(args, &mined);
+    let next = next(args, &mined, sources);
     let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
         Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
@@ -107,7 +108,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 
 /// A verdict for the most pressing form whose rule was drawn, where the project can change the playbook; else what
 /// makes it so. Without such a form its first example, explained. Nothing for standard input, which is gone.
-fn next(args: &Args, mined: &Mined) -> Option<Command> {
+fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
     if args.inputs.iter().any(|input| input == files::STDIN) {
         return None;
     }
@@ -130,7 +131,8 @@ fn next(args: &Args, mined: &Mined) -> Option<Command> {
         None => {
             let example = mined.shown.first()?.examples.first()?;
             let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
-            flags(args).after(Command::new("playproof explain").path(input).flag("--call", &example.reference))
+            let call = sources.name_of(&example.reference, example.place);
+            flags(args).after(Command::new("playproof explain").path(input).flag("--call", &call))
         }
     })
 }

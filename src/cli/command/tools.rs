@@ -58,10 +58,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mut folded = 0;
     for (number, path) in args.inputs.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let input = inputs::trace(path, mapping.as_ref())?;
+        let input = inputs::trace(path, mapping.as_ref(), &project.redaction)?;
         let ledger = each_call(number, input, args.reading.options(), &project.redaction, &|_| true, |closed| {
-            let failed = closed.call.answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
-            let row = counts.row(closed.call.tool().into(), |_, row| folded += row.count);
+            let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
+            let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
             row.count += 1;
             row.value += u64::from(failed);
         })?;

@@ -366,7 +366,7 @@ impl<'a> Assembler<'a> {
                 self.by_resend.remove(&resend);
             }
         }
-        closed.push(ClosedCall(traced));
+        closed.push(ClosedCall::new(traced));
     }
 
     /// Counts what is given out.

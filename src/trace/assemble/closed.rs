@@ -1,22 +1,29 @@
 //! A call that no later line can change, with what its lines said in short. Judges nothing.
 
+use std::sync::Arc;
+
+use crate::event::ErrorFacts;
 use crate::trace::marks::Marks;
 use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 
 /// A call on its way from its line to its simulation. It stays in its box all the way, for a trace has millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracedCall {
-    /// The call with its answers.
-    pub call: RecordedCall,
-    /// Its hashes, taken before redaction.
+    /// The call with its answers, as recorded.
+    pub(in crate::trace) call: RecordedCall,
+    /// Its hashes.
     pub marks: Marks,
     /// What its lines said in short.
     pub story: Story,
 }
 
-/// A call that no later line can change.
+/// A call that no later line can change: as it is recorded, and as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClosedCall(pub(super) Box<TracedCall>);
+pub struct ClosedCall {
+    traced: Box<TracedCall>,
+    /// None where nothing is redacted.
+    shown: Option<Box<RecordedCall>>,
+}
 
 /// What the lines of a call said in short: enough to compare it with others without looking at its texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,14 +43,65 @@ pub struct Story {
 }
 
 impl ClosedCall {
-    /// The call alone.
-    pub fn into_call(self) -> RecordedCall {
-        self.0.call
+    pub(super) const fn new(traced: Box<TracedCall>) -> ClosedCall {
+        ClosedCall { traced, shown: None }
+    }
+
+    /// A call by itself, of which nothing is redacted.
+    #[cfg(test)]
+    pub fn of(call: RecordedCall) -> ClosedCall {
+        let args = call.args().map_or(0, crate::trace::canonical::hash_of);
+        let marks = Marks::new(call.run(), call.id(), call.tool(), call.key(), args);
+        ClosedCall::new(Box::new(TracedCall { call, marks, story: Story::default() }))
+    }
+
+    /// The call as recorded: what is decided is decided on this, and none of its texts reaches a reader.
+    pub fn raw(&self) -> &RecordedCall {
+        &self.traced.call
+    }
+
+    /// The call as it is shown: what reporters and files are given.
+    pub fn shown(&self) -> &RecordedCall {
+        self.shown.as_deref().unwrap_or(&self.traced.call)
+    }
+
+    pub(in crate::trace) fn set_shown(&mut self, shown: Box<RecordedCall>) {
+        self.shown = Some(shown);
+    }
+
+    /// The errors as they are shown, where that is otherwise than they were recorded: those of no answer to the call
+    /// stay as they are.
+    pub fn shown_errors(&self, errors: &[Arc<ErrorFacts>]) -> Vec<Arc<ErrorFacts>> {
+        let Some(shown) = &self.shown else { return Vec::new() };
+        let answers = || self.traced.call.answers.iter().zip(&shown.answers);
+        let said = |reply: &Reply| match reply {
+            Reply::Failed(error) => error.clone(),
+            Reply::Ok => None,
+        };
+        let as_shown = |error: &Arc<ErrorFacts>| {
+            let found = answers().find(|(raw, _)| said(&raw.reply).as_ref() == Some(error));
+            found.and_then(|(_, shown)| said(&shown.reply)).unwrap_or_else(|| Arc::clone(error))
+        };
+        errors.iter().map(as_shown).collect()
+    }
+
+    /// Whether `wanted` is the call's reference, as recorded or as shown.
+    pub fn has_reference(&self, wanted: &str) -> bool {
+        self.either(|call| call.reference() == wanted)
+    }
+
+    /// Whether `wanted` is the call's own id, as recorded or as shown.
+    pub fn has_id(&self, wanted: &str) -> bool {
+        self.either(|call| call.id() == Some(wanted))
+    }
+
+    fn either(&self, is: impl Fn(&RecordedCall) -> bool) -> bool {
+        is(&self.traced.call) || self.shown.as_deref().is_some_and(is)
     }
 
     /// The call in its box, to be used again.
     pub fn into_box(self) -> Box<TracedCall> {
-        self.0
+        self.traced
     }
 }
 
@@ -51,7 +109,7 @@ impl std::ops::Deref for ClosedCall {
     type Target = TracedCall;
 
     fn deref(&self) -> &TracedCall {
-        &self.0
+        &self.traced
     }
 }
 

@@ -25,7 +25,7 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     }
     let (ledger, reports) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
-    Ok(Read { calls: closed.into_iter().map(ClosedCall::into_call).collect(), ledger, reports })
+    Ok(Read { calls: closed.iter().map(|closed| closed.raw().clone()).collect(), ledger, reports })
 }
 
 fn assemble_with(lines: &[&str], options: AssembleOptions) -> Read {

@@ -98,8 +98,6 @@ pub struct CallLine<'a> {
 /// The answer of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerLine<'a> {
-    /// The whole line.
-    pub line: &'a str,
     /// `run_id`.
     pub run: Option<Cow<'a, str>>,
     /// `call_id`.

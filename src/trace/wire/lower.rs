@@ -124,7 +124,7 @@ impl<'a> Lowering<'a> {
     fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'_>) -> Outcome<AnswerLine<'a>> {
         let answer = self.answer(fields, beside)?;
         let tool = self.text_of(fields, TOOL)?;
-        Ok(AnswerLine { line: self.line, run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
+        Ok(AnswerLine { run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use crate::playbook::model::ToolFacts;
 use crate::report::view::{CallView, RunView};
 use crate::sim::{Plan, Record, Scenario, Simulator};
 use crate::time::Instant;
-use crate::trace::model::RecordedCall;
+use crate::trace::assemble::ClosedCall;
 use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
@@ -17,8 +17,8 @@ use crate::upstream::BeyondTape;
 pub enum Case {
     /// A call of a trace.
     Recorded {
-        /// The call, redacted.
-        call: Box<RecordedCall>,
+        /// The call.
+        call: Box<ClosedCall>,
         /// What answers where the recording ends.
         beyond: BeyondTape,
         /// What the inputs are called, and where their lines come from.
@@ -57,14 +57,17 @@ impl Case {
         let mut simulator = Simulator::new();
         match self {
             Case::Recorded { call, beyond, recorded, .. } => {
-                let facts = plan.facts(call.tool());
-                let record = simulator.replay_after(plan, call, facts, beyond, recorded.token_spent).clone();
-                let scenario = crate::sim::ScenarioCall::recorded(call, facts, beyond);
+                let raw = call.raw();
+                let facts = plan.facts(raw.tool());
+                simulator.replay_after(plan, raw, facts, beyond, recorded.token_spent);
+                simulator.show(call);
+                let record = simulator.record().clone();
+                let scenario = crate::sim::ScenarioCall::recorded(raw, facts, beyond);
                 let intent = scenario.intent(CallId(0));
                 // What the simulation finds of the recording, the look at the whole input has found better.
                 let own = record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
                 let findings = recorded.findings.iter().chain(own).copied().collect();
-                Ran { record, call: CallId(0), calls: vec![call.reference()], facts, intent, findings }
+                Ran { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
             }
             Case::Rehearsed { fixture, name, .. } => {
                 let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
@@ -88,31 +91,39 @@ impl Case {
     /// The name that `--call` takes.
     pub fn reference(&self) -> String {
         match self {
-            Case::Recorded { call, .. } => call.reference(),
+            Case::Recorded { call, .. } => call.shown().reference(),
             Case::Rehearsed { name, .. } => name.clone(),
         }
     }
 
-    /// The tool's name.
+    /// The tool's name as it is shown.
     pub fn tool(&self) -> &str {
         match self {
-            Case::Recorded { call, .. } => call.tool(),
+            Case::Recorded { call, .. } => call.shown().tool(),
             Case::Rehearsed { .. } => self.written().map_or("", |call| &call.tool),
         }
     }
 
-    /// The idempotency key.
+    /// The tool's name as recorded: for rules, and shown to nobody.
+    pub fn recorded_tool(&self) -> &str {
+        match self {
+            Case::Recorded { call, .. } => call.raw().tool(),
+            Case::Rehearsed { .. } => self.tool(),
+        }
+    }
+
+    /// The idempotency key as it is shown.
     pub fn key(&self) -> Option<&str> {
         match self {
-            Case::Recorded { call, .. } => call.key(),
+            Case::Recorded { call, .. } => call.shown().key(),
             Case::Rehearsed { .. } => self.written()?.key.as_deref(),
         }
     }
 
-    /// The reversal token.
+    /// The reversal token as it is shown.
     pub fn token(&self) -> Option<&str> {
         match self {
-            Case::Recorded { call, .. } => call.token(),
+            Case::Recorded { call, .. } => call.shown().token(),
             Case::Rehearsed { .. } => self.written()?.token.as_deref(),
         }
     }
@@ -120,7 +131,7 @@ impl Case {
     /// What is known of the tool and of the recording, in words.
     pub fn facts_in_words(&self, ran: &Ran) -> String {
         match self {
-            Case::Recorded { call, .. } => facts_of_recorded(call, ran.facts),
+            Case::Recorded { call, .. } => facts_of_recorded(call.shown(), ran.facts),
             Case::Rehearsed { .. } => facts_in_words(ran.facts),
         }
     }
@@ -128,7 +139,7 @@ impl Case {
     /// The case as a page shows it; `facts` and `reference` are texts that the view borrows.
     pub fn view<'a>(&'a self, facts: &'a str, reference: &'a str) -> CallView<'a> {
         match self {
-            Case::Recorded { call, sources, .. } => of_recorded(call, reference, facts, sources),
+            Case::Recorded { call, sources, .. } => of_recorded(call.shown(), reference, facts, sources),
             Case::Rehearsed { .. } => {
                 let written = self.written();
                 CallView {

@@ -12,7 +12,7 @@ use crate::cli::{files, fixtures, inputs};
 use crate::report::text;
 use crate::shell::Command;
 use crate::sim::Plan;
-use crate::trace::assemble::TracedCall;
+use crate::trace::assemble::ClosedCall;
 use crate::trace::origin::Sources;
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
@@ -111,7 +111,7 @@ fn in_fixture(search: &Search<'_>, input: &str, candidates: &mut Candidates) -> 
 /// A call of a trace that may be meant, and what the recording showed of it when it closed.
 struct Wanted {
     exact: bool,
-    traced: Box<TracedCall>,
+    closed: ClosedCall,
     met: Met,
 }
 
@@ -123,7 +123,7 @@ fn in_trace(
     candidates: &mut Candidates,
 ) -> Result<(), Failure> {
     let mapping = search.reading.mapping()?;
-    let mut trace = inputs::trace(input, mapping.as_ref())?;
+    let mut trace = inputs::trace(input, mapping.as_ref(), search.redaction)?;
     let writes = |tool: &str| plan.facts(tool).access == crate::playbook::model::Access::Write;
     if let Some(origins) = trace.origins.take() {
         sources.learn(number, origins);
@@ -132,27 +132,25 @@ fn in_trace(
     let mut kept: Vec<Wanted> = Vec::new();
     let number = u32::try_from(number).unwrap_or(u32::MAX);
     let ledger = each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
-        let call = &closed.call;
         let exact = search.wanted.is_some_and(|wanted| is_exactly(&closed, wanted, sources));
-        let is_wanted = exact || search.wanted.is_none_or(|wanted| call.id() == Some(wanted));
+        let is_wanted = exact || search.wanted.is_none_or(|wanted| closed.has_id(wanted));
         if kept.is_empty() && candidates.is_empty() {
             candidates.names.remember_call(&closed, sources); // what is found needs no name that is near
         }
         let met = watching.take(&closed, is_wanted);
         if is_wanted && kept.iter().filter(|kept| kept.exact == exact).count() <= LISTED {
-            kept.push(Wanted { exact, traced: closed.into_box(), met });
+            kept.push(Wanted { exact, closed, met });
         }
     })?;
     search.reading.account_for(&files::display_name(input), &ledger)?;
-    for Wanted { exact, traced, met } in kept {
-        let recorded = watching.finish(&traced, met);
-        let call = traced.call;
+    for Wanted { exact, closed, met } in kept {
+        let recorded = watching.finish(&closed, met);
         candidates.keep(exact, || Candidate {
             input: input.to_owned(),
-            reference: call.reference(),
-            place: Some(sources.say(call.place)),
+            reference: sources.name_of(&closed.shown().reference(), closed.shown().place),
+            place: Some(sources.say(closed.shown().place)),
             case: Case::Recorded {
-                call: Box::new(call),
+                call: Box::new(closed),
                 beyond: search.beyond.clone(),
                 sources: sources.clone(),
                 recorded,

@@ -92,19 +92,19 @@ fn joined(search: &Search<'_>, plan: &Plan, wanted: &str) -> Result<Option<Joine
     let apart = Reading { join_resends: false, ..search.reading.clone() };
     let mut meant: Option<(Place, Vec<Place>)> = None;
     every_call(search, plan, &apart, |sources, closed| {
-        if meant.is_none() && (is_exactly(closed, wanted, sources) || closed.call.id() == Some(wanted)) {
-            let answers = closed.call.answers.iter().map(|answer| answer.place).collect();
-            meant = Some((closed.call.place, answers));
+        if meant.is_none() && (is_exactly(closed, wanted, sources) || closed.has_id(wanted)) {
+            let answers = closed.raw().answers.iter().map(|answer| answer.place).collect();
+            meant = Some((closed.raw().place, answers));
         }
     })?;
     let Some((place, answers)) = meant else { return Ok(None) };
     let mut joined = None;
-    every_call(search, plan, search.reading, |_, closed| {
-        let call = &closed.call;
+    every_call(search, plan, search.reading, |sources, closed| {
+        let call = closed.shown();
         let is_itself = call.place == place;
         let has_its = call.answers.iter().any(|answer| answer.inferred && answers.contains(&answer.place));
         if joined.is_none() && (is_itself || has_its) {
-            joined = Some(Joined { into: call.reference(), is_itself });
+            joined = Some(Joined { into: sources.name_of(&call.reference(), call.place), is_itself });
         }
     })?;
     Ok(joined)
@@ -112,7 +112,7 @@ fn joined(search: &Search<'_>, plan: &Plan, wanted: &str) -> Result<Option<Joine
 
 /// Whether `wanted` is the reference of a call, its place or that of one of its results.
 pub fn is_exactly(closed: &ClosedCall, wanted: &str, sources: &Sources) -> bool {
-    wanted == closed.call.reference() || sources.is_call_meant(&inputs::place(wanted), &closed.call)
+    closed.has_reference(wanted) || sources.is_call_meant(&inputs::place(wanted), closed.raw())
 }
 
 fn every_call(
@@ -125,7 +125,7 @@ fn every_call(
     let sources = inputs::sources(search.inputs);
     let mapping = reading.mapping()?;
     for (number, input) in search.inputs.iter().enumerate().filter(|(_, input)| !inputs::is_fixture(input)) {
-        let mut trace = inputs::trace(input, mapping.as_ref())?;
+        let mut trace = inputs::trace(input, mapping.as_ref(), search.redaction)?;
         if let Some(origins) = trace.origins.take() {
             sources.learn(number, origins);
         }

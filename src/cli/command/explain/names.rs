@@ -7,6 +7,7 @@ use crate::diagnostic::did_you_mean;
 use crate::report::text;
 use crate::trace::assemble::ClosedCall;
 use crate::trace::origin::Sources;
+use crate::trace::redact::REDACTED;
 
 /// Names that are remembered.
 const REMEMBERED: usize = 100_000;
@@ -39,14 +40,15 @@ impl Names {
 
     /// Remembers a call's reference, its own id and its run.
     pub fn remember_call(&mut self, closed: &ClosedCall, sources: &Sources) {
-        let call = &closed.call;
-        let reference = call.reference();
+        let call = closed.shown();
+        let reference = sources.name_of(&call.reference(), call.place);
         let place = || Some(sources.say(call.place));
         self.name(&reference, place);
-        if let Some(id) = call.id().filter(|id| *id != reference) {
+        let is_plain = |name: &&str| !name.contains(REDACTED); // what is redacted is nothing that people could type
+        if let Some(id) = call.id().filter(|id| *id != reference).filter(is_plain) {
             self.name(id, place);
         }
-        let Some(run) = call.run().filter(|run| !run.is_empty()) else { return };
+        let Some(run) = call.run().filter(|run| !run.is_empty()).filter(is_plain) else { return };
         if let Some(calls) = self.runs.get_mut(run) {
             if calls.len() <= LISTED {
                 calls.push((reference, sources.say(call.place)));

@@ -6,7 +6,7 @@ use crate::event::{EffectClaim, Finding, FindingId};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::replay::{Recording, Tokens, finding, judge_attempts};
 use crate::sim::Plan;
-use crate::trace::assemble::{ClosedCall, TracedCall};
+use crate::trace::assemble::ClosedCall;
 use crate::trace::model::Place;
 use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
@@ -87,13 +87,13 @@ impl<'a> Watching<'a> {
 
     /// Takes the next closed call; gives what the recording shows of it so far if it `is_wanted`.
     pub fn take(&mut self, closed: &ClosedCall, is_wanted: bool) -> Met {
-        let facts = self.plan.facts(closed.call.tool());
+        let facts = self.plan.facts(closed.raw().tool());
         let token_spent = self.tokens.take(self.plan, closed, self.beyond);
         let mut findings = Vec::new();
         self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
         self.book(closed, facts);
         if is_wanted {
-            judge_attempts(&closed.call, facts, std::slice::from_ref(self.plan), &mut findings);
+            judge_attempts(closed.raw(), facts, std::slice::from_ref(self.plan), &mut findings);
         }
         Met { findings, token_spent }
     }
@@ -102,7 +102,7 @@ impl<'a> Watching<'a> {
         if !one_intent(facts) {
             return;
         }
-        let proof = Proof::of(&closed.call, self.plan, facts);
+        let proof = Proof::of(closed.raw(), self.plan, facts);
         let effects = closed.story.succeeded.saturating_sub(closed.story.reversed);
         // What was taken back is not there, whatever was said of it before.
         let claim = match proof.claim.unwrap_or(EffectClaim::Unknown) {
@@ -114,8 +114,8 @@ impl<'a> Watching<'a> {
             self.booked.push(Booked {
                 intent: closed.marks.intent(),
                 run: closed.marks.run,
-                line: closed.call.place.line,
-                number_in_run: closed.call.number_in_run,
+                line: closed.raw().place.line,
+                number_in_run: closed.raw().number_in_run,
                 effects,
                 maybe,
                 claim: if maybe { claim.and(EffectClaim::Unknown) } else { claim },
@@ -124,9 +124,9 @@ impl<'a> Watching<'a> {
     }
 
     /// What the recording shows of a call, once all its input was taken; `met` is what it was given for.
-    pub fn finish(&self, traced: &TracedCall, met: Met) -> Recorded {
+    pub fn finish(&self, closed: &ClosedCall, met: Met) -> Recorded {
         let Met { mut findings, token_spent } = met;
-        let (marks, call) = (&traced.marks, &traced.call);
+        let (marks, call) = (&closed.marks, closed.raw());
         let facts = self.plan.facts(call.tool());
         let same = self.booked.iter().filter(|booked| booked.intent == marks.intent() && one_intent(facts));
         let (mut others, mut until) = (Vec::new(), 0_u32);
@@ -138,7 +138,7 @@ impl<'a> Watching<'a> {
                 continue;
             }
             let name = match booked.run == marks.run {
-                true => format!("{}#{}", call.run().unwrap_or(""), booked.number_in_run),
+                true => format!("{}#{}", closed.shown().run().unwrap_or(""), booked.number_in_run),
                 false => {
                     let origin = self.sources.of(Place { line: booked.line, ..call.place });
                     let path = origin.path.map_or_else(String::new, |path| format!(" ({path})"));
@@ -152,7 +152,7 @@ impl<'a> Watching<'a> {
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
         let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
         let said = findings.iter().any(|finding| doubled.contains(&finding.id));
-        if until > 1 && !facts.idempotent && !said && traced.story.succeeded > 0 {
+        if until > 1 && !facts.idempotent && !said && closed.story.succeeded > 0 {
             findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
         findings.sort_unstable();

@@ -101,7 +101,7 @@ impl Story<'_> {
     /// Without times in the source, the only time there is is what the playbook added.
     fn when(&self, since: Duration) -> String {
         let timed = matches!(self.case, Case::Rehearsed { .. })
-            || matches!(self.case, Case::Recorded { call, .. } if call.at.is_some());
+            || matches!(self.case, Case::Recorded { call, .. } if call.shown().at.is_some());
         match (timed, since) {
             (true, since) => format!("At {} ms", timeline::millis(since)),
             (false, Duration::ZERO) => "First".to_owned(),
@@ -143,9 +143,11 @@ impl Story<'_> {
     }
 
     fn on_verdict(&mut self, verdict: VerdictId, rule: Option<RuleId>, ignored: bool) {
-        let error = self.error.and_then(|id| self.ran.record.error(id));
-        let signal = Signal::new(error, self.case.tool(), self.ran.facts, self.case.key().is_some(), self.attempt);
-        let trials = self.plan.classifier.explain(&signal);
+        let signal = |error, tool| Signal::new(error, tool, self.ran.facts, self.case.key().is_some(), self.attempt);
+        let record = &self.ran.record;
+        let recorded = signal(self.error.and_then(|id| record.error(id)), self.case.recorded_tool());
+        let shown = signal(self.error.and_then(|id| record.shown_error(id)), self.case.tool());
+        let trials = self.plan.classifier.explain(&recorded, &shown);
         let tried = trials.len();
         self.say(match rule {
             Some(rule) => format!(
@@ -208,7 +210,7 @@ impl Story<'_> {
             Status::Ok => "ok".to_owned(),
             Status::Unanswered => "nothing tells what came back".to_owned(),
             Status::Failed(error) => {
-                let error = error.and_then(|id| self.ran.record.error(id));
+                let error = error.and_then(|id| self.ran.record.shown_error(id));
                 timeline::failure(error).trim_end_matches('.').to_owned()
             }
         }

@@ -11,6 +11,7 @@ use crate::report::block::{Arguments, Style};
 use crate::report::style::Palette;
 use crate::sim::Plan;
 use crate::time::Instant;
+use crate::trace::assemble::ClosedCall;
 use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
@@ -53,7 +54,7 @@ fn refund(key: Option<&str>, answers: Vec<RecordedAnswer>) -> Case {
     call.at = Some(Instant::ZERO);
     call.answers = answers;
     Case::Recorded {
-        call: Box::new(call),
+        call: Box::new(ClosedCall::of(call)),
         beyond: BeyondTape::Unanswered,
         sources: Sources::new(["trace.jsonl".to_owned()]),
         recorded: Recorded::default(),

@@ -52,7 +52,7 @@ pub struct State {
 /// The state that a case leaves behind.
 pub fn state(case: &Case, plan: &Plan, ran: &Ran, outcome: &Outcome) -> State {
     let mut state = match case {
-        Case::Recorded { call, recorded, .. } => of_recording(call, recorded, plan, ran, outcome),
+        Case::Recorded { call, recorded, .. } => of_recording(call.raw(), recorded, plan, ran, outcome),
         Case::Rehearsed { .. } => of_fixture(ran.run(plan).truth(), ran, outcome),
     };
     if ran.facts.access == Access::Read {

@@ -73,7 +73,9 @@ pub struct Args {
 
 /// The call that is meant.
 struct Found {
-    call: Box<RecordedCall>,
+    call: Box<ClosedCall>,
+    /// What it is called on the command line.
+    name: String,
     /// Its line in the user's own file.
     line: u64,
     /// An earlier call of its run has sent its reversal token.
@@ -102,9 +104,9 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let again = |near: &str| again(args).flag("--expected", near);
         refuse_misspelt(expected, args.new, &plan.playbook, &name, again)?;
     }
-    let (about, calls) = collect(args, &plan)?;
+    let (about, calls) = collect(args, &plan, &project.redaction)?;
     let sliced = sliced(args, &plan, &project.redaction, &about, &calls)?;
-    let call = &about.call;
+    let call = about.call.shown();
     if args.expected.is_some() && sliced.ending.failed.is_none() {
         return Err(Failure::said(format!("no attempt of `{}` failed, so that it has no verdict", call.reference()))
             .help("leave out `--expected`: a note may be kept of any call")
@@ -117,7 +119,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         call: sliced.reference.clone(),
         expected: args.expected.clone(),
         closed: None,
-        facts: args.tools.as_ref().map(|_| plan.facts(call.tool())).filter(|facts| facts.declared),
+        facts: args.tools.as_ref().map(|_| plan.facts(about.call.raw().tool())).filter(|facts| facts.declared),
         came_from: CameFrom {
             trace: Path::new(&args.input)
                 .file_name()
@@ -188,10 +190,8 @@ fn show(id: &str) -> Command {
     Command::new("playproof feedback show").name(id)
 }
 
-/// The call, whether its token was spent before it, and the calls of its slice, itself the last; nothing is redacted
-/// yet.
-fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failure> {
-    let raw = RedactionRules::default();
+/// The call, whether its token was spent before it, and the calls of its slice, itself the last.
+fn collect(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<(Found, Vec<ClosedCall>), Failure> {
     let reading = Reading::plain(args.map.clone());
     let search = Search {
         command: "playproof feedback add",
@@ -205,25 +205,27 @@ fn collect(args: &Args, plan: &Plan) -> Result<(Found, Vec<RecordedCall>), Failu
         wanted: args.call.as_deref(),
         reading: &reading,
         beyond: BeyondTape::Unanswered,
-        redaction: &raw,
+        redaction,
     };
     let Case::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)? else {
         return Err(Failure::said(format!("`{}` is no recording", args.input)));
     };
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
-    let input = inputs::trace(&args.input, mapping.as_ref())?;
-    let mut latest: BTreeMap<u64, RecordedCall> = BTreeMap::new();
-    each_call(0, input, reading.options(), &raw, &|_| true, |closed| {
-        if belongs(&closed.call, &call) {
-            latest.insert(closed.call.number, closed.into_call());
+    let input = inputs::trace(&args.input, mapping.as_ref(), redaction)?;
+    let mut latest: BTreeMap<u64, ClosedCall> = BTreeMap::new();
+    each_call(0, input, reading.options(), redaction, &|_| true, |closed| {
+        if belongs(closed.raw(), call.raw()) {
+            latest.insert(closed.raw().number, closed);
             if latest.len() > MOST_EARLIER {
                 latest.pop_first();
             }
         }
     })?;
-    let mut calls: Vec<RecordedCall> = latest.into_values().collect();
+    let mut calls: Vec<ClosedCall> = latest.into_values().collect();
     calls.push((*call).clone());
-    Ok((Found { line: sources.of(call.place).line, call, token_spent: recorded.token_spent }, calls))
+    let (name, line) =
+        (sources.name_of(&call.shown().reference(), call.shown().place), sources.of(call.raw().place).line);
+    Ok((Found { call, name, line, token_spent: recorded.token_spent }, calls))
 }
 
 /// The slice, redacted and read back: the playbook must make the same of it as of the trace.
@@ -232,26 +234,24 @@ fn sliced(
     plan: &Plan,
     redaction: &RedactionRules,
     about: &Found,
-    calls: &[RecordedCall],
+    calls: &[ClosedCall],
 ) -> Result<Sliced, Failure> {
-    let text = |redaction: &RedactionRules| {
-        let mut calls = calls.to_vec();
-        redaction.redact_all(&mut calls);
-        slice::lines(&calls.iter().collect::<Vec<_>>())
-    };
-    let wanted = Ending::of(plan, &about.call, about.token_spent);
+    let text = |call: fn(&ClosedCall) -> &RecordedCall| slice::lines(&calls.iter().map(call).collect::<Vec<_>>());
+    let wanted = Ending::of(plan, about.call.raw(), about.token_spent);
     let explain = || {
-        let explain = Command::new("playproof explain").path(&args.input).flag("--call", &about.call.reference());
+        let explain = Command::new("playproof explain").path(&args.input).flag("--call", &about.name);
         let flags = [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)];
         flags.into_iter().fold(explain, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
     };
-    let raw = RedactionRules::default();
-    if read_back(plan, &text(&raw), &raw)?.map(|(_, ending, _)| ending).as_ref() != Some(&wanted) {
-        return Err(Failure::said(format!("the call `{}` cannot be cut out of its trace", about.call.reference()))
-            .help("its lines alone do not replay as the whole trace does; please report this with the trace")
-            .next(explain()));
+    if read_back(plan, &text(ClosedCall::raw), redaction)?.map(|(_, ending, _)| ending).as_ref() != Some(&wanted) {
+        return Err(Failure::said(format!(
+            "the call `{}` cannot be cut out of its trace",
+            about.call.shown().reference()
+        ))
+        .help("its lines alone do not replay as the whole trace does; please report this with the trace")
+        .next(explain()));
     }
-    let text = text(redaction);
+    let text = text(ClosedCall::shown);
     match read_back(plan, &text, redaction)? {
         Some((reference, ending, calls)) if ending == wanted => Ok(Sliced { text, calls, reference, ending }),
         other => Err(changed_by_redaction(&wanted, other.as_ref().map(|(_, ending, _)| ending)).next(explain())),
@@ -272,8 +272,8 @@ fn read_back(plan: &Plan, text: &str, redaction: &RedactionRules) -> Result<Opti
         let spent = tokens.take(plan, &closed, &BeyondTape::Unanswered);
         calls.push((closed, spent));
     }
-    let last = calls.iter().max_by_key(|(closed, _)| closed.call.number);
-    Ok(last.map(|(closed, spent)| (closed.call.reference(), Ending::of(plan, &closed.call, *spent), calls.len())))
+    let last = calls.iter().max_by_key(|(closed, _)| closed.raw().number);
+    Ok(last.map(|(closed, spent)| (closed.raw().reference(), Ending::of(plan, closed.raw(), *spent), calls.len())))
 }
 
 fn changed_by_redaction(wanted: &Ending, got: Option<&Ending>) -> Failure {

@@ -41,7 +41,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let shown = Shown { kept: &kept, state, now: now.as_ref() };
     let case = case(&workspace, &project, &kept, &plan)?;
     let Case::Recorded { call, recorded, .. } = &case else { return Err(Failure::said("its slice is no recording")) };
-    let ending = Ending::of(&plan, call, recorded.token_spent);
+    let ending = Ending::of(&plan, call.raw(), recorded.token_spent);
     let is_new = kept
         .feedback
         .expected

@@ -15,6 +15,7 @@ use crate::report::impact::{Shown, json, markdown, page};
 use crate::report::style::Palette;
 use crate::shell::Command;
 use crate::sim::Plan;
+use crate::trace::origin::Sources;
 
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -45,7 +46,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
     let gate = gate(args);
-    let next = next(args, &base, &impact);
+    let next = next(args, &base, &impact, &streamed.sources);
     let Streamed { replayed, notes, sources } = &streamed;
     let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
     match args.format {
@@ -88,11 +89,12 @@ fn exit(args: &Args, gate: &Gate, impact: &Impact) -> Exit {
 }
 
 /// The example of the first cause under both playbooks, side by side.
-fn next(args: &Args, base: &str, impact: &Impact) -> Option<Command> {
+fn next(args: &Args, base: &str, impact: &Impact, sources: &Sources) -> Option<Command> {
     let example = impact.causes.first()?.example.as_ref()?;
     let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
+    let call = sources.name_of(&example.reference, example.place);
     let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
-    let replay = Command::new("playproof replay").path(input).flag("--call", &example.reference);
+    let replay = Command::new("playproof replay").path(input).flag("--call", &call);
     Some(reading(compared, args).after(replay))
 }
 

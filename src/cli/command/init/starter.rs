@@ -43,7 +43,8 @@ playbook: {PLAYBOOK_FILE}
 {tools}fixtures: fixtures
 goldens: goldens
 proposals: proposals
-# What is taken out of a trace before anybody sees it: arguments by name, and texts by pattern.
+# What is taken out of every text of a trace that is shown or written, by key and by pattern. Times, statuses and numbers
+# of attempts are always shown, and patterns see no percent or base64 encoding: `playproof help redaction`.
 # redaction: {{ keys: [email, '*_token'], patterns: ['\\b\\d{{13,19}}\\b'] }}
 "
     )

@@ -15,6 +15,7 @@ use crate::trace::assemble::AssembleOptions;
 use crate::trace::foreign::Imported;
 use crate::trace::mapping::{self, Mapping};
 use crate::trace::model::{RecordedCall, Reply};
+use crate::trace::redact::RedactionRules;
 use crate::trace::toolfacts::{ToolCount, render};
 
 /// Failures that are kept: different ones, because one of them will do.
@@ -77,24 +78,24 @@ pub fn draw(root: &Path, paths: &[String], map: Option<&str>, project: &Project)
         let (input, mapping) = match map.zip(given.as_ref()) {
             Some((map, given)) => {
                 refuse_others(path)?;
-                (inputs::trace(path, Some(given))?, Some(map.to_owned()))
+                (inputs::trace(path, Some(given), &project.redaction)?, Some(map.to_owned()))
             }
-            None => opened(root, path, &mut drawn.mappings)?,
+            None => opened(root, path, &mut drawn.mappings, &project.redaction)?,
         };
         let mut read = Read { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         let failing = &mut drawn.failing;
         each_call(number, input, AssembleOptions::default(), &project.redaction, &|_| true, |closed| {
-            let error = closed.call.answers.iter().find_map(|answer| match &answer.reply {
+            let error = closed.raw().answers.iter().find_map(|answer| match &answer.reply {
                 Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),
                 Reply::Ok => None,
             });
             read.calls += 1;
             read.failed += u64::from(error.is_some());
-            let count = tools.entry(closed.call.tool().to_owned()).or_default();
+            let count = tools.entry(closed.shown().tool().to_owned()).or_default();
             count.0 += 1;
             count.1 += u64::from(error.is_some());
-            if error.is_some() && failing.len() < FAILURES && kinds.insert((closed.call.tool().to_owned(), error)) {
-                failing.push(closed.into_call());
+            if error.is_some() && failing.len() < FAILURES && kinds.insert((closed.raw().tool().to_owned(), error)) {
+                failing.push(closed.shown().clone());
             }
         })
         .map_err(|failure| failure.next(Command::new("playproof replay").path(path)))?;
@@ -114,14 +115,20 @@ fn empty(path: &str) -> Failure {
 }
 
 /// The recording as a trace, and its mapping where it needs one.
-fn opened(root: &Path, path: &str, mappings: &mut Vec<Drafted>) -> Result<(TraceInput, Option<String>), Failure> {
+fn opened(
+    root: &Path,
+    path: &str,
+    mappings: &mut Vec<Drafted>,
+    redaction: &RedactionRules,
+) -> Result<(TraceInput, Option<String>), Failure> {
     refuse_others(path)?;
     match inputs::shape(path)? {
         Shape::Empty => Err(reading::empty(path).next("playproof init")),
-        Shape::Known => Ok((inputs::trace(path, None)?, None)),
+        Shape::Known => Ok((inputs::trace(path, None, redaction)?, None)),
         Shape::Foreign => {
             let bytes = inputs::whole(path)?;
-            let (imported, mapping) = mapped(root, path, &bytes, mappings)?;
+            let (mut imported, mapping) = mapped(root, path, &bytes, mappings, redaction)?;
+            redaction.import(&mut imported);
             let lines = Box::new(Cursor::new(imported.lines));
             Ok((
                 TraceInput { name: path.to_owned(), lines, loss: Some(imported.loss), origins: Some(imported.origins) },
@@ -145,16 +152,29 @@ fn refuse_others(path: &str) -> Result<(), Failure> {
 }
 
 /// A foreign recording under the first mapping that reads it, or under one that is drafted from it.
-fn mapped(root: &Path, path: &str, bytes: &[u8], mappings: &mut Vec<Drafted>) -> Result<(Imported, String), Failure> {
+fn mapped(
+    root: &Path,
+    path: &str,
+    bytes: &[u8],
+    mappings: &mut Vec<Drafted>,
+    redaction: &RedactionRules,
+) -> Result<(Imported, String), Failure> {
     for drafted in mappings.iter() {
         let read = mapping::apply(&drafted.mapping, bytes, path).ok();
         if let Some(imported) = read.filter(|imported| imported.loss.results > 0) {
             return Ok((imported, drafted.path()));
         }
     }
-    let draft = mapping::draft(bytes, &files::lasting(root, path))?.map_err(|why| unmapped(path, &why))?;
+    let shown = |report| redaction.report(report);
+    let draft = mapping::draft(bytes, &files::lasting(root, path)).map_err(shown)?;
+    let draft = draft.map_err(|why| unmapped(path, &why, redaction))?;
+    if redaction.text(&draft.text) != *draft.text {
+        return Err(Failure::source(path, "redacted", "a mapping for it would say what `redaction` takes out")
+            .help("write one by hand that reads other fields, and name it with `--map`")
+            .next("playproof schema mapping"));
+    }
     let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
-    let imported = mapping::apply(&mapping, bytes, path)?;
+    let imported = mapping::apply(&mapping, bytes, path).map_err(shown)?;
     let taken: BTreeSet<&str> = mappings.iter().map(|drafted| drafted.stem.as_str()).collect();
     let stem = free(&stem(path), &taken);
     let drafted = Drafted { stem, text: draft.text, mapping };
@@ -163,13 +183,13 @@ fn mapped(root: &Path, path: &str, bytes: &[u8], mappings: &mut Vec<Drafted>) ->
     Ok((imported, file))
 }
 
-fn unmapped(path: &str, why: &mapping::Unmapped) -> Failure {
+fn unmapped(path: &str, why: &mapping::Unmapped, redaction: &RedactionRules) -> Failure {
     let failure = Failure::source(
         path,
         "unmapped",
         format!("this is no recording that is recognised, and no field of it looks like {}", why.missing),
     );
-    let fields: Vec<String> = why.fields.iter().map(|field| format!("`{field}`")).collect();
+    let fields: Vec<String> = why.fields.iter().map(|field| format!("`{}`", redaction.text(field))).collect();
     let has =
         if fields.is_empty() { "it holds no rows".to_owned() } else { format!("its rows have {}", fields.join(", ")) };
     failure

@@ -1,4 +1,4 @@
-//! Recorded calls as fixtures: found by their reference, redacted where they are read. Decides nothing about them.
+//! Recorded calls as fixtures: found by their reference, as they are shown. Decides nothing about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,13 +25,13 @@ pub fn calls(
     plan: &Plan,
 ) -> Result<BTreeMap<String, RecordedCall>, Failure> {
     let mapping = reading.mapping()?;
-    let opened = inputs::trace(input, mapping.as_ref())?;
+    let opened = inputs::trace(input, mapping.as_ref(), redaction)?;
     let writes = |tool: &str| plan.facts(tool).access == Access::Write;
     let mut found = BTreeMap::new();
     each_call(0, opened, reading.options(), redaction, &writes, |closed| {
-        let reference = closed.call.reference();
+        let reference = closed.shown().reference();
         if references.contains(reference.as_str()) {
-            found.entry(reference).or_insert_with(|| closed.into_call());
+            found.entry(reference).or_insert_with(|| closed.shown().clone());
         }
     })?;
     Ok(found)

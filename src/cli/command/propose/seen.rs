@@ -155,7 +155,8 @@ pub fn of_feedback(place: &Place<'_>, kept: &Kept, plan: &Plan) -> Result<Seen, 
         part.merge(more.after_inputs(u32::try_from(slices.len()).unwrap_or(u32::MAX)));
     }
     let traces = args.traces.iter().map(|path| (path.clone(), args.reading.clone()));
-    let cluster = part.around(plan, call, AttemptNo::new(failed.attempt)).ok_or_else(nothing)?;
+    let both = (call, kept.recorded().unwrap_or(call));
+    let cluster = part.around(plan, both, AttemptNo::new(failed.attempt)).ok_or_else(nothing)?;
     Ok(Seen {
         evidence: said(kept, call, &cluster, &plan.playbook),
         cluster,

@@ -14,6 +14,7 @@ use crate::report::overview::InputNote;
 use crate::trace::foreign::LossReport;
 use crate::trace::mapping::Mapping;
 use crate::trace::origin::Sources;
+use crate::trace::redact::RedactionRules;
 
 /// Shorter inputs are read before anyone could look at a bar.
 const LONG: u64 = 64 << 20;
@@ -34,12 +35,13 @@ pub struct Learned {
 pub fn open<'a>(
     paths: &'a [String],
     mapping: Option<&'a Mapping>,
+    redaction: &'a RedactionRules,
     notes: Notes,
     sources: Sources,
     bar: ProgressBar,
 ) -> Inputs<'a> {
     Box::new(paths.iter().enumerate().map(move |(n, path)| {
-        let input = inputs::trace(path, mapping).map_err(|failure| {
+        let input = inputs::trace(path, mapping, redaction).map_err(|failure| {
             let report = as_report(&failure);
             notes.lock().unwrap_or_else(PoisonError::into_inner).refused = Some(failure);
             report

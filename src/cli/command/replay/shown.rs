@@ -33,10 +33,10 @@ impl Drawing<'_> {
     fn block(&self, number: usize, group: &Group, style: Style) -> String {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
-        let facts = self.plans.first().map(|plan| plan.facts(detail.call.tool()));
-        let declared = facts.is_some_and(|facts| facts.declared);
-        let facts = facts.map(|facts| facts_of_recorded(&detail.call, facts)).unwrap_or_default();
-        let view = CallView { declared, ..of_recorded(&detail.call, &reference[0], &facts, self.sources) };
+        let known = detail.facts.under(0);
+        let facts = facts_of_recorded(&detail.call, known);
+        let view =
+            CallView { declared: known.declared, ..of_recorded(&detail.call, &reference[0], &facts, self.sources) };
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
@@ -62,7 +62,7 @@ impl Drawing<'_> {
     fn runs<'g>(&'g self, group: &'g Group, reference: &'g [String]) -> Vec<RunView<'g>> {
         let detail = &group.detail;
         let run = |(n, (record, plan)): (usize, (&'g crate::sim::Record, &'g Plan))| {
-            let facts = plan.facts(detail.call.tool());
+            let facts = detail.facts.under(n);
             let recorded = if n == 0 { detail.recorded.as_slice() } else { &[] };
             RunView {
                 transcript: record.transcript(&plan.names, reference, &unnamed),

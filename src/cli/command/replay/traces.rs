@@ -332,7 +332,8 @@ impl Page<'_> {
     fn next(&self, shown: &[Group]) -> Option<Command> {
         let call = &shown.first()?.detail.call;
         let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
-        let command = Command::new("playproof explain").path(input).flag("--call", &call.reference());
+        let name = self.streamed.sources.name_of(&call.reference(), call.place);
+        let command = Command::new("playproof explain").path(input).flag("--call", &name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
         let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
         Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(command))

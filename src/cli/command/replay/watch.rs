@@ -68,7 +68,7 @@ impl Watcher {
         seen.call.write_reference(&mut reference[0]);
         for (names, record) in runs {
             let transcript = record.transcript(names, reference, &unnamed);
-            let view = of_recorded(seen.call, &reference[0], "", &self.sources);
+            let view = of_recorded(&seen.call, &reference[0], "", &self.sources);
             findings.clear();
             findings.extend_from_slice(seen.recorded);
             findings.extend(of_playbook(record));
