@@ -36,6 +36,13 @@ impl Command {
         self
     }
 
+    /// With a word that people have typed themselves, a flag or not.
+    #[must_use]
+    pub fn given(mut self, typed: &str) -> Command {
+        self.push(&word(typed));
+        self
+    }
+
     /// With names.
     #[must_use]
     pub fn names<S: AsRef<str>>(self, names: impl IntoIterator<Item = S>) -> Command {
@@ -150,6 +157,7 @@ mod tests {
     fn words_of_a_command_can_be_pasted() {
         let command = Command::new("go").paths(["a/b.jsonl", "-x", "-"]).names(["r1#3", "it's; rm", ""]);
         assert_eq!(command.to_string(), r"go a/b.jsonl ./-x - 'r1#3' 'it'\''s; rm' ''");
+        assert_eq!(Command::new("go").given("-x").given("a b").given("--").to_string(), "go -x 'a b' --");
         assert_eq!(word("a\nb\u{202e}"), r"$'a\nb\342\200\256'");
         let command = Command::new("go").name("a").name("-b").name("c").flag("--reason", "-x").and("--all");
         assert_eq!(command.to_string(), "go a --reason=-x --all -- -b c");
@@ -160,6 +168,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
+        #[expect(clippy::disallowed_methods, reason = "a real shell says what it takes")]
         fn a_shell_takes_a_word_as_it_is(text in r"(?s)[^\x00]{0,24}", odd in "[-'\"\\\\$`!*?~;&|<>(){}\\[\\] \t\r\n#=%]{0,24}") {
             for text in [text, odd] {
                 let script = format!("printf %s {}", word(&text));

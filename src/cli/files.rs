@@ -165,10 +165,10 @@ fn unwritable(target: &Path, error: &io::Error) -> Failure {
     Failure::said(format!("`{}` cannot be written: {}", target.display(), reason(error)))
 }
 
-/// The nearest file named `name` in the working directory or above it.
+/// The nearest file named `name` in the working directory or above it; also what is none, for whoever reads it to say.
 pub fn upwards(name: &str) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
-    here.ancestors().map(|folder| folder.join(name)).find(|path| path.is_file())
+    here.ancestors().map(|folder| folder.join(name)).find(|path| fs::symlink_metadata(path).is_ok())
 }
 
 /// The nearest folder named `name` in the working directory or above it; a link is none.

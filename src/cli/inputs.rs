@@ -7,6 +7,7 @@ use super::exit::Failure;
 use super::files;
 use super::kinds::{self, Kind};
 use super::merged::refuse_halves;
+use super::project;
 use super::reading::refuse_mostly_skipped;
 use crate::trace::foreign::{Imported, LossReport};
 use crate::trace::import::{self, SourceFormat};
@@ -37,7 +38,8 @@ pub struct TraceInput {
 
 /// What the inputs of a command are called; where their lines come from is learnt when they are opened.
 pub fn sources(paths: &[String]) -> Sources {
-    Sources::new(paths.iter().map(|path| files::display_name(path)))
+    let root = project::root();
+    Sources::from_root(paths.iter().map(|path| files::display_name(path)), |name| files::lasting(&root, name))
 }
 
 /// A place as people write it, with the name that its input has in messages.

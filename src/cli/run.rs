@@ -58,7 +58,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
     let again = || {
         let words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
-        words.fold(Command::new("playproof --allow-outside"), |command, word| command.name(&word))
+        words.fold(Command::new("playproof --allow-outside"), |command, word| command.given(&word))
     };
     match &cli.command {
         Asked::Schema(_) | Asked::Completions(_) | Asked::Help(_) => Ok(()),

@@ -44,6 +44,7 @@ pub fn of_recorded<'a>(
         id: call.id(),
         run: call.run(),
         input: sources.name(call.place.input),
+        input_from_root: sources.name_from_root(call.place.input),
         line: Some(origin.line),
         path: origin.path,
         tool: call.tool(),

@@ -17,6 +17,8 @@ pub struct CallView<'a> {
     pub run: Option<&'a str>,
     /// The input it stands in.
     pub input: Option<&'a str>,
+    /// The same as programs read it: from the project's root.
+    pub input_from_root: Option<&'a str>,
     /// Its line there, from 1; none where lines mean nothing.
     pub line: Option<u64>,
     /// What leads to it in the document of that line, where the line alone does not tell it.

@@ -125,30 +125,54 @@ fn in_document(path: &str) -> &str {
 /// The inputs of a command by name, and for each that is foreign where its lines come from, once it has been opened.
 /// Cheap to clone: all clones are one.
 #[derive(Clone, Debug, Default)]
-pub struct Sources(Arc<[(String, OnceLock<Origins>)]>);
+pub struct Sources(Arc<[Input]>);
+
+/// One input.
+#[derive(Debug)]
+struct Input {
+    /// As people named it.
+    name: String,
+    /// As what programs read names it: from the project's root.
+    from_root: String,
+    origins: OnceLock<Origins>,
+}
 
 impl Sources {
     /// For the inputs with these names, none of them opened yet.
     pub fn new(names: impl IntoIterator<Item = String>) -> Sources {
-        Sources(names.into_iter().map(|name| (name, OnceLock::new())).collect())
+        Sources::from_root(names, |name| name.to_owned())
+    }
+
+    /// The same, and what programs read calls each of them as `from_root` says.
+    pub fn from_root(names: impl IntoIterator<Item = String>, from_root: impl Fn(&str) -> String) -> Sources {
+        let input = |name: String| Input { from_root: from_root(&name), name, origins: OnceLock::new() };
+        Sources(names.into_iter().map(input).collect())
     }
 
     /// Notes where the lines of an input come from; only the first time counts.
     pub fn learn(&self, input: usize, origins: Origins) {
-        if let Some((_, known)) = self.0.get(input) {
-            let _ = known.set(origins);
+        if let Some(input) = self.0.get(input) {
+            let _ = input.origins.set(origins);
         }
     }
 
     /// The name of an input.
     pub fn name(&self, input: u32) -> Option<&str> {
-        let (name, _) = self.0.get(usize::try_from(input).ok()?)?;
-        Some(name)
+        self.input(input).map(|input| &*input.name)
+    }
+
+    /// The name of an input in what programs read: the same from any folder of a project.
+    pub fn name_from_root(&self, input: u32) -> Option<&str> {
+        self.input(input).map(|input| &*input.from_root)
+    }
+
+    fn input(&self, input: u32) -> Option<&Input> {
+        self.0.get(usize::try_from(input).ok()?)
     }
 
     /// The place in the user's file: for an input of our own format the place itself.
     pub fn of(&self, place: Place) -> Origin<'_> {
-        let known = usize::try_from(place.input).ok().and_then(|input| self.0.get(input)?.1.get());
+        let known = self.input(place.input).and_then(|input| input.origins.get());
         known.and_then(|origins| origins.of(place.line)).unwrap_or(Origin { line: place.line, path: None })
     }
 

@@ -59,6 +59,10 @@ pub fn begin_here(allow_outside: bool, again: impl Fn() -> Command) -> Result<()
     if let Some(begun) = begun.filter(is_new) {
         begin(&begun, allow_outside, &again)?;
     }
+    // A folder, a pipe or a link that leads nowhere is not taken for a project without settings.
+    if let Some(file) = files::upwards(project::FILE).filter(|file| !folders::has_file(file)) {
+        Project::read(&file)?;
+    }
     begin(&project::root(), allow_outside, again)
 }
 

@@ -15,7 +15,7 @@ pub fn json(shown: &Shown<'_>, inputs: &Sources) -> Vec<u8> {
     document.text("format", "impact/1");
     document.object("base", |object| side(object, &impact.base));
     document.object("candidate", |object| side(object, &impact.candidate));
-    write_inputs(&mut document, shown.replayed, shown.notes);
+    write_inputs(&mut document, shown.replayed, shown.notes, inputs);
     counts(&mut document, impact);
     document.objects("queues", &impact.queues, |object, queue| {
         object.text("queue", &queue.queue).number("base", queue.base).number("candidate", queue.candidate);

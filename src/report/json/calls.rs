@@ -41,7 +41,7 @@ pub fn write_call(
     }
     text_if(out, ",\"id\":", view.id);
     text_if(out, ",\"run\":", view.run);
-    text_if(out, ",\"input\":", view.input);
+    text_if(out, ",\"input\":", view.input_from_root);
     if let Some(line) = view.line {
         number(out, ",\"line\":", line);
     }

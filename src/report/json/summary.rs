@@ -8,10 +8,11 @@ use crate::trace::model::Place;
 use crate::trace::origin::Sources;
 
 /// Writes the account of a replay's inputs into an object.
-pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed, notes: &[InputNote]) {
+pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed, notes: &[InputNote], sources: &Sources) {
     let notes = notes.iter().map(Some).chain(std::iter::repeat(None));
-    object.objects("inputs", replayed.inputs.iter().zip(notes), |object, (input, note)| {
-        object.text("name", &input.name);
+    let inputs = (0_u32..).zip(&replayed.inputs).zip(notes);
+    object.objects("inputs", inputs, |object, ((n, input), note)| {
+        object.text("name", sources.name_from_root(n).unwrap_or(&input.name));
         for (key, count) in input.ledger.rows() {
             object.number(key, count);
         }
@@ -33,12 +34,21 @@ pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed, notes: &[Input
 /// Writes where a call stands into an object: `input`, `line`, and `path` where the line alone does not tell it.
 pub fn write_place(object: &mut Object<'_>, sources: &Sources, place: Place) {
     let origin = sources.of(place);
-    object.text_if("input", sources.name(place.input)).number("line", origin.line).text_if("path", origin.path);
+    object
+        .text_if("input", sources.name_from_root(place.input))
+        .number("line", origin.line)
+        .text_if("path", origin.path);
 }
 
 /// Writes the keys of a whole replay into an object: `inputs`, `recorded`, `playbooks`.
-pub fn fill_replayed(object: &mut Object<'_>, replayed: &Replayed, names: &[&Names], notes: &[InputNote]) {
-    write_inputs(object, replayed, notes);
+pub fn fill_replayed(
+    object: &mut Object<'_>,
+    replayed: &Replayed,
+    names: &[&Names],
+    notes: &[InputNote],
+    sources: &Sources,
+) {
+    write_inputs(object, replayed, notes, sources);
     object.object("recorded", |object| {
         findings(object, &replayed.recorded, FindingBy::Recorded);
         counts(object, "possible_duplicates_by_undeclared_tool", &replayed.possible_duplicates.undeclared);

@@ -11,7 +11,7 @@ pub fn json(shown: &Shown<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut document = Object::open(&mut out);
     document.text("format", "mining/1").text("playbook", &mined.playbook);
-    write_inputs(&mut document, shown.replayed, shown.notes);
+    write_inputs(&mut document, shown.replayed, shown.notes, shown.names);
     document.number("failures", mined.failures).number("unclassified", mined.unclassified);
     document.number("exhausted", mined.exhausted).number("undetermined_calls", mined.undetermined);
     document.number("failures_of_rarer_forms", mined.folded).number("forms", mined.clusters as u64);

@@ -18,6 +18,7 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
         id: None,
         run: None,
         input: None,
+        input_from_root: None,
         line: None,
         path: None,
         tool: "pay",

@@ -147,6 +147,7 @@ impl Case {
                     id: None,
                     run: None,
                     input: None,
+                    input_from_root: None,
                     line: None,
                     path: None,
                     tool: self.tool(),

@@ -65,7 +65,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let root = args.root();
     say_nested(&root);
     let before = Before::of(&root)?;
-    let drawn = traces::draw(&root, &args.from, args.map.as_deref(), &before.project()).map_err(without_skipping)?;
+    let drawn = traces::draw(&root, &args.from, args.map.as_deref(), &before.redaction()?).map_err(without_skipping)?;
     let set = set::plan(&before, &drawn)?;
     plant(&root, &before, &set, output)?;
     let (check, ended) = match set.is_whole {

@@ -16,6 +16,7 @@ use crate::playbook::model::Tools;
 use crate::playbook::tools;
 use crate::shell::Command;
 use crate::sim::Plan;
+use crate::trace::redact::RedactionRules;
 
 const LOCK: &str = "goldens/playbook.lock";
 const HISTORY: &str = "proposals/history";
@@ -73,6 +74,17 @@ impl Before {
     /// The project's own settings.
     pub fn project(&self) -> Project {
         self.project.clone().unwrap_or_default()
+    }
+
+    /// What must not be shown of recordings: as the project says, else the one that is here already.
+    ///
+    /// # Errors
+    /// A `playproof.yaml` that cannot be used.
+    pub fn redaction(&self) -> Result<RedactionRules, Failure> {
+        match &self.project {
+            Some(project) => Ok(project.redaction.clone()),
+            None => Ok(Project::find()?.redaction),
+        }
     }
 
     /// Where the files are laid out before they are written: where every other command finds them.

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use super::recorded::slug;
 use crate::cli::exit::Failure;
+use crate::cli::files;
 use crate::cli::inputs::{self, Shape, TraceInput};
 use crate::cli::reading::{self, each_call};
-use crate::cli::{files, project::Project};
 use crate::diagnostic::Source;
 use crate::shell::Command;
 use crate::trace::assemble::AssembleOptions;
@@ -69,7 +69,7 @@ pub struct Read {
 ///
 /// # Errors
 /// One that cannot be read, is empty, or of which no mapping can be drafted.
-pub fn draw(root: &Path, paths: &[String], map: Option<&str>, project: &Project) -> Result<Drawn, Failure> {
+pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &RedactionRules) -> Result<Drawn, Failure> {
     let given = map.map(inputs::mapping).transpose()?;
     let mut drawn = Drawn::default();
     let mut tools: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -78,13 +78,13 @@ pub fn draw(root: &Path, paths: &[String], map: Option<&str>, project: &Project)
         let (input, mapping) = match map.zip(given.as_ref()) {
             Some((map, given)) => {
                 refuse_others(path)?;
-                (inputs::trace(path, Some(given), &project.redaction)?, Some(map.to_owned()))
+                (inputs::trace(path, Some(given), redaction)?, Some(map.to_owned()))
             }
-            None => opened(root, path, &mut drawn.mappings, &project.redaction)?,
+            None => opened(root, path, &mut drawn.mappings, redaction)?,
         };
         let mut read = Read { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         let failing = &mut drawn.failing;
-        each_call(number, input, AssembleOptions::default(), &project.redaction, &|_| true, |closed| {
+        each_call(number, input, AssembleOptions::default(), redaction, &|_| true, |closed| {
             let error = closed.raw().answers.iter().find_map(|answer| match &answer.reply {
                 Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),
                 Reply::Ok => None,

@@ -43,6 +43,9 @@ pub enum What {
     Rebase(Rebase),
     /// List the proposals that wait
     List,
+    /// Finish what an earlier command was killed in, as every command does
+    #[command(hide = true)]
+    Recover,
 }
 
 /// What `propose new` is told.

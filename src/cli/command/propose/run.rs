@@ -18,5 +18,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         What::Reject(args) => reject::run(args, output),
         What::Rebase(args) => rebase::run(args, output),
         What::List => list::run(terminal, output),
+        What::Recover => {
+            output
+                .page("nothing is left unfinished: every command first finishes what an earlier one was killed in")?;
+            Ok(Exit::Clean)
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::view::facts_in_words;
+use crate::cli::{files, project};
 use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingSeverity, Transcript, unnamed};
 use crate::fixture::model::{Fixture, FixtureCall};
@@ -21,6 +22,8 @@ use super::args::Format;
 /// A fixture and what became of it.
 pub struct Rehearsal<'a> {
     path: &'a str,
+    /// Its path in what programs read.
+    from_root: String,
     fixture: &'a Fixture,
     /// The file of tool facts that was given.
     tools: Option<&'a str>,
@@ -55,7 +58,8 @@ impl<'a> Rehearsal<'a> {
             let names = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
             Rehearsed { plan, name, scenario, names, record, contradictions }
         };
-        Rehearsal { path, fixture, tools, runs: plans.iter().map(run).collect() }
+        let from_root = files::lasting(&project::root(), path);
+        Rehearsal { path, from_root, fixture, tools, runs: plans.iter().map(run).collect() }
     }
 
     /// The worst of what was found decides; a fixture that does not show what it is meant to show is a divergence.
@@ -114,7 +118,7 @@ impl<'a> Rehearsal<'a> {
             }
         }
         let mut object = Object::open(out);
-        object.text("type", "fixture").text("fixture", self.path).text("title", &self.fixture.title);
+        object.text("type", "fixture").text("fixture", &self.from_root).text("title", &self.fixture.title);
         object.objects("playbooks", &self.runs, |object, run| {
             object.text("playbook", &run.plan.playbook.name);
             object.number("attempts", run.attempts()).number("upstream_calls", run.sends());
@@ -210,6 +214,7 @@ impl<'a> Rehearsal<'a> {
             id: None,
             run: None,
             input: Some(self.path),
+            input_from_root: Some(&self.from_root),
             line: None,
             path: None,
             tool: &call.tool,

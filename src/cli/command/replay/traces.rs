@@ -259,7 +259,7 @@ impl Page<'_> {
         let mut document = Object::open(&mut out);
         document.text("format", "replay/1");
         self.fill_selection(&mut document);
-        fill_replayed(&mut document, self.replayed(), &self.playbooks(), &self.streamed.notes);
+        fill_replayed(&mut document, self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources);
         document.number("groups", groups.len() as u64).raws("calls", shown, |group, out| drawing.json(group, out));
         document.end();
         out.push(b'\n');
@@ -271,7 +271,7 @@ impl Page<'_> {
         let mut line = Object::open(&mut out);
         line.text("type", "summary");
         self.fill_selection(&mut line);
-        fill_replayed(&mut line, self.replayed(), &self.playbooks(), &self.streamed.notes);
+        fill_replayed(&mut line, self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources);
         line.end();
         out.push(b'\n');
         out
