@@ -15,7 +15,7 @@ use playproof::trace::assemble::TracedCall;
 use playproof::trace::pieces::{Chunks, Piece};
 use playproof::trace::read::{Entry, Spares, digest_into, recycle};
 use playproof::trace::redact::RedactionRules;
-use playproof::trace::wire::Learnt;
+use playproof::trace::wire::KnownErrors;
 
 use generate::Shape;
 
@@ -59,9 +59,9 @@ fn trace(shape: Shape, calls: u64) -> PathBuf {
 fn read_all(path: &Path) -> u64 {
     let mut chunks = Chunks::new(File::open(path).expect("the trace"));
     let (rules, mut entries, mut spare) = (RedactionRules::default(), 0, Vec::new());
-    let (mut calls, mut learnt, mut room) = (Spares::new(), Learnt::default(), Vec::new());
+    let (mut calls, mut errors, mut room) = (Spares::new(), KnownErrors::default(), Vec::new());
     while let Some(piece) = chunks.next(std::mem::take(&mut spare)).expect("the trace is read") {
-        let mut read = digest_into(&piece, &rules, &mut calls, &mut learnt, room).entries;
+        let mut read = digest_into(&piece, &rules, &mut calls, &mut errors, room).entries;
         entries += read.len() as u64;
         recycle(read.drain(..).filter_map(call), &mut calls, 4_096);
         room = read;

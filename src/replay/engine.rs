@@ -302,11 +302,11 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
         match raw {
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
-                let (mut calls, mut learnt) = (self.spare.calls(), self.spare.learnt());
+                let (mut calls, mut errors) = (self.spare.calls(), self.spare.errors());
                 let redaction = &self.options.redaction;
-                let digest = read::digest_into(&piece, redaction, &mut calls, &mut learnt, self.spare.entries());
+                let digest = read::digest_into(&piece, redaction, &mut calls, &mut errors, self.spare.entries());
                 self.spare.keep_calls(calls);
-                self.spare.keep_learnt(learnt);
+                self.spare.keep_errors(errors);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
                 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::trace::assemble::TracedCall;
 use crate::trace::read::{self, Entry, Spares};
-use crate::trace::wire::Learnt;
+use crate::trace::wire::KnownErrors;
 
 /// Calls that a piece of an input usually has at most.
 const CALLS_A_PIECE: usize = 512;
@@ -21,7 +21,7 @@ pub(super) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
     entries: Mutex<Vec<Vec<Entry>>>,
     calls: Mutex<Spares>,
-    learnt: Mutex<Vec<Learnt>>,
+    errors: Mutex<Vec<KnownErrors>>,
 }
 
 impl Spare {
@@ -42,13 +42,13 @@ impl Spare {
         calls.split_off(keep)
     }
 
-    /// What some thread has learnt of its lines.
-    pub(super) fn learnt(&self) -> Learnt {
-        lock(&self.learnt).pop().unwrap_or_default()
+    /// Errors that the lines of earlier pieces said.
+    pub(super) fn errors(&self) -> KnownErrors {
+        lock(&self.errors).pop().unwrap_or_default()
     }
 
-    pub(super) fn keep_learnt(&self, learnt: Learnt) {
-        lock(&self.learnt).push(learnt);
+    pub(super) fn keep_errors(&self, errors: KnownErrors) {
+        lock(&self.errors).push(errors);
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {

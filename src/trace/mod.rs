@@ -25,7 +25,6 @@ mod scan;
 pub mod slice;
 mod text;
 pub mod toolfacts;
-mod tree;
 pub mod trouble;
 pub mod window;
 pub mod wire;

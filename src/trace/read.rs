@@ -9,7 +9,7 @@ use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
 use crate::trace::pieces::{MAX_LINE, Piece};
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::BadLine;
-use crate::trace::wire::{self, AnswerLine, CallLine, Learnt, Line, Lines, Listener, Unfamiliar};
+use crate::trace::wire::{self, AnswerLine, CallLine, KnownErrors, Line, Lines, Listener, Unfamiliar};
 
 /// What the lines of one piece say, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,21 +80,21 @@ pub fn recycle(done: impl IntoIterator<Item = Box<TracedCall>>, spares: &mut Spa
 
 /// Reads the lines of `piece`, and takes out what `redaction` says.
 pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
-    digest_into(piece, redaction, &mut Spares::new(), &mut Learnt::default(), Vec::new())
+    digest_into(piece, redaction, &mut Spares::new(), &mut KnownErrors::default(), Vec::new())
 }
 
-/// The same; uses `spares`, what was `learnt` of earlier pieces, and the room of `entries`, which is empty, before it allocates.
+/// The same; uses `spares`, the `errors` of earlier pieces, and the room of `entries`, which is empty, before it allocates.
 pub fn digest_into(
     piece: &Piece,
     redaction: &RedactionRules,
     spares: &mut Spares,
-    learnt: &mut Learnt,
+    errors: &mut KnownErrors,
     entries: Vec<Entry>,
 ) -> Digest {
     match piece {
         Piece::Lines(bytes) => {
             let mut digest = Digest { entries, ..Digest::default() };
-            let mut at_hand = AtHand { redaction, spares, learnt };
+            let mut at_hand = AtHand { redaction, spares, errors };
             match std::str::from_utf8(bytes) {
                 Ok(text) => digest.take_lines(text, &mut at_hand),
                 Err(_) => {
@@ -124,7 +124,7 @@ pub fn looks_like_a_trace(start: &[u8]) -> bool {
 struct AtHand<'d> {
     redaction: &'d RedactionRules,
     spares: &'d mut Spares,
-    learnt: &'d mut Learnt,
+    errors: &'d mut KnownErrors,
 }
 
 impl Digest {
@@ -141,8 +141,8 @@ impl Digest {
 
     /// Takes lines in.
     fn take_lines(&mut self, text: &str, at_hand: &mut AtHand<'_>) {
-        let mut learnt = std::mem::take(at_hand.learnt); // while lines are read, the rest is lent to what they say
-        let mut lines = Lines::new(text, &mut learnt);
+        let mut errors = std::mem::take(at_hand.errors); // while lines are read, the rest is lent to what they say
+        let mut lines = Lines::new(text, &mut errors);
         while !lines.is_over() {
             self.lines += 1;
             if lines.pass_blank() {
@@ -157,7 +157,7 @@ impl Digest {
                 (text, Err(error)) => self.note_bad(BadLine::new(line, text, *error), at_hand.redaction),
             }
         }
-        *at_hand.learnt = learnt;
+        *at_hand.errors = errors;
     }
 
     #[cold]

@@ -68,8 +68,7 @@ impl Part {
 
 /// The value at `cursor`.
 pub(super) fn part(cursor: &mut Cursor<'_>, depth: u32) -> Option<Part> {
-    cursor.skip_space();
-    match cursor.peek()? {
+    match cursor.next_byte()? {
         b'"' => string(cursor),
         b'{' => object(cursor, depth.checked_sub(1)?),
         b'[' => hash_array(cursor, depth.checked_sub(1)?).map(Part::Hash),
@@ -131,36 +130,27 @@ fn long_number(text: &str) -> Option<Part> {
 
 fn hash_array(cursor: &mut Cursor<'_>, depth: u32) -> Option<u128> {
     let mut all = hash::bytes(&[], tag::ARRAY);
-    cursor.eat(b'[');
-    if cursor.eat(b']') {
-        return Some(all);
-    }
-    loop {
+    cursor.skip(1); // the bracket
+    let mut goes_on = !cursor.eat(b']');
+    while goes_on {
         all = hash::pair(all, hash_value(cursor, depth)?);
-        if !cursor.eat(b',') {
-            return cursor.eat(b']').then_some(all);
-        }
+        goes_on = cursor.goes_on(b']')?;
     }
+    Some(all)
 }
 
 fn object(cursor: &mut Cursor<'_>, depth: u32) -> Option<Part> {
     let mut sum = 0_u128;
-    cursor.eat(b'{');
-    if !cursor.eat(b'}') {
-        loop {
-            cursor.skip_space();
-            let key = hash_key(cursor)?;
-            if !cursor.eat(b':') {
-                return None;
-            }
-            sum = sum.wrapping_add(part(cursor, depth)?.entry(key));
-            if !cursor.eat(b',') {
-                break;
-            }
-        }
-        if !cursor.eat(b'}') {
+    cursor.skip(1); // the bracket
+    let mut goes_on = !cursor.eat(b'}');
+    while goes_on {
+        cursor.skip_space();
+        let key = hash_key(cursor)?;
+        if !cursor.eat(b':') {
             return None;
         }
+        sum = sum.wrapping_add(part(cursor, depth)?.entry(key));
+        goes_on = cursor.goes_on(b'}')?;
     }
     Some(Part::object(sum))
 }
