@@ -10,7 +10,6 @@ pub mod import;
 mod iso;
 mod json;
 pub mod limits;
-mod literal;
 pub mod mapping;
 pub mod marks;
 pub mod model;

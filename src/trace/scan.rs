@@ -1,7 +1,6 @@
 //! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
 //! Knows where lines end, but no field names; allocates nothing.
 
-use crate::trace::literal::{Bytes, first_bytes};
 use crate::trace::number::leading_digits;
 use crate::trace::processor::{BLOCK, special_bits};
 
@@ -24,9 +23,11 @@ pub struct Cursor<'a> {
 /// No block is here.
 const NOWHERE: usize = 1 << (usize::BITS - 1);
 
-/// A string as it stands in the text, without its quotes.
+/// A string as it stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawString<'a> {
+    /// With its quotes.
+    pub quoted: &'a str,
     /// What stands between the quotes.
     pub inner: &'a str,
     /// Whether it holds a backslash.
@@ -157,7 +158,7 @@ impl<'a> Cursor<'a> {
 
     /// What is still to come.
     #[inline]
-    pub fn rest(&self) -> &'a [u8] {
+    fn rest(&self) -> &'a [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
@@ -179,19 +180,17 @@ impl<'a> Cursor<'a> {
 
     /// The bytes between two places.
     #[inline(always)]
-    pub fn bytes(&self, start: usize, end: usize) -> Bytes<'a> {
-        match self.block::<16>(start).and_then(|block| first_bytes(*block, end - start)) {
-            Some(block) => Bytes::Short(block, end - start),
-            None => Bytes::Long(self.text.as_bytes().get(start..end).unwrap_or_default()),
-        }
+    pub fn bytes(&self, start: usize, end: usize) -> &'a [u8] {
+        self.text.as_bytes().get(start..end).unwrap_or_default()
     }
 
     /// Past a string whose opening quote is here.
     #[inline]
     pub fn string(&mut self) -> Option<RawString<'a>> {
-        let start = self.at + 1;
+        let start = self.at;
         let escaped = self.pass_string()?;
-        Some(RawString { inner: self.text.get(start..self.at - 1)?, escaped })
+        let quoted = self.since(start);
+        Some(RawString { quoted, inner: quoted.get(1..quoted.len() - 1)?, escaped })
     }
 
     /// The same without its text: whether it holds a backslash.

@@ -10,6 +10,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
@@ -17,7 +19,7 @@ use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
 use crate::trace::assemble::joined::{Joined, Resend};
 use crate::trace::assemble::open::OpenCalls;
 use crate::trace::assemble::runs::{RunSlot, Runs};
-use crate::trace::hash::{AsIsState, half};
+use crate::trace::hash::half;
 use crate::trace::marks::Marks;
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::trace::processor::fetch;
@@ -67,13 +69,13 @@ pub struct Assembler<'a> {
     options: AssembleOptions,
     writes: &'a Writes<'a>,
     /// What `writes` said, by the tool's mark.
-    known_writes: HashMap<u128, bool, AsIsState>,
+    known_writes: HashMap<u128, bool, FixedState>,
     input: u32,
     name: String,
     open: OpenCalls,
     joined: Joined,
     /// Where resends are joined: the newest open call of each kind.
-    by_resend: HashMap<u64, u64, AsIsState>,
+    by_resend: HashMap<u64, u64, FixedState>,
     runs: Runs,
     ledger: InputLedger,
     firsts: Firsts,
