@@ -15,7 +15,6 @@ use playproof::trace::assemble::TracedCall;
 use playproof::trace::pieces::{Chunks, Piece};
 use playproof::trace::read::{Entry, Spares, digest_into, recycle};
 use playproof::trace::redact::RedactionRules;
-use playproof::trace::wire::KnownErrors;
 
 use generate::Shape;
 
@@ -58,15 +57,13 @@ fn trace(shape: Shape, calls: u64) -> PathBuf {
 
 fn read_all(path: &Path) -> u64 {
     let mut chunks = Chunks::new(File::open(path).expect("the trace"));
-    let (rules, mut entries, mut spare) = (RedactionRules::default(), 0, Vec::new());
-    let (mut calls, mut errors, mut room) = (Spares::new(), KnownErrors::default(), Vec::new());
-    while let Some(piece) = chunks.next(std::mem::take(&mut spare)).expect("the trace is read") {
-        let mut read = digest_into(&piece, &rules, &mut calls, &mut errors, room).entries;
+    let (rules, mut entries, mut buffer, mut calls) = (RedactionRules::default(), 0, Vec::new(), Spares::new());
+    while let Some(piece) = chunks.next(std::mem::take(&mut buffer)).expect("the trace is read") {
+        let read = digest_into(&piece, &rules, &mut calls).entries;
         entries += read.len() as u64;
-        recycle(read.drain(..).filter_map(call), &mut calls, 4_096);
-        room = read;
+        recycle(read.into_iter().filter_map(call), &mut calls, 4_096);
         if let Piece::Lines(lines) = piece {
-            spare = lines;
+            buffer = lines;
         }
     }
     entries

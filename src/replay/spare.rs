@@ -3,8 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::trace::assemble::TracedCall;
-use crate::trace::read::{self, Entry, Spares};
-use crate::trace::wire::KnownErrors;
+use crate::trace::read::{self, Spares};
 
 /// Calls that a piece of an input usually has at most.
 const CALLS_A_PIECE: usize = 512;
@@ -19,9 +18,7 @@ const MAX_SPARE_BUFFER: usize = 2 << 20;
 #[derive(Default)]
 pub(super) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
-    entries: Mutex<Vec<Vec<Entry>>>,
     calls: Mutex<Spares>,
-    errors: Mutex<Vec<KnownErrors>>,
 }
 
 impl Spare {
@@ -40,23 +37,6 @@ impl Spare {
         let mut calls = lock(&self.calls);
         let keep = calls.len().saturating_sub(CALLS_A_PIECE);
         calls.split_off(keep)
-    }
-
-    /// Errors that the lines of earlier pieces said.
-    pub(super) fn errors(&self) -> KnownErrors {
-        lock(&self.errors).pop().unwrap_or_default()
-    }
-
-    pub(super) fn keep_errors(&self, errors: KnownErrors) {
-        lock(&self.errors).push(errors);
-    }
-
-    pub(super) fn entries(&self) -> Vec<Entry> {
-        lock(&self.entries).pop().unwrap_or_default()
-    }
-
-    pub(super) fn keep_entries(&self, entries: Vec<Entry>) {
-        lock(&self.entries).push(entries);
     }
 
     pub(super) fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {

@@ -104,12 +104,11 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Takes the next piece of the input, in order, and gives out the calls that it closes; returns the piece's
-    /// empty list of entries, to be filled again.
+    /// Takes the next piece of the input, in order, and gives out the calls that it closes.
     ///
     /// # Errors
     /// The first line that cannot be used, unless such lines are to be skipped.
-    pub fn take(&mut self, mut digest: Digest, closed: &mut Vec<ClosedCall>) -> Result<Vec<Entry>, Report> {
+    pub fn take(&mut self, digest: Digest, closed: &mut Vec<ClosedCall>) -> Result<(), Report> {
         let before = self.ledger.lines;
         for mut bad in digest.bad {
             bad.line += before;
@@ -134,7 +133,7 @@ impl<'a> Assembler<'a> {
             Entry::Call(traced) => Some(traced.marks.id),
             Entry::Answer(_) | Entry::RunEnd(_) => None, // what is answered is near: most answers come soon
         }));
-        for entry in digest.entries.drain(..) {
+        for entry in digest.entries {
             match entry {
                 Entry::Call(traced) => self.call(traced, before, closed),
                 Entry::Answer(entry) => self.answer(entry, before),
@@ -142,7 +141,7 @@ impl<'a> Assembler<'a> {
             }
         }
         self.count(closed.get(given_out..).unwrap_or_default());
-        Ok(digest.entries)
+        Ok(())
     }
 
     /// The first things that nobody knows, so far.

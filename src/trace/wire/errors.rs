@@ -11,18 +11,12 @@ const MAX: usize = 8;
 /// Errors said in more bytes are not remembered.
 const MAX_RAW: usize = 4_096;
 
-/// Texts whose lines share errors. Fewer calls than usually are open are in so many, so that few let go of an error that
-/// others take up at that moment: threads would wait for one another, though nothing else would come of it.
-const TEXTS: u32 = 32;
-
 /// The latest errors of some lines.
 #[derive(Debug, Default)]
-pub struct KnownErrors {
+pub(super) struct KnownErrors {
     errors: Vec<KnownError>,
     /// The one that is forgotten next.
     oldest: usize,
-    /// Texts since the last were forgotten, the one that is read included.
-    texts: u32,
 }
 
 #[derive(Debug)]
@@ -33,14 +27,6 @@ struct KnownError {
 }
 
 impl KnownErrors {
-    /// Lines of another text follow.
-    pub(super) fn begin_text(&mut self) {
-        if self.texts == TEXTS {
-            *self = KnownErrors::default();
-        }
-        self.texts += 1;
-    }
-
     /// The error whose JSON text is `raw`, with its number of unknown fields, if it is remembered.
     #[inline]
     pub(super) fn find(&self, raw: &str) -> Option<(Arc<ErrorFacts>, u32)> {
@@ -79,24 +65,9 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_shared_for_some_texts_and_then_made_anew() {
+    fn long_errors_are_not_kept() {
         let mut known = KnownErrors::default();
-        for _ in 0..TEXTS {
-            known.begin_text();
-            if known.find("{}").is_none() {
-                known.note("{}", &Arc::default(), 0);
-            }
-        }
-        assert_eq!(known.errors.len(), 1);
-        for _ in 0..2 {
-            known.begin_text();
-            assert!(known.find("{}").is_none());
-            known.note("{}", &Arc::default(), 0);
-            (1..TEXTS).for_each(|_| known.begin_text());
-            assert!(known.find("{}").is_some(), "each round is as long as the first");
-        }
-        known.begin_text();
         known.note(&"x".repeat(MAX_RAW + 1), &Arc::default(), 0);
-        assert!(known.errors.is_empty(), "long ones are not kept");
+        assert!(known.errors.is_empty());
     }
 }

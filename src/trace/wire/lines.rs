@@ -9,17 +9,17 @@ use crate::trace::wire::names::{LINE_FIELDS, LineFields, NAMES};
 
 /// Lines of a trace, one after the other: the whole interface between the reader and whatever scans JSON.
 #[derive(Debug)]
-pub struct Lines<'a, 'k> {
+pub struct Lines<'a> {
     cursor: Cursor<'a>,
     fields: Fields<'a, LINE_FIELDS>,
-    errors: &'k mut KnownErrors,
+    /// Lines share the errors that they say in the same words.
+    errors: KnownErrors,
 }
 
-impl<'a, 'k> Lines<'a, 'k> {
-    /// The lines of `text`; they share the `errors` that earlier lines said in the same words.
-    pub fn new(text: &'a str, errors: &'k mut KnownErrors) -> Lines<'a, 'k> {
-        errors.begin_text();
-        Lines { cursor: Cursor::new(text), fields: Fields::new(text), errors }
+impl<'a> Lines<'a> {
+    /// The lines of `text`.
+    pub fn new(text: &'a str) -> Lines<'a> {
+        Lines { cursor: Cursor::new(text), fields: Fields::new(text), errors: KnownErrors::default() }
     }
 
     /// Whether there are no more.
@@ -55,10 +55,10 @@ impl<'a, 'k> Lines<'a, 'k> {
         self.fields.clear();
         let accepted = fields::accept::<LineFields, LINE_FIELDS>(&mut self.cursor, &mut self.fields);
         match accepted.and_then(|()| self.cursor.end_line(start)) {
-            Some(line) => (line, Lowering::of(line).line(&self.fields, self.errors, listener)),
+            Some(line) => (line, Lowering::of(line).line(&self.fields, &mut self.errors, listener)),
             None => {
                 let line = self.cursor.take_line(start);
-                (line, slowly(line, self.errors, listener))
+                (line, slowly(line, &mut self.errors, listener))
             }
         }
     }
@@ -70,7 +70,7 @@ impl<'a, 'k> Lines<'a, 'k> {
 /// As [`Lines::parse`].
 pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
     let mut said = None;
-    let (_, unknown_fields) = Lines::new(line, &mut KnownErrors::default()).parse(&mut said);
+    let (_, unknown_fields) = Lines::new(line).parse(&mut said);
     Ok(Parsed { unknown_fields: unknown_fields?, line: said.unwrap_or(Line::Other) })
 }
 

@@ -11,7 +11,6 @@ mod names;
 mod tests;
 mod unfamiliar;
 
-pub use errors::KnownErrors;
 pub use line::{AnswerLine, CallLine, Line, LineError, Listener, OtherJson, Parsed, is_field};
 pub use lines::{Lines, parse_line};
 pub use lower::hash_of_line;
