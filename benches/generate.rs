@@ -77,7 +77,7 @@ impl Shape {
     fn note(self, n: u64) -> String {
         match self {
             Shape::Escapes => format!(
-                r#""\"too late\u2014please refund!\"\n(\u00fcber Telefon, C:\\tickets\\{n}) for \"order {n}\"""#
+                r#""\"too late\u2014please refund!\"\n(\u00fcber Telefon, tickets\\2026\\{n}) for \"order {n}\"""#
             ),
             _ => format!(r#""requested by the customer on the phone, see ticket {n}""#),
         }
