@@ -42,57 +42,136 @@ const ERRORS: [&str; 6] = [
 /// Calls of one run; 16 runs are always under way at once.
 const CALLS_A_RUN: u64 = 12;
 
-/// Writes `calls` calls, three in ten of which fail, about 480 bytes each.
-pub fn write_trace(out: &mut impl Write, calls: u64) -> io::Result<()> {
+/// How the lines of a trace are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Without blanks, with fields of the format alone.
+    Compact,
+    /// With a blank behind each comma and colon, as Python's `json.dumps` writes them.
+    Blanks,
+    /// The same, and each result has fields that the format does not define.
+    Outputs,
+    /// The same, and texts hold escapes.
+    Escapes,
+}
+
+impl Shape {
+    /// All of them.
+    pub const ALL: [Shape; 4] = [Shape::Compact, Shape::Blanks, Shape::Outputs, Shape::Escapes];
+
+    /// What tables and files call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Compact => "compact",
+            Shape::Blanks => "blanks",
+            Shape::Outputs => "outputs",
+            Shape::Escapes => "escapes",
+        }
+    }
+
+    fn has_outputs(self) -> bool {
+        matches!(self, Shape::Outputs | Shape::Escapes)
+    }
+
+    /// What a customer wrote, as JSON.
+    fn note(self, n: u64) -> String {
+        match self {
+            Shape::Escapes => format!(
+                r#""\"too late\u2014please refund!\"\n(\u00fcber Telefon, tickets\\2026\\{n}) for \"order {n}\"""#
+            ),
+            _ => format!(r#""requested by the customer on the phone, see ticket {n}""#),
+        }
+    }
+
+    /// A line as this shape writes it.
+    fn write(self, out: &mut impl Write, line: &str) -> io::Result<()> {
+        match self {
+            Shape::Compact => out.write_all(line.as_bytes())?,
+            _ => out.write_all(with_blanks(line).as_bytes())?,
+        }
+        out.write_all(b"\n")
+    }
+}
+
+/// JSON with a blank behind each comma and colon that stands outside its texts.
+fn with_blanks(line: &str) -> String {
+    let mut out = String::with_capacity(line.len() + 64);
+    let (mut quoted, mut escaped) = (false, false);
+    for c in line.chars() {
+        out.push(c);
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => quoted = !quoted,
+            ',' | ':' if !quoted => out.push(' '),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Writes `calls` calls, three in ten of which fail, about 480 bytes each and more.
+pub fn write_trace(out: &mut impl Write, shape: Shape, calls: u64) -> io::Result<()> {
     let mut numbers = Numbers(2026);
     let mut late: Vec<String> = Vec::new();
     for n in 0..calls {
         let run = n / (CALLS_A_RUN * 16) * 16 + n % 16;
         let at = n * 40;
-        write_call(out, &mut numbers, n, run, at)?;
-        late.push(result(&mut numbers, n, run, at));
+        shape.write(out, &call(&mut numbers, shape, n, run, at))?;
+        results(&mut numbers, shape, n, run, at, &mut late);
         if late.len() >= 16 || n + 1 == calls {
             for line in late.drain(..) {
-                out.write_all(line.as_bytes())?;
+                shape.write(out, &line)?;
             }
         }
     }
     out.flush()
 }
 
-fn write_call(out: &mut impl Write, numbers: &mut Numbers, n: u64, run: u64, at: u64) -> io::Result<()> {
+fn call(numbers: &mut Numbers, shape: Shape, n: u64, run: u64, at: u64) -> String {
     let tool = TOOLS[numbers.below(8) as usize];
     let (order, amount, who) = (numbers.below(1_000_000), numbers.below(100_000), numbers.below(10_000));
-    write!(
-        out,
-        r#"{{"type":"tool_call","run_id":"run_{run:07}","call_id":"call_{n:09}","tool":"{tool}","at_ms":{at},"args":{{"order_id":"o_{order}","amount":{amount},"currency":"EUR","customer":{{"id":"c_{who}","name":"Customer number {who}"}},"note":"requested by the customer on the phone, see ticket {n}"}}"#
-    )?;
+    let note = shape.note(n);
+    let mut line = format!(
+        r#"{{"type":"tool_call","run_id":"run_{run:07}","call_id":"call_{n:09}","tool":"{tool}","at_ms":{at},"args":{{"order_id":"o_{order}","amount":{amount},"currency":"EUR","customer":{{"id":"c_{who}","name":"Customer number {who}"}},"note":{note}}}"#
+    );
     if numbers.below(10) < 6 {
-        write!(out, r#","idempotency_key":"ik_{n}_{order}""#)?;
+        line += &format!(r#","idempotency_key":"ik_{n}_{order}""#);
     }
     if numbers.below(10) < 2 {
-        write!(out, r#","evidence_refs":["ev_{who}"],"reversal_token":"rev_{n}""#)?;
+        line += &format!(r#","evidence_refs":["ev_{who}"],"reversal_token":"rev_{n}""#);
     }
-    out.write_all(b"}\n")
+    line + "}"
 }
 
-fn result(numbers: &mut Numbers, n: u64, run: u64, at: u64) -> String {
+fn results(numbers: &mut Numbers, shape: Shape, n: u64, run: u64, at: u64, late: &mut Vec<String>) {
     let ended = at + numbers.below(900) + 20;
-    let head = format!(
-        r#"{{"type":"tool_result","run_id":"run_{run:07}","call_id":"call_{n:09}","attempt":1,"at_ms":{ended},"status""#
-    );
+    let head = |attempt, times: &str, status| {
+        format!(
+            r#"{{"type":"tool_result","run_id":"run_{run:07}","call_id":"call_{n:09}","attempt":{attempt},{times},"status":"{status}""#
+        )
+    };
+    let first = format!(r#""at_ms":{ended}"#);
     if numbers.below(10) >= 3 {
-        return format!("{head}:\"ok\"}}\n");
+        late.push(format!("{}{}}}", head(1, &first, "ok"), output(shape, n, ended - at)));
+        return;
     }
     let error = ERRORS[numbers.below(6) as usize];
-    let first = format!("{head}:\"error\",\"error\":{error}}}\n");
-    if numbers.below(10) >= 2 {
-        return first;
+    late.push(format!(r#"{},"error":{error}{}}}"#, head(1, &first, "error"), output(shape, n, ended - at)));
+    if numbers.below(10) < 2 {
+        let second = format!(r#""started_ms":{},"at_ms":{}"#, ended + 200, ended + 700);
+        late.push(format!("{}{}}}", head(2, &second, "ok"), output(shape, n, 500)));
     }
-    let again = ended + 700;
+}
+
+/// The fields of a result that the format does not define.
+fn output(shape: Shape, n: u64, latency: u64) -> String {
+    if !shape.has_outputs() {
+        return String::new();
+    }
+    let items = vec![shape.note(n); (n % 3) as usize].join(",");
     format!(
-        r#"{first}{{"type":"tool_result","run_id":"run_{run:07}","call_id":"call_{n:09}","attempt":2,"started_ms":{},"at_ms":{again},"status":"ok"}}
-"#,
-        ended + 200
+        r#","output":{{"id":"re_{n}","ok":true,"items":[{items}]}},"latency":{{"ms":{latency},"retries":0}},"metadata":{{"host":"worker-{}","trace":"{n:032x}","sampled":null}}"#,
+        n % 7
     )
 }

@@ -100,7 +100,7 @@ pub fn deserialise(path: &Path) -> u64 {
 }
 
 fn line(line: &str) -> u64 {
-    if line.starts_with(r#"{"type":"tool_call""#) {
+    if line.get(..24).is_some_and(|start| start.contains("tool_call")) {
         let call: Call<'_> = serde_json::from_str(line).expect("a call");
         let texts = [&call.run_id, &call.call_id, &call.tool].map(|text| text.0.len()).iter().sum::<usize>();
         let more =

@@ -1,7 +1,9 @@
-//! Times reading and replaying against plain deserialisation of the same lines, in one run: the ratios are what
-//! counts, for the machine's own speed cancels out. CPU time, not wall time. `cargo bench`; Linux only.
+//! Times reading and replaying traces of four shapes against plain deserialisation of the same lines and against a plain
+//! dispatcher on Node, in one run: the ratios are what counts, for the machine's own speed cancels out. CPU time, not wall
+//! time. `cargo bench --bench replay [CALLS [read|table|jsonl]]`; Linux only.
 
 mod generate;
+mod plain;
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -13,9 +15,8 @@ use playproof::trace::assemble::TracedCall;
 use playproof::trace::pieces::{Chunks, Piece};
 use playproof::trace::read::{Entry, Spares, digest_into, recycle};
 use playproof::trace::redact::RedactionRules;
-use playproof::trace::wire::Learnt;
 
-mod plain;
+use generate::Shape;
 
 /// Runs of each measurement; the best counts.
 const RUNS: usize = 3;
@@ -23,43 +24,32 @@ const RUNS: usize = 3;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let calls = arguments.first().and_then(|calls| calls.parse().ok()).unwrap_or(500_000);
-    let path = trace(calls);
-    let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
-    println!("{calls} calls, {:.0} MB, three in ten failing; CPU seconds, best of {RUNS}\n", bytes as f64 / 1e6);
-    println!("{:<44} {:>7} {:>7} {:>9} {:>9} {:>8}", "", "CPU s", "wall s", "calls/CPU", "of serde", "peak MB");
-    let table = Table { calls, serde: measure(|| plain::deserialise(&path)) };
+    println!("{calls} calls of each shape, three in ten failing; CPU seconds, best of {RUNS}");
+    let tables = Shape::ALL.map(|shape| Table::new(shape, calls));
     if let Some(only) = arguments.get(1) {
-        return profile(only, &path, &table);
+        return tables.iter().for_each(|table| table.profile(only));
     }
-    table.row("serde_json, best form", table.serde);
-    table.row("our reader", measure(|| read_all(&path)));
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for jobs in [1, cores] {
-        for (name, format) in [("summary", "table"), ("all events", "jsonl")] {
-            let timing = best((0..RUNS).map(|_| command(&path, jobs, format)));
-            table.row(&format!("playproof replay, {name}, {jobs} threads"), timing);
-        }
-    }
-    dispatcher(&table, &path);
+    let replays = tables.each_ref().map(Table::all);
+    let of_a_byte = |(timing, table): (&Timing, &Table)| timing.cpu / table.bytes as f64 * 1e9;
+    let costs: Vec<f64> = replays.iter().zip(&tables).map(of_a_byte).collect();
+    let (fastest, slowest) = costs.iter().fold((f64::MAX, 0.0_f64), |(low, high), &one| (low.min(one), high.max(one)));
+    let of_each: Vec<String> =
+        Shape::ALL.iter().zip(&costs).map(|(shape, ns)| format!("{} {ns:.2}", shape.name())).collect();
+    println!(
+        "\nall events, 1 thread, ns of CPU a byte: {}; slowest of fastest {:.2}x",
+        of_each.join(", "),
+        slowest / fastest
+    );
     start_up();
 }
 
-/// One measurement alone, for a profiler.
-fn profile(only: &str, path: &Path, table: &Table) {
-    let timing = match only {
-        "read" => measure(|| read_all(path)),
-        format => command(path, 1, format),
-    };
-    table.row(only, timing);
-}
-
 /// The generated trace, made once.
-fn trace(calls: u64) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{calls}.jsonl"));
+fn trace(shape: Shape, calls: u64) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}-{calls}.jsonl", shape.name()));
     if !path.exists() {
         let beside = path.with_extension("part");
         let mut out = BufWriter::new(File::create(&beside).expect("a file to write the trace to"));
-        generate::write_trace(&mut out, calls).expect("the trace is written");
+        generate::write_trace(&mut out, shape, calls).expect("the trace is written");
         std::fs::rename(&beside, &path).expect("the trace is named");
     }
     path
@@ -67,15 +57,13 @@ fn trace(calls: u64) -> PathBuf {
 
 fn read_all(path: &Path) -> u64 {
     let mut chunks = Chunks::new(File::open(path).expect("the trace"));
-    let (rules, mut entries, mut spare) = (RedactionRules::default(), 0, Vec::new());
-    let (mut calls, mut learnt, mut room) = (Spares::new(), Learnt::default(), Vec::new());
-    while let Some(piece) = chunks.next(std::mem::take(&mut spare)).expect("the trace is read") {
-        let mut read = digest_into(&piece, &rules, &mut calls, &mut learnt, room).entries;
+    let (rules, mut entries, mut buffer, mut calls) = (RedactionRules::default(), 0, Vec::new(), Spares::new());
+    while let Some(piece) = chunks.next(std::mem::take(&mut buffer)).expect("the trace is read") {
+        let read = digest_into(&piece, &rules, &mut calls).entries;
         entries += read.len() as u64;
-        recycle(read.drain(..).filter_map(call), &mut calls, 4_096);
-        room = read;
+        recycle(read.into_iter().filter_map(call), &mut calls, 4_096);
         if let Piece::Lines(lines) = piece {
-            spare = lines;
+            buffer = lines;
         }
     }
     entries
@@ -118,17 +106,90 @@ struct Timing {
     peak_mb: f64,
 }
 
+/// What was measured on one trace.
 struct Table {
+    path: PathBuf,
+    bytes: u64,
     calls: u64,
     serde: Timing,
 }
 
 impl Table {
+    /// The head of the table, and its first row: what all others are held against.
+    fn new(shape: Shape, calls: u64) -> Table {
+        let path = trace(shape, calls);
+        let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        let serde = measure(|| plain::deserialise(&path));
+        Table { path, bytes, calls, serde }
+    }
+
+    /// One measurement alone, for a profiler.
+    fn profile(&self, only: &str) {
+        let timing = match only {
+            "read" => measure(|| read_all(&self.path)),
+            format => command(&self.path, 1, format),
+        };
+        self.row(only, timing);
+    }
+
+    /// Every measurement; returns that of all events on one thread.
+    fn all(&self) -> Timing {
+        let name = self.path.file_stem().unwrap_or_default().display();
+        println!(
+            "\n{:<44} {:>7} {:>7} {:>9} {:>9} {:>8}",
+            format!("{name}, {:.0} MB", self.bytes as f64 / 1e6),
+            "CPU s",
+            "wall s",
+            "calls/CPU",
+            "of serde",
+            "peak MB"
+        );
+        self.row("serde_json, best form", self.serde);
+        self.row("our reader", measure(|| read_all(&self.path)));
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        self.replay(1, "table");
+        let all_events = self.replay(1, "jsonl");
+        if cores > 1 {
+            self.replay(cores, "table");
+            self.replay(cores, "jsonl");
+        }
+        self.dispatcher(all_events);
+        all_events
+    }
+
+    fn replay(&self, jobs: usize, format: &str) -> Timing {
+        let timing = best((0..RUNS).map(|_| command(&self.path, jobs, format)));
+        let shown = if format == "jsonl" { "all events" } else { "summary" };
+        self.row(&format!("playproof replay, {shown}, {jobs} threads"), timing);
+        timing
+    }
+
     fn row(&self, name: &str, timing: Timing) {
         let Timing { cpu, wall, peak_mb } = timing;
         let rate = self.calls as f64 / cpu / 1e6;
         let ratio = cpu / self.serde.cpu;
         println!("{name:<44} {cpu:>7.2} {wall:>7.2} {rate:>8.2}M {ratio:>8.2}x {peak_mb:>8.0}");
+    }
+
+    /// The same job in plain JavaScript, where there is a Node.
+    fn dispatcher(&self, ours: Timing) {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/dispatcher.mjs");
+        let works = || {
+            let output = Command::new("node").arg(&script).arg(&self.path).output();
+            output.ok().filter(|output| output.status.success())
+        };
+        match works() {
+            Some(out) => {
+                let theirs = measure(|| works().map_or(0, |out| out.stdout.len() as u64));
+                self.row("a plain dispatcher on Node", theirs);
+                print!(
+                    "  {:.1} times ours (all events, 1 thread); {}",
+                    theirs.cpu / ours.cpu,
+                    String::from_utf8_lossy(&out.stdout)
+                );
+            }
+            None => println!("a plain dispatcher on Node: skipped, there is no Node"),
+        }
     }
 }
 
@@ -167,21 +228,6 @@ fn peak_mb(process: &str) -> f64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
     kb.unwrap_or(0.0) / 1e3
-}
-
-/// The same job in plain JavaScript, where there is a Node.
-fn dispatcher(table: &Table, path: &Path) {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/dispatcher.mjs");
-    let works =
-        |script: &Path| Command::new("node").arg(script).arg(path).output().ok().filter(|out| out.status.success());
-    match works(&script) {
-        Some(out) => {
-            table
-                .row("a plain dispatcher on Node", measure(|| works(&script).map_or(0, |out| out.stdout.len() as u64)));
-            print!("  {}", String::from_utf8_lossy(&out.stdout));
-        }
-        None => println!("a plain dispatcher on Node: skipped, there is no Node"),
-    }
 }
 
 /// From the start of the binary to its end, without work.

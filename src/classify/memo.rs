@@ -12,7 +12,6 @@ use super::rules::{Classification, Classifier, Signal};
 use crate::event::ErrorFacts;
 use crate::ids::AttemptNo;
 use crate::playbook::model::{Access, ToolFacts};
-use crate::trace::hash::AsIsState;
 
 /// Failures that are remembered.
 const MAX_KNOWN: usize = 512;
@@ -37,7 +36,7 @@ pub struct Failed<'a> {
 pub struct Memo {
     /// Whose answers these are.
     of: Option<Arc<Classifier>>,
-    known: HashMap<u64, Known, AsIsState>,
+    known: HashMap<u64, Known, FixedState>,
 }
 
 /// What rules ask of a failure; none of what no rule of a classifier asks for.

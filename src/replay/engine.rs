@@ -297,11 +297,9 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
         match raw {
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
-                let (mut calls, mut learnt) = (self.spare.calls(), self.spare.learnt());
-                let redaction = &self.options.redaction;
-                let digest = read::digest_into(&piece, redaction, &mut calls, &mut learnt, self.spare.entries());
+                let mut calls = self.spare.calls();
+                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls);
                 self.spare.keep_calls(calls);
-                self.spare.keep_learnt(learnt);
                 if let Piece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
                 }
@@ -327,7 +325,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             Some(Parsed::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
                     let taken = assembler.take(digest, &mut order.closed);
-                    self.spare.keep_entries(taken.map_err(|report| ReplayError::Input(Box::new(report)))?);
+                    taken.map_err(|report| ReplayError::Input(Box::new(report)))?;
                 }
             }
             Some(Parsed::Ends) => order.end(),

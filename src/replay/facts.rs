@@ -3,14 +3,15 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use crate::playbook::model::ToolFacts;
 use crate::sim::Plan;
-use crate::trace::hash::AsIsState;
 use crate::trace::model::RecordedCall;
 
 /// Facts that were asked for before.
 #[derive(Debug, Default)]
-pub struct KnownFacts(HashMap<u128, ToolFacts, AsIsState>);
+pub struct KnownFacts(HashMap<u128, ToolFacts, FixedState>);
 
 /// Tools that are remembered; a trace with more is looked up anew.
 const MAX_TOOLS: usize = 65_536;

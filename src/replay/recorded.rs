@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
+
 use crate::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use crate::ids::{AttemptNo, CallId};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::Plan;
 use crate::trace::assemble::{ClosedCall, Story};
-use crate::trace::hash::AsIsState;
 use crate::trace::model::Reply;
 use crate::trace::processor::fetch;
 use crate::trace::window::Window;
@@ -98,7 +99,7 @@ impl PossibleDuplicates {
 /// The sequential analysis of one input.
 #[derive(Debug)]
 pub struct Recording {
-    effects: HashMap<IntentKey, u32, AsIsState>,
+    effects: HashMap<IntentKey, u32, FixedState>,
     recent: Window<Recent>,
     possible_duplicates: PossibleDuplicates,
 }

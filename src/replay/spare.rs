@@ -3,8 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::trace::assemble::TracedCall;
-use crate::trace::read::{self, Entry, Spares};
-use crate::trace::wire::Learnt;
+use crate::trace::read::{self, Spares};
 
 /// Calls that a piece of an input usually has at most.
 const CALLS_A_PIECE: usize = 512;
@@ -19,9 +18,7 @@ const MAX_SPARE_BUFFER: usize = 2 << 20;
 #[derive(Default)]
 pub(super) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
-    entries: Mutex<Vec<Vec<Entry>>>,
     calls: Mutex<Spares>,
-    learnt: Mutex<Vec<Learnt>>,
 }
 
 impl Spare {
@@ -40,23 +37,6 @@ impl Spare {
         let mut calls = lock(&self.calls);
         let keep = calls.len().saturating_sub(CALLS_A_PIECE);
         calls.split_off(keep)
-    }
-
-    /// What some thread has learnt of its lines.
-    pub(super) fn learnt(&self) -> Learnt {
-        lock(&self.learnt).pop().unwrap_or_default()
-    }
-
-    pub(super) fn keep_learnt(&self, learnt: Learnt) {
-        lock(&self.learnt).push(learnt);
-    }
-
-    pub(super) fn entries(&self) -> Vec<Entry> {
-        lock(&self.entries).pop().unwrap_or_default()
-    }
-
-    pub(super) fn keep_entries(&self, entries: Vec<Entry>) {
-        lock(&self.entries).push(entries);
     }
 
     pub(super) fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {

@@ -6,9 +6,11 @@
 
 use std::collections::HashSet;
 
+use foldhash::fast::FixedState;
+
 use crate::sim::{Plan, Simulator};
 use crate::trace::assemble::ClosedCall;
-use crate::trace::hash::{self, AsIsState};
+use crate::trace::hash;
 use crate::upstream::BeyondTape;
 
 /// The seed that tells marks of tokens from other marks.
@@ -17,7 +19,7 @@ const TOKEN: u64 = 30;
 /// The tokens that one playbook sent for redemption.
 #[derive(Debug, Default)]
 pub struct Tokens {
-    sent: HashSet<u128, AsIsState>,
+    sent: HashSet<u128, FixedState>,
     sim: Simulator,
 }
 

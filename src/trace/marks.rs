@@ -49,7 +49,7 @@ impl Marks {
             run,
             id: id.map_or(0, |id| of_id(run, id)),
             tool,
-            same: hash::entry(hash::entry(run, tool), args),
+            same: hash::pair(hash::pair(run, tool), args),
             keyed: key.map_or(0, |key| hash::bytes_after(tool, key.as_bytes(), tag::KEY)),
         }
     }

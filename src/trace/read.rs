@@ -9,7 +9,7 @@ use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
 use crate::trace::pieces::{MAX_LINE, Piece};
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::BadLine;
-use crate::trace::wire::{self, AnswerLine, CallLine, Learnt, Line, Lines, Listener, Unfamiliar};
+use crate::trace::wire::{self, AnswerLine, CallLine, Line, Lines, Listener, Unfamiliar};
 
 /// What the lines of one piece say, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,6 +69,9 @@ pub type Spares = Vec<Box<TracedCall>>;
 /// Texts longer than this are not kept for use again.
 const MAX_SPARE_TEXT: usize = 16 << 10;
 
+/// Bytes of a short line: room is made for so many entries.
+const SHORT_LINE: usize = 128;
+
 /// Puts calls that are done with among the spares, unless they are large or there are enough.
 pub fn recycle(done: impl IntoIterator<Item = Box<TracedCall>>, spares: &mut Spares, enough: usize) {
     let room = enough.saturating_sub(spares.len());
@@ -81,21 +84,16 @@ pub fn recycle(done: impl IntoIterator<Item = Box<TracedCall>>, spares: &mut Spa
 /// Reads the lines of `piece`; calls are as recorded, and what is said of lines that cannot be used or that nobody knows
 /// is without what `redaction` takes out.
 pub fn digest(piece: &Piece, redaction: &RedactionRules) -> Digest {
-    digest_into(piece, redaction, &mut Spares::new(), &mut Learnt::default(), Vec::new())
+    digest_into(piece, redaction, &mut Spares::new())
 }
 
-/// The same; uses `spares`, what was `learnt` of earlier pieces, and the room of `entries`, which is empty, before it allocates.
-pub fn digest_into(
-    piece: &Piece,
-    redaction: &RedactionRules,
-    spares: &mut Spares,
-    learnt: &mut Learnt,
-    entries: Vec<Entry>,
-) -> Digest {
+/// The same; fills `spares` again before it allocates.
+pub fn digest_into(piece: &Piece, redaction: &RedactionRules, spares: &mut Spares) -> Digest {
     match piece {
         Piece::Lines(bytes) => {
-            let mut digest = Digest { entries, ..Digest::default() };
-            let mut at_hand = AtHand { redaction, spares, learnt };
+            let mut digest = Digest::default();
+            digest.entries.reserve(bytes.len() / SHORT_LINE);
+            let mut at_hand = AtHand { redaction, spares };
             match std::str::from_utf8(bytes) {
                 Ok(text) => digest.take_lines(text, &mut at_hand),
                 Err(_) => {
@@ -125,7 +123,6 @@ pub fn looks_like_a_trace(start: &[u8]) -> bool {
 struct AtHand<'d> {
     redaction: &'d RedactionRules,
     spares: &'d mut Spares,
-    learnt: &'d mut Learnt,
 }
 
 impl Digest {
@@ -142,8 +139,7 @@ impl Digest {
 
     /// Takes lines in.
     fn take_lines(&mut self, text: &str, at_hand: &mut AtHand<'_>) {
-        let mut learnt = std::mem::take(at_hand.learnt); // while lines are read, the rest is lent to what they say
-        let mut lines = Lines::new(text, &mut learnt);
+        let mut lines = Lines::new(text);
         while !lines.is_over() {
             self.lines += 1;
             if lines.pass_blank() {
@@ -160,7 +156,6 @@ impl Digest {
                 (text, Err(error)) => self.note_bad(BadLine::new(line, text, *error), at_hand.redaction),
             }
         }
-        *at_hand.learnt = learnt;
     }
 
     #[cold]

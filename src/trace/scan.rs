@@ -1,7 +1,6 @@
 //! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
 //! Knows where lines end, but no field names; allocates nothing.
 
-use crate::trace::literal::{Bytes, Literal, first_bytes};
 use crate::trace::number::leading_digits;
 use crate::trace::processor::{BLOCK, special_bits};
 
@@ -24,9 +23,11 @@ pub struct Cursor<'a> {
 /// No block is here.
 const NOWHERE: usize = 1 << (usize::BITS - 1);
 
-/// A string as it stands in the text, without its quotes.
+/// A string as it stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawString<'a> {
+    /// With its quotes.
+    pub quoted: &'a str,
     /// What stands between the quotes.
     pub inner: &'a str,
     /// Whether it holds a backslash.
@@ -60,34 +61,56 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Past white space.
-    #[inline]
-    pub fn skip_space(&mut self) {
-        if self.peek().is_some_and(|here| here <= b' ') {
-            self.skip_some_space(); // most machines write none
+    /// Past white space: the byte behind it.
+    #[inline(always)]
+    pub fn next_byte(&mut self) -> Option<u8> {
+        match self.peek()? {
+            ..=b' ' => self.next_byte_behind_space(),
+            here => Some(here),
+        }
+    }
+
+    #[inline(always)]
+    fn next_byte_behind_space(&mut self) -> Option<u8> {
+        if self.peek() == Some(b' ') {
+            self.at += 1; // one blank is usual
+        }
+        match self.peek()? {
+            ..=b' ' => self.next_byte_behind_much_space(),
+            here => Some(here),
         }
     }
 
     #[inline(never)]
-    fn skip_some_space(&mut self) {
+    fn next_byte_behind_much_space(&mut self) -> Option<u8> {
         while let Some(space @ (b' ' | b'\t' | b'\r' | b'\n')) = self.peek() {
             self.passed_line |= space == b'\n';
             self.at += 1;
         }
+        self.peek()
+    }
+
+    /// Past white space.
+    #[inline(always)]
+    pub fn skip_space(&mut self) {
+        self.next_byte();
     }
 
     /// Past white space, then past `byte` if it is next.
-    #[inline]
+    #[inline(always)]
     pub fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte) || self.skips_space_before(byte);
+        let found = self.next_byte() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
-    #[inline(never)]
-    fn skips_space_before(&mut self, byte: u8) -> bool {
-        self.skip_space();
-        self.peek() == Some(byte)
+    /// Past white space, then past a comma, or past the bracket `end`: whether it was the comma. None where it is
+    /// neither.
+    #[inline(always)]
+    pub fn goes_on(&mut self, end: u8) -> Option<bool> {
+        let here = self.next_byte()?;
+        self.at += 1;
+        (here == b',' || here == end).then_some(here == b',')
     }
 
     /// Past white space; whether nothing follows.
@@ -111,20 +134,10 @@ impl<'a> Cursor<'a> {
         Some(line.strip_suffix('\r').unwrap_or(line))
     }
 
-    /// Back to `start`, in the same line.
-    pub fn go_back(&mut self, start: usize) {
-        self.at = start;
-    }
-
-    /// Back to `start`, where a line begins.
-    pub fn begin_line(&mut self, start: usize) {
-        (self.at, self.passed_line) = (start, false);
-    }
-
-    /// Back by the one byte of a quote that was passed.
+    /// A line begins here.
     #[inline]
-    pub fn back_to_quote(&mut self) {
-        self.at = self.at.saturating_sub(1);
+    pub fn begin_line(&mut self) {
+        self.passed_line = false;
     }
 
     /// Back to `start`, and past the end of the line there: the line's text without its break, be that of one character
@@ -145,41 +158,8 @@ impl<'a> Cursor<'a> {
 
     /// What is still to come.
     #[inline]
-    pub fn rest(&self) -> &'a [u8] {
+    fn rest(&self) -> &'a [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
-    }
-
-    /// Past `literal`, if it is here and not too near the end to be looked at at once.
-    #[inline]
-    pub fn eat_literal(&mut self, literal: &Literal) -> bool {
-        let found = self.block(self.at).is_some_and(|block| literal.begins(*block) && self.goes_on(literal));
-        self.at += if found { literal.length() } else { 0 };
-        found
-    }
-
-    /// Whether what begins as `literal` does goes on as it does.
-    #[inline]
-    fn goes_on(&self, literal: &Literal) -> bool {
-        literal.length() <= 16 || self.has_end(literal)
-    }
-
-    #[inline(never)]
-    fn has_end(&self, literal: &Literal) -> bool {
-        self.rest().get(..literal.length()).is_some_and(|here| literal.ends(here))
-    }
-
-    /// Past what a string says that begins at `start`, behind its opening quote, and holds escapes.
-    pub fn pass_escaped(&mut self, start: usize) -> Option<()> {
-        self.at = start.checked_sub(1)?;
-        self.pass_escaped_string()?;
-        self.back_to_quote();
-        Some(())
-    }
-
-    /// To the next quote, backslash or control character.
-    #[inline]
-    pub fn pass_text(&mut self) {
-        self.at = self.next_special(self.at);
     }
 
     /// Past a string without escapes whose opening quote is here: where what it says begins and ends. None, and nothing
@@ -200,19 +180,17 @@ impl<'a> Cursor<'a> {
 
     /// The bytes between two places.
     #[inline(always)]
-    pub fn bytes(&self, start: usize, end: usize) -> Bytes<'a> {
-        match self.block::<16>(start).and_then(|block| first_bytes(*block, end - start)) {
-            Some(block) => Bytes::Short(block, end - start),
-            None => Bytes::Long(self.text.as_bytes().get(start..end).unwrap_or_default()),
-        }
+    pub fn bytes(&self, start: usize, end: usize) -> &'a [u8] {
+        self.text.as_bytes().get(start..end).unwrap_or_default()
     }
 
     /// Past a string whose opening quote is here.
     #[inline]
     pub fn string(&mut self) -> Option<RawString<'a>> {
-        let start = self.at + 1;
+        let start = self.at;
         let escaped = self.pass_string()?;
-        Some(RawString { inner: self.text.get(start..self.at - 1)?, escaped })
+        let quoted = self.since(start);
+        Some(RawString { quoted, inner: quoted.get(1..quoted.len() - 1)?, escaped })
     }
 
     /// The same without its text: whether it holds a backslash.
@@ -313,8 +291,14 @@ impl<'a> Cursor<'a> {
         Some(value)
     }
 
+    /// The bytes from here on, if there are as many.
+    #[inline(always)]
+    pub fn ahead<const N: usize>(&self) -> Option<&'a [u8; N]> {
+        self.block(self.at)
+    }
+
     /// The bytes from `at` on, if there are as many.
-    #[inline]
+    #[inline(always)]
     fn block<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
         self.text.as_bytes().get(at..)?.first_chunk()
     }
@@ -352,9 +336,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// The same without its text.
-    fn pass_value(&mut self, depth: u32) -> Option<()> {
-        self.skip_space();
-        match self.peek()? {
+    pub fn pass_value(&mut self, depth: u32) -> Option<()> {
+        match self.next_byte()? {
             b'"' => self.pass_string().map(drop),
             b'{' => self.object(depth),
             b'[' => self.array(depth),
@@ -378,8 +361,8 @@ impl<'a> Cursor<'a> {
                 return None;
             }
             self.pass_value(depth)?;
-            if !self.eat(b',') {
-                return self.eat(b'}').then_some(());
+            if !self.goes_on(b'}')? {
+                return Some(());
             }
         }
     }
@@ -392,8 +375,8 @@ impl<'a> Cursor<'a> {
         }
         loop {
             self.pass_value(depth)?;
-            if !self.eat(b',') {
-                return self.eat(b']').then_some(());
+            if !self.goes_on(b']')? {
+                return Some(());
             }
         }
     }

@@ -10,6 +10,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use crate::diagnostic::Report;
 use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
@@ -17,7 +19,7 @@ use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
 use crate::trace::assemble::joined::{Joined, Resend};
 use crate::trace::assemble::open::OpenCalls;
 use crate::trace::assemble::runs::{RunSlot, Runs};
-use crate::trace::hash::{AsIsState, half};
+use crate::trace::hash::half;
 use crate::trace::marks::Marks;
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::trace::processor::fetch;
@@ -67,13 +69,13 @@ pub struct Assembler<'a> {
     options: AssembleOptions,
     writes: &'a Writes<'a>,
     /// What `writes` said, by the tool's mark.
-    known_writes: HashMap<u128, bool, AsIsState>,
+    known_writes: HashMap<u128, bool, FixedState>,
     input: u32,
     name: String,
     open: OpenCalls,
     joined: Joined,
     /// Where resends are joined: the newest open call of each kind.
-    by_resend: HashMap<u64, u64, AsIsState>,
+    by_resend: HashMap<u64, u64, FixedState>,
     runs: Runs,
     ledger: InputLedger,
     firsts: Firsts,
@@ -102,12 +104,11 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Takes the next piece of the input, in order, and gives out the calls that it closes; returns the piece's
-    /// empty list of entries, to be filled again.
+    /// Takes the next piece of the input, in order, and gives out the calls that it closes.
     ///
     /// # Errors
     /// The first line that cannot be used, unless such lines are to be skipped.
-    pub fn take(&mut self, mut digest: Digest, closed: &mut Vec<ClosedCall>) -> Result<Vec<Entry>, Report> {
+    pub fn take(&mut self, digest: Digest, closed: &mut Vec<ClosedCall>) -> Result<(), Report> {
         let before = self.ledger.lines;
         for mut bad in digest.bad {
             bad.line += before;
@@ -132,7 +133,7 @@ impl<'a> Assembler<'a> {
             Entry::Call(traced) => Some(traced.marks.id),
             Entry::Answer(_) | Entry::RunEnd(_) => None, // what is answered is near: most answers come soon
         }));
-        for entry in digest.entries.drain(..) {
+        for entry in digest.entries {
             match entry {
                 Entry::Call(traced) => self.call(traced, before, closed),
                 Entry::Answer(entry) => self.answer(entry, before),
@@ -140,7 +141,7 @@ impl<'a> Assembler<'a> {
             }
         }
         self.count(closed.get(given_out..).unwrap_or_default());
-        Ok(digest.entries)
+        Ok(())
     }
 
     /// The first things that nobody knows, so far.

@@ -4,8 +4,10 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use crate::time::Instant;
-use crate::trace::hash::{AsIsState, half};
+use crate::trace::hash::half;
 
 /// A run is forgotten after this many calls of others.
 const FORGET_AFTER: u64 = 100_000;
@@ -34,7 +36,7 @@ pub struct Run {
 /// Every run that is remembered.
 #[derive(Debug, Default)]
 pub struct Runs {
-    slots: HashMap<u64, u32, AsIsState>,
+    slots: HashMap<u64, u32, FixedState>,
     runs: Vec<Run>,
     free: Vec<u32>,
     sweep_at: usize,

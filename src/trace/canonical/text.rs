@@ -11,7 +11,7 @@ pub(super) fn plain(string: RawString<'_>) -> Cow<'_, str> {
     if !string.escaped {
         return Cow::Borrowed(string.inner);
     }
-    serde_json::from_str(&format!("\"{}\"", string.inner)).map_or(Cow::Borrowed(string.inner), Cow::Owned)
+    serde_json::from_str(string.quoted).map_or(Cow::Borrowed(string.inner), Cow::Owned)
 }
 
 /// JSON by meaning: keys in order, no spacing, numbers in lowest terms. Text that is no JSON stays as it is.

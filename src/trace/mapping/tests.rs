@@ -47,7 +47,7 @@ fn rows_of_calls_and_rows_of_results_become_lines() {
 "#,
     );
     let expected = r#"{"type":"tool_call","run_id":"r","call_id":"7","tool":"pay","at_ms":1.5,"args":{"n":1},"source":"line 1"}
-{"type":"tool_result","run_id":"r","call_id":"7","at_ms":9,"status":"error","error":{"kind":"timeout","message":"it timed out","status":504},"row":1156090248,"source":"line 3"}
+{"type":"tool_result","run_id":"r","call_id":"7","at_ms":9,"status":"error","error":{"kind":"timeout","message":"it timed out","status":504},"row":116639786,"source":"line 3"}
 "#;
     assert_eq!(std::str::from_utf8(&found.lines), Ok(expected));
     let loss = &found.loss;

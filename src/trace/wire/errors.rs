@@ -4,8 +4,6 @@
 use std::sync::Arc;
 
 use crate::event::ErrorFacts;
-use crate::trace::literal::Literal;
-use crate::trace::scan::Cursor;
 
 /// Errors that are remembered: the usual ones of a trace are few, and looking must cost less than reading.
 const MAX: usize = 8;
@@ -13,58 +11,35 @@ const MAX: usize = 8;
 /// Errors said in more bytes are not remembered.
 const MAX_RAW: usize = 4_096;
 
-/// Texts whose lines share errors. Fewer calls than usually are open are in so many, so that few let go of an error that
-/// others take up at that moment: threads would wait for one another, though nothing else would come of it.
-const TEXTS: u32 = 32;
-
 /// The latest errors of some lines.
 #[derive(Debug, Default)]
-pub struct KnownErrors {
+pub(super) struct KnownErrors {
     errors: Vec<KnownError>,
     /// The one that is forgotten next.
     oldest: usize,
-    /// Texts since the last were forgotten, the one that is read included.
-    texts: u32,
 }
 
 #[derive(Debug)]
 struct KnownError {
-    raw: Literal,
+    raw: Box<str>,
     error: Arc<ErrorFacts>,
     unknown_fields: u32,
 }
 
 impl KnownErrors {
-    /// Lines of another text follow.
-    pub(super) fn begin_text(&mut self) {
-        if self.texts == TEXTS {
-            *self = KnownErrors::default();
-        }
-        self.texts += 1;
-    }
-
-    /// Past the JSON text of an error that is remembered, and which one it is.
+    /// The error whose JSON text is `raw`, with its number of unknown fields, if it is remembered.
     #[inline]
-    pub(super) fn eat(&self, cursor: &mut Cursor<'_>) -> Option<usize> {
-        self.errors.iter().position(|known| cursor.eat_literal(&known.raw))
-    }
-
-    /// The error that [`eat`](KnownErrors::eat) has found, with its number of fields that nobody knows.
-    #[inline]
-    pub(super) fn get(&self, place: usize) -> Option<(Arc<ErrorFacts>, u32)> {
-        let known = self.errors.get(place)?;
+    pub(super) fn find(&self, raw: &str) -> Option<(Arc<ErrorFacts>, u32)> {
+        let known = self.errors.iter().find(|known| *known.raw == *raw)?;
         Some((Arc::clone(&known.error), known.unknown_fields))
-    }
-
-    /// The place of the error whose JSON text is `raw`, if it is remembered.
-    pub(super) fn find(&self, raw: &str) -> Option<usize> {
-        self.errors.iter().position(|known| known.raw.text() == raw.as_bytes())
     }
 
     /// Remembers an error that is not remembered yet.
     pub(super) fn note(&mut self, raw: &str, error: &Arc<ErrorFacts>, unknown_fields: u32) {
-        let Some(raw) = Literal::new(raw, MAX_RAW) else { return };
-        let known = KnownError { raw, error: Arc::clone(error), unknown_fields };
+        if raw.len() > MAX_RAW {
+            return;
+        }
+        let known = KnownError { raw: raw.into(), error: Arc::clone(error), unknown_fields };
         match self.errors.get_mut(self.oldest) {
             Some(oldest) => *oldest = known,
             None => self.errors.push(known), // there is still room
@@ -85,35 +60,14 @@ mod tests {
             assert!(known.find(raw).is_none());
             known.note(raw, &Arc::default(), u32::try_from(n).unwrap());
         }
-        let found: Vec<u32> = raws.iter().filter_map(|raw| Some(known.get(known.find(raw)?)?.1)).collect();
+        let found: Vec<u32> = raws.iter().filter_map(|raw| Some(known.find(raw)?.1)).collect();
         assert_eq!(found, [8, 9, 10, 11, 12, 13, 14, 15]);
-        for raw in &raws {
-            let padded = format!("{raw}                ");
-            let mut cursor = Cursor::new(&padded);
-            assert_eq!(known.eat(&mut cursor), known.find(raw));
-            assert_eq!(cursor.offset(), if known.find(raw).is_some() { raw.len() } else { 0 });
-        }
     }
 
     #[test]
-    fn errors_are_shared_for_some_texts_and_then_made_anew() {
+    fn long_errors_are_not_kept() {
         let mut known = KnownErrors::default();
-        for _ in 0..TEXTS {
-            known.begin_text();
-            if known.find("{}").is_none() {
-                known.note("{}", &Arc::default(), 0);
-            }
-        }
-        assert_eq!(known.errors.len(), 1);
-        for _ in 0..2 {
-            known.begin_text();
-            assert!(known.find("{}").is_none());
-            known.note("{}", &Arc::default(), 0);
-            (1..TEXTS).for_each(|_| known.begin_text());
-            assert!(known.find("{}").is_some(), "each round is as long as the first");
-        }
-        known.begin_text();
         known.note(&"x".repeat(MAX_RAW + 1), &Arc::default(), 0);
-        assert!(known.errors.is_empty(), "long ones are not kept");
+        assert!(known.errors.is_empty());
     }
 }

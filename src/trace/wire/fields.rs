@@ -1,17 +1,19 @@
-//! The known fields of one JSON object as slices of its line, filled by comparing (`forms`), by a fast lane or by
-//! serde_json. The first two may only accept; what they do not know goes to the next. Knows no meanings.
+//! The known fields of one JSON object as slices of its line, filled by a fast lane or by serde_json. The fast
+//! lane may only accept; what it does not know goes to serde_json. Knows no meanings.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Range;
 
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::trace::canonical;
 use crate::trace::scan::{Cursor, MAX_DEPTH};
-use crate::trace::wire::names::{NUMBERS, WORDY, WORDY_FIELDS};
+use crate::trace::wire::names::NUMBERS;
+
+/// Bytes that are looked at to tell a field by its name; no name that is known by heart is longer.
+pub const SPELT: usize = 24;
 
 /// Which fields are known.
 pub trait Known {
@@ -22,42 +24,35 @@ pub trait Known {
     fn find(name: &[u8]) -> Option<usize>;
 
     /// A field's number and length by its quoted name and colon, if they are what `bytes` begin with, spelt plainly.
-    fn spelt(bytes: &[u8]) -> Option<(usize, usize)>;
+    fn spelt(bytes: &[u8; SPELT]) -> Option<(usize, usize)>;
 }
 
 /// The values of an object's known fields, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields<'a, const N: usize> {
     text: &'a str,
+    kinds: [Kind; N],
     /// Where each value begins and ends in the text, if it is there: what stood here before is not cleared.
     places: [(usize, usize); N],
     /// The first fields as numbers, where they were read as such.
     numbers: [u64; NUMBERS],
-    /// The fields that are there, and of which kind.
-    is: Is,
-    /// Fields that nobody knows.
+    /// Unknown fields.
     pub unknown: u32,
     /// The second value of a field that stands twice.
     pub twice: Option<(usize, &'a str)>,
     /// The hash of the field that is hashed, if it was read.
     pub hash: Option<u128>,
-    /// Which of the known errors the line says, if it was found by its words.
-    pub known_error: Option<usize>,
 }
 
-/// Of an object's fields, a bit each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Is {
-    /// Is there.
-    pub seen: u32,
-    /// Is there and not `null`.
-    pub present: u32,
-    /// Is a string that is known to hold no escape.
-    pub plain: u32,
-    /// Is a number that was read.
-    pub counted: u32,
-    /// What the wordy fields say, by their places among those; none where that was not looked at.
-    pub words: [Option<&'static str>; WORDY_FIELDS],
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Absent,
+    Null,
+    /// A string that is known to hold no escape.
+    Plain,
+    /// A number that was read.
+    Counted,
+    Other,
 }
 
 impl<'a, const N: usize> Fields<'a, N> {
@@ -65,37 +60,46 @@ impl<'a, const N: usize> Fields<'a, N> {
     pub fn new(text: &'a str) -> Fields<'a, N> {
         Fields {
             text,
+            kinds: [Kind::Absent; N],
             places: [(0, 0); N],
             numbers: [0; NUMBERS],
-            is: Is::default(),
             unknown: 0,
             twice: None,
             hash: None,
-            known_error: None,
         }
     }
 
     /// Forgets every field.
     #[inline]
     pub fn clear(&mut self) {
-        self.is = Is::default();
-        (self.unknown, self.twice, self.hash, self.known_error) = (0, None, None, None);
+        self.kinds = [Kind::Absent; N];
+        (self.unknown, self.twice, self.hash) = (0, None, None);
     }
 
-    /// The JSON text of a field; none where it is absent or `null`. Of wordy ones a known form
-    /// notes no place, but says them itself ([`known_word`](Fields::known_word)).
+    #[inline]
+    fn kind(&self, number: usize) -> Kind {
+        self.kinds.get(number).copied().unwrap_or(Kind::Absent)
+    }
+
+    /// The JSON text of a field; none where it is absent or `null`.
     #[inline]
     pub fn field(&self, number: usize) -> Option<&'a str> {
-        if self.is.present & bit(number) == 0 {
+        if matches!(self.kind(number), Kind::Absent | Kind::Null) {
             return None;
         }
         self.places.get(number).and_then(|&(start, end)| self.text.get(start..end))
     }
 
+    /// Whether a field's value is a string that is known to hold no escape.
+    #[inline]
+    pub fn is_plain(&self, number: usize) -> bool {
+        self.kind(number) == Kind::Plain
+    }
+
     /// What a field's string says, if it is known to hold no escape.
     #[inline]
     pub fn plain(&self, number: usize) -> Option<&'a str> {
-        if self.is.plain & bit(number) == 0 {
+        if !self.is_plain(number) {
             return None;
         }
         self.places.get(number).and_then(|&(start, end)| self.text.get(start + 1..end - 1))
@@ -104,91 +108,34 @@ impl<'a, const N: usize> Fields<'a, N> {
     /// A field's number, if it was read.
     #[inline]
     pub fn counted(&self, number: usize) -> Option<u64> {
-        if self.is.counted & bit(number) == 0 {
+        if self.kind(number) != Kind::Counted {
             return None;
         }
         self.numbers.get(number).copied()
     }
 
-    /// What a wordy field of a known form says, in its quotes.
-    #[inline]
-    pub fn known_word(&self, number: usize) -> Option<&'static str> {
-        number.checked_sub(WORDY).and_then(|place| self.is.words.get(place)).copied().flatten()
-    }
-
     /// Whether no known field is there, not even as `null`.
     pub fn none_known(&self) -> bool {
-        self.is.seen == 0
+        self.kinds.iter().all(|kind| *kind == Kind::Absent)
     }
 
-    /// Notes where the value of a field stands, which [`set_all`](Fields::set_all) will say is there.
-    #[inline]
-    pub fn set(&mut self, number: usize, start: usize, end: usize) {
-        if let Some(place) = self.places.get_mut(number) {
-            *place = (start, end);
-        }
-    }
-
-    /// Notes the number that a field says.
-    #[inline]
-    pub fn count(&mut self, number: usize, value: u64) {
-        if let Some(known) = self.numbers.get_mut(number) {
-            *known = value;
-        }
-    }
-
-    /// Says which of the fields are there that were set.
-    #[inline]
-    pub fn set_all(&mut self, is: Is) {
-        self.is = is;
-    }
-
-    /// What [`set_all`](Fields::set_all) would need to be told.
-    pub fn all(&self) -> Is {
-        self.is
-    }
-
-    /// The fields that are not `null`, in the order of the text.
-    pub fn in_order(&self) -> Vec<(usize, Range<usize>)> {
-        let present = self.places.iter().enumerate().filter(|(number, _)| self.is.present & bit(*number) != 0);
-        let mut fields: Vec<_> = present.map(|(number, &(start, end))| (number, start..end)).collect();
-        fields.sort_unstable_by_key(|(_, place)| place.start);
-        fields
-    }
-
-    /// The text that the object stands in.
-    pub fn text(&self) -> &'a str {
-        self.text
-    }
-
-    /// Notes a value that stands from `start` to `end`; it is `null` or a plain string only if that is said.
-    #[inline]
+    /// Notes a value that stands from `start` to `end`; false if the field has one already.
+    #[inline(always)]
     fn put(&mut self, number: usize, start: usize, end: usize, kind: Kind) -> bool {
-        let bit = bit(number);
-        match self.places.get_mut(number) {
-            Some(place) if self.is.seen & bit == 0 => *place = (start, end),
-            _ => {
-                self.twice = self.twice.or_else(|| Some((number, self.text.get(start..end)?)));
-                return false;
+        match (self.kinds.get_mut(number), self.places.get_mut(number)) {
+            (Some(known @ Kind::Absent), Some(place)) => {
+                (*known, *place) = (kind, (start, end));
+                true
             }
+            _ => self.put_twice(number, start, end),
         }
-        self.is.seen |= bit;
-        self.is.present |= if kind == Kind::Null { 0 } else { bit };
-        self.is.plain |= if kind == Kind::Plain { bit } else { 0 };
-        true
     }
-}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Null,
-    Plain,
-    Other,
-}
-
-/// A field's bit. Fields are fewer than 32.
-pub const fn bit(number: usize) -> u32 {
-    1 << (number & 31)
+    #[cold]
+    fn put_twice(&mut self, number: usize, start: usize, end: usize) -> bool {
+        self.twice = self.twice.or_else(|| Some((number, self.text.get(start..end)?)));
+        false
+    }
 }
 
 /// The fast lane: past an object that is well formed beyond doubt, into `fields`, which must be empty, and are spoilt
@@ -198,16 +145,10 @@ pub fn accept<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mu
     if !cursor.eat(b'{') {
         return None;
     }
-    if !cursor.eat(b'}') {
-        loop {
-            entry::<K, N>(cursor, fields)?;
-            if !cursor.eat(b',') {
-                break;
-            }
-        }
-        if !cursor.eat(b'}') {
-            return None;
-        }
+    let mut goes_on = !cursor.eat(b'}');
+    while goes_on {
+        entry::<K, N>(cursor, fields)?;
+        goes_on = cursor.goes_on(b'}')?;
     }
     Some(())
 }
@@ -219,18 +160,17 @@ pub fn accept_whole<K: Known, const N: usize>(text: &str) -> Option<Fields<'_, N
     cursor.at_end().then_some(fields)
 }
 
-#[inline]
+#[inline(always)]
 fn entry<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut Fields<'a, N>) -> Option<()> {
     cursor.skip_space();
-    let Some((number, length)) = K::spelt(cursor.rest()) else { return odd_entry::<K, N>(cursor, fields) };
-    cursor.skip(length);
-    cursor.skip_space();
-    if number == K::HASHED || cursor.peek() != Some(b'"') {
-        return odd_value::<K, N>(cursor, number, fields);
+    match cursor.ahead().and_then(K::spelt) {
+        Some((number, length)) => {
+            cursor.skip(length);
+            cursor.skip_space();
+            value::<K, N>(cursor, number, fields)
+        }
+        None => odd_entry::<K, N>(cursor, fields),
     }
-    let start = cursor.offset();
-    let kind = if cursor.pass_string()? { Kind::Other } else { Kind::Plain };
-    fields.put(number, start, cursor.offset(), kind).then_some(())
 }
 
 /// An entry whose name is not known by heart.
@@ -241,14 +181,36 @@ fn odd_entry<'a, K: Known, const N: usize>(cursor: &mut Cursor<'a>, fields: &mut
         return None;
     }
     let Some(number) = K::find(key.inner.as_bytes()) else {
-        cursor.value(MAX_DEPTH - 1)?;
         fields.unknown += 1;
-        return Some(());
+        return cursor.pass_value(MAX_DEPTH - 1);
     };
+    value::<K, N>(cursor, number, fields)
+}
+
+#[inline(always)]
+fn value<'a, K: Known, const N: usize>(
+    cursor: &mut Cursor<'a>,
+    number: usize,
+    fields: &mut Fields<'a, N>,
+) -> Option<()> {
+    let start = cursor.offset();
+    if number != K::HASHED
+        && let Some((_, end)) = cursor.plain_string()
+    {
+        return fields.put(number, start, end + 1, Kind::Plain).then_some(());
+    }
+    if number < NUMBERS
+        && let Some(value) = cursor.short_number()
+    {
+        if let Some(known) = fields.numbers.get_mut(number) {
+            *known = value;
+        }
+        return fields.put(number, start, cursor.offset(), Kind::Counted).then_some(());
+    }
     odd_value::<K, N>(cursor, number, fields)
 }
 
-/// A value that may be more than a string.
+/// A value that is neither a plain string nor a short number, or that is hashed.
 #[inline(never)]
 fn odd_value<'a, K: Known, const N: usize>(
     cursor: &mut Cursor<'a>,
@@ -260,7 +222,7 @@ fn odd_value<'a, K: Known, const N: usize>(
     if number == K::HASHED {
         fields.hash = Some(canonical::hash_value(cursor, MAX_DEPTH - 1)?); // the object itself is one level
     } else {
-        cursor.value(MAX_DEPTH - 1)?;
+        cursor.pass_value(MAX_DEPTH - 1)?;
     }
     fields.put(number, start, cursor.offset(), kind).then_some(())
 }
@@ -344,14 +306,20 @@ mod tests {
             [&b"a"[..], b"b", b"c"].iter().position(|&known| known == name)
         }
 
-        fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
+        fn spelt(bytes: &[u8; SPELT]) -> Option<(usize, usize)> {
             bytes.starts_with(b"\"a\":").then_some((0, 4))
         }
     }
 
     fn accepted(text: &str) -> Option<Fields<'_, 3>> {
         let mut fields = accept_whole::<Abc, 3>(text)?;
-        (fields.hash, fields.is.plain) = (None, 0); // serde_json does neither
+        fields.hash = None; // serde_json does not hash, and tells neither plain strings nor numbers
+        for kind in &mut fields.kinds {
+            if let Kind::Plain | Kind::Counted = kind {
+                *kind = Kind::Other;
+            }
+        }
+        fields.numbers = [0; NUMBERS];
         Some(fields)
     }
 

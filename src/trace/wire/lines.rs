@@ -3,31 +3,23 @@
 use crate::trace::scan::{self, Cursor};
 use crate::trace::wire::errors::KnownErrors;
 use crate::trace::wire::fields::{self, Fields};
-use crate::trace::wire::forms::KnownForms;
 use crate::trace::wire::line::{Line, Listener, Parsed};
 use crate::trace::wire::lower::{Lowering, Outcome};
 use crate::trace::wire::names::{LINE_FIELDS, LineFields, NAMES};
 
-/// What was learnt of lines, to read later ones sooner; what they say does not depend on it.
-#[derive(Debug, Default)]
-pub struct Learnt {
-    forms: KnownForms,
+/// Lines of a trace, one after the other: the whole interface between the reader and whatever scans JSON.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    cursor: Cursor<'a>,
+    fields: Fields<'a, LINE_FIELDS>,
+    /// Lines share the errors that they say in the same words.
     errors: KnownErrors,
 }
 
-/// Lines of a trace, one after the other: the whole interface between the reader and whatever scans JSON.
-#[derive(Debug)]
-pub struct Lines<'a, 'f> {
-    cursor: Cursor<'a>,
-    fields: Fields<'a, LINE_FIELDS>,
-    learnt: &'f mut Learnt,
-}
-
-impl<'a, 'f> Lines<'a, 'f> {
-    /// The lines of `text`, read with what was `learnt` of earlier ones.
-    pub fn new(text: &'a str, learnt: &'f mut Learnt) -> Lines<'a, 'f> {
-        learnt.errors.begin_text();
-        Lines { cursor: Cursor::new(text), fields: Fields::new(text), learnt }
+impl<'a> Lines<'a> {
+    /// The lines of `text`.
+    pub fn new(text: &'a str) -> Lines<'a> {
+        Lines { cursor: Cursor::new(text), fields: Fields::new(text), errors: KnownErrors::default() }
     }
 
     /// Whether there are no more.
@@ -59,30 +51,14 @@ impl<'a, 'f> Lines<'a, 'f> {
     #[inline]
     pub fn parse(&mut self, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
         let start = self.cursor.offset();
-        self.fields.clear();
-        let Learnt { forms, errors } = &mut *self.learnt;
-        let accepted = forms.accept(&mut self.cursor, errors, &mut self.fields);
-        match accepted.and_then(|()| self.cursor.end_line(start)) {
-            Some(line) => (line, Lowering::of(line).line(&self.fields, &mut self.learnt.errors, listener)),
-            None => self.parse_new(start, listener),
-        }
-    }
-
-    /// The same of a line whose form is not known.
-    #[inline(never)]
-    fn parse_new(&mut self, start: usize, listener: &mut impl Listener<'a>) -> (&'a str, Outcome<u32>) {
-        self.cursor.begin_line(start);
+        self.cursor.begin_line();
         self.fields.clear();
         let accepted = fields::accept::<LineFields, LINE_FIELDS>(&mut self.cursor, &mut self.fields);
-        let end = self.cursor.offset();
         match accepted.and_then(|()| self.cursor.end_line(start)) {
-            Some(line) => {
-                self.learnt.forms.learn(&self.fields, start, end);
-                (line, Lowering::of(line).line(&self.fields, &mut self.learnt.errors, listener))
-            }
+            Some(line) => (line, Lowering::of(line).line(&self.fields, &mut self.errors, listener)),
             None => {
                 let line = self.cursor.take_line(start);
-                (line, slowly(line, &mut self.learnt.errors, listener))
+                (line, slowly(line, &mut self.errors, listener))
             }
         }
     }
@@ -94,7 +70,7 @@ impl<'a, 'f> Lines<'a, 'f> {
 /// As [`Lines::parse`].
 pub fn parse_line(line: &str) -> Outcome<Parsed<'_>> {
     let mut said = None;
-    let (_, unknown_fields) = Lines::new(line, &mut Learnt::default()).parse(&mut said);
+    let (_, unknown_fields) = Lines::new(line).parse(&mut said);
     Ok(Parsed { unknown_fields: unknown_fields?, line: said.unwrap_or(Line::Other) })
 }
 

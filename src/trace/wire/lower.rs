@@ -29,9 +29,7 @@ pub(super) type Outcome<T> = Result<T, Box<LineError>>;
 
 /// Tells a line from others that say the same as far as anyone knows.
 pub fn hash_of_line(line: &str) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the answers of one call apart")]
-    let bits = hash::bytes(line.trim_end().as_bytes(), 0) as u32;
-    bits.max(1)
+    hash::row(line.trim_end()).max(1) // 32 bits tell the answers of one call apart
 }
 
 /// What lowering a line adds to on its way.
@@ -169,7 +167,7 @@ impl<'a> Lowering<'a> {
                 }
             },
             Some("\"error\"") | None if error.is_some() => {
-                let error = error.map(|raw| self.known_error(raw, fields.known_error, beside)).transpose()?;
+                let error = error.map(|raw| self.known_error(raw, beside)).transpose()?;
                 Ok(Reply::Failed(error))
             }
             Some("\"error\"") => Ok(Reply::Failed(None)),
@@ -187,11 +185,9 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The error that `raw` says, shared with the lines that said the same in the same words; `found` is its place among
-    /// those if it was looked for.
-    fn known_error(self, raw: &'a str, found: Option<usize>, beside: &mut Beside<'_>) -> Outcome<Arc<ErrorFacts>> {
-        let found = found.or_else(|| beside.known.find(raw));
-        if let Some((error, unknown_fields)) = found.and_then(|place| beside.known.get(place)) {
+    /// The error that `raw` says, shared with the lines that said the same in the same words.
+    fn known_error(self, raw: &'a str, beside: &mut Beside<'_>) -> Outcome<Arc<ErrorFacts>> {
+        if let Some((error, unknown_fields)) = beside.known.find(raw) {
             beside.unknown_fields = beside.unknown_fields.saturating_add(unknown_fields);
             return Ok(error);
         }
@@ -324,13 +320,10 @@ impl<'a> Lowering<'a> {
     /// What a wordy field says, in its quotes; escapes do not make it another word.
     #[inline]
     fn word(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Option<&'a str> {
-        if let Some(word) = fields.known_word(number) {
-            return Some(word);
-        }
         let word = fields.field(number)?;
-        match memchr::memchr(b'\\', word.as_bytes()) {
-            Some(_) => self.escaped_word(word, number),
-            None => Some(word),
+        match fields.is_plain(number) || !word.contains('\\') {
+            true => Some(word),
+            false => self.escaped_word(word, number),
         }
     }
 

@@ -3,7 +3,6 @@
 
 mod errors;
 mod fields;
-mod forms;
 mod line;
 mod lines;
 mod lower;
@@ -13,6 +12,6 @@ mod tests;
 mod unfamiliar;
 
 pub use line::{AnswerLine, CallLine, Line, LineError, Listener, OtherJson, Parsed, is_field};
-pub use lines::{Learnt, Lines, parse_line};
+pub use lines::{Lines, parse_line};
 pub use lower::hash_of_line;
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};

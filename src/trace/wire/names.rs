@@ -1,7 +1,7 @@
 //! The names of a line's fields and of an error's, and which field is which, told from the first bytes of a name.
 //! Knows no meanings.
 
-use crate::trace::wire::fields::Known;
+use crate::trace::wire::fields::{Known, SPELT};
 
 pub(super) const AT_MS: usize = 0;
 pub(super) const STARTED: usize = 1;
@@ -11,7 +11,6 @@ pub(super) const TIMEOUT: usize = 3;
 pub(super) const NUMBERS: usize = 4;
 /// The next fields say one of [`WORDS`] each.
 pub(super) const WORDY: usize = 4;
-pub(super) const WORDY_FIELDS: usize = 4;
 pub(super) const TYPE: usize = 4;
 pub(super) const STATUS: usize = 5;
 pub(super) const ANSWERS: usize = 6;
@@ -54,7 +53,7 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
 ];
 
 /// What each wordy field may say, as it is written.
-pub(super) const WORDS: [&[&str]; WORDY_FIELDS] = [
+pub(super) const WORDS: [&[&str]; 4] = [
     &["\"tool_call\"", "\"tool_result\"", "\"run_end\""],
     &["\"ok\"", "\"error\""],
     &["\"attempt\"", "\"refresh\"", "\"reversal\""],
@@ -71,8 +70,8 @@ impl Known for LineFields {
         NAMES.iter().position(|known| known.as_bytes() == name)
     }
 
-    #[inline]
-    fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
+    #[inline(always)]
+    fn spelt(bytes: &[u8; SPELT]) -> Option<(usize, usize)> {
         const SEVEN: u64 = u64::MAX >> 8;
         const TYPE_: u64 = first_eight(b"\"type\":\0");
         const TOOL_: u64 = first_eight(b"\"tool\":\0");
@@ -91,20 +90,19 @@ impl Known for LineFields {
         const TOKEN_: u64 = first_eight(b"\"reversa");
         let (first, rest) = bytes.split_first_chunk::<8>()?;
         let first = u64::from_le_bytes(*first);
-        let then = |number, tail: &[u8]| rest.starts_with(tail).then_some((number, 8 + tail.len()));
         match first {
             AT_MS_ => Some((AT_MS, 8)),
             ERROR_ => Some((ERROR, 8)),
-            RUN_ => then(RUN, b":"),
-            STATUS_ => then(STATUS, b":"),
-            SOURCE_ => then(SOURCE, b":"),
-            STATUS_FROM_ => then(STATUS_FROM, b"from\":"),
-            ID_ => then(ID, b"\":"),
-            ATTEMPT_ => then(ATTEMPT, b"\":"),
-            STARTED_ => then(STARTED, b"_ms\":"),
-            KEY_ => then(KEY, b"ency_key\":"),
-            EVIDENCE_ => then(EVIDENCE, b"e_refs\":"),
-            TOKEN_ => then(TOKEN, b"l_token\":"),
+            RUN_ => behind(rest, b":", RUN),
+            STATUS_ => behind(rest, b":", STATUS),
+            SOURCE_ => behind(rest, b":", SOURCE),
+            STATUS_FROM_ => behind(rest, b"from\":", STATUS_FROM),
+            ID_ => behind(rest, b"\":", ID),
+            ATTEMPT_ => behind(rest, b"\":", ATTEMPT),
+            STARTED_ => behind(rest, b"_ms\":", STARTED),
+            KEY_ => behind(rest, b"ency_key\":", KEY),
+            EVIDENCE_ => behind(rest, b"e_refs\":", EVIDENCE),
+            TOKEN_ => behind(rest, b"l_token\":", TOKEN),
             _ => match first & SEVEN {
                 TYPE_ => Some((TYPE, 7)),
                 TOOL_ => Some((TOOL, 7)),
@@ -113,6 +111,12 @@ impl Known for LineFields {
             },
         }
     }
+}
+
+/// The field `number`, and the length of its name, if `tail` follows the first eight bytes.
+#[inline(always)]
+fn behind<const N: usize>(rest: &[u8], tail: &[u8; N], number: usize) -> Option<(usize, usize)> {
+    (rest.first_chunk() == Some(tail)).then_some((number, 8 + N))
 }
 
 /// The first eight bytes of a quoted name as one number, to be compared at once.
@@ -134,7 +138,7 @@ impl Known for ErrorFields {
     }
 
     #[inline]
-    fn spelt(bytes: &[u8]) -> Option<(usize, usize)> {
+    fn spelt(bytes: &[u8; SPELT]) -> Option<(usize, usize)> {
         let is = |number, literal: &[u8]| bytes.starts_with(literal).then_some((number, literal.len()));
         is(0, b"\"kind\":").or_else(|| is(1, b"\"message\":")).or_else(|| is(2, b"\"status\":"))
     }
