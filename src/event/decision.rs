@@ -4,34 +4,23 @@ use std::fmt;
 
 use super::outcome::{Outcome, OutcomeKind};
 use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy};
+use super::words::words;
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
 
-/// Where an answer came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Provenance {
-    /// The trace holds it.
-    Recorded,
-    /// An identical later call of the trace, read as this call's next attempt.
-    Inferred,
-    /// A fixture's script says it.
-    Scripted,
-    /// The key dialect or `--beyond-tape` made it.
-    Modelled,
-    /// There is none.
-    Unanswered,
-}
-
-impl Provenance {
-    /// The word of the files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Provenance::Recorded => "recorded",
-            Provenance::Inferred => "inferred",
-            Provenance::Scripted => "scripted",
-            Provenance::Modelled => "modelled",
-            Provenance::Unanswered => "unanswered",
-        }
+words! {
+    /// Where an answer came from.
+    pub enum Provenance {
+        /// The trace holds it.
+        Recorded = "recorded",
+        /// An identical later call of the trace, read as this call's next attempt.
+        Inferred = "inferred",
+        /// A fixture's script says it.
+        Scripted = "scripted",
+        /// The key dialect or `--beyond-tape` made it.
+        Modelled = "modelled",
+        /// There is none.
+        Unanswered = "unanswered",
     }
 }
 

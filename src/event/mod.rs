@@ -8,11 +8,12 @@ mod ledger;
 mod outcome;
 mod reason;
 mod transcript;
+mod words;
 
 pub use decision::{Asked, Decision, DecisionEvent, Provenance, Status};
 pub use error::ErrorFacts;
 pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
 pub use ledger::{Intent, LedgerEntry, LedgerKind};
-pub use outcome::{EffectClaim, Outcome, OutcomeKind};
+pub use outcome::{EffectClaim, Outcome, OutcomeKind, OutcomeWord};
 pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy};
 pub use transcript::{Names, Transcript, unnamed};
