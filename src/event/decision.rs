@@ -46,6 +46,18 @@ pub enum Asked {
     Reversal,
 }
 
+impl Asked {
+    /// The one that is displayed so.
+    pub fn parse(text: &str) -> Option<Asked> {
+        match text.split_once(' ')? {
+            ("attempt", number) => Some(Asked::Attempt(AttemptNo::new(number.parse().ok()?))),
+            ("refresh", number) => Some(Asked::Refresh(EvidenceId(number.parse().ok()?))),
+            ("the", "reversal") => Some(Asked::Reversal),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -8,10 +8,10 @@ use crate::time::Instant;
 words! {
     /// What the upstream did, or is not known to have done, for an intent.
     pub enum LedgerKind {
-        /// It was there before the simulation began.
-        Existing = "existing",
         /// It made the change.
         Applied = "applied",
+        /// It was there before the simulation began.
+        Existing = "existing",
         /// It took the change back.
         Reversed = "reversed",
         /// A write failed, as recorded or modelled; whether it acted is not known.

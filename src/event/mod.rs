@@ -2,6 +2,7 @@
 //! The only seam between the engine and every reporter; plain values, no logic of either side.
 
 mod decision;
+mod describe;
 mod error;
 mod finding;
 mod ledger;
@@ -11,6 +12,7 @@ mod transcript;
 mod words;
 
 pub use decision::{Asked, Decision, DecisionEvent, Provenance, Status};
+pub use describe::{Aspect, CompensationWord, Description, EventKind, GuardKind, Key, Value};
 pub use error::ErrorFacts;
 pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
 pub use ledger::{Intent, LedgerEntry, LedgerKind};

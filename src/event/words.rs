@@ -20,6 +20,13 @@ macro_rules! words {
                 }
             }
 
+            /// As a key of a JSON object behind another one: `,"word":`.
+            pub const fn as_json(self) -> &'static str {
+                match self {
+                    $($name::$variant => concat!(",\"", $word, "\":"),)+
+                }
+            }
+
             /// The one that the files call `word`.
             pub fn parse(word: &str) -> Option<$name> {
                 $name::ALL.into_iter().find(|one| one.as_str() == word)

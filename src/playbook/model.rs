@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 pub use super::facts::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
-use crate::event::{EffectClaim, Names};
+use crate::event::{CompensationWord, EffectClaim, Names};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;
 
@@ -103,15 +103,20 @@ pub enum Compensation {
 }
 
 impl Compensation {
+    /// Which of the compensations it is.
+    pub const fn word(&self) -> CompensationWord {
+        match self {
+            Compensation::RetryWithBackoff(_) => CompensationWord::RetryWithBackoff,
+            Compensation::RefreshEvidence(_) => CompensationWord::RefreshEvidence,
+            Compensation::EscalateToHuman(_) => CompensationWord::EscalateToHuman,
+            Compensation::IssueReversal(_) => CompensationWord::IssueReversal,
+            Compensation::DeprecateToolCall(_) => CompensationWord::DeprecateToolCall,
+        }
+    }
+
     /// The word of the files.
     pub const fn as_str(&self) -> &'static str {
-        match self {
-            Compensation::RetryWithBackoff(_) => "retry_with_backoff",
-            Compensation::RefreshEvidence(_) => "refresh_evidence",
-            Compensation::EscalateToHuman(_) => "escalate_to_human",
-            Compensation::IssueReversal(_) => "issue_reversal",
-            Compensation::DeprecateToolCall(_) => "deprecate_tool_call",
-        }
+        self.word().as_str()
     }
 }
 

@@ -1,6 +1,9 @@
-//! How bad a divergence is, and which word of a golden belongs to which class. One table, no logic of alignment.
+//! How bad a divergence is. No logic of alignment.
 
 use std::fmt;
+
+use crate::event::{Aspect, Key};
+use crate::golden::said::Said;
 
 /// How bad a divergence is, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,47 +74,30 @@ impl Class {
         matches!(self, Class::EffectChanged | Class::GuardWeakened)
     }
 
-    /// Of another value in a field of a call's end.
-    pub(super) fn of_end(field: &str, before: Option<&str>, after: Option<&str>) -> Class {
-        let goes_on = |short: Option<&str>, long: Option<&str>| {
-            long.unwrap_or_default().strip_prefix(short.unwrap_or_default()).is_some_and(|rest| rest.starts_with(", "))
-        };
-        match field {
-            "verdicts" if goes_on(before, after) || goes_on(after, before) => Class::AttemptsChanged,
-            "effect" => Class::EffectChanged,
-            "attempts" => Class::AttemptsChanged,
-            "reason" => Class::Cosmetic, // the outcome's kind is a field of its own
-            _ => Class::OutcomeChanged,
-        }
-    }
-
-    /// Of an event that only one side has.
-    pub(super) fn of_event(kind: &str) -> Class {
-        match kind {
-            "attempt_started" | "attempt_finished" | "late_answer" | "failure_classified" | "retry_scheduled"
-            | "evidence_refreshed" => Class::AttemptsChanged,
-            _ => Class::OutcomeChanged,
-        }
-    }
-
-    /// Of another value behind the kind of an event.
-    pub(super) fn of_value(kind: &str) -> Class {
-        match kind {
-            "deprecated" | "reversal_redeemed" => Class::Cosmetic, // the playbook's own words for its reason
-            "attempt_started" | "attempt_finished" | "late_answer" | "retry_scheduled" | "evidence_refreshed" => {
+    /// Of another value in a field of a call's end: verdicts that go on where the others end are more attempts.
+    pub(super) fn of_end(key: Key, before: Option<&Said>, after: Option<&Said>) -> Class {
+        match (before, after) {
+            (Some(Said::Names(a)), Some(Said::Names(b))) if is_begun_by(a, b) || is_begun_by(b, a) => {
                 Class::AttemptsChanged
             }
-            _ => Class::OutcomeChanged, // verdict, queue, outcome, why a guard stopped it
+            _ => key.aspect().into(),
         }
     }
+}
 
-    /// Of another value in a field of an event.
-    pub(super) fn of_field(field: &str) -> Class {
-        match field {
-            "delay_ms" | "latency_ms" | "over_timeout" => Class::TimingOnly,
-            "rule" | "from" => Class::Cosmetic,
-            "ignored" => Class::OutcomeChanged,
-            _ => Class::AttemptsChanged, // what an attempt carried, or was answered
+/// Whether a list begins with another one, neither of them empty.
+fn is_begun_by(long: &[String], short: &[String]) -> bool {
+    !short.is_empty() && long.starts_with(short)
+}
+
+impl From<Aspect> for Class {
+    fn from(aspect: Aspect) -> Class {
+        match aspect {
+            Aspect::Effect => Class::EffectChanged,
+            Aspect::Outcome => Class::OutcomeChanged,
+            Aspect::Attempts => Class::AttemptsChanged,
+            Aspect::Timing => Class::TimingOnly,
+            Aspect::Words => Class::Cosmetic,
         }
     }
 }

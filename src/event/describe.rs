@@ -1,0 +1,406 @@
+//! The one definition of what an event is called, what it says and how much it matters: goldens, JSON, lists and
+//! comparisons read it. Lays nothing out, and has no sentences.
+
+use super::decision::{Decision, Provenance, Status};
+use super::outcome::{Outcome, OutcomeKind};
+use super::reason::{DeprecatedWhy, RefusedWhy};
+use super::words::words;
+use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
+use crate::time::{Duration, Instant};
+
+words! {
+    /// The kinds of decision events.
+    pub enum EventKind {
+        /// An attempt was sent.
+        AttemptStarted = "attempt_started",
+        /// An attempt ended.
+        AttemptFinished = "attempt_finished",
+        /// An answer came after its attempt had timed out.
+        LateAnswer = "late_answer",
+        /// A failure got its verdict.
+        FailureClassified = "failure_classified",
+        /// A further attempt will be sent.
+        RetryScheduled = "retry_scheduled",
+        /// The retry guard stopped a further attempt.
+        RetrySuppressed = "retry_suppressed",
+        /// The upstream was asked for new evidence.
+        EvidenceRefreshed = "evidence_refreshed",
+        /// The call was handed to a human.
+        Escalated = "escalated",
+        /// The reversal was refused.
+        ReversalRefused = "reversal_refused",
+        /// The reversal token was redeemed.
+        ReversalRedeemed = "reversal_redeemed",
+        /// The local attempt was given up.
+        Deprecated = "deprecated",
+        /// The call ended.
+        Outcome = "outcome",
+    }
+}
+
+words! {
+    /// What an event, or the end of a call, says of itself.
+    pub enum Key {
+        /// The number of an attempt.
+        Attempt = "attempt",
+        /// The number of an evidence snapshot.
+        Evidence = "evidence",
+        /// How an attempt or a refresh ended.
+        Status = "status",
+        /// How long an attempt took.
+        Latency = "latency_ms",
+        /// Whence an answer came.
+        From = "from",
+        /// A recorded answer was later than the timeout allows.
+        OverTimeout = "over_timeout",
+        /// What a failure means.
+        Verdict = "verdict",
+        /// The rule that said so.
+        Rule = "rule",
+        /// A verdict was not acted on.
+        Ignored = "ignored",
+        /// The wait before an attempt.
+        Delay = "delay_ms",
+        /// When an attempt starts.
+        Due = "due_ms",
+        /// Why a guard stopped it.
+        Why = "why",
+        /// Where a call waits for a human.
+        Queue = "queue",
+        /// Why a call was reversed or given up.
+        Reason = "reason",
+        /// How a call ended.
+        Outcome = "outcome",
+        /// The limit that ended a call.
+        Stop = "stop",
+        /// The answer that a call lacks.
+        Lacks = "lacks",
+        /// The effect claimed.
+        Effect = "effect",
+        /// How many attempts were started.
+        Attempts = "attempts",
+        /// All verdicts of a call, in order.
+        Verdicts = "verdicts",
+        /// The last error.
+        LastError = "last_error",
+        /// The first error, where it is another one.
+        FirstError = "first_error",
+    }
+}
+
+/// What a key says. Names are still numbers, known to the [`Transcript`](super::Transcript).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number, or a count.
+    Number(u32),
+    /// Whether something is so; goldens and JSON leave out what is not.
+    Flag(bool),
+    /// How an attempt or a refresh ended.
+    Status(Status),
+    /// A span of time, where it is known.
+    Latency(Option<Duration>),
+    /// A span of time.
+    Span(Duration),
+    /// A moment.
+    Instant(Instant),
+    /// Whence an answer came.
+    Provenance(Provenance),
+    /// Why a reversal was refused.
+    Refused(RefusedWhy),
+    /// One of a closed set of words.
+    Word(&'static str),
+    /// A verdict.
+    Verdict(VerdictId),
+    /// A rule; none: no rule matched.
+    Rule(Option<RuleId>),
+    /// A queue.
+    Queue(QueueId),
+    /// The playbook's reason.
+    Reason(ReasonId),
+    /// Why a call was given up.
+    GivenUp(DeprecatedWhy),
+    /// The answer that a call lacks.
+    Lacks(super::Asked),
+    /// An error.
+    Error(ErrorId),
+}
+
+/// What differs where two runs do not have the same event, or the same value: how much a change of it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// What is claimed to be true upstream.
+    Effect,
+    /// How a call ends, or what a failure means.
+    Outcome,
+    /// Which attempts are made, and what they are answered.
+    Attempts,
+    /// When something happens.
+    Timing,
+    /// The words for it.
+    Words,
+}
+
+words! {
+    /// The compensations.
+    pub enum CompensationWord {
+        /// Wait, then send again with the same key.
+        RetryWithBackoff = "retry_with_backoff",
+        /// Take a new evidence snapshot first.
+        RefreshEvidence = "refresh_evidence",
+        /// Hand the call to people.
+        EscalateToHuman = "escalate_to_human",
+        /// Redeem the reversal token.
+        IssueReversal = "issue_reversal",
+        /// Give up the local attempt.
+        DeprecateToolCall = "deprecate_tool_call",
+    }
+}
+
+words! {
+    /// The guards.
+    pub enum GuardKind {
+        /// Before a further attempt.
+        Retry = "retry_guard",
+        /// Before a reversal token is redeemed.
+        Token = "token_guard",
+    }
+}
+
+impl EventKind {
+    /// What such an event says: the key of its value, and those of its fields.
+    pub const fn keys(self) -> (Key, &'static [Key]) {
+        match self {
+            EventKind::AttemptStarted => (Key::Attempt, &[Key::Evidence]),
+            EventKind::AttemptFinished => (Key::Attempt, &[Key::Status, Key::Latency, Key::From, Key::OverTimeout]),
+            EventKind::LateAnswer => (Key::Attempt, &[Key::Status]),
+            EventKind::FailureClassified => (Key::Verdict, &[Key::Rule, Key::Ignored]),
+            EventKind::RetryScheduled => (Key::Attempt, &[Key::Delay, Key::Due]),
+            EventKind::RetrySuppressed => (Key::Why, &[]),
+            EventKind::EvidenceRefreshed => (Key::Evidence, &[Key::Status, Key::From]),
+            EventKind::Escalated => (Key::Queue, &[]),
+            EventKind::ReversalRefused => (Key::Why, &[]),
+            EventKind::ReversalRedeemed => (Key::Reason, &[Key::From]),
+            EventKind::Deprecated => (Key::Reason, &[]),
+            EventKind::Outcome => (Key::Outcome, &[]),
+        }
+    }
+
+    /// What differs where one of two runs has such an event and the other has not.
+    pub const fn aspect(self) -> Aspect {
+        match self {
+            EventKind::AttemptStarted
+            | EventKind::AttemptFinished
+            | EventKind::LateAnswer
+            | EventKind::FailureClassified
+            | EventKind::RetryScheduled
+            | EventKind::EvidenceRefreshed => Aspect::Attempts,
+            EventKind::RetrySuppressed
+            | EventKind::Escalated
+            | EventKind::ReversalRefused
+            | EventKind::ReversalRedeemed
+            | EventKind::Deprecated
+            | EventKind::Outcome => Aspect::Outcome,
+        }
+    }
+
+    /// Whether it stops the call from being sent again: to send it all the same is a weaker guard.
+    pub const fn stops(self) -> bool {
+        match self {
+            EventKind::RetrySuppressed | EventKind::ReversalRefused | EventKind::Escalated => true,
+            EventKind::AttemptStarted
+            | EventKind::AttemptFinished
+            | EventKind::LateAnswer
+            | EventKind::FailureClassified
+            | EventKind::RetryScheduled
+            | EventKind::EvidenceRefreshed
+            | EventKind::ReversalRedeemed
+            | EventKind::Deprecated
+            | EventKind::Outcome => false,
+        }
+    }
+
+    /// Whether it carries out what the playbook says about a failure, or is stopped from it.
+    pub const fn is_compensation(self) -> bool {
+        match self {
+            EventKind::RetryScheduled
+            | EventKind::RetrySuppressed
+            | EventKind::EvidenceRefreshed
+            | EventKind::Escalated
+            | EventKind::ReversalRefused
+            | EventKind::ReversalRedeemed
+            | EventKind::Deprecated => true,
+            EventKind::AttemptStarted
+            | EventKind::AttemptFinished
+            | EventKind::LateAnswer
+            | EventKind::FailureClassified
+            | EventKind::Outcome => false,
+        }
+    }
+}
+
+impl Key {
+    /// What differs where it has another value.
+    pub const fn aspect(self) -> Aspect {
+        match self {
+            Key::Effect => Aspect::Effect,
+            Key::Verdict
+            | Key::Verdicts
+            | Key::Ignored
+            | Key::Why
+            | Key::Queue
+            | Key::Outcome
+            | Key::Stop
+            | Key::Lacks
+            | Key::LastError
+            | Key::FirstError => Aspect::Outcome,
+            Key::Attempt | Key::Attempts | Key::Evidence | Key::Status => Aspect::Attempts,
+            Key::Latency | Key::OverTimeout | Key::Delay | Key::Due => Aspect::Timing,
+            Key::Rule | Key::From | Key::Reason => Aspect::Words,
+        }
+    }
+}
+
+/// The most fields that an event has.
+const MOST: usize = 4;
+
+/// What an event is called and says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// What sort of event it is.
+    pub kind: EventKind,
+    /// Its value.
+    pub value: Value,
+    fields: [Option<Value>; MOST],
+}
+
+impl Description {
+    const fn new<const N: usize>(kind: EventKind, value: Value, said: [Value; N]) -> Description {
+        let mut fields = [None; MOST];
+        let mut n = 0;
+        while n < N {
+            fields[n] = Some(said[n]);
+            n += 1;
+        }
+        Description { kind, value, fields }
+    }
+
+    /// Its fields, with the keys of its kind.
+    pub fn fields(&self) -> impl Iterator<Item = (Key, Value)> {
+        self.kind.keys().1.iter().copied().zip(self.fields.into_iter().flatten())
+    }
+
+    /// Its value and its fields.
+    pub fn all(&self) -> impl Iterator<Item = (Key, Value)> {
+        [(self.kind.keys().0, self.value)].into_iter().chain(self.fields())
+    }
+}
+
+impl Decision {
+    /// What the event is called and says.
+    pub const fn describe(&self) -> Description {
+        use EventKind as Kind;
+        match *self {
+            Decision::AttemptStarted { attempt, evidence } => {
+                Description::new(Kind::AttemptStarted, Value::Number(attempt.get()), [Value::Number(evidence.0)])
+            }
+            Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => Description::new(
+                Kind::AttemptFinished,
+                Value::Number(attempt.get()),
+                [
+                    Value::Status(status),
+                    Value::Latency(latency),
+                    Value::Provenance(provenance),
+                    Value::Flag(over_timeout),
+                ],
+            ),
+            Decision::LateAnswer { attempt, status } => {
+                Description::new(Kind::LateAnswer, Value::Number(attempt.get()), [Value::Status(status)])
+            }
+            Decision::FailureClassified { verdict, rule, ignored } => Description::new(
+                Kind::FailureClassified,
+                Value::Verdict(verdict),
+                [Value::Rule(rule), Value::Flag(ignored)],
+            ),
+            Decision::RetryScheduled { attempt, delay, due } => Description::new(
+                Kind::RetryScheduled,
+                Value::Number(attempt.get()),
+                [Value::Span(delay), Value::Instant(due)],
+            ),
+            Decision::RetrySuppressed { why } => Description::new(Kind::RetrySuppressed, Value::Word(why.as_str()), []),
+            Decision::EvidenceRefreshed { evidence, status, provenance } => Description::new(
+                Kind::EvidenceRefreshed,
+                Value::Number(evidence.0),
+                [Value::Status(status), Value::Provenance(provenance)],
+            ),
+            Decision::Escalated { queue } => Description::new(Kind::Escalated, Value::Queue(queue), []),
+            Decision::ReversalRefused { why } => Description::new(Kind::ReversalRefused, Value::Refused(why), []),
+            Decision::ReversalRedeemed { reason, provenance } => {
+                Description::new(Kind::ReversalRedeemed, Value::Reason(reason), [Value::Provenance(provenance)])
+            }
+            Decision::Deprecated { why } => Description::new(Kind::Deprecated, Value::GivenUp(why), []),
+            Decision::Outcome(outcome) => Description::new(Kind::Outcome, Value::Word(outcome.kind.as_str()), []),
+        }
+    }
+
+    /// The guard that spoke, and whether it stopped what was to be done. A redemption that the upstream refuses has
+    /// passed the guard.
+    pub const fn guard(&self) -> Option<(GuardKind, bool)> {
+        match self {
+            Decision::RetryScheduled { .. } => Some((GuardKind::Retry, false)),
+            Decision::RetrySuppressed { .. } => Some((GuardKind::Retry, true)),
+            Decision::ReversalRedeemed { .. } => Some((GuardKind::Token, false)),
+            Decision::ReversalRefused { why } => Some((GuardKind::Token, !why.was_sent())),
+            Decision::AttemptStarted { .. }
+            | Decision::AttemptFinished { .. }
+            | Decision::LateAnswer { .. }
+            | Decision::FailureClassified { .. }
+            | Decision::EvidenceRefreshed { .. }
+            | Decision::Escalated { .. }
+            | Decision::Deprecated { .. }
+            | Decision::Outcome(_) => None,
+        }
+    }
+
+    /// The compensation that this carries out. A reversal is carried out where its token was sent, whatever came of it.
+    pub const fn carries_out(&self) -> Option<CompensationWord> {
+        match self {
+            Decision::RetryScheduled { .. } => Some(CompensationWord::RetryWithBackoff),
+            Decision::EvidenceRefreshed { .. } => Some(CompensationWord::RefreshEvidence),
+            Decision::Escalated { .. } => Some(CompensationWord::EscalateToHuman),
+            Decision::ReversalRefused { why } if !why.was_sent() => None,
+            Decision::ReversalRefused { .. } | Decision::ReversalRedeemed { .. } => {
+                Some(CompensationWord::IssueReversal)
+            }
+            Decision::Deprecated { .. } => Some(CompensationWord::DeprecateToolCall),
+            Decision::AttemptStarted { .. }
+            | Decision::AttemptFinished { .. }
+            | Decision::LateAnswer { .. }
+            | Decision::FailureClassified { .. }
+            | Decision::RetrySuppressed { .. }
+            | Decision::Outcome(_) => None,
+        }
+    }
+}
+
+impl Outcome {
+    /// What the end of a call says, but for its verdicts.
+    pub fn fields(&self) -> impl Iterator<Item = (Key, Value)> {
+        let particulars = match self.kind {
+            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => None,
+            OutcomeKind::Escalated(queue) => Some((Key::Queue, Value::Queue(queue))),
+            OutcomeKind::Exhausted(stop) => Some((Key::Stop, Value::Word(stop.as_str()))),
+            OutcomeKind::Undetermined(asked) => Some((Key::Lacks, Value::Lacks(asked))),
+            OutcomeKind::Reversed(reason) => Some((Key::Reason, Value::Reason(reason))),
+            OutcomeKind::Deprecated(why) => Some((Key::Reason, Value::GivenUp(why))),
+        };
+        let fields = [
+            Some((Key::Outcome, Value::Word(self.kind.as_str()))),
+            particulars,
+            Some((Key::Effect, Value::Word(self.claim.as_str()))),
+            Some((Key::Attempts, Value::Number(self.attempts))),
+            self.last_error.map(|error| (Key::LastError, Value::Error(error))),
+            self.first_error.map(|error| (Key::FirstError, Value::Error(error))),
+        ];
+        fields.into_iter().flatten()
+    }
+}
