@@ -1,6 +1,6 @@
 //! What can be exercised of a playbook, each with an id that does not depend on where it stands in the file.
 
-use crate::event::{GuardKind, OutcomeWord, StopReason};
+use crate::event::{GuardKind, OutcomeWord, StopReason, words};
 use crate::ids::{QueueId, RuleId, VerdictId};
 use crate::playbook::model::{Access, AfterRefresh, Compensation, OnUnsafe, Playbook};
 
@@ -51,56 +51,27 @@ pub struct Cell {
     pub later: bool,
 }
 
-/// The sorts of goals, in the order of reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
-    /// Rules, and `otherwise`.
-    Rules,
-    /// Verdicts.
-    Verdicts,
-    /// Compensations.
-    Compensations,
-    /// Guards, both ways.
-    Guards,
-    /// Outcomes.
-    Outcomes,
-    /// Stop reasons.
-    Stops,
-    /// Queues.
-    Queues,
-    /// Rows of tool facts.
-    Tools,
-    /// Cells.
-    Cells,
-}
-
-impl Group {
-    /// Every group.
-    pub const ALL: [Group; 9] = [
-        Group::Rules,
-        Group::Verdicts,
-        Group::Compensations,
-        Group::Guards,
-        Group::Outcomes,
-        Group::Stops,
-        Group::Queues,
-        Group::Tools,
-        Group::Cells,
-    ];
-
-    /// The word of reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Group::Rules => "rules",
-            Group::Verdicts => "verdicts",
-            Group::Compensations => "compensations",
-            Group::Guards => "guards",
-            Group::Outcomes => "outcomes",
-            Group::Stops => "stops",
-            Group::Queues => "queues",
-            Group::Tools => "tools",
-            Group::Cells => "cells",
-        }
+words! {
+    /// The sorts of goals, in the order of reports.
+    pub enum Group {
+        /// Rules, and `otherwise`.
+        Rules = "rules",
+        /// Verdicts.
+        Verdicts = "verdicts",
+        /// Compensations.
+        Compensations = "compensations",
+        /// Guards, both ways.
+        Guards = "guards",
+        /// Outcomes.
+        Outcomes = "outcomes",
+        /// Stop reasons.
+        Stops = "stops",
+        /// Queues.
+        Queues = "queues",
+        /// Rows of tool facts.
+        Tools = "tools",
+        /// Cells.
+        Cells = "cells",
     }
 }
 

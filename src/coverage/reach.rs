@@ -7,7 +7,7 @@ use crate::ids::{QueueId, VerdictId};
 use crate::playbook::Loaded;
 use crate::playbook::lint::{lint, silent_rules, why_never_unsafe};
 use crate::playbook::model::{
-    After, AfterRefresh, Compensation, Final, Guard, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule,
+    After, AfterRefresh, Ask, Between, Compensation, Final, Guard, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule,
 };
 
 /// What is known of a playbook before anything runs.
@@ -258,11 +258,12 @@ const ONE_ATTEMPT: &str = "a call has one attempt";
 /// Whether a rule can take a failure in this cell, by what it asks of the call.
 fn takes(rule: &Rule, cell: Cell) -> bool {
     let when = &rule.when;
-    let attempt = |range: &crate::playbook::model::Between<u32>| match cell.later {
+    let attempts = when.ranges(Ask::Attempt);
+    let attempt = |range: &Between| match cell.later {
         true => range.last > 1,
         false => range.first == 1,
     };
-    when.access.is_none_or(|access| access == cell.access)
-        && when.keyed.is_none_or(|keyed| keyed == cell.keyed)
-        && (when.attempt.is_empty() || when.attempt.iter().any(attempt))
+    when.access().is_none_or(|access| access == cell.access)
+        && when.is(Ask::Keyed).is_none_or(|keyed| keyed == cell.keyed)
+        && (attempts.is_empty() || attempts.iter().any(attempt))
 }

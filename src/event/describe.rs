@@ -9,31 +9,19 @@ use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
 
 words! {
-    /// The kinds of decision events.
+    /// The kinds of decision events, each what the [`Decision`] of its name says.
     pub enum EventKind {
-        /// An attempt was sent.
         AttemptStarted = "attempt_started",
-        /// An attempt ended.
         AttemptFinished = "attempt_finished",
-        /// An answer came after its attempt had timed out.
         LateAnswer = "late_answer",
-        /// A failure got its verdict.
         FailureClassified = "failure_classified",
-        /// A further attempt will be sent.
         RetryScheduled = "retry_scheduled",
-        /// The retry guard stopped a further attempt.
         RetrySuppressed = "retry_suppressed",
-        /// The upstream was asked for new evidence.
         EvidenceRefreshed = "evidence_refreshed",
-        /// The call was handed to a human.
         Escalated = "escalated",
-        /// The reversal was refused.
         ReversalRefused = "reversal_refused",
-        /// The reversal token was redeemed.
         ReversalRedeemed = "reversal_redeemed",
-        /// The local attempt was given up.
         Deprecated = "deprecated",
-        /// The call ended.
         Outcome = "outcome",
     }
 }
@@ -41,49 +29,27 @@ words! {
 words! {
     /// What an event, or the end of a call, says of itself.
     pub enum Key {
-        /// The number of an attempt.
         Attempt = "attempt",
-        /// The number of an evidence snapshot.
         Evidence = "evidence",
-        /// How an attempt or a refresh ended.
         Status = "status",
-        /// How long an attempt took.
         Latency = "latency_ms",
-        /// Whence an answer came.
         From = "from",
-        /// A recorded answer was later than the timeout allows.
         OverTimeout = "over_timeout",
-        /// What a failure means.
         Verdict = "verdict",
-        /// The rule that said so.
         Rule = "rule",
-        /// A verdict was not acted on.
         Ignored = "ignored",
-        /// The wait before an attempt.
         Delay = "delay_ms",
-        /// When an attempt starts.
         Due = "due_ms",
-        /// Why a guard stopped it.
         Why = "why",
-        /// Where a call waits for a human.
         Queue = "queue",
-        /// Why a call was reversed or given up.
         Reason = "reason",
-        /// How a call ended.
         Outcome = "outcome",
-        /// The limit that ended a call.
         Stop = "stop",
-        /// The answer that a call lacks.
         Lacks = "lacks",
-        /// The effect claimed.
         Effect = "effect",
-        /// How many attempts were started.
         Attempts = "attempts",
-        /// All verdicts of a call, in order.
         Verdicts = "verdicts",
-        /// The last error.
         LastError = "last_error",
-        /// The first error, where it is another one.
         FirstError = "first_error",
     }
 }
@@ -167,75 +133,63 @@ words! {
 }
 
 impl EventKind {
-    /// What such an event says: the key of its value, and those of its fields.
-    pub const fn keys(self) -> (Key, &'static [Key]) {
+    /// What such an event says and what it is for its call: the key of its value, those of its fields, and its role.
+    const fn definition(self) -> (Key, &'static [Key], Role) {
         match self {
-            EventKind::AttemptStarted => (Key::Attempt, &[Key::Evidence]),
-            EventKind::AttemptFinished => (Key::Attempt, &[Key::Status, Key::Latency, Key::From, Key::OverTimeout]),
-            EventKind::LateAnswer => (Key::Attempt, &[Key::Status]),
-            EventKind::FailureClassified => (Key::Verdict, &[Key::Rule, Key::Ignored]),
-            EventKind::RetryScheduled => (Key::Attempt, &[Key::Delay, Key::Due]),
-            EventKind::RetrySuppressed => (Key::Why, &[]),
-            EventKind::EvidenceRefreshed => (Key::Evidence, &[Key::Status, Key::From]),
-            EventKind::Escalated => (Key::Queue, &[]),
-            EventKind::ReversalRefused => (Key::Why, &[]),
-            EventKind::ReversalRedeemed => (Key::Reason, &[Key::From]),
-            EventKind::Deprecated => (Key::Reason, &[]),
-            EventKind::Outcome => (Key::Outcome, &[]),
+            EventKind::AttemptStarted => (Key::Attempt, &[Key::Evidence], Role::Attempt),
+            EventKind::AttemptFinished => {
+                (Key::Attempt, &[Key::Status, Key::Latency, Key::From, Key::OverTimeout], Role::Attempt)
+            }
+            EventKind::LateAnswer => (Key::Attempt, &[Key::Status], Role::Attempt),
+            EventKind::FailureClassified => (Key::Verdict, &[Key::Rule, Key::Ignored], Role::Attempt),
+            EventKind::RetryScheduled => (Key::Attempt, &[Key::Delay, Key::Due], Role::Resend),
+            EventKind::RetrySuppressed => (Key::Why, &[], Role::Stop),
+            EventKind::EvidenceRefreshed => (Key::Evidence, &[Key::Status, Key::From], Role::Resend),
+            EventKind::Escalated => (Key::Queue, &[], Role::Stop),
+            EventKind::ReversalRefused => (Key::Why, &[], Role::Stop),
+            EventKind::ReversalRedeemed => (Key::Reason, &[Key::From], Role::GiveUp),
+            EventKind::Deprecated => (Key::Reason, &[], Role::GiveUp),
+            EventKind::Outcome => (Key::Outcome, &[], Role::End),
         }
+    }
+
+    /// The key of its value, and those of its fields.
+    pub const fn keys(self) -> (Key, &'static [Key]) {
+        let (value, fields, _) = self.definition();
+        (value, fields)
     }
 
     /// What differs where one of two runs has such an event and the other has not.
     pub const fn aspect(self) -> Aspect {
-        match self {
-            EventKind::AttemptStarted
-            | EventKind::AttemptFinished
-            | EventKind::LateAnswer
-            | EventKind::FailureClassified
-            | EventKind::RetryScheduled
-            | EventKind::EvidenceRefreshed => Aspect::Attempts,
-            EventKind::RetrySuppressed
-            | EventKind::Escalated
-            | EventKind::ReversalRefused
-            | EventKind::ReversalRedeemed
-            | EventKind::Deprecated
-            | EventKind::Outcome => Aspect::Outcome,
+        match self.definition().2 {
+            Role::Attempt | Role::Resend => Aspect::Attempts,
+            Role::Stop | Role::GiveUp | Role::End => Aspect::Outcome,
         }
     }
 
     /// Whether it stops the call from being sent again: to send it all the same is a weaker guard.
     pub const fn stops(self) -> bool {
-        match self {
-            EventKind::RetrySuppressed | EventKind::ReversalRefused | EventKind::Escalated => true,
-            EventKind::AttemptStarted
-            | EventKind::AttemptFinished
-            | EventKind::LateAnswer
-            | EventKind::FailureClassified
-            | EventKind::RetryScheduled
-            | EventKind::EvidenceRefreshed
-            | EventKind::ReversalRedeemed
-            | EventKind::Deprecated
-            | EventKind::Outcome => false,
-        }
+        matches!(self.definition().2, Role::Stop)
     }
 
     /// Whether it carries out what the playbook says about a failure, or is stopped from it.
     pub const fn is_compensation(self) -> bool {
-        match self {
-            EventKind::RetryScheduled
-            | EventKind::RetrySuppressed
-            | EventKind::EvidenceRefreshed
-            | EventKind::Escalated
-            | EventKind::ReversalRefused
-            | EventKind::ReversalRedeemed
-            | EventKind::Deprecated => true,
-            EventKind::AttemptStarted
-            | EventKind::AttemptFinished
-            | EventKind::LateAnswer
-            | EventKind::FailureClassified
-            | EventKind::Outcome => false,
-        }
+        matches!(self.definition().2, Role::Resend | Role::Stop | Role::GiveUp)
     }
+}
+
+/// What an event is for its call.
+enum Role {
+    /// An attempt, or what is made of it.
+    Attempt,
+    /// A compensation that leads to the next attempt.
+    Resend,
+    /// A guard or people stop the call from being sent again.
+    Stop,
+    /// A compensation that ends the call without another attempt.
+    GiveUp,
+    /// The end.
+    End,
 }
 
 impl Key {

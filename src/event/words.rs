@@ -6,12 +6,22 @@ macro_rules! words {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
-            $($(#[$what])* $variant,)+
+            $(
+                #[doc = concat!("`", $word, "`.")]
+                $(#[$what])*
+                $variant,
+            )+
         }
 
         impl $name {
             /// All of them, in the order of their definition.
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$variant),+];
+
+            /// Their words, in the same order.
+            pub const WORDS: [&'static str; $name::ALL.len()] = [$($word),+];
+
+            /// Each word with what it means, in the same order.
+            pub const TABLE: [(&'static str, $name); $name::ALL.len()] = [$(($word, $name::$variant)),+];
 
             /// The word of the files.
             pub const fn as_str(self) -> &'static str {
@@ -35,4 +45,4 @@ macro_rules! words {
     };
 }
 
-pub(super) use words;
+pub(crate) use words;

@@ -106,7 +106,7 @@ fn finding(value: Cursor<'_>) -> Option<FindingLine> {
         return None;
     };
     let Some(id) = FindingId::parse(key.text) else {
-        value.report(unknown(&key, "finding", FindingId::ALL.map(FindingId::as_str)));
+        value.report(unknown(&key, "finding", FindingId::WORDS));
         return None;
     };
     let call = words(call)?;
@@ -149,7 +149,7 @@ fn event(value: Cursor<'_>, before: Instant) -> Option<EventLine> {
         return None;
     };
     let Some(kind) = EventKind::parse(what.text) else {
-        value.report(unknown(&what, "event", EventKind::ALL.map(EventKind::as_str)));
+        value.report(unknown(&what, "event", EventKind::WORDS));
         return None;
     };
     let (key, allowed) = kind.keys();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::model::{Access, After, AfterRefresh, Compensation, Final, Guard, MessageOp, OnUnsafe, Playbook};
+use super::model::{Access, After, AfterRefresh, Ask, Compensation, Final, Guard, MessageOp, OnUnsafe, Playbook};
 use super::{embedded, fingerprint, parse, rows, tools};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::event::EffectClaim;
@@ -169,7 +169,7 @@ fn absurd_numbers_are_refused() {
 
 #[test]
 fn a_status_is_a_number_a_range_or_a_list_of_them() {
-    let status = |text: &str| load(&GOOD.replace("{ kind: a }", text)).rules[0].when.status.clone();
+    let status = |text: &str| load(&GOOD.replace("{ kind: a }", text)).rules[0].when.ranges(Ask::Status).to_vec();
     let spans = |text: &str| status(text).iter().map(|range| (range.first, range.last)).collect::<Vec<_>>();
     assert_eq!(spans("{ status: 429 }"), [(429, 429)]);
     assert_eq!(spans("{ status: [429, 503] }"), [(429, 429), (503, 503)]);
@@ -183,7 +183,7 @@ fn a_status_is_a_number_a_range_or_a_list_of_them() {
 fn a_message_is_tested_in_every_way_that_is_written() {
     let playbook =
         load(&GOOD.replace("{ kind: a }", "{ message: { contains: [x, y], matches: 'a|b', case: sensitive } }"));
-    let tests = &playbook.rules[0].when.message;
+    let tests = playbook.rules[0].when.messages();
     assert_eq!((tests[0].op, tests[0].any_of.len(), tests[0].case_sensitive), (MessageOp::Contains, 2, true));
     assert_eq!((tests[1].op, tests[1].any_of.len()), (MessageOp::Matches, 1));
     assert_eq!(help("{ kind: a }", "{ message: time out }"), "write `{ contains: time out }`");

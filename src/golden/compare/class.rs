@@ -2,37 +2,28 @@
 
 use std::fmt;
 
-use crate::event::{Aspect, Key};
+use crate::event::{Aspect, Key, words};
 use crate::golden::said::Said;
 
-/// How bad a divergence is, worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// A claim, the ledger or a finding is another one.
-    EffectChanged,
-    /// The golden suppresses, refuses or escalates where the run attempts or redeems.
-    GuardWeakened,
-    /// A call ends in another way, or a failure means something else.
-    OutcomeChanged,
-    /// More, fewer or other attempts.
-    AttemptsChanged,
-    /// The same decisions at other times.
-    TimingOnly,
-    /// Other words for the same decisions.
-    Cosmetic,
+words! {
+    /// How bad a divergence is, worst first.
+    pub enum Class {
+        /// A claim, the ledger or a finding is another one.
+        EffectChanged = "effect_changed",
+        /// The golden suppresses, refuses or escalates where the run attempts or redeems.
+        GuardWeakened = "guard_weakened",
+        /// A call ends in another way, or a failure means something else.
+        OutcomeChanged = "outcome_changed",
+        /// More, fewer or other attempts.
+        AttemptsChanged = "attempts_changed",
+        /// The same decisions at other times.
+        TimingOnly = "timing_only",
+        /// Other words for the same decisions.
+        Cosmetic = "cosmetic",
+    }
 }
 
 impl Class {
-    /// Every class, worst first.
-    pub const ALL: [Class; 6] = [
-        Class::EffectChanged,
-        Class::GuardWeakened,
-        Class::OutcomeChanged,
-        Class::AttemptsChanged,
-        Class::TimingOnly,
-        Class::Cosmetic,
-    ];
-
     /// In words, for people.
     pub const fn words(self) -> &'static str {
         match self {
@@ -41,18 +32,6 @@ impl Class {
             Class::OutcomeChanged => "outcome changed",
             Class::AttemptsChanged => "attempts changed",
             Class::TimingOnly => "timing only",
-            Class::Cosmetic => "cosmetic",
-        }
-    }
-
-    /// The stable id of reports: `effect_changed`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Class::EffectChanged => "effect_changed",
-            Class::GuardWeakened => "guard_weakened",
-            Class::OutcomeChanged => "outcome_changed",
-            Class::AttemptsChanged => "attempts_changed",
-            Class::TimingOnly => "timing_only",
             Class::Cosmetic => "cosmetic",
         }
     }
