@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::outcome::{Outcome, OutcomeKind};
+use super::outcome::Outcome;
 use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy};
 use super::words::words;
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
@@ -165,16 +165,4 @@ pub enum Decision {
     },
     /// The call ended.
     Outcome(Outcome),
-}
-
-impl Decision {
-    /// Whether this says that the reversal token was sent to the upstream, whatever came back.
-    pub const fn sent_reversal(&self) -> bool {
-        match self {
-            Decision::ReversalRedeemed { .. } => true,
-            Decision::ReversalRefused { why } => why.was_sent(),
-            Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal)),
-            _ => false,
-        }
-    }
 }

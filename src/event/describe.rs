@@ -1,7 +1,7 @@
 //! The one definition of what an event is called, what it says and how much it matters: goldens, JSON, lists and
 //! comparisons read it. Lays nothing out, and has no sentences.
 
-use super::decision::{Decision, Provenance, Status};
+use super::decision::{Asked, Decision, Provenance, Status};
 use super::outcome::{Outcome, OutcomeKind};
 use super::reason::{DeprecatedWhy, RefusedWhy};
 use super::words::words;
@@ -86,7 +86,7 @@ pub enum Value {
     /// Why a call was given up.
     GivenUp(DeprecatedWhy),
     /// The answer that a call lacks.
-    Lacks(super::Asked),
+    Lacks(Asked),
     /// An error.
     Error(ErrorId),
 }
@@ -299,39 +299,40 @@ impl Decision {
     /// The guard that spoke, and whether it stopped what was to be done. A redemption that the upstream refuses has
     /// passed the guard.
     pub const fn guard(&self) -> Option<(GuardKind, bool)> {
-        match self {
-            Decision::RetryScheduled { .. } => Some((GuardKind::Retry, false)),
-            Decision::RetrySuppressed { .. } => Some((GuardKind::Retry, true)),
-            Decision::ReversalRedeemed { .. } => Some((GuardKind::Token, false)),
-            Decision::ReversalRefused { why } => Some((GuardKind::Token, !why.was_sent())),
-            Decision::AttemptStarted { .. }
-            | Decision::AttemptFinished { .. }
-            | Decision::LateAnswer { .. }
-            | Decision::FailureClassified { .. }
-            | Decision::EvidenceRefreshed { .. }
-            | Decision::Escalated { .. }
-            | Decision::Deprecated { .. }
-            | Decision::Outcome(_) => None,
-        }
+        self.act().0
     }
 
     /// The compensation that this carries out. A reversal is carried out where its token was sent, whatever came of it.
     pub const fn carries_out(&self) -> Option<CompensationWord> {
+        self.act().1
+    }
+
+    const fn act(&self) -> (Option<(GuardKind, bool)>, Option<CompensationWord>) {
+        use CompensationWord as Then;
+        const PASSED: bool = false;
         match self {
-            Decision::RetryScheduled { .. } => Some(CompensationWord::RetryWithBackoff),
-            Decision::EvidenceRefreshed { .. } => Some(CompensationWord::RefreshEvidence),
-            Decision::Escalated { .. } => Some(CompensationWord::EscalateToHuman),
-            Decision::ReversalRefused { why } if !why.was_sent() => None,
+            Decision::RetryScheduled { .. } => (Some((GuardKind::Retry, PASSED)), Some(Then::RetryWithBackoff)),
+            Decision::RetrySuppressed { .. } => (Some((GuardKind::Retry, !PASSED)), None),
+            Decision::EvidenceRefreshed { .. } => (None, Some(Then::RefreshEvidence)),
+            Decision::Escalated { .. } => (None, Some(Then::EscalateToHuman)),
+            Decision::ReversalRefused { why } if !why.was_sent() => (Some((GuardKind::Token, !PASSED)), None),
             Decision::ReversalRefused { .. } | Decision::ReversalRedeemed { .. } => {
-                Some(CompensationWord::IssueReversal)
+                (Some((GuardKind::Token, PASSED)), Some(Then::IssueReversal))
             }
-            Decision::Deprecated { .. } => Some(CompensationWord::DeprecateToolCall),
+            Decision::Deprecated { .. } => (None, Some(Then::DeprecateToolCall)),
             Decision::AttemptStarted { .. }
             | Decision::AttemptFinished { .. }
             | Decision::LateAnswer { .. }
             | Decision::FailureClassified { .. }
-            | Decision::RetrySuppressed { .. }
-            | Decision::Outcome(_) => None,
+            | Decision::Outcome(_) => (None, None),
+        }
+    }
+
+    /// Whether this says that the reversal token was sent to the upstream, whatever came back.
+    pub const fn sent_reversal(&self) -> bool {
+        match self {
+            Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal)),
+            what => matches!(what.carries_out(), Some(CompensationWord::IssueReversal)),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{GoldenBody, Said, parse_body};
 use crate::diagnostic::{Report, Source};
 use crate::event::{
-    Asked, Decision, DecisionEvent, DeprecatedWhy, EffectClaim, ErrorFacts, Finding, FindingBy, FindingId, Intent, Key,
-    LedgerEntry, LedgerKind, Names, Outcome, OutcomeKind, Provenance, RefusedWhy, Status, StopReason, SuppressedWhy,
-    Transcript,
+    Asked, Decision, DecisionEvent, DeprecatedWhy, Description, EffectClaim, ErrorFacts, EventKind, Finding, FindingBy,
+    FindingId, Intent, Key, LedgerEntry, LedgerKind, Names, Outcome, OutcomeKind, Provenance, RefusedWhy, Status,
+    StopReason, SuppressedWhy, Transcript,
 };
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ToolId, VerdictId};
 use crate::time::{Duration, Instant};
@@ -135,6 +135,33 @@ fn everything_that_is_rendered_is_read_back() {
     assert_eq!(body.events[4].words(), "retry_scheduled: 2, delay_ms: 200.5");
     assert_eq!(body.events[4].at, Instant::from_micros(6_000));
     assert_eq!(body.events[1].field(Key::Status), Some(&Said::Name("409: conflict".to_owned())));
+}
+
+#[test]
+fn every_kind_of_event_says_all_that_its_kind_may_say() {
+    let all: Vec<Decision> = decisions().into_iter().chain([Decision::Outcome(outcomes()[0])]).collect();
+    let told: Vec<Description> = all.iter().map(Decision::describe).collect();
+    assert!(told.iter().map(|one| one.kind).eq(EventKind::ALL));
+    assert!(told.iter().all(|one| one.fields().count() == one.kind.keys().1.len()));
+}
+
+#[test]
+fn what_a_call_lacks_is_read_as_it_is_written() {
+    for asked in [Asked::Attempt(AttemptNo::new(2)), Asked::Refresh(EvidenceId(1)), Asked::Reversal] {
+        assert_eq!(Asked::parse(&asked.to_string()), Some(asked));
+    }
+}
+
+#[test]
+fn values_that_no_golden_has_are_refused_with_their_place() {
+    let event = |event: &str| refused(&format!("ledger: {{}}\nfindings: []\nevents:\n- {event}\n"));
+    assert_eq!(event("{ +0: a, outcome: lost }"), "g.snap:4:20: this is no value of `outcome`");
+    assert_eq!(event("{ +0: a, reversal_refused: maybe }"), "g.snap:4:29: this is no value of `why`");
+    assert_eq!(event("{ +0: a, attempt_started: one }"), "g.snap:4:28: this is no value of `attempt`");
+    assert_eq!(event("{ +0: a, retry_scheduled: 2, delay_ms: soon }"), "g.snap:4:41: this is no value of `delay_ms`");
+    let finding = |finding: &str| refused(&format!("ledger: {{}}\nfindings:\n- {finding}\nevents: []\n"));
+    assert_eq!(finding("{ unsafe_retry: a, by: agent, count: 1 }"), "g.snap:3:25: this is no value of `by`");
+    assert_eq!(finding("{ unsafe_retry: a, by: playbook }"), "g.snap:3:5: a finding needs `count`");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::model::{Access, After, AfterRefresh, Ask, Compensation, Final, Guard, MessageOp, OnUnsafe, Playbook};
+use super::model::{Access, After, AfterRefresh, Ask, Compensation, Final, Form, Guard, MessageOp, OnUnsafe, Playbook};
+use super::overlap::{self, Follows, Regexes};
 use super::{embedded, fingerprint, parse, rows, tools};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::event::EffectClaim;
@@ -177,6 +178,32 @@ fn a_status_is_a_number_a_range_or_a_list_of_them() {
     assert_eq!(errors("{ kind: a }", "{ status: 5xx }"), ["bad_range: 5xx"]);
     assert_eq!(help("{ kind: a }", "{ status: 5xx }"), "write `\"500-599\"`");
     assert_eq!(errors("{ kind: a }", "{ status: 599-500 }"), ["bad_range: 599-500"]);
+}
+
+#[test]
+fn every_condition_is_read_written_into_its_row_and_held_against_itself() {
+    for ask in Ask::ALL {
+        let (one, other) = match ask.form() {
+            Form::Texts | Form::Globs => ("x", Some("y")),
+            Form::Ranges(..) => ("2", Some("3")),
+            Form::Messages => ("{ equals: x }", None),
+            Form::Access => ("read", Some("write")),
+            Form::Bool => ("true", Some("false")),
+            Form::Presence => ("present", Some("absent")),
+            Form::Absence => ("absent", None),
+        };
+        let asking = |what: &str| load(&GOOD.replace("{ kind: a }", &format!("{{ {}: {what} }}", ask.as_str())));
+        let when = |what: &str| asking(what).rules[0].when.clone();
+        let row = &rows(&asking(one)).into_iter().find(|row| row.name == "rule first").unwrap().text;
+        assert!(row.contains(&format!("\"{}\":", ask.as_str())), "{row}");
+        let covers = |wide: &str, narrow: &str| overlap::covers(&Regexes::default(), &when(wide), &when(narrow));
+        assert_eq!(covers(one, one), Follows::Yes, "{ask:?}");
+        assert!(!overlap::are_disjoint(&when(one), &when(one)), "{ask:?}");
+        if let Some(other) = other {
+            assert_eq!(covers(one, other), Follows::No, "{ask:?}");
+            assert!(overlap::are_disjoint(&when(one), &when(other)), "{ask:?}");
+        }
+    }
 }
 
 #[test]
