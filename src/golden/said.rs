@@ -33,12 +33,11 @@ pub enum Said {
 
 /// What a golden says and what it leaves to be understood: that something is not so, and times that delta times tell.
 pub(super) fn is_written(field: &(Key, Value)) -> bool {
-    match field {
-        (Key::Evidence, Value::Number(0)) | (_, Value::Flag(false) | Value::Latency(Some(_)) | Value::Instant(_)) => {
-            false
-        }
-        _ => true,
-    }
+    let is_understood = matches!(
+        field,
+        (Key::Evidence, Value::Number(0)) | (_, Value::Flag(false) | Value::Latency(Some(_)) | Value::Instant(_))
+    );
+    !is_understood
 }
 
 impl Said {

@@ -54,4 +54,4 @@ pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(86_400_000);
 /// A week.
 pub(super) const LONGEST_DEADLINE: Duration = Duration::from_millis(7 * 86_400_000);
 /// The largest status of a rule.
-pub(super) const MOST_STATUS: u32 = 999;
+pub(super) const MOST_STATUS: u64 = 999;

@@ -32,7 +32,7 @@ pub enum Form {
     /// One name or glob of tools, or several.
     Globs,
     /// Numbers and ranges of them, from the first to the last.
-    Ranges(u32, u32),
+    Ranges(u64, u64),
     /// Tests of a message.
     Messages,
     /// `read` or `write`.
@@ -66,7 +66,7 @@ impl Ask {
             Ask::Tool => Form::Globs,
             Ask::Access => Form::Access,
             Ask::Idempotent | Ask::Keyed => Form::Bool,
-            Ask::Attempt => Form::Ranges(1, syntax::MOST_ATTEMPTS as u32),
+            Ask::Attempt => Form::Ranges(1, syntax::MOST_ATTEMPTS),
             Ask::RetryAfter => Form::Presence,
             Ask::Error => Form::Absence,
         }

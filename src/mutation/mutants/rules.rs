@@ -149,13 +149,16 @@ fn several(list: &[String]) -> Vec<(usize, Arc<str>)> {
 }
 
 /// The ranges that begin or end one number earlier or later.
-fn off_by_one(range: &Between, least: u32, most: u32) -> Vec<(String, Between)> {
+fn off_by_one(range: &Between, least: u64, most: u64) -> Vec<(String, Between)> {
     let Between { first, last } = *range;
     let one_off = |n: u32| [n.checked_sub(1), n.checked_add(1)].into_iter().flatten();
     let firsts = one_off(first).map(|first| (format!("from-{first}"), Between { first, last }));
     let lasts = one_off(last).map(|last| (format!("to-{last}"), Between { first, last }));
     let all = firsts.chain(lasts);
-    all.filter(|(_, range)| range.first >= least && range.last <= most && range.first <= range.last).collect()
+    all.filter(|(_, range)| {
+        u64::from(range.first) >= least && u64::from(range.last) <= most && range.first <= range.last
+    })
+    .collect()
 }
 
 fn span(range: &Between) -> String {

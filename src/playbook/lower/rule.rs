@@ -66,7 +66,7 @@ fn test(ask: Ask, at: Cursor<'_>) -> Option<Test> {
     match ask.form() {
         Form::Texts => texts(at).map(Test::AnyOf),
         Form::Globs => globs(at).map(Test::Globs),
-        Form::Ranges(first, last) => ranges(at, ask.as_str(), first.into()..=last.into()).map(Test::Ranges),
+        Form::Ranges(first, last) => ranges(at, ask.as_str(), first..=last).map(Test::Ranges),
         Form::Messages => message(at).map(Test::Messages),
         Form::Access => at.word(&syntax::ACCESS).map(Test::Access),
         Form::Bool => at.bool().map(Test::Is),
