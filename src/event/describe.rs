@@ -1,6 +1,7 @@
 //! The one definition of what an event is called, what it says and how much it matters: goldens, JSON, lists and
 //! comparisons read it. Lays nothing out, and has no sentences.
 
+use super::class::Class;
 use super::decision::{Asked, Decision, Provenance, Status};
 use super::outcome::{Outcome, OutcomeKind};
 use super::reason::{DeprecatedWhy, RefusedWhy};
@@ -91,21 +92,6 @@ pub enum Value {
     Error(ErrorId),
 }
 
-/// What differs where two runs do not have the same event, or the same value: how much a change of it matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aspect {
-    /// What is claimed to be true upstream.
-    Effect,
-    /// How a call ends, or what a failure means.
-    Outcome,
-    /// Which attempts are made, and what they are answered.
-    Attempts,
-    /// When something happens.
-    Timing,
-    /// The words for it.
-    Words,
-}
-
 words! {
     /// The compensations.
     pub enum CompensationWord {
@@ -159,11 +145,11 @@ impl EventKind {
         (value, fields)
     }
 
-    /// What differs where one of two runs has such an event and the other has not.
-    pub const fn aspect(self) -> Aspect {
+    /// How bad it is that one of two runs has such an event and the other has not.
+    pub const fn class(self) -> Class {
         match self.definition().2 {
-            Role::Attempt | Role::Resend => Aspect::Attempts,
-            Role::Stop | Role::GiveUp | Role::End => Aspect::Outcome,
+            Role::Attempt | Role::Resend => Class::AttemptsChanged,
+            Role::Stop | Role::GiveUp | Role::End => Class::OutcomeChanged,
         }
     }
 
@@ -193,10 +179,10 @@ enum Role {
 }
 
 impl Key {
-    /// What differs where it has another value.
-    pub const fn aspect(self) -> Aspect {
+    /// How bad it is that it has another value.
+    pub const fn class(self) -> Class {
         match self {
-            Key::Effect => Aspect::Effect,
+            Key::Effect => Class::EffectChanged,
             Key::Verdict
             | Key::Verdicts
             | Key::Ignored
@@ -206,10 +192,10 @@ impl Key {
             | Key::Stop
             | Key::Lacks
             | Key::LastError
-            | Key::FirstError => Aspect::Outcome,
-            Key::Attempt | Key::Attempts | Key::Evidence | Key::Status => Aspect::Attempts,
-            Key::Latency | Key::OverTimeout | Key::Delay | Key::Due => Aspect::Timing,
-            Key::Rule | Key::From | Key::Reason => Aspect::Words,
+            | Key::FirstError => Class::OutcomeChanged,
+            Key::Attempt | Key::Attempts | Key::Evidence | Key::Status => Class::AttemptsChanged,
+            Key::Latency | Key::OverTimeout | Key::Delay | Key::Due => Class::TimingOnly,
+            Key::Rule | Key::From | Key::Reason => Class::Cosmetic,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a simulation says happened: decision events, outcomes, ledger entries, findings.
 //! The only seam between the engine and every reporter; plain values, no logic of either side.
 
+mod class;
 mod decision;
 mod describe;
 mod error;
@@ -11,8 +12,9 @@ mod reason;
 mod transcript;
 mod words;
 
+pub use class::Class;
 pub use decision::{Asked, Decision, DecisionEvent, Provenance, Status};
-pub use describe::{Aspect, CompensationWord, Description, EventKind, GuardKind, Key, Value};
+pub use describe::{CompensationWord, Description, EventKind, GuardKind, Key, Value};
 pub use error::ErrorFacts;
 pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
 pub use ledger::{Intent, LedgerEntry, LedgerKind};

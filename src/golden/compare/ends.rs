@@ -1,8 +1,7 @@
 //! What differs in how calls ended, in the ledger and in the findings.
 
-use super::class::Class;
 use super::result::{Divergence, Place};
-use crate::event::Key;
+use crate::event::{Class, Key};
 use crate::golden::body::{CallEnd, Field, FindingLine, GoldenBody, field};
 use crate::golden::said::Said;
 
@@ -45,13 +44,22 @@ fn whole_call(call: &CallEnd, expected: Option<String>, actual: Option<String>) 
 fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
     for (key, before, after) in changed(&expected.fields, &actual.fields) {
         found.push(Divergence {
-            class: Class::of_end(key, before, after),
+            class: class_of(key, before, after),
             place: Place::Call(expected.name.clone()),
             field: key.as_str().to_owned(),
             expected: before.map(Said::to_string),
             actual: after.map(Said::to_string),
             span: Some(expected.span.clone()),
         });
+    }
+}
+
+/// Verdicts that go on where the others end are more attempts.
+fn class_of(key: Key, before: Option<&Said>, after: Option<&Said>) -> Class {
+    let goes_on = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
+    match (before, after) {
+        (Some(Said::Names(a)), Some(Said::Names(b))) if goes_on(a, b) || goes_on(b, a) => Class::AttemptsChanged,
+        _ => key.class(),
     }
 }
 

@@ -1,10 +1,9 @@
 //! What differs in the decision events of each call, aligned; and the first of it.
 
 use super::align::align;
-use super::class::Class;
 use super::ends::changed;
 use super::result::{Because, Divergence, FirstChange, Pair, Place};
-use crate::event::{EventKind, Key};
+use crate::event::{Class, EventKind, Key};
 use crate::golden::body::{EventLine, GoldenBody};
 use crate::golden::said::Said;
 use crate::time::{Duration, Instant};
@@ -61,24 +60,24 @@ fn differences(pair: &Pair, place: &Place) -> Vec<Divergence> {
         (Some(e), Some(a)) => (e, a),
         (e, a) => {
             let words = |event: &Option<EventLine>| event.as_ref().map(EventLine::words);
-            let alone = e.iter().chain(a).map(|event| event.kind.aspect().into());
+            let alone = e.iter().chain(a).map(|event| event.kind.class());
             let one_sided = |class| divergence(class, "event".to_owned(), words(e), words(a));
             return alone.map(one_sided).collect();
         }
     };
     if e.kind != a.kind {
-        let class = Class::from(e.kind.aspect()).min(a.kind.aspect().into());
+        let class = e.kind.class().min(a.kind.class());
         return vec![divergence(class, "event".to_owned(), Some(e.words()), Some(a.words()))];
     }
     let mut found = Vec::new();
     let kind = e.kind.as_str();
     if e.value != a.value {
-        let class = e.kind.keys().0.aspect().into();
+        let class = e.kind.keys().0.class();
         found.push(divergence(class, kind.to_owned(), Some(e.value.to_string()), Some(a.value.to_string())));
     }
     for (key, before, after) in changed(&e.fields, &a.fields) {
         let (before, after) = (before.map(Said::to_string), after.map(Said::to_string));
-        found.push(divergence(key.aspect().into(), format!("{kind}.{}", key.as_str()), before, after));
+        found.push(divergence(key.class(), format!("{kind}.{}", key.as_str()), before, after));
     }
     found
 }

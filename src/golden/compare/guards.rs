@@ -1,10 +1,9 @@
 //! Guards that hold in the golden and no longer in the run. Looks at what is sent after them, not at how the events
 //! align: a guard that stops one attempt later is still weaker.
 
-use super::class::Class;
 use super::events::events_of;
 use super::result::{Divergence, Place};
-use crate::event::{Asked, EventKind, Key};
+use crate::event::{Asked, Class, EventKind, Key};
 use crate::golden::body::{EventLine, GoldenBody};
 use crate::golden::said::Said;
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::class::Class;
 use super::{ends, events, guards};
+use crate::event::Class;
 use crate::golden::body::{EventLine, GoldenBody};
 use crate::time::Instant;
 

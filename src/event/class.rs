@@ -1,9 +1,8 @@
-//! How bad a divergence is. No logic of alignment.
+//! How bad it is that two runs differ in something, worst first. Which class a thing has is said where it is defined.
 
 use std::fmt;
 
-use crate::event::{Aspect, Key, words};
-use crate::golden::said::Said;
+use super::words::words;
 
 words! {
     /// How bad a divergence is, worst first.
@@ -51,33 +50,6 @@ impl Class {
     /// Whether nobody may accept it without saying why.
     pub const fn wants_reason(self) -> bool {
         matches!(self, Class::EffectChanged | Class::GuardWeakened)
-    }
-
-    /// Of another value in a field of a call's end: verdicts that go on where the others end are more attempts.
-    pub(super) fn of_end(key: Key, before: Option<&Said>, after: Option<&Said>) -> Class {
-        match (before, after) {
-            (Some(Said::Names(a)), Some(Said::Names(b))) if is_begun_by(a, b) || is_begun_by(b, a) => {
-                Class::AttemptsChanged
-            }
-            _ => key.aspect().into(),
-        }
-    }
-}
-
-/// Whether a list begins with another one, neither of them empty.
-fn is_begun_by(long: &[String], short: &[String]) -> bool {
-    !short.is_empty() && long.starts_with(short)
-}
-
-impl From<Aspect> for Class {
-    fn from(aspect: Aspect) -> Class {
-        match aspect {
-            Aspect::Effect => Class::EffectChanged,
-            Aspect::Outcome => Class::OutcomeChanged,
-            Aspect::Attempts => Class::AttemptsChanged,
-            Aspect::Timing => Class::TimingOnly,
-            Aspect::Words => Class::Cosmetic,
-        }
     }
 }
 
