@@ -139,6 +139,7 @@ pub fn word(text: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test asks a shell how it reads a word")]
 mod tests {
     use std::process::Command as Process;
 
