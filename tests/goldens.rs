@@ -50,7 +50,7 @@ fn run(fixture: &Fixture, name: &str) -> (String, Vec<String>) {
     let record = simulator.rehearse(&plan, &scenario);
     let expect = fixture.expect.get(name).unwrap_or_else(|| panic!("nothing is expected of `{name}`"));
     let wrong = contradictions(expect, &plan, &scenario, record).iter().map(ToString::to_string).collect();
-    (body_of(&plan, &scenario, record), wrong)
+    (body_of(&plan, &scenario, record).render(), wrong)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Report, Source};
 use crate::fixture::model::Fixture;
-use crate::golden::{Class, Comparison, GoldenFile, compare, parse_body, render};
+use crate::golden::{Class, Comparison, GoldenBody, GoldenFile, compare, parse_body};
 use crate::sim::{Contradiction, Plan, Record, Scenario, Simulator, contradictions};
 
 /// Which fixture under which playbook; shown and typed as `standard/refund`.
@@ -44,7 +44,7 @@ pub struct CaseResult {
     /// The fixture's title.
     pub title: String,
     /// What the run shows, as a golden's body.
-    pub body: String,
+    pub body: GoldenBody,
     /// The run against its golden.
     pub golden: GoldenState,
     /// The run against the fixture's `expect`.
@@ -93,10 +93,10 @@ impl CaseResult {
     }
 }
 
-/// What a golden says of a run: its decisions, outcomes, effects and findings as text.
-pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> String {
+/// What a golden says of a run: its decisions, outcomes, effects and findings.
+pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> GoldenBody {
     let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
-    render(&record.transcript(&plan.names, &calls, &|intent| scenario.intent_name(intent)))
+    GoldenBody::of(&record.transcript(&plan.names, &calls, &|intent| scenario.intent_name(intent)))
 }
 
 /// Checks one case. The simulator may have been used before.
@@ -119,24 +119,18 @@ pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
     }
 }
 
-fn hold_against(source: &Arc<Source>, body: &str) -> GoldenState {
+fn hold_against(source: &Arc<Source>, body: &GoldenBody) -> GoldenState {
     let golden = match GoldenFile::parse(source) {
         Ok(golden) => golden,
         Err(report) => return GoldenState::Unreadable(report),
     };
-    if golden.body.text.trim_end() == body.trim_end() {
+    if golden.body.text.trim_end() == body.render().trim_end() {
         return GoldenState::Same; // the usual case needs no values
     }
-    let accepted = match parse_body(Arc::clone(&golden.body)) {
-        Ok(accepted) => accepted,
+    let comparison = match parse_body(Arc::clone(&golden.body)) {
+        Ok(accepted) => compare(&accepted, body),
         Err(report) => return GoldenState::Unreadable(report),
     };
-    // What `render` writes, `parse_body` reads; a body that it cannot read is a bug that must not pass.
-    let actual = match parse_body(Source::whole("the run", body)) {
-        Ok(actual) => actual,
-        Err(report) => return GoldenState::Unreadable(report),
-    };
-    let comparison = compare(&accepted, &actual);
     match comparison.worst() {
         None => GoldenState::Same,
         Some(_) => GoldenState::Diverged(Box::new(Diverged { golden, comparison })),

@@ -60,7 +60,7 @@ fn check(edits: &[(&str, &str)], golden: Option<&str>) -> CaseResult {
 }
 
 fn golden() -> String {
-    GoldenFile::new("pay", "small", &check(&[], None).body).render()
+    GoldenFile::new("pay", "small", &check(&[], None).body.render()).render()
 }
 
 fn verdict(result: CaseResult) -> Verdict {

@@ -2,10 +2,10 @@
 
 use regex::Regex;
 
-use super::rules::Signal;
+use super::rules::{Found, Signal};
 use crate::glob::{Glob, is_glob};
 use crate::ids::RuleId;
-use crate::playbook::model::{Access, Between, MessageOp, MessageTest, When};
+use crate::playbook::model::{About, Access, Ask, Between, Form, MessageOp, MessageTest, Test, When};
 use crate::playbook::pattern;
 
 /// What one rule said of a signal, condition by condition.
@@ -32,18 +32,16 @@ pub struct Condition {
 
 /// A condition made ready to be asked often.
 #[derive(Debug)]
-pub(super) enum Check {
-    Kind(Vec<String>),
+pub(super) struct Check {
+    ask: Ask,
+    ready: Ready,
+}
+
+#[derive(Debug)]
+enum Ready {
+    Test(Test),
+    Globs(Vec<(String, Option<Glob>)>),
     Message { test: MessageTest, patterns: Patterns },
-    Status(Vec<Between<u16>>),
-    Code(Vec<String>),
-    Tool(Vec<(String, Option<Glob>)>),
-    Access(Access),
-    Idempotent(bool),
-    Keyed(bool),
-    Attempt(Vec<Between<u32>>),
-    RetryAfter(bool),
-    ErrorAbsent,
 }
 
 /// The texts of a message test, lowered once where case does not count.
@@ -56,34 +54,85 @@ pub(super) enum Patterns {
 impl Check {
     /// The checks of a `when`, the cheap ones first.
     pub(super) fn of(when: &When) -> Vec<Check> {
-        let mut checks = Vec::new();
-        if when.error_absent {
-            checks.push(Check::ErrorAbsent);
-        }
-        if !when.kind.is_empty() {
-            checks.push(Check::Kind(when.kind.clone()));
-        }
-        if !when.status.is_empty() {
-            checks.push(Check::Status(when.status.clone()));
-        }
-        if !when.code.is_empty() {
-            checks.push(Check::Code(when.code.clone()));
-        }
-        checks.extend(when.access.map(Check::Access));
-        checks.extend(when.idempotent.map(Check::Idempotent));
-        checks.extend(when.keyed.map(Check::Keyed));
-        checks.extend(when.retry_after.map(Check::RetryAfter));
-        if !when.attempt.is_empty() {
-            checks.push(Check::Attempt(when.attempt.clone()));
-        }
-        if !when.tool.is_empty() {
-            checks.push(Check::Tool(when.tool.iter().map(|glob| (glob.clone(), tool_glob(glob))).collect()));
-        }
-        checks.extend(when.message.iter().map(Check::message));
-        checks
+        let mut asked: Vec<(Ask, &Test)> = when.iter().collect();
+        asked.sort_by_key(|(ask, _)| cost(*ask)); // stable
+        let ready = |(ask, test): (Ask, &Test)| -> Vec<Check> {
+            let check = |ready| Check { ask, ready };
+            match test {
+                Test::Globs(globs) => {
+                    vec![check(Ready::Globs(globs.iter().map(|glob| (glob.clone(), tool_glob(glob))).collect()))]
+                }
+                Test::Messages(tests) => tests.iter().map(|test| check(Ready::message(test))).collect(),
+                test => vec![check(Ready::Test(test.clone()))],
+            }
+        };
+        asked.into_iter().flat_map(ready).collect()
     }
 
-    fn message(test: &MessageTest) -> Check {
+    /// Whether the condition holds.
+    pub(super) fn holds(&self, signal: &Signal<'_>, lowered: &mut Lowered) -> bool {
+        match (&self.ready, signal.find(self.ask)) {
+            (Ready::Test(Test::AnyOf(texts)), Found::Text(Some(text))) => texts.iter().any(|known| known == text),
+            (Ready::Test(Test::Ranges(ranges)), Found::Number(Some(number))) => {
+                ranges.iter().any(|range| range.first <= number && number <= range.last)
+            }
+            (Ready::Test(Test::Access(asked)), Found::Access(access)) => *asked == access,
+            (Ready::Test(Test::Is(asked)), Found::Is(is) | Found::There(is)) => *asked == is,
+            (Ready::Test(Test::Absent), Found::There(is)) => !is,
+            (Ready::Globs(globs), Found::Text(Some(text))) => globs.iter().any(|(name, glob)| match glob {
+                Some(glob) => glob.is_match(text),
+                None => name == text,
+            }),
+            (Ready::Message { test, patterns }, Found::Text(Some(message))) => match patterns {
+                Patterns::Regexes(regexes) => regexes.iter().any(|regex| regex.is_match(message)),
+                Patterns::Texts(texts) => {
+                    let message = if test.case_sensitive { message } else { lowered.of(message) };
+                    texts.iter().any(|text| test_text(test.op, message, text))
+                }
+            },
+            _ => false, // there is nothing of what it asks for
+        }
+    }
+
+    /// What the condition asks, in words.
+    pub(super) fn asked(&self) -> String {
+        let ask = self.ask;
+        match &self.ready {
+            Ready::Test(Test::AnyOf(texts) | Test::Globs(texts)) => format!("{} is {}", ask.as_str(), quoted(texts)),
+            Ready::Globs(globs) => {
+                format!(
+                    "{} is {}",
+                    ask.as_str(),
+                    quoted(&globs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>())
+                )
+            }
+            Ready::Test(Test::Ranges(ranges)) => format!("{} is {}", ask.as_str(), spans(ranges)),
+            Ready::Test(Test::Access(access)) => format!("tool {}", access_words(*access)),
+            Ready::Test(Test::Is(is)) => is_words(ask, *is),
+            Ready::Test(Test::Absent) => is_words(ask, false),
+            Ready::Test(Test::Messages(_)) => String::new(), // made ready one by one
+            Ready::Message { test, .. } => {
+                let case = if test.case_sensitive { ", case counts" } else { "" };
+                format!("{} {} {}{case}", ask.as_str(), op_words(test.op), quoted(&test.any_of))
+            }
+        }
+    }
+
+    /// What the condition found in the signal, in words.
+    pub(super) fn found(&self, signal: &Signal<'_>) -> String {
+        let ask = self.ask.as_str();
+        match signal.find(self.ask) {
+            Found::Text(Some(text)) => format!("{ask} is `{text}`"),
+            Found::Number(Some(number)) => format!("{ask} is {number}"),
+            Found::Text(None) | Found::Number(None) => format!("there is no {ask}"),
+            Found::Access(access) => format!("tool {}", access_words(access)),
+            Found::Is(is) | Found::There(is) => is_words(self.ask, is),
+        }
+    }
+}
+
+impl Ready {
+    fn message(test: &MessageTest) -> Ready {
         let patterns = match test.op {
             MessageOp::Matches => Patterns::Regexes(
                 // `lower` has tried every pattern; one that does not compile can match nothing.
@@ -92,76 +141,31 @@ impl Check {
             _ if test.case_sensitive => Patterns::Texts(test.any_of.clone()),
             _ => Patterns::Texts(test.any_of.iter().map(|text| text.to_lowercase()).collect()),
         };
-        Check::Message { test: test.clone(), patterns }
+        Ready::Message { test: test.clone(), patterns }
     }
+}
 
-    /// Whether the condition holds.
-    pub(super) fn holds(&self, signal: &Signal<'_>, lowered: &mut Lowered) -> bool {
-        match self {
-            Check::Kind(kinds) => signal.kind.is_some_and(|kind| kinds.iter().any(|known| known == kind)),
-            Check::Code(codes) => signal.code.is_some_and(|code| codes.iter().any(|known| known == code)),
-            Check::Status(ranges) => signal.status.is_some_and(|status| within(ranges, status)),
-            Check::Attempt(ranges) => within(ranges, signal.attempt.get()),
-            Check::Tool(globs) => globs.iter().any(|(name, glob)| match glob {
-                Some(glob) => glob.is_match(signal.tool),
-                None => name == signal.tool,
-            }),
-            Check::Access(access) => signal.access == *access,
-            Check::Idempotent(idempotent) => signal.idempotent == *idempotent,
-            Check::Keyed(keyed) => signal.keyed == *keyed,
-            Check::RetryAfter(present) => signal.retry_after.is_some() == *present,
-            Check::ErrorAbsent => !signal.has_error,
-            Check::Message { test, patterns } => signal.message.is_some_and(|message| match patterns {
-                Patterns::Regexes(regexes) => regexes.iter().any(|regex| regex.is_match(message)),
-                Patterns::Texts(texts) => {
-                    let message = if test.case_sensitive { message } else { lowered.of(message) };
-                    texts.iter().any(|text| test_text(test.op, message, text))
-                }
-            }),
-        }
+/// How dear a condition is to ask; the error's own come before those of the call.
+fn cost(ask: Ask) -> u8 {
+    match (ask.form(), ask.about()) {
+        (Form::Absence, _) => 0,
+        (Form::Texts, _) | (Form::Ranges(..), About::Error) => 1,
+        (Form::Access | Form::Bool | Form::Presence, _) => 2,
+        (Form::Ranges(..), _) => 3,
+        (Form::Globs, _) => 4,
+        (Form::Messages, _) => 5,
     }
+}
 
-    /// What the condition asks, in words.
-    pub(super) fn asked(&self) -> String {
-        match self {
-            Check::Kind(kinds) => format!("kind is {}", quoted(kinds)),
-            Check::Code(codes) => format!("code is {}", quoted(codes)),
-            Check::Status(ranges) => format!("status is {}", spans(ranges)),
-            Check::Attempt(ranges) => format!("attempt is {}", spans(ranges)),
-            Check::Tool(globs) => {
-                format!("tool is {}", quoted(&globs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()))
-            }
-            Check::Access(access) => format!("tool {}", access_words(*access)),
-            Check::Idempotent(yes) => format!("tool is {}idempotent", not(*yes)),
-            Check::Keyed(yes) => format!("call is {}keyed", not(*yes)),
-            Check::RetryAfter(yes) => format!("retry_after is {}", presence(*yes)),
-            Check::ErrorAbsent => "error is absent".to_owned(),
-            Check::Message { test, .. } => {
-                let case = if test.case_sensitive { ", case counts" } else { "" };
-                format!("message {} {}{case}", op_words(test.op), quoted(&test.any_of))
-            }
-        }
-    }
-
-    /// What the condition found in the signal, in words.
-    pub(super) fn found(&self, signal: &Signal<'_>) -> String {
-        let text = |name: &str, value: Option<&str>| match value {
-            Some(value) => format!("{name} is `{value}`"),
-            None => format!("there is no {name}"),
-        };
-        match self {
-            Check::Kind(_) => text("kind", signal.kind),
-            Check::Code(_) => text("code", signal.code),
-            Check::Status(_) => signal.status.map_or("there is no status".to_owned(), |s| format!("status is {s}")),
-            Check::Attempt(_) => format!("attempt is {}", signal.attempt),
-            Check::Tool(_) => format!("tool is `{}`", signal.tool),
-            Check::Access(_) => format!("tool {}", access_words(signal.access)),
-            Check::Idempotent(_) => format!("tool is {}idempotent", not(signal.idempotent)),
-            Check::Keyed(_) => format!("call is {}keyed", not(signal.keyed)),
-            Check::RetryAfter(_) => format!("retry_after is {}", presence(signal.retry_after.is_some())),
-            Check::ErrorAbsent => format!("error is {}", presence(signal.has_error)),
-            Check::Message { .. } => text("message", signal.message),
-        }
+/// Such as `call is not keyed` and `retry_after is present`.
+fn is_words(ask: Ask, is: bool) -> String {
+    let not = if is { "" } else { "not " };
+    let ask_word = ask.as_str();
+    match (ask.form(), ask.about()) {
+        (Form::Presence | Form::Absence, _) => format!("{ask_word} is {}", if is { "present" } else { "absent" }),
+        (_, About::Error) => format!("error is {not}{ask_word}"),
+        (_, About::Tool) => format!("tool is {not}{ask_word}"),
+        (_, About::Call) => format!("call is {not}{ask_word}"),
     }
 }
 
@@ -188,16 +192,12 @@ fn tool_glob(tool: &str) -> Option<Glob> {
     is_glob(tool).then(|| Glob::new(tool).ok()).flatten()
 }
 
-fn within<T: PartialOrd + Copy>(ranges: &[Between<T>], value: T) -> bool {
-    ranges.iter().any(|range| range.first <= value && value <= range.last)
-}
-
 fn quoted(texts: &[String]) -> String {
     let each: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
     each.join(" or ")
 }
 
-fn spans<T: PartialEq + std::fmt::Display>(ranges: &[Between<T>]) -> String {
+fn spans(ranges: &[Between]) -> String {
     let each: Vec<String> = ranges
         .iter()
         .map(|range| match range.first == range.last {
@@ -222,12 +222,4 @@ fn access_words(access: Access) -> &'static str {
         Access::Read => "only reads",
         Access::Write => "writes",
     }
-}
-
-fn not(yes: bool) -> &'static str {
-    if yes { "" } else { "not " }
-}
-
-fn presence(present: bool) -> &'static str {
-    if present { "present" } else { "absent" }
 }

@@ -72,18 +72,29 @@ impl Memo {
             self.known.clear();
         }
         let Failed { error, tool, facts, keyed, attempt } = *failed;
-        let rest = Rest {
-            access: facts.access,
-            idempotent: facts.idempotent,
+        let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
+        // The error stands for all that is asked of it; whatever else a rule can ask must be named here.
+        let Signal {
+            kind: _,
+            message: _,
+            status: _,
+            code: _,
+            retry_after: _,
+            has_error: _,
+            tool,
+            access,
+            idempotent,
             keyed,
-            attempt: classifier.asks_for_attempts().then_some(attempt),
-        };
+            attempt,
+        } = signal;
+        let attempt = classifier.asks_for_attempts().then_some(attempt);
+        let rest = Rest { access, idempotent, keyed, attempt };
         let asked = Asked { error, tool: classifier.asks_for_tools().then_some(tool), rest };
         let key = FixedState::default().hash_one(asked);
         if let Some(known) = self.known.get(&key).filter(|known| known.asked() == asked) {
             return known.said;
         }
-        let said = classifier.classify(&Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt));
+        let said = classifier.classify(&signal);
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }

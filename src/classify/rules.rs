@@ -3,7 +3,7 @@
 use super::condition::{Check, Condition, Lowered, Trial};
 use crate::event::ErrorFacts;
 use crate::ids::{AttemptNo, RuleId, VerdictId};
-use crate::playbook::model::{Access, Playbook, ToolFacts};
+use crate::playbook::model::{Access, Ask, Playbook, ToolFacts};
 use crate::time::Duration;
 
 /// All that a rule may ask about a failed attempt.
@@ -58,6 +58,35 @@ impl<'a> Signal<'a> {
     }
 }
 
+/// What a signal has where a condition asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found<'a> {
+    Text(Option<&'a str>),
+    Number(Option<u32>),
+    Access(Access),
+    Is(bool),
+    /// Whether it is there at all.
+    There(bool),
+}
+
+impl<'a> Signal<'a> {
+    pub(super) fn find(&self, ask: Ask) -> Found<'a> {
+        match ask {
+            Ask::Kind => Found::Text(self.kind),
+            Ask::Message => Found::Text(self.message),
+            Ask::Status => Found::Number(self.status.map(u32::from)),
+            Ask::Code => Found::Text(self.code),
+            Ask::Tool => Found::Text(Some(self.tool)),
+            Ask::Access => Found::Access(self.access),
+            Ask::Idempotent => Found::Is(self.idempotent),
+            Ask::Keyed => Found::Is(self.keyed),
+            Ask::Attempt => Found::Number(Some(self.attempt.get())),
+            Ask::RetryAfter => Found::There(self.retry_after.is_some()),
+            Ask::Error => Found::There(self.has_error),
+        }
+    }
+}
+
 /// What a failure means, and which rule said so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classification {
@@ -82,8 +111,8 @@ impl Classifier {
         Classifier {
             rules: playbook.rules.iter().map(|rule| (Check::of(&rule.when), rule.verdict)).collect(),
             otherwise: playbook.otherwise,
-            asks_for_tools: playbook.rules.iter().any(|rule| !rule.when.tool.is_empty()),
-            asks_for_attempts: playbook.rules.iter().any(|rule| !rule.when.attempt.is_empty()),
+            asks_for_tools: playbook.rules.iter().any(|rule| rule.when.get(Ask::Tool).is_some()),
+            asks_for_attempts: playbook.rules.iter().any(|rule| rule.when.get(Ask::Attempt).is_some()),
         }
     }
 

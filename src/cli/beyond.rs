@@ -3,6 +3,7 @@
 use super::output::to_stderr;
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::lint::likely_kind;
+use crate::playbook::model::Ask;
 use crate::report::text;
 use crate::sim::Plan;
 use crate::upstream::BeyondTape;
@@ -16,7 +17,8 @@ pub fn warn(beyond: &BeyondTape, plans: &[&Plan]) {
 }
 
 fn unnamed(kind: &str, plan: &Plan) -> Option<String> {
-    let named: Vec<&str> = plan.playbook.rules.iter().flat_map(|rule| &rule.when.kind).map(String::as_str).collect();
+    let named: Vec<&str> =
+        plan.playbook.rules.iter().flat_map(|rule| rule.when.texts(Ask::Kind)).map(String::as_str).collect();
     if named.contains(&kind) || plan.playbook.rules.is_empty() {
         return None;
     }

@@ -42,14 +42,14 @@ pub fn pending(result: &CaseResult) -> Option<GoldenFile> {
     }
     match &result.golden {
         GoldenState::Same | GoldenState::Unreadable(_) => None,
-        GoldenState::Missing => Some(GoldenFile::new(&result.id.fixture, &result.id.playbook, &result.body)),
+        GoldenState::Missing => Some(GoldenFile::new(&result.id.fixture, &result.id.playbook, &result.body.render())),
         GoldenState::Diverged(diverged) => {
             let named = GoldenFile {
                 fixture: result.id.fixture.clone(),
                 playbook: result.id.playbook.clone(),
                 ..diverged.golden.clone()
             };
-            Some(named.with_body(&result.body))
+            Some(named.with_body(&result.body.render()))
         }
     }
 }
@@ -154,11 +154,12 @@ mod tests {
     use super::*;
     use crate::check::Diverged;
     use crate::diagnostic::Source;
-    use crate::golden::{compare, parse_body};
+    use crate::golden::{GoldenBody, compare, parse_body};
 
-    fn body(attempts: u8) -> String {
+    fn body(attempts: u8) -> GoldenBody {
         let end = format!("outcome: escalated, effect: unknown, attempts: {attempts}, verdicts: []");
-        format!("a: {{ {end} }}\nledger: {{}}\nfindings: []\nevents: []\n")
+        let text = format!("a: {{ {end} }}\nledger: {{}}\nfindings: []\nevents: []\n");
+        parse_body(Source::whole("g", text)).unwrap()
     }
 
     /// A run that differs from a golden that had other attempts.
@@ -168,10 +169,9 @@ mod tests {
     }
 
     fn diverged() -> GoldenState {
-        let read = |text: String| parse_body(Source::whole("g", text)).unwrap();
-        let golden = GoldenFile::new("f", "p", &body(1));
+        let golden = GoldenFile::new("f", "p", &body(1).render());
         let golden = GoldenFile::parse(&Source::whole("goldens/p/f.snap", golden.render())).unwrap();
-        GoldenState::Diverged(Box::new(Diverged { comparison: compare(&read(body(1)), &read(body(2))), golden }))
+        GoldenState::Diverged(Box::new(Diverged { comparison: compare(&body(1), &body(2)), golden }))
     }
 
     #[test]
@@ -190,12 +190,12 @@ mod tests {
         };
         let golden = path("goldens/p/f.snap");
         // It was compared with one attempt; since then somebody has accepted three.
-        let theirs = GoldenFile::new("f", "p", &body(3)).render();
+        let theirs = GoldenFile::new("f", "p", &body(3).render()).render();
         write(&golden, &theirs).unwrap();
         assert!(format!("{:?}", accept(diverged()).unwrap_err()).contains("has changed since this was compared"));
         assert!(format!("{:?}", accept(GoldenState::Missing).unwrap_err()).contains("of this name now"));
         assert_eq!(files::read_small(&golden.to_string_lossy()).unwrap().text, theirs);
-        write(&golden, &GoldenFile::new("f", "p", &body(1)).render()).unwrap();
+        write(&golden, &GoldenFile::new("f", "p", &body(1).render()).render()).unwrap();
         accept(diverged()).unwrap();
         assert!(files::read_small(&golden.to_string_lossy()).unwrap().text.contains("attempts: 2"));
     }

@@ -1,6 +1,6 @@
 //! What can be exercised of a playbook, each with an id that does not depend on where it stands in the file.
 
-use crate::event::StopReason;
+use crate::event::{GuardKind, OutcomeWord, StopReason, words};
 use crate::ids::{QueueId, RuleId, VerdictId};
 use crate::playbook::model::{Access, AfterRefresh, Compensation, OnUnsafe, Playbook};
 
@@ -24,25 +24,16 @@ pub enum Goal {
         /// It stopped what was to be done.
         stops: bool,
     },
-    /// A call ended this way; the outcome's word.
-    Outcome(&'static str),
-    /// A limit ended a call; the stop reason's word.
-    Stop(&'static str),
+    /// A call ended this way.
+    Outcome(OutcomeWord),
+    /// A limit ended a call.
+    Stop(StopReason),
     /// A call was handed to this queue.
     Queue(QueueId),
     /// A call was made of a tool for which this row speaks, by its place.
     Tool(usize),
     /// A failure got the verdict under these circumstances.
     Cell(Cell),
-}
-
-/// The two guards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GuardKind {
-    /// Before a further attempt.
-    Retry,
-    /// Before a reversal token is redeemed.
-    Token,
 }
 
 /// A verdict and the circumstances in which it was given.
@@ -60,73 +51,29 @@ pub struct Cell {
     pub later: bool,
 }
 
-/// The sorts of goals, in the order of reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
-    /// Rules, and `otherwise`.
-    Rules,
-    /// Verdicts.
-    Verdicts,
-    /// Compensations.
-    Compensations,
-    /// Guards, both ways.
-    Guards,
-    /// Outcomes.
-    Outcomes,
-    /// Stop reasons.
-    Stops,
-    /// Queues.
-    Queues,
-    /// Rows of tool facts.
-    Tools,
-    /// Cells.
-    Cells,
-}
-
-impl Group {
-    /// Every group.
-    pub const ALL: [Group; 9] = [
-        Group::Rules,
-        Group::Verdicts,
-        Group::Compensations,
-        Group::Guards,
-        Group::Outcomes,
-        Group::Stops,
-        Group::Queues,
-        Group::Tools,
-        Group::Cells,
-    ];
-
-    /// The word of reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Group::Rules => "rules",
-            Group::Verdicts => "verdicts",
-            Group::Compensations => "compensations",
-            Group::Guards => "guards",
-            Group::Outcomes => "outcomes",
-            Group::Stops => "stops",
-            Group::Queues => "queues",
-            Group::Tools => "tools",
-            Group::Cells => "cells",
-        }
+words! {
+    /// The sorts of goals, in the order of reports.
+    pub enum Group {
+        /// Rules, and `otherwise`.
+        Rules = "rules",
+        /// Verdicts.
+        Verdicts = "verdicts",
+        /// Compensations.
+        Compensations = "compensations",
+        /// Guards, both ways.
+        Guards = "guards",
+        /// Outcomes.
+        Outcomes = "outcomes",
+        /// Stop reasons.
+        Stops = "stops",
+        /// Queues.
+        Queues = "queues",
+        /// Rows of tool facts.
+        Tools = "tools",
+        /// Cells.
+        Cells = "cells",
     }
 }
-
-/// The outcomes that a simulation can end a call with.
-pub(super) const OUTCOMES: [&str; 7] =
-    ["succeeded", "succeeded_after_compensation", "deprecated", "escalated", "reversed", "exhausted", "undetermined"];
-
-/// The limits that can end a call.
-pub(super) const STOPS: [StopReason; 7] = [
-    StopReason::MaxRetries,
-    StopReason::MaxAttempts,
-    StopReason::Deadline,
-    StopReason::MaxWait,
-    StopReason::MaxRefreshes,
-    StopReason::RefreshFailed,
-    StopReason::ReversalRefused,
-];
 
 impl Goal {
     /// Which sort it is.
@@ -155,21 +102,11 @@ impl Goal {
             Goal::Guard { verdict: id, guard, stops } => {
                 format!("{} {} {}", guard.as_str(), verdict(id), if stops { "stops" } else { "passes" })
             }
-            Goal::Outcome(word) => format!("outcome {word}"),
-            Goal::Stop(word) => format!("stop {word}"),
+            Goal::Outcome(outcome) => format!("outcome {}", outcome.as_str()),
+            Goal::Stop(stop) => format!("stop {}", stop.as_str()),
             Goal::Queue(id) => format!("queue {}", playbook.queues.get(id.index()).map_or("?", |name| name)),
             Goal::Tool(row) => format!("tool {}", playbook.tools.rows().get(row).map_or("?", |row| &row.pattern)),
             Goal::Cell(cell) => format!("cell {} {}", verdict(cell.verdict), cell.words()),
-        }
-    }
-}
-
-impl GuardKind {
-    /// The word of the files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            GuardKind::Retry => "retry_guard",
-            GuardKind::Token => "token_guard",
         }
     }
 }
@@ -207,8 +144,8 @@ pub fn goals(playbook: &Playbook) -> Vec<Goal> {
             goals.extend([false, true].map(|stops| Goal::Guard { verdict, guard, stops }));
         }
     }
-    goals.extend(OUTCOMES.map(Goal::Outcome));
-    goals.extend(STOPS.map(|stop| Goal::Stop(stop.as_str())));
+    goals.extend(OutcomeWord::ALL.map(Goal::Outcome));
+    goals.extend(StopReason::ALL.map(Goal::Stop));
     goals.extend((0..).map(QueueId).take(playbook.queues.len()).map(Goal::Queue));
     goals.extend((0..playbook.tools.rows().len()).map(Goal::Tool));
     goals.extend(verdicts().flat_map(Cell::of).map(Goal::Cell));

@@ -4,7 +4,7 @@ use super::shape::Shape;
 use crate::classify::{Classification, Signal};
 use crate::event::ErrorFacts;
 use crate::ids::{AttemptNo, VerdictId};
-use crate::playbook::model::{Access, Between, Playbook, ToolFacts, When};
+use crate::playbook::model::{Access, Ask, Between, Playbook, Test, ToolFacts, When};
 use crate::playbook::words;
 use crate::sim::Plan;
 use crate::time::Duration;
@@ -26,7 +26,7 @@ pub(super) struct MadeUp {
     pub idempotent: Option<bool>,
     pub keyed: Option<bool>,
     /// The attempts that the rule takes; empty: any.
-    pub attempts: Vec<Between<u32>>,
+    pub attempts: Vec<Between>,
     /// The verdict that it is made for.
     pub verdict: VerdictId,
 }
@@ -104,8 +104,8 @@ fn of_otherwise(verdict: VerdictId) -> Vec<MadeUp> {
 
 /// Failures that `when` likely takes: the plainest, then each other way, one condition at a time.
 fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
-    let messages = words::of_tests(&when.message);
-    let statuses = edges(&when.status);
+    let messages = words::of_tests(when.messages());
+    let statuses = edges(when.ranges(Ask::Status));
     let Some(plain) = plainest(when, verdict, &messages, &statuses) else { return Vec::new() };
     let mut made = vec![plain.clone()];
     let mut vary = |change: &dyn Fn(&mut MadeUp)| {
@@ -118,19 +118,19 @@ fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
             change(error);
         }
     };
-    for kind in when.kind.iter().skip(1) {
+    for kind in when.texts(Ask::Kind).iter().skip(1) {
         vary(&|made| error(made, &|error| error.kind = Some(kind.as_str().into())));
     }
-    for code in when.code.iter().skip(1) {
+    for code in when.texts(Ask::Code).iter().skip(1) {
         vary(&|made| error(made, &|error| error.code = Some(code.as_str().into())));
     }
     for &status in statuses.iter().skip(1) {
         vary(&|made| error(made, &|error| error.status = Some(status)));
     }
-    for message in messages.iter().skip(1).filter(|_| !when.message.is_empty()) {
+    for message in messages.iter().skip(1).filter(|_| !when.messages().is_empty()) {
         vary(&|made| error(made, &|error| error.message = Some(message.as_str().into())));
     }
-    for tool in when.tool.iter().skip(1) {
+    for tool in when.texts(Ask::Tool).iter().skip(1) {
         vary(&|made| made.tool = Some(words::of_glob(tool)));
     }
     made
@@ -138,81 +138,70 @@ fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
 
 fn plainest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u16]) -> Option<MadeUp> {
     let text = |texts: &[String]| texts.first().map(|text| text.as_str().into());
-    let message = if when.message.is_empty() { None } else { Some(messages.first()?.as_str().into()) };
+    let message = if when.messages().is_empty() { None } else { Some(messages.first()?.as_str().into()) };
     let error = ErrorFacts {
-        kind: text(&when.kind),
+        kind: text(when.texts(Ask::Kind)),
         message,
         status: statuses.first().copied(),
-        code: text(&when.code),
-        retry_after: (when.retry_after == Some(true)).then_some(RETRY_AFTER),
+        code: text(when.texts(Ask::Code)),
+        retry_after: (when.is(Ask::RetryAfter) == Some(true)).then_some(RETRY_AFTER),
     };
     Some(MadeUp {
-        error: (!when.error_absent).then_some(error),
-        tool: when.tool.first().map(|tool| words::of_glob(tool)),
-        access: when.access,
-        idempotent: when.idempotent,
-        keyed: when.keyed,
-        attempts: when.attempt.clone(),
+        error: when.get(Ask::Error).is_none().then_some(error),
+        tool: when.texts(Ask::Tool).first().map(|tool| words::of_glob(tool)),
+        access: when.access(),
+        idempotent: when.is(Ask::Idempotent),
+        keyed: when.is(Ask::Keyed),
+        attempts: when.ranges(Ask::Attempt).to_vec(),
         verdict,
     })
 }
 
-/// The first, the last and a middle value of every range.
-fn edges(ranges: &[Between<u16>]) -> Vec<u16> {
-    let middle = |range: &Between<u16>| range.first.midpoint(range.last);
-    let mut values: Vec<u16> = ranges
-        .iter()
-        .flat_map(|range| [range.first, range.last, middle(range), range.first.saturating_add(1)])
-        .collect();
-    values.retain(|value| ranges.iter().any(|range| range.first <= *value && *value <= range.last));
-    let mut seen = Vec::new();
-    values.retain(|value| {
-        !seen.contains(value) && {
-            seen.push(*value);
-            true
+/// The first, the last and a middle value of every range, and the one after the first.
+fn edges(ranges: &[Between]) -> Vec<u16> {
+    let of = |range: &Between| [range.first, range.last, range.first.midpoint(range.last), range.first + 1];
+    let mut values: Vec<u16> = Vec::new();
+    for value in
+        ranges.iter().flat_map(of).filter(|value| ranges.iter().any(|range| (range.first..=range.last).contains(value)))
+    {
+        let value = u16::try_from(value).unwrap_or(u16::MAX); // a status has three digits
+        if !values.contains(&value) {
+            values.push(value);
         }
-    });
+    }
     values
 }
 
 /// A `when` that asks what both ask; none where no failure can have both.
 fn both(a: &When, b: &When) -> Option<When> {
-    let mut message = a.message.clone();
-    message.extend(b.message.iter().filter(|test| !a.message.contains(test)).cloned());
-    Some(When {
-        kind: common(&a.kind, &b.kind)?,
-        message,
-        status: overlap(&a.status, &b.status)?,
-        code: common(&a.code, &b.code)?,
-        tool: if a.tool.is_empty() { b.tool.clone() } else { a.tool.clone() },
-        access: same(a.access, b.access)?,
-        idempotent: same(a.idempotent, b.idempotent)?,
-        keyed: same(a.keyed, b.keyed)?,
-        attempt: overlap(&a.attempt, &b.attempt)?,
-        retry_after: same(a.retry_after, b.retry_after)?,
-        error_absent: a.error_absent || b.error_absent,
-    })
+    let mut both = a.clone();
+    for (ask, theirs) in b.iter() {
+        let test = match a.get(ask) {
+            Some(mine) => common(mine, theirs)?,
+            None => theirs.clone(),
+        };
+        both.set(ask, test);
+    }
+    Some(both)
 }
 
-fn same<T: PartialEq + Copy>(a: Option<T>, b: Option<T>) -> Option<Option<T>> {
+/// What holds where both tests hold; of globs the first are taken for both.
+fn common(a: &Test, b: &Test) -> Option<Test> {
     match (a, b) {
-        (Some(a), Some(b)) if a != b => None,
-        _ => Some(a.or(b)),
+        (Test::AnyOf(a), Test::AnyOf(b)) => {
+            let both: Vec<String> = a.iter().filter(|text| b.contains(text)).cloned().collect();
+            (!both.is_empty()).then_some(Test::AnyOf(both))
+        }
+        (Test::Ranges(a), Test::Ranges(b)) => {
+            let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
+            let both = pairs.map(|(a, b)| Between { first: a.first.max(b.first), last: a.last.min(b.last) });
+            let both: Vec<Between> = both.filter(|range| range.first <= range.last).collect();
+            (!both.is_empty()).then_some(Test::Ranges(both))
+        }
+        (Test::Messages(a), Test::Messages(b)) => {
+            Some(Test::Messages(a.iter().chain(b.iter().filter(|test| !a.contains(test))).cloned().collect()))
+        }
+        (Test::Globs(a), Test::Globs(_)) => Some(Test::Globs(a.clone())),
+        (a, b) => (a == b).then(|| a.clone()),
     }
-}
-
-fn common(a: &[String], b: &[String]) -> Option<Vec<String>> {
-    match (a, b) {
-        ([], one) | (one, []) => Some(one.to_vec()),
-        _ => Some(a.iter().filter(|text| b.contains(text)).cloned().collect()).filter(|both: &Vec<_>| !both.is_empty()),
-    }
-}
-
-fn overlap<T: Ord + Copy>(a: &[Between<T>], b: &[Between<T>]) -> Option<Vec<Between<T>>> {
-    if a.is_empty() || b.is_empty() {
-        return Some(a.iter().chain(b).copied().collect());
-    }
-    let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
-    let common = pairs.map(|(a, b)| Between { first: a.first.max(b.first), last: a.last.min(b.last) });
-    Some(common.filter(|range| range.first <= range.last).collect()).filter(|both: &Vec<_>| !both.is_empty())
 }

@@ -8,6 +8,7 @@ use super::observe::exercised;
 use super::probes::{Probe, probes};
 use super::reach::Reach;
 use super::text::{expected, to_yaml};
+use crate::event::StopReason;
 use crate::fixture::model::Fixture;
 use crate::ids::VerdictId;
 use crate::playbook::Loaded;
@@ -198,8 +199,8 @@ fn place(loaded: &Loaded, goal: Goal) -> Option<Range<usize>> {
         Goal::Compensation(id) => compensation(id),
         Goal::Guard { verdict, stops, .. } if stops => places.stand_in(verdict).or_else(|| compensation(verdict)),
         Goal::Guard { verdict, .. } => compensation(verdict),
-        Goal::Stop("max_attempts") => places.max_attempts(),
-        Goal::Stop("deadline") => places.deadline(),
+        Goal::Stop(StopReason::MaxAttempts) => places.max_attempts(),
+        Goal::Stop(StopReason::Deadline) => places.deadline(),
         Goal::Outcome(_) | Goal::Stop(_) => None,
         Goal::Queue(id) => places.queue(id),
         Goal::Tool(row) => places.tool(row),

@@ -13,7 +13,7 @@ mod story;
 mod tests;
 mod text;
 
-pub use goal::{Cell, Goal, Group, GuardKind, goals};
+pub use goal::{Cell, Goal, Group, goals};
 pub use measure::{Case, CoverageReport, Item, State, Suggestion, measure};
 pub use probes::{Probe, probes};
 pub use text::{expected, to_yaml};

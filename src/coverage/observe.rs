@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::goal::{Cell, Goal, GuardKind};
-use crate::event::{Asked, Decision, OutcomeKind, StopReason};
+use super::goal::{Cell, Goal};
+use crate::event::{Asked, CompensationWord, Decision, GuardKind, OutcomeKind, StopReason};
 use crate::ids::{AttemptNo, CallId, VerdictId};
 use crate::playbook::model::{AfterRefresh, Compensation, Playbook};
 use crate::sim::{Record, Scenario, ScenarioCall};
@@ -33,6 +33,12 @@ struct Watch<'a, 'c> {
 
 impl Watch<'_, '_> {
     fn see(&mut self, what: Decision) {
+        if let Some((guard, stops)) = what.guard() {
+            self.guard(guard, stops);
+        }
+        if let Some(then) = what.carries_out() {
+            self.compensated(then);
+        }
         match what {
             Decision::AttemptStarted { attempt, .. } => self.attempt = attempt,
             Decision::FailureClassified { verdict, rule, ignored } => {
@@ -41,24 +47,12 @@ impl Watch<'_, '_> {
                 self.goals.insert(Goal::Verdict(verdict));
                 self.goals.insert(Goal::Cell(self.cell(verdict)));
             }
-            Decision::RetryScheduled { .. } => {
-                self.guard(GuardKind::Retry, false);
-                self.compensated(|then| matches!(then, Compensation::RetryWithBackoff(_)));
-            }
-            Decision::RetrySuppressed { .. } => self.guard(GuardKind::Retry, true),
-            Decision::EvidenceRefreshed { .. } => {
-                self.passed_before_a_retry();
-                self.compensated(|then| matches!(then, Compensation::RefreshEvidence(_)));
-            }
+            Decision::EvidenceRefreshed { .. } => self.passed_before_a_retry(),
             Decision::Escalated { queue } => {
                 self.goals.insert(Goal::Queue(queue));
-                self.compensated(|then| matches!(then, Compensation::EscalateToHuman(_)));
             }
-            Decision::Deprecated { .. } => self.compensated(|then| matches!(then, Compensation::DeprecateToolCall(_))),
-            Decision::ReversalRefused { why } if !why.was_sent() => self.guard(GuardKind::Token, true),
-            Decision::ReversalRefused { .. } | Decision::ReversalRedeemed { .. } => self.redeemed(),
             Decision::Outcome(outcome) => self.ended(outcome.kind),
-            Decision::AttemptFinished { .. } | Decision::LateAnswer { .. } => {}
+            _ => {} // its guard and its compensation are all that it exercises
         }
     }
 
@@ -78,16 +72,10 @@ impl Watch<'_, '_> {
         }
     }
 
-    /// The obeyed verdict's own compensation ran, if it is of this kind.
-    fn compensated(&mut self, is: impl Fn(&Compensation) -> bool) {
-        let ran = self.obeyed.filter(|&verdict| is(&self.playbook.verdict(verdict).then));
+    /// The obeyed verdict's own compensation ran, if it is this one.
+    fn compensated(&mut self, then: CompensationWord) {
+        let ran = self.obeyed.filter(|&verdict| self.playbook.verdict(verdict).then.word() == then);
         self.goals.extend(ran.map(Goal::Compensation));
-    }
-
-    /// The upstream was asked to redeem the token.
-    fn redeemed(&mut self) {
-        self.guard(GuardKind::Token, false);
-        self.compensated(|then| matches!(then, Compensation::IssueReversal(_)));
     }
 
     /// The retry guard let a retry or a refresh pass, unless it is not asked for a refresh that ends the call.
@@ -103,15 +91,18 @@ impl Watch<'_, '_> {
     }
 
     fn ended(&mut self, kind: OutcomeKind) {
-        self.goals.insert(Goal::Outcome(kind.as_str()));
+        self.goals.insert(Goal::Outcome(kind.word()));
         match kind {
             OutcomeKind::Exhausted(stop) => {
-                self.goals.insert(Goal::Stop(stop.as_str()));
+                self.goals.insert(Goal::Stop(stop));
                 if stop != StopReason::ReversalRefused {
                     self.passed_before_a_retry(); // the guard is asked before the limits
                 }
             }
-            OutcomeKind::Undetermined(Asked::Reversal) => self.redeemed(),
+            OutcomeKind::Undetermined(Asked::Reversal) => {
+                self.guard(GuardKind::Token, false);
+                self.compensated(CompensationWord::IssueReversal);
+            }
             _ => {}
         }
     }

@@ -1,13 +1,13 @@
 //! What no fixture can ever exercise, and why. Says so only where it is certain from the playbook alone.
 
-use super::goal::{Cell, Goal, GuardKind};
+use super::goal::{Cell, Goal};
 use super::prefix::resends;
-use crate::event::StopReason;
+use crate::event::{GuardKind, OutcomeWord, StopReason};
 use crate::ids::{QueueId, VerdictId};
 use crate::playbook::Loaded;
 use crate::playbook::lint::{lint, silent_rules, why_never_unsafe};
 use crate::playbook::model::{
-    After, AfterRefresh, Compensation, Final, Guard, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule,
+    After, AfterRefresh, Ask, Between, Compensation, Final, Guard, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule,
 };
 
 /// What is known of a playbook before anything runs.
@@ -49,8 +49,8 @@ impl<'a> Reach<'a> {
             Goal::Guard { verdict, guard, stops } => {
                 self.ungiven(verdict).or_else(|| self.guard(verdict, guard, stops))
             }
-            Goal::Outcome(word) => self.outcome(word),
-            Goal::Stop(word) => self.stop(word),
+            Goal::Outcome(outcome) => self.outcome(outcome),
+            Goal::Stop(stop) => self.stop(stop),
             Goal::Queue(id) => self.queue(id),
             Goal::Tool(row) => self.tool(row),
             Goal::Cell(cell) => self.ungiven(cell.verdict).or_else(|| self.cell(cell)),
@@ -161,68 +161,67 @@ impl<'a> Reach<'a> {
         (!self.given().any(|(_, then)| resends(then))).then(|| "nothing sends a call again".to_owned())
     }
 
-    fn outcome(&self, word: &str) -> Why {
+    fn outcome(&self, outcome: OutcomeWord) -> Why {
         let none = |is: bool, why: &str| (!is).then(|| why.to_owned());
-        match word {
-            "succeeded_after_compensation" => self.sends_nothing_again(),
-            "deprecated" => {
+        match outcome {
+            OutcomeWord::SucceededAfterCompensation => self.sends_nothing_again(),
+            OutcomeWord::Deprecated => {
                 let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);
                 let aborts = self.refreshes().any(|refresh| refresh.then == AfterRefresh::Abort || futile);
                 let gives_up = self.finals().iter().any(|end| matches!(end, Final::Deprecate(_)));
                 none(aborts || gives_up, "nothing gives a call up")
             }
-            "escalated" => {
+            OutcomeWord::Escalated => {
                 let escalates = self.finals().iter().any(|end| matches!(end, Final::Escalate(_)));
                 none(escalates, "nothing hands a call to people")
             }
-            "reversed" => none(self.reversals().next().is_some(), "nothing issues a reversal"),
-            "exhausted" => {
+            OutcomeWord::Reversed => none(self.reversals().next().is_some(), "nothing issues a reversal"),
+            OutcomeWord::Exhausted => {
                 let bounded = self.retries().next().is_some() || self.refreshes().next().is_some();
                 let refused = self.refusal_exhausts() && self.reversals().next().is_some();
                 none(bounded || refused, "nothing is bounded by a limit")
             }
-            _ => None,
+            OutcomeWord::Succeeded | OutcomeWord::Undetermined => None,
         }
     }
 
-    fn stop(&self, word: &str) -> Why {
-        let is = |stop: StopReason| stop.as_str() == word;
+    fn stop(&self, stop: StopReason) -> Why {
         let limits = self.playbook().limits;
         let none = |is: bool, why: &str| (!is).then(|| why.to_owned());
         let resends = self.given().any(|(_, then)| resends(then));
         let bounded = self.retries().next().is_some() || self.refreshes().next().is_some();
-        if is(StopReason::MaxRetries) {
-            // The verdict's own limit speaks first, but a call with N attempts has had N - 1 retries at most.
-            let fits = self.retries().any(|retry| retry.max_retries < limits.max_attempts);
-            return none(fits, "no verdict allows fewer retries than `limits.max_attempts` has room for");
+        match stop {
+            StopReason::MaxRetries => {
+                // The verdict's own limit speaks first, but a call with N attempts has had N - 1 retries at most.
+                let fits = self.retries().any(|retry| retry.max_retries < limits.max_attempts);
+                none(fits, "no verdict allows fewer retries than `limits.max_attempts` has room for")
+            }
+            StopReason::MaxAttempts => {
+                let retries = self.retries().fold(0, |sum: u32, retry| sum.saturating_add(retry.max_retries));
+                let refreshes = self.refreshes().map(|refresh| refresh.max_refreshes).max().unwrap_or(0);
+                let most = retries.saturating_add(refreshes).saturating_add(1);
+                let why = "all retries and refreshes together stay within `limits.max_attempts`";
+                none(most > limits.max_attempts && bounded, why)
+            }
+            StopReason::Deadline => none(limits.deadline.is_some(), "there is no deadline")
+                .or_else(|| none(bounded, "nothing is sent after the first attempt")),
+            StopReason::MaxWait => {
+                let waits = self.retries().any(|retry| retry.after == After::RetryAfter && retry.max_wait.is_some());
+                none(waits, "no retry waits as the upstream asks, up to a `max_wait_ms`")
+            }
+            StopReason::MaxRefreshes => {
+                let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);
+                let again = self.refreshes().any(|refresh| {
+                    refresh.then == AfterRefresh::Retry && resends && refresh.max_refreshes < limits.max_attempts
+                });
+                none(again && !futile, "no refresh can be asked for more often than it is allowed")
+            }
+            StopReason::RefreshFailed => none(self.refreshes().next().is_some(), "nothing refreshes evidence"),
+            StopReason::ReversalRefused => {
+                let refused = self.refusal_exhausts() && self.reversals().next().is_some();
+                none(refused, "a refused reversal goes on to `on_refused`")
+            }
         }
-        if is(StopReason::MaxAttempts) {
-            let retries = self.retries().fold(0, |sum: u32, retry| sum.saturating_add(retry.max_retries));
-            let refreshes = self.refreshes().map(|refresh| refresh.max_refreshes).max().unwrap_or(0);
-            let most = retries.saturating_add(refreshes).saturating_add(1);
-            let why = "all retries and refreshes together stay within `limits.max_attempts`";
-            return none(most > limits.max_attempts && bounded, why);
-        }
-        if is(StopReason::Deadline) {
-            return none(limits.deadline.is_some(), "there is no deadline")
-                .or_else(|| none(bounded, "nothing is sent after the first attempt"));
-        }
-        if is(StopReason::MaxWait) {
-            let waits = self.retries().any(|retry| retry.after == After::RetryAfter && retry.max_wait.is_some());
-            return none(waits, "no retry waits as the upstream asks, up to a `max_wait_ms`");
-        }
-        if is(StopReason::MaxRefreshes) {
-            let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);
-            let again = self.refreshes().any(|refresh| {
-                refresh.then == AfterRefresh::Retry && resends && refresh.max_refreshes < limits.max_attempts
-            });
-            return none(again && !futile, "no refresh can be asked for more often than it is allowed");
-        }
-        if is(StopReason::RefreshFailed) {
-            return none(self.refreshes().next().is_some(), "nothing refreshes evidence");
-        }
-        let refused = self.refusal_exhausts() && self.reversals().next().is_some();
-        none(refused, "a refused reversal goes on to `on_refused`")
     }
 
     fn queue(&self, id: QueueId) -> Why {
@@ -259,11 +258,12 @@ const ONE_ATTEMPT: &str = "a call has one attempt";
 /// Whether a rule can take a failure in this cell, by what it asks of the call.
 fn takes(rule: &Rule, cell: Cell) -> bool {
     let when = &rule.when;
-    let attempt = |range: &crate::playbook::model::Between<u32>| match cell.later {
+    let attempts = when.ranges(Ask::Attempt);
+    let attempt = |range: &Between| match cell.later {
         true => range.last > 1,
         false => range.first == 1,
     };
-    when.access.is_none_or(|access| access == cell.access)
-        && when.keyed.is_none_or(|keyed| keyed == cell.keyed)
-        && (when.attempt.is_empty() || when.attempt.iter().any(attempt))
+    when.access().is_none_or(|access| access == cell.access)
+        && when.is(Ask::Keyed).is_none_or(|keyed| keyed == cell.keyed)
+        && (attempts.is_empty() || attempts.iter().any(attempt))
 }

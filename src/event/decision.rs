@@ -2,36 +2,25 @@
 
 use std::fmt;
 
-use super::outcome::{Outcome, OutcomeKind};
+use super::outcome::Outcome;
 use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy};
+use super::words::words;
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
 
-/// Where an answer came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Provenance {
-    /// The trace holds it.
-    Recorded,
-    /// An identical later call of the trace, read as this call's next attempt.
-    Inferred,
-    /// A fixture's script says it.
-    Scripted,
-    /// The key dialect or `--beyond-tape` made it.
-    Modelled,
-    /// There is none.
-    Unanswered,
-}
-
-impl Provenance {
-    /// The word of the files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Provenance::Recorded => "recorded",
-            Provenance::Inferred => "inferred",
-            Provenance::Scripted => "scripted",
-            Provenance::Modelled => "modelled",
-            Provenance::Unanswered => "unanswered",
-        }
+words! {
+    /// Where an answer came from.
+    pub enum Provenance {
+        /// The trace holds it.
+        Recorded = "recorded",
+        /// An identical later call of the trace, read as this call's next attempt.
+        Inferred = "inferred",
+        /// A fixture's script says it.
+        Scripted = "scripted",
+        /// The key dialect or `--beyond-tape` made it.
+        Modelled = "modelled",
+        /// There is none.
+        Unanswered = "unanswered",
     }
 }
 
@@ -55,6 +44,18 @@ pub enum Asked {
     Refresh(EvidenceId),
     /// The redemption of the call's reversal token.
     Reversal,
+}
+
+impl Asked {
+    /// The one that is displayed so.
+    pub fn parse(text: &str) -> Option<Asked> {
+        match text.split_once(' ')? {
+            ("attempt", number) => Some(Asked::Attempt(AttemptNo::new(number.parse().ok()?))),
+            ("refresh", number) => Some(Asked::Refresh(EvidenceId(number.parse().ok()?))),
+            ("the", "reversal") => Some(Asked::Reversal),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Asked {
@@ -164,16 +165,4 @@ pub enum Decision {
     },
     /// The call ended.
     Outcome(Outcome),
-}
-
-impl Decision {
-    /// Whether this says that the reversal token was sent to the upstream, whatever came back.
-    pub const fn sent_reversal(&self) -> bool {
-        match self {
-            Decision::ReversalRedeemed { .. } => true,
-            Decision::ReversalRefused { why } => why.was_sent(),
-            Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal)),
-            _ => false,
-        }
-    }
 }

@@ -1,31 +1,21 @@
 //! The lines of the upstream's book. The book itself is the upstream's.
 
 use super::decision::Provenance;
+use super::words::words;
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::Instant;
 
-/// What the upstream did, or is not known to have done, for an intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LedgerKind {
-    /// It was there before the simulation began.
-    Existing,
-    /// It made the change.
-    Applied,
-    /// It took the change back.
-    Reversed,
-    /// A write failed, as recorded or modelled; whether it acted is not known.
-    Unobserved,
-}
-
-impl LedgerKind {
-    /// The word of the files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            LedgerKind::Existing => "existing",
-            LedgerKind::Applied => "applied",
-            LedgerKind::Reversed => "reversed",
-            LedgerKind::Unobserved => "unobserved",
-        }
+words! {
+    /// What the upstream did, or is not known to have done, for an intent.
+    pub enum LedgerKind {
+        /// It made the change.
+        Applied = "applied",
+        /// It was there before the simulation began.
+        Existing = "existing",
+        /// It took the change back.
+        Reversed = "reversed",
+        /// A write failed, as recorded or modelled; whether it acted is not known.
+        Unobserved = "unobserved",
     }
 }
 

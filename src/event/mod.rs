@@ -1,18 +1,24 @@
 //! What a simulation says happened: decision events, outcomes, ledger entries, findings.
 //! The only seam between the engine and every reporter; plain values, no logic of either side.
 
+mod class;
 mod decision;
+mod describe;
 mod error;
 mod finding;
 mod ledger;
 mod outcome;
 mod reason;
 mod transcript;
+mod words;
 
+pub use class::Class;
 pub use decision::{Asked, Decision, DecisionEvent, Provenance, Status};
+pub use describe::{CompensationWord, Description, EventKind, GuardKind, Key, Value};
 pub use error::ErrorFacts;
 pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
 pub use ledger::{Intent, LedgerEntry, LedgerKind};
-pub use outcome::{EffectClaim, Outcome, OutcomeKind};
+pub use outcome::{EffectClaim, Outcome, OutcomeKind, OutcomeWord};
 pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy};
 pub use transcript::{Names, Transcript, unnamed};
+pub(crate) use words::words;

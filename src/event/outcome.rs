@@ -2,29 +2,22 @@
 
 use super::decision::Asked;
 use super::reason::{DeprecatedWhy, StopReason};
+use super::words::words;
 use crate::ids::{ErrorId, QueueId, ReasonId};
 
-/// What is claimed of a call's effect on the upstream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EffectClaim {
-    /// The upstream made the change.
-    Applied,
-    /// The upstream did not make the change.
-    NotApplied,
-    /// The upstream may have made the change.
-    Unknown,
+words! {
+    /// What is claimed of a call's effect on the upstream.
+    pub enum EffectClaim {
+        /// The upstream made the change.
+        Applied = "applied",
+        /// The upstream did not make the change.
+        NotApplied = "not_applied",
+        /// The upstream may have made the change.
+        Unknown = "unknown",
+    }
 }
 
 impl EffectClaim {
-    /// The word of the files: `applied`, `not_applied`, `unknown`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            EffectClaim::Applied => "applied",
-            EffectClaim::NotApplied => "not_applied",
-            EffectClaim::Unknown => "unknown",
-        }
-    }
-
     /// The claim over two attempts of one call: applied if one is, unknown if one may be,
     /// not applied only if neither can be (DESIGN.md section 2, *End*).
     #[must_use]
@@ -34,6 +27,26 @@ impl EffectClaim {
             (EffectClaim::Unknown, _) | (_, EffectClaim::Unknown) => EffectClaim::Unknown,
             (EffectClaim::NotApplied, EffectClaim::NotApplied) => EffectClaim::NotApplied,
         }
+    }
+}
+
+words! {
+    /// How a call ended, without its particulars.
+    pub enum OutcomeWord {
+        /// Nothing failed.
+        Succeeded = "succeeded",
+        /// A later attempt succeeded.
+        SucceededAfterCompensation = "succeeded_after_compensation",
+        /// Given up here; the planner reconciles.
+        Deprecated = "deprecated",
+        /// A human decides.
+        Escalated = "escalated",
+        /// The reversal token was redeemed.
+        Reversed = "reversed",
+        /// A limit was hit.
+        Exhausted = "exhausted",
+        /// An answer was needed that nothing supplies.
+        Undetermined = "undetermined",
     }
 }
 
@@ -57,17 +70,22 @@ pub enum OutcomeKind {
 }
 
 impl OutcomeKind {
+    /// Which of the outcomes it is.
+    pub const fn word(self) -> OutcomeWord {
+        match self {
+            OutcomeKind::Succeeded => OutcomeWord::Succeeded,
+            OutcomeKind::SucceededAfterCompensation => OutcomeWord::SucceededAfterCompensation,
+            OutcomeKind::Deprecated(_) => OutcomeWord::Deprecated,
+            OutcomeKind::Escalated(_) => OutcomeWord::Escalated,
+            OutcomeKind::Reversed(_) => OutcomeWord::Reversed,
+            OutcomeKind::Exhausted(_) => OutcomeWord::Exhausted,
+            OutcomeKind::Undetermined(_) => OutcomeWord::Undetermined,
+        }
+    }
+
     /// The word of the files.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            OutcomeKind::Succeeded => "succeeded",
-            OutcomeKind::SucceededAfterCompensation => "succeeded_after_compensation",
-            OutcomeKind::Deprecated(_) => "deprecated",
-            OutcomeKind::Escalated(_) => "escalated",
-            OutcomeKind::Reversed(_) => "reversed",
-            OutcomeKind::Exhausted(_) => "exhausted",
-            OutcomeKind::Undetermined(_) => "undetermined",
-        }
+        self.word().as_str()
     }
 }
 

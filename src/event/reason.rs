@@ -1,62 +1,35 @@
 //! Why something was stopped, refused or given up.
 
+use super::words::words;
 use crate::ids::ReasonId;
 
-/// Why a further attempt was suppressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SuppressedWhy {
-    /// The tool is a write that is not idempotent, the call has no key, and an earlier attempt may have acted.
-    MayHaveActed,
-    /// The same, and an earlier attempt did act.
-    HasActed,
-}
-
-impl SuppressedWhy {
-    /// The word of the files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            SuppressedWhy::MayHaveActed => "may_have_acted",
-            SuppressedWhy::HasActed => "has_acted",
-        }
+words! {
+    /// Why a further attempt was suppressed.
+    pub enum SuppressedWhy {
+        /// The tool is a write that is not idempotent, the call has no key, and an earlier attempt may have acted.
+        MayHaveActed = "may_have_acted",
+        /// The same, and an earlier attempt did act.
+        HasActed = "has_acted",
     }
 }
 
-/// Why a reversal was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RefusedWhy {
-    /// The call carries no reversal token.
-    NoToken,
-    /// The token has been sent for redemption before, whatever came of it.
-    TokenRedeemed,
-    /// The upstream refused the redemption.
-    UpstreamRefused,
-    /// The redemption timed out; it may have been redeemed.
-    NoAnswer,
-    /// The redemption failed, and the failure does not say that it was refused: it may have been redeemed.
-    UpstreamFailed,
+words! {
+    /// Why a reversal was refused.
+    pub enum RefusedWhy {
+        /// The call carries no reversal token.
+        NoToken = "no_token",
+        /// The token has been sent for redemption before, whatever came of it.
+        TokenRedeemed = "token_redeemed",
+        /// The upstream refused the redemption.
+        UpstreamRefused = "upstream_refused",
+        /// The redemption timed out; it may have been redeemed.
+        NoAnswer = "no_answer",
+        /// The redemption failed, and the failure does not say that it was refused: it may have been redeemed.
+        UpstreamFailed = "upstream_failed",
+    }
 }
 
 impl RefusedWhy {
-    /// The word of the files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            RefusedWhy::NoToken => "no_token",
-            RefusedWhy::TokenRedeemed => "token_redeemed",
-            RefusedWhy::UpstreamRefused => "upstream_refused",
-            RefusedWhy::NoAnswer => "no_answer",
-            RefusedWhy::UpstreamFailed => "upstream_failed",
-        }
-    }
-
-    /// Every reason.
-    pub const ALL: [RefusedWhy; 5] = [
-        RefusedWhy::NoToken,
-        RefusedWhy::TokenRedeemed,
-        RefusedWhy::UpstreamRefused,
-        RefusedWhy::NoAnswer,
-        RefusedWhy::UpstreamFailed,
-    ];
-
     /// Whether the token was sent: the guard let it pass, and the upstream has seen it.
     pub const fn was_sent(self) -> bool {
         match self {
@@ -66,37 +39,23 @@ impl RefusedWhy {
     }
 }
 
-/// The limit that ended a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StopReason {
-    /// The verdict's own number of retries.
-    MaxRetries,
-    /// `limits.max_attempts`.
-    MaxAttempts,
-    /// `limits.deadline_ms`.
-    Deadline,
-    /// The upstream asked to wait longer than `max_wait_ms`.
-    MaxWait,
-    /// `max_refreshes`.
-    MaxRefreshes,
-    /// The refresh itself failed.
-    RefreshFailed,
-    /// A refused reversal, where a study playbook gives up on it.
-    ReversalRefused,
-}
-
-impl StopReason {
-    /// The word of the files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            StopReason::MaxRetries => "max_retries",
-            StopReason::MaxAttempts => "max_attempts",
-            StopReason::Deadline => "deadline",
-            StopReason::MaxWait => "max_wait",
-            StopReason::MaxRefreshes => "max_refreshes",
-            StopReason::RefreshFailed => "refresh_failed",
-            StopReason::ReversalRefused => "reversal_refused",
-        }
+words! {
+    /// The limit that ended a call.
+    pub enum StopReason {
+        /// The verdict's own number of retries.
+        MaxRetries = "max_retries",
+        /// `limits.max_attempts`.
+        MaxAttempts = "max_attempts",
+        /// `limits.deadline_ms`.
+        Deadline = "deadline",
+        /// The upstream asked to wait longer than `max_wait_ms`.
+        MaxWait = "max_wait",
+        /// `max_refreshes`.
+        MaxRefreshes = "max_refreshes",
+        /// The refresh itself failed.
+        RefreshFailed = "refresh_failed",
+        /// A refused reversal, where a study playbook gives up on it.
+        ReversalRefused = "reversal_refused",
     }
 }
 

@@ -4,7 +4,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::said::Said;
+use crate::event::{EventKind, FindingBy, FindingId, Key, LedgerKind};
 use crate::time::Instant;
+
+/// A key with what is said behind it.
+pub type Field = (Key, Said);
 
 /// A golden's body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,8 +29,8 @@ pub struct GoldenBody {
 pub struct CallEnd {
     /// Its name.
     pub name: String,
-    /// Field and value, in the order of the text.
-    pub fields: Vec<(&'static str, String)>,
+    /// In the order of the text.
+    pub fields: Vec<Field>,
     /// Where the name stands in the body.
     pub span: Range<usize>,
 }
@@ -36,7 +41,7 @@ pub struct LedgerLine {
     /// The intent's name.
     pub intent: String,
     /// How often, by kind of entry.
-    pub counts: BTreeMap<&'static str, u32>,
+    pub counts: BTreeMap<LedgerKind, u32>,
     /// Where the name stands in the body.
     pub span: Range<usize>,
 }
@@ -44,12 +49,14 @@ pub struct LedgerLine {
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingLine {
-    /// Its stable id.
-    pub id: &'static str,
+    /// Which.
+    pub id: FindingId,
     /// At which call.
     pub call: String,
-    /// By whom, and how many.
-    pub fields: Vec<(&'static str, String)>,
+    /// By whom.
+    pub by: FindingBy,
+    /// How many.
+    pub count: u32,
     /// Where the id stands in the body.
     pub span: Range<usize>,
 }
@@ -61,12 +68,12 @@ pub struct EventLine {
     pub at: Instant,
     /// For which call.
     pub call: String,
-    /// What sort: `retry_scheduled`.
-    pub kind: &'static str,
+    /// What sort.
+    pub kind: EventKind,
     /// What stands behind the kind: the number of an attempt, a verdict, a queue.
-    pub value: String,
+    pub value: Said,
     /// The further fields, in the order of the text.
-    pub fields: Vec<(&'static str, String)>,
+    pub fields: Vec<Field>,
     /// Where the event stands in the body.
     pub span: Range<usize>,
 }
@@ -85,49 +92,51 @@ impl GoldenBody {
 
 impl CallEnd {
     /// The value of a field, where the call has it.
-    pub fn field(&self, name: &str) -> Option<&str> {
-        value(&self.fields, name)
+    pub fn field(&self, key: Key) -> Option<&Said> {
+        field(&self.fields, key)
     }
 }
 
 impl LedgerLine {
     /// Effects of this intent that are there in the end.
     pub fn net_effects(&self) -> u32 {
-        let count = |kind: &str| self.counts.get(kind).copied().unwrap_or(0);
-        count("existing").saturating_add(count("applied")).saturating_sub(count("reversed"))
+        let count = |kind| self.counts.get(&kind).copied().unwrap_or(0);
+        count(LedgerKind::Existing)
+            .saturating_add(count(LedgerKind::Applied))
+            .saturating_sub(count(LedgerKind::Reversed))
     }
 
     /// As the body writes it: `applied x1, existing x1`.
     pub fn words(&self) -> String {
-        let each: Vec<String> = self.counts.iter().map(|(kind, count)| format!("{kind} x{count}")).collect();
+        let each: Vec<String> = self.counts.iter().map(|(kind, count)| format!("{} x{count}", kind.as_str())).collect();
         each.join(", ")
     }
 }
 
 impl FindingLine {
-    /// The fields as the body writes them: `by: playbook, count: 1`.
+    /// By whom and how many, as the body writes it: `by: playbook, count: 1`.
     pub fn words(&self) -> String {
-        let each: Vec<String> = self.fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        each.join(", ")
+        format!("by: {}, count: {}", self.by.as_str(), self.count)
     }
 }
 
 impl EventLine {
     /// The value of a field, where the event has it.
-    pub fn field(&self, name: &str) -> Option<&str> {
-        value(&self.fields, name)
+    pub fn field(&self, key: Key) -> Option<&Said> {
+        field(&self.fields, key)
     }
 
     /// As the body writes it, without time and call: `retry_scheduled: 2, delay_ms: 200`.
     pub fn words(&self) -> String {
-        let mut words = format!("{}: {}", self.kind, self.value);
-        for (name, value) in &self.fields {
-            words += &format!(", {name}: {value}");
+        let mut words = format!("{}: {}", self.kind.as_str(), self.value);
+        for (key, said) in &self.fields {
+            words += &format!(", {}: {said}", key.as_str());
         }
         words
     }
 }
 
-fn value<'a>(fields: &'a [(&'static str, String)], name: &str) -> Option<&'a str> {
-    fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+/// The value of a field, where it is there.
+pub(super) fn field(fields: &[Field], key: Key) -> Option<&Said> {
+    fields.iter().find(|(known, _)| *known == key).map(|(_, said)| said)
 }

@@ -6,12 +6,14 @@ mod file;
 mod lock;
 mod parse;
 mod render;
+mod said;
 #[cfg(test)]
 mod tests;
 
-pub use body::{CallEnd, EventLine, FindingLine, GoldenBody, LedgerLine};
-pub use compare::{Because, Class, Comparison, Divergence, FirstChange, Pair, Place, compare};
+pub use crate::event::Class;
+pub use body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine};
+pub use compare::{Because, Comparison, Divergence, FirstChange, Pair, Place, compare};
 pub use file::{GoldenFile, Reason};
 pub use lock::{Lock, LockedRow, MERGE_CONFLICT, PartChange, RowChange, Section, changes, merge_conflict, row_changes};
 pub use parse::parse_body;
-pub use render::render;
+pub use said::Said;

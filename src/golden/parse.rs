@@ -4,39 +4,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::body::{CallEnd, EventLine, FindingLine, GoldenBody, LedgerLine};
+use super::body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine, field};
+use super::said::{Said, millis};
 use crate::diagnostic::{Diagnostic, Report, Source, did_you_mean};
-use crate::event::{FindingId, LedgerKind};
-use crate::time::{Duration, Instant};
-use crate::yaml::{self, Cursor, Key, Kind};
-
-type Fields = Vec<(&'static str, String)>;
+use crate::event::{EventKind, FindingBy, FindingId, Key, LedgerKind};
+use crate::time::Instant;
+use crate::yaml::{self, Cursor, Key as YamlKey, Kind};
 
 /// What may be said of a call.
-const CALL: &[&str] =
-    &["outcome", "queue", "stop", "lacks", "reason", "effect", "attempts", "verdicts", "last_error", "first_error"];
-
-/// What may be said of a finding, after its id.
-const FINDING: &[&str] = &["by", "count"];
-
-/// Each kind of event, and what may be said of it.
-const EVENTS: &[(&str, &[&str])] = &[
-    ("attempt_started", &["evidence"]),
-    ("attempt_finished", &["status", "latency_ms", "from", "over_timeout"]),
-    ("late_answer", &["status"]),
-    ("failure_classified", &["rule", "ignored"]),
-    ("retry_scheduled", &["delay_ms"]),
-    ("retry_suppressed", &[]),
-    ("evidence_refreshed", &["status", "from"]),
-    ("escalated", &[]),
-    ("reversal_refused", &[]),
-    ("reversal_redeemed", &["from"]),
-    ("deprecated", &[]),
-    ("outcome", &[]),
+const CALL: &[Key] = &[
+    Key::Outcome,
+    Key::Queue,
+    Key::Stop,
+    Key::Lacks,
+    Key::Reason,
+    Key::Effect,
+    Key::Attempts,
+    Key::Verdicts,
+    Key::LastError,
+    Key::FirstError,
 ];
-
-const LEDGER: [LedgerKind; 4] =
-    [LedgerKind::Existing, LedgerKind::Applied, LedgerKind::Reversed, LedgerKind::Unobserved];
 
 /// Reads a golden's body.
 ///
@@ -68,36 +55,37 @@ fn body(root: Cursor<'_>) -> Option<GoldenBody> {
     good.then_some(body)
 }
 
-fn call(key: &Key<'_>, value: Cursor<'_>) -> Option<CallEnd> {
-    let mut fields = Fields::new();
-    for (name, value) in value.entries("the end of a call")? {
-        fields.push((known(value, &name, "the end of a call", CALL)?, words(value)?));
-    }
-    for needed in ["outcome", "effect", "attempts", "verdicts"] {
-        if !fields.iter().any(|(name, _)| *name == needed) {
-            let message = format!("the end of a call needs `{needed}`");
-            value.report(Diagnostic::error("missing_key", message).at(key.span.clone(), "of this call"));
+fn call(key: &YamlKey<'_>, value: Cursor<'_>) -> Option<CallEnd> {
+    let what = "the end of a call";
+    let fields = fields(value, value.entries(what)?, what, CALL)?;
+    for needed in [Key::Outcome, Key::Effect, Key::Attempts, Key::Verdicts] {
+        if field(&fields, needed).is_none() {
+            lacks(value, key, what, needed.as_str(), "of this call");
             return None;
         }
     }
     Some(CallEnd { name: key.text.to_owned(), fields, span: key.span.clone() })
 }
 
+/// Reports what is needed and not there.
+fn lacks(at: Cursor<'_>, key: &YamlKey<'_>, what: &str, needed: &str, label: &str) {
+    let message = format!("{what} needs `{needed}`");
+    at.report(Diagnostic::error("missing_key", message).at(key.span.clone(), label));
+}
+
 fn ledger(value: Cursor<'_>) -> Option<Vec<LedgerLine>> {
-    let line = |(key, value): (Key<'_>, Cursor<'_>)| {
+    let line = |(key, value): (YamlKey<'_>, Cursor<'_>)| {
         Some(LedgerLine { intent: key.text.to_owned(), counts: counts(value)?, span: key.span })
     };
     value.entries("a ledger")?.map(line).collect()
 }
 
 /// `applied x1, existing x2`.
-fn counts(value: Cursor<'_>) -> Option<BTreeMap<&'static str, u32>> {
+fn counts(value: Cursor<'_>) -> Option<BTreeMap<LedgerKind, u32>> {
     let mut counts = BTreeMap::new();
     for part in words(value)?.split(", ") {
-        let read = part.rsplit_once(" x").and_then(|(word, count)| {
-            let kind = LEDGER.into_iter().find(|kind| kind.as_str() == word)?;
-            Some((kind.as_str(), count.parse().ok()?))
-        });
+        let read =
+            part.rsplit_once(" x").and_then(|(word, count)| Some((LedgerKind::parse(word)?, count.parse().ok()?)));
         let Some((kind, count)) = read else {
             value.wrong("not_a_count", "this is no line of a ledger", "expected such as `applied x1`");
             return None;
@@ -117,16 +105,25 @@ fn finding(value: Cursor<'_>) -> Option<FindingLine> {
         value.wrong("empty_map", "this finding says nothing", "");
         return None;
     };
-    let ids: Vec<&str> = FindingId::ALL.iter().map(|id| id.as_str()).collect();
-    let id = FindingId::ALL.iter().find(|id| id.as_str() == key.text);
-    let Some(id) = id else {
-        value.report(unknown(&key, "finding", ids));
+    let Some(id) = FindingId::parse(key.text) else {
+        value.report(unknown(&key, "finding", FindingId::WORDS));
         return None;
     };
     let call = words(call)?;
-    let fields: Option<Fields> =
-        entries.map(|(name, value)| Some((known(value, &name, "a finding", FINDING)?, words(value)?))).collect();
-    Some(FindingLine { id: id.as_str(), call, fields: fields?, span: key.span })
+    let (mut by, mut count) = (None, None);
+    for (name, at) in entries {
+        let said = words(at)?;
+        match known(value, &name, "a finding", ["by", "count"])? {
+            "by" => by = Some(FindingBy::parse(&said).or_else(|| no_value(at, "by"))?),
+            _ => count = Some(said.parse().ok().or_else(|| no_value(at, "count"))?),
+        }
+    }
+    let needed = if by.is_none() { "by" } else { "count" };
+    let Some((by, count)) = by.zip(count) else {
+        lacks(value, &key, "a finding", needed, "of this finding");
+        return None;
+    };
+    Some(FindingLine { id, call, by, count, span: key.span })
 }
 
 fn events(value: Cursor<'_>) -> Option<Vec<EventLine>> {
@@ -151,31 +148,60 @@ fn event(value: Cursor<'_>, before: Instant) -> Option<EventLine> {
         value.report(Diagnostic::error("not_a_delta", message).at(delta.span, "expected `+` and milliseconds"));
         return None;
     };
-    let Some((kind, allowed)) = EVENTS.iter().find(|(kind, _)| *kind == what.text) else {
-        value.report(unknown(&what, "event", EVENTS.iter().map(|(kind, _)| *kind)));
+    let Some(kind) = EventKind::parse(what.text) else {
+        value.report(unknown(&what, "event", EventKind::WORDS));
         return None;
     };
-    let (call, value_of) = (words(call)?, words(of)?);
-    let fields: Option<Fields> =
-        entries.map(|(name, value)| Some((known(value, &name, "this event", allowed)?, words(value)?))).collect();
-    Some(EventLine { at: before.plus(passed), call, kind, value: value_of, fields: fields?, span: value.span() })
+    let (key, allowed) = kind.keys();
+    let (call, value_of) = (words(call)?, said(key, of)?);
+    let fields = fields(value, entries, "this event", allowed)?;
+    Some(EventLine { at: before.plus(passed), call, kind, value: value_of, fields, span: value.span() })
+}
+
+fn fields<'a>(
+    at: Cursor<'_>,
+    entries: impl Iterator<Item = (YamlKey<'a>, Cursor<'a>)>,
+    what: &str,
+    allowed: &[Key],
+) -> Option<Vec<Field>> {
+    let read = |(name, value): (YamlKey<'_>, Cursor<'_>)| {
+        let word = known(at, &name, what, allowed.iter().map(|key| key.as_str()))?;
+        let key = *allowed.iter().find(|key| key.as_str() == word)?;
+        Some((key, said(key, value)?))
+    };
+    entries.map(read).collect()
+}
+
+fn said(key: Key, value: Cursor<'_>) -> Option<Said> {
+    if let (Key::Verdicts, Kind::List(_)) = (key, &value.node().kind) {
+        return value.list()?.map(words).collect::<Option<_>>().map(Said::Names);
+    }
+    Said::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
+}
+
+/// Reports a value that no golden has there.
+fn no_value<T>(at: Cursor<'_>, key: &str) -> Option<T> {
+    at.wrong("unknown_value", format!("this is no value of `{key}`"), "no golden says this here");
+    None
 }
 
 /// The name of a field, if `what` may have it.
-fn known(at: Cursor<'_>, key: &Key<'_>, what: &str, table: &'static [&'static str]) -> Option<&'static str> {
-    let found = table.iter().find(|name| **name == key.text).copied();
+fn known<'a>(
+    at: Cursor<'_>,
+    key: &YamlKey<'_>,
+    what: &str,
+    table: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let found = table.clone().into_iter().find(|name| *name == key.text);
     if found.is_none() {
         let message = format!("{what} has no key `{}`", key.text);
-        at.report(near(
-            Diagnostic::error("unknown_key", message).at(key.span.clone(), "unknown key"),
-            key.text,
-            table.iter().copied(),
-        ));
+        let said = Diagnostic::error("unknown_key", message).at(key.span.clone(), "unknown key");
+        at.report(near(said, key.text, table));
     }
     found
 }
 
-fn unknown<'a>(key: &Key<'_>, what: &str, table: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+fn unknown<'a>(key: &YamlKey<'_>, what: &str, table: impl IntoIterator<Item = &'a str>) -> Diagnostic {
     let message = format!("there is no {what} `{}`", key.text);
     near(Diagnostic::error("unknown_name", message).at(key.span.clone(), format!("unknown {what}")), key.text, table)
 }
@@ -200,15 +226,4 @@ fn words(value: Cursor<'_>) -> Option<String> {
             None
         }
     }
-}
-
-/// Milliseconds with up to three decimals.
-fn millis(text: &str) -> Option<Duration> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
-        return None;
-    }
-    let micros: u64 = format!("{decimals:0<3}").parse().ok()?;
-    Some(Duration::from_millis(whole.parse().ok()?).plus(Duration::from_micros(micros)))
 }

@@ -1,35 +1,60 @@
-//! One simulation as the text of a golden: outcomes first, then ledger, findings and events with delta times,
-//! so that one changed delay is one changed line. Holds no time of day, path, line number or version.
+//! One simulation as the body of a golden, and that body as text: outcomes first, then ledger, findings and events
+//! with delta times, so that one changed delay is one changed line. Holds no time of day, path, line number or version.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::event::{Decision, DecisionEvent, Intent, Outcome, OutcomeKind, Status, Transcript};
+use super::body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine};
+use super::said::{Said, is_written};
+use crate::event::{DecisionEvent, Intent, Key, Outcome, Transcript};
 use crate::ids::CallId;
 use crate::time::Instant;
 use crate::yaml::scalar;
 
-/// The golden's body.
-pub fn render(transcript: &Transcript<'_>) -> String {
-    let mut text = String::new();
-    for (n, outcome) in transcript.outcomes.iter().enumerate() {
-        let call = CallId(u32::try_from(n).unwrap_or(u32::MAX));
-        line(
-            &mut text,
-            format_args!("{}: {{ {} }}", scalar(transcript.call(call)), outcome_fields(transcript, call, outcome)),
-        );
+impl GoldenBody {
+    /// What a golden says of a simulation. Nothing of it stands at any place of a text.
+    pub fn of(transcript: &Transcript<'_>) -> GoldenBody {
+        let finding = |finding: &crate::event::Finding| FindingLine {
+            id: finding.id,
+            call: transcript.call(finding.call).to_owned(),
+            by: finding.by,
+            count: finding.count,
+            span: 0..0,
+        };
+        GoldenBody {
+            calls: (0..).map(CallId).zip(transcript.outcomes).map(|(id, end)| call_end(transcript, id, end)).collect(),
+            ledger: ledger(transcript),
+            findings: transcript.findings.iter().map(finding).collect(),
+            events: transcript.events.iter().map(|event| event_line(transcript, event)).collect(),
+        }
     }
-    ledger(&mut text, transcript);
-    findings(&mut text, transcript);
-    line(&mut text, format_args!("events:"));
-    let mut before = Instant::ZERO;
-    for event in transcript.events {
-        let delta = format!("+{}:", event.at.since(before));
-        before = event.at;
-        let call = scalar(transcript.call(event.call));
-        line(&mut text, format_args!("- {{ {delta:<6} {call}, {} }}", event_fields(transcript, event)));
+
+    /// As text.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        for call in &self.calls {
+            line(&mut text, format_args!("{}: {{ {} }}", scalar(&call.name), written(&call.fields)));
+        }
+        line(&mut text, format_args!("ledger:{}", if self.ledger.is_empty() { " {}" } else { "" }));
+        for entry in &self.ledger {
+            line(&mut text, format_args!("  {}: {}", scalar(&entry.intent), entry.words()));
+        }
+        line(&mut text, format_args!("findings:{}", if self.findings.is_empty() { " []" } else { "" }));
+        for finding in &self.findings {
+            let (id, call) = (finding.id.as_str(), scalar(&finding.call));
+            line(&mut text, format_args!("- {{ {id}: {call}, {} }}", finding.words()));
+        }
+        line(&mut text, format_args!("events:"));
+        let mut before = Instant::ZERO;
+        for event in &self.events {
+            let delta = format!("+{}:", event.at.since(before));
+            before = event.at;
+            let (call, kind) = (scalar(&event.call), event.kind.as_str());
+            let value = event.value.written(event.kind.keys().0);
+            let fields = if event.fields.is_empty() { String::new() } else { format!(", {}", written(&event.fields)) };
+            line(&mut text, format_args!("- {{ {delta:<6} {call}, {kind}: {value}{fields} }}"));
+        }
+        text
     }
-    text
 }
 
 fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
@@ -37,99 +62,47 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}");
 }
 
-fn outcome_fields(transcript: &Transcript<'_>, call: CallId, outcome: &Outcome) -> String {
-    let names = transcript.names;
-    let mut text = format!("outcome: {}", outcome.kind.as_str());
-    match outcome.kind {
-        OutcomeKind::Escalated(queue) => text += &format!(", queue: {}", scalar(names.queue(queue))),
-        OutcomeKind::Exhausted(stop) => text += &format!(", stop: {}", stop.as_str()),
-        OutcomeKind::Undetermined(asked) => text += &format!(", lacks: answer to {asked}"),
-        OutcomeKind::Reversed(reason) => text += &format!(", reason: {}", scalar(names.reason(reason))),
-        OutcomeKind::Deprecated(why) => text += &format!(", reason: {}", scalar(names.deprecated_why(why))),
-        OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => {}
-    }
-    text += &format!(", effect: {}, attempts: {}", outcome.claim.as_str(), outcome.attempts);
-    let verdicts: Vec<&str> = transcript.verdicts(call).collect();
-    text += &format!(", verdicts: [{}]", verdicts.join(", "));
-    if outcome.last_error.is_some() {
-        text += &format!(", last_error: {}", scalar(transcript.error_kind(outcome.last_error)));
-    }
-    if outcome.first_error.is_some() {
-        text += &format!(", first_error: {}", scalar(transcript.error_kind(outcome.first_error)));
-    }
-    text
+fn written(fields: &[Field]) -> String {
+    let each: Vec<String> =
+        fields.iter().map(|(key, said)| format!("{}: {}", key.as_str(), said.written(*key))).collect();
+    each.join(", ")
 }
 
-fn ledger(text: &mut String, transcript: &Transcript<'_>) {
-    let mut counts: BTreeMap<Intent, BTreeMap<&'static str, u32>> = BTreeMap::new();
-    let mut order = Vec::new();
+fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallEnd {
+    let mut fields = Vec::new();
+    for (key, value) in outcome.fields() {
+        fields.push((key, Said::of(value, transcript)));
+        if key == Key::Attempts {
+            fields.push((Key::Verdicts, Said::Names(transcript.verdicts(id).map(str::to_owned).collect())));
+        }
+    }
+    CallEnd { name: transcript.call(id).to_owned(), fields, span: 0..0 }
+}
+
+/// One line an intent, in the order in which the first effect of each landed.
+fn ledger(transcript: &Transcript<'_>) -> Vec<LedgerLine> {
+    let mut lines: Vec<(Intent, LedgerLine)> = Vec::new();
     for entry in transcript.ledger {
-        if !counts.contains_key(&entry.intent) {
-            order.push(entry.intent);
-        }
-        *counts.entry(entry.intent).or_default().entry(entry.kind.as_str()).or_default() += 1;
+        let known = lines.iter().position(|(intent, _)| *intent == entry.intent);
+        let at = known.unwrap_or_else(|| {
+            let intent = (transcript.intent_name)(entry.intent);
+            lines.push((entry.intent, LedgerLine { intent, counts: Default::default(), span: 0..0 }));
+            lines.len() - 1
+        });
+        *lines[at].1.counts.entry(entry.kind).or_default() += 1; // `at` was found or pushed above
     }
-    if order.is_empty() {
-        return line(text, format_args!("ledger: {{}}"));
-    }
-    line(text, format_args!("ledger:"));
-    for intent in order {
-        let each: Vec<String> = counts[&intent].iter().map(|(kind, count)| format!("{kind} x{count}")).collect();
-        line(text, format_args!("  {}: {}", scalar(&(transcript.intent_name)(intent)), each.join(", ")));
-    }
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
-fn findings(text: &mut String, transcript: &Transcript<'_>) {
-    if transcript.findings.is_empty() {
-        return line(text, format_args!("findings: []"));
-    }
-    line(text, format_args!("findings:"));
-    for finding in transcript.findings {
-        let (id, call, by) = (finding.id.as_str(), scalar(transcript.call(finding.call)), finding.by.as_str());
-        line(text, format_args!("- {{ {id}: {call}, by: {by}, count: {} }}", finding.count));
-    }
-}
-
-fn event_fields(transcript: &Transcript<'_>, event: &DecisionEvent) -> String {
-    let names = transcript.names;
-    match event.what {
-        Decision::AttemptStarted { attempt, evidence } => {
-            let evidence = if evidence.0 == 0 { String::new() } else { format!(", evidence: {}", evidence.0) };
-            format!("attempt_started: {attempt}{evidence}")
-        }
-        Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
-            let status = status_word(transcript, status);
-            let latency = if latency.is_none() { ", latency_ms: '?'" } else { "" }; // a known one is the delta time
-            let over = if over_timeout { ", over_timeout: true" } else { "" };
-            format!("attempt_finished: {attempt}, status: {status}{latency}, from: {}{over}", provenance.as_str())
-        }
-        Decision::LateAnswer { attempt, status } => {
-            format!("late_answer: {attempt}, status: {}", status_word(transcript, status))
-        }
-        Decision::FailureClassified { verdict, rule, ignored } => {
-            let ignored = if ignored { ", ignored: true" } else { "" };
-            format!("failure_classified: {}, rule: {}{ignored}", names.verdict(verdict), names.rule(rule))
-        }
-        Decision::RetryScheduled { attempt, delay, .. } => format!("retry_scheduled: {attempt}, delay_ms: {delay}"),
-        Decision::RetrySuppressed { why } => format!("retry_suppressed: {}", why.as_str()),
-        Decision::EvidenceRefreshed { evidence, status, provenance } => {
-            let status = status_word(transcript, status);
-            format!("evidence_refreshed: {}, status: {status}, from: {}", evidence.0, provenance.as_str())
-        }
-        Decision::Escalated { queue } => format!("escalated: {}", scalar(names.queue(queue))),
-        Decision::ReversalRefused { why } => format!("reversal_refused: {}", why.as_str()),
-        Decision::ReversalRedeemed { reason, provenance } => {
-            format!("reversal_redeemed: {}, from: {}", scalar(names.reason(reason)), provenance.as_str())
-        }
-        Decision::Deprecated { why } => format!("deprecated: {}", scalar(names.deprecated_why(why))),
-        Decision::Outcome(outcome) => format!("outcome: {}", outcome.kind.as_str()),
-    }
-}
-
-fn status_word(transcript: &Transcript<'_>, status: Status) -> String {
-    match status {
-        Status::Ok => "ok".to_owned(),
-        Status::Failed(error) => scalar(transcript.error_kind(error)).into_owned(),
-        Status::Unanswered => "unanswered".to_owned(),
+fn event_line(transcript: &Transcript<'_>, event: &DecisionEvent) -> EventLine {
+    let told = event.what.describe();
+    let fields = told.fields().filter(is_written).map(|(key, value)| (key, Said::of(value, transcript)));
+    EventLine {
+        at: event.at,
+        call: transcript.call(event.call).to_owned(),
+        kind: told.kind,
+        value: Said::of(told.value, transcript),
+        fields: fields.collect(),
+        span: 0..0,
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{GoldenBody, parse_body, render};
+use super::{GoldenBody, Said, parse_body};
 use crate::diagnostic::{Report, Source};
 use crate::event::{
-    Asked, Decision, DecisionEvent, DeprecatedWhy, EffectClaim, ErrorFacts, Finding, FindingBy, FindingId, Intent,
-    LedgerEntry, LedgerKind, Names, Outcome, OutcomeKind, Provenance, RefusedWhy, Status, StopReason, SuppressedWhy,
-    Transcript,
+    Asked, Decision, DecisionEvent, DeprecatedWhy, Description, EffectClaim, ErrorFacts, EventKind, Finding, FindingBy,
+    FindingId, Intent, Key, LedgerEntry, LedgerKind, Names, Outcome, OutcomeKind, Provenance, RefusedWhy, Status,
+    StopReason, SuppressedWhy, Transcript,
 };
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ToolId, VerdictId};
 use crate::time::{Duration, Instant};
@@ -65,6 +65,10 @@ fn outcomes() -> Vec<Outcome> {
 }
 
 fn rendered() -> String {
+    shown().render()
+}
+
+fn shown() -> GoldenBody {
     let outcomes = outcomes();
     let calls: Vec<String> = (0..outcomes.len()).map(|n| format!("call {n}")).collect();
     let ends = outcomes.iter().map(|outcome| Decision::Outcome(*outcome));
@@ -87,7 +91,7 @@ fn rendered() -> String {
     let finding = |id| Finding { id, by: FindingBy::Playbook, call: CallId(1), count: 3 };
     let (names, errors) =
         (names(), [ErrorFacts { kind: Some("409: conflict".into()), ..ErrorFacts::default() }.into()]);
-    render(&Transcript {
+    GoldenBody::of(&Transcript {
         names: &names,
         calls: &calls,
         intent_name: &|_| format!("pay{{\"note\":\"{ODD}\"}}"),
@@ -97,6 +101,14 @@ fn rendered() -> String {
         errors: &errors,
         findings: &FindingId::ALL.map(finding),
     })
+}
+
+fn without_places(mut body: GoldenBody) -> GoldenBody {
+    body.calls.iter_mut().for_each(|call| call.span = 0..0);
+    body.ledger.iter_mut().for_each(|line| line.span = 0..0);
+    body.findings.iter_mut().for_each(|finding| finding.span = 0..0);
+    body.events.iter_mut().for_each(|event| event.span = 0..0);
+    body
 }
 
 fn parse(text: &str) -> Result<GoldenBody, Report> {
@@ -111,16 +123,45 @@ fn refused(text: &str) -> String {
 fn everything_that_is_rendered_is_read_back() {
     let text = rendered();
     let body = parse(&text).unwrap_or_else(|report| panic!("{report}\n{text}"));
+    assert_eq!(body.render(), text);
+    assert_eq!(without_places(body.clone()), shown());
     assert_eq!(body.calls.len(), 7);
-    assert_eq!(body.calls[4].field("reason"), Some(ODD));
+    assert_eq!(body.calls[4].field(Key::Reason), Some(&Said::Name(ODD.to_owned())));
     assert_eq!(body.ledger[0].words(), "applied x1, existing x1, reversed x1, unobserved x1");
     assert_eq!(body.net_effects(), 1);
-    let ids: Vec<&str> = body.findings.iter().map(|finding| finding.id).collect();
-    assert_eq!(ids, FindingId::ALL.map(|id| id.as_str()));
+    let ids: Vec<FindingId> = body.findings.iter().map(|finding| finding.id).collect();
+    assert_eq!(ids, FindingId::ALL);
     assert_eq!(body.events.len(), decisions().len() + 7);
     assert_eq!(body.events[4].words(), "retry_scheduled: 2, delay_ms: 200.5");
     assert_eq!(body.events[4].at, Instant::from_micros(6_000));
-    assert_eq!(body.events[1].field("status"), Some("409: conflict"));
+    assert_eq!(body.events[1].field(Key::Status), Some(&Said::Name("409: conflict".to_owned())));
+}
+
+#[test]
+fn every_kind_of_event_says_all_that_its_kind_may_say() {
+    let all: Vec<Decision> = decisions().into_iter().chain([Decision::Outcome(outcomes()[0])]).collect();
+    let told: Vec<Description> = all.iter().map(Decision::describe).collect();
+    assert!(told.iter().map(|one| one.kind).eq(EventKind::ALL));
+    assert!(told.iter().all(|one| one.fields().count() == one.kind.keys().1.len()));
+}
+
+#[test]
+fn what_a_call_lacks_is_read_as_it_is_written() {
+    for asked in [Asked::Attempt(AttemptNo::new(2)), Asked::Refresh(EvidenceId(1)), Asked::Reversal] {
+        assert_eq!(Asked::parse(&asked.to_string()), Some(asked));
+    }
+}
+
+#[test]
+fn values_that_no_golden_has_are_refused_with_their_place() {
+    let event = |event: &str| refused(&format!("ledger: {{}}\nfindings: []\nevents:\n- {event}\n"));
+    assert_eq!(event("{ +0: a, outcome: lost }"), "g.snap:4:21: this is no value of `outcome`");
+    assert_eq!(event("{ +0: a, reversal_refused: maybe }"), "g.snap:4:30: this is no value of `why`");
+    assert_eq!(event("{ +0: a, attempt_started: one }"), "g.snap:4:29: this is no value of `attempt`");
+    assert_eq!(event("{ +0: a, retry_scheduled: 2, delay_ms: soon }"), "g.snap:4:42: this is no value of `delay_ms`");
+    let finding = |finding: &str| refused(&format!("ledger: {{}}\nfindings:\n- {finding}\nevents: []\n"));
+    assert_eq!(finding("{ unsafe_retry: a, by: agent, count: 1 }"), "g.snap:3:26: this is no value of `by`");
+    assert_eq!(finding("{ unsafe_retry: a, by: playbook }"), "g.snap:3:5: a finding needs `count`");
 }
 
 #[test]

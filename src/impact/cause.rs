@@ -1,66 +1,39 @@
 //! Why a call goes another way under the candidate, and what that means for safety. Values only.
 
+use crate::event::words;
 use crate::ids::{RuleId, VerdictId};
 
-/// Whether the candidate attempts more or less than the base.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
-    /// It attempts a write (or redeems a reversal token) where the base does not.
-    Widening,
-    /// It does not attempt a write (or a reversal) that the base attempts.
-    Narrowing,
-    /// As many writes are attempted.
-    Neutral,
-}
-
-impl Direction {
-    /// Every direction, the one to look at first in front.
-    pub const ALL: [Direction; 3] = [Direction::Widening, Direction::Narrowing, Direction::Neutral];
-
-    /// The word of the pages.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Direction::Widening => "widening",
-            Direction::Narrowing => "narrowing",
-            Direction::Neutral => "neutral",
-        }
+words! {
+    /// Whether the candidate attempts more or less than the base.
+    pub enum Direction {
+        /// It attempts a write (or redeems a reversal token) where the base does not.
+        Widening = "widening",
+        /// It does not attempt a write (or a reversal) that the base attempts.
+        Narrowing = "narrowing",
+        /// As many writes are attempted.
+        Neutral = "neutral",
     }
 }
 
-/// One thing about a call that can change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Change {
-    /// The verdicts of its failures.
-    Verdict,
-    /// What was done about them, waits aside.
-    Compensation,
-    /// How it ended.
-    Outcome,
-    /// What is claimed of its effect, what the ledger holds, or whether it may be made twice.
-    Effect,
-    /// How often the upstream was asked.
-    Upstream,
-    /// How long it waited.
-    Delay,
+words! {
+    /// One thing about a call that can change.
+    pub enum Change {
+        /// The verdicts of its failures.
+        Verdict = "verdict",
+        /// What was done about them, waits aside.
+        Compensation = "compensation",
+        /// How it ended.
+        Outcome = "outcome",
+        /// What is claimed of its effect, what the ledger holds, or whether it may be made twice.
+        Effect = "effect",
+        /// How often the upstream was asked.
+        Upstream = "upstream",
+        /// How long it waited.
+        Delay = "delay",
+    }
 }
 
 impl Change {
-    /// Every change, in the order of the pages.
-    pub const ALL: [Change; 6] =
-        [Change::Verdict, Change::Compensation, Change::Outcome, Change::Effect, Change::Upstream, Change::Delay];
-
-    /// The word of the pages.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Change::Verdict => "verdict",
-            Change::Compensation => "compensation",
-            Change::Outcome => "outcome",
-            Change::Effect => "effect",
-            Change::Upstream => "upstream",
-            Change::Delay => "delay",
-        }
-    }
-
     const fn place(self) -> usize {
         self as usize
     }

@@ -4,7 +4,8 @@
 use super::cause::{Cause, Change, Changes, Direction, Said};
 use super::pairing::Pairing;
 use crate::event::{
-    Decision, DecisionEvent, DeprecatedWhy, FindingBy, FindingId, Outcome, OutcomeKind, Status, StopReason,
+    Decision, DecisionEvent, DeprecatedWhy, EventKind, FindingBy, FindingId, GuardKind, Key, Outcome, OutcomeKind,
+    Status, StopReason, Value,
 };
 use crate::ids::{CallId, ErrorId};
 use crate::playbook::model::{Access, ToolFacts};
@@ -84,43 +85,33 @@ impl Sides<'_> {
     }
 
     fn same(&self, base: &Decision, candidate: &Decision) -> bool {
-        use Decision::{AttemptFinished, FailureClassified, RetryScheduled};
-        match (*base, *candidate) {
-            (
-                FailureClassified { verdict: mine, ignored: left, .. },
-                FailureClassified { verdict: theirs, ignored: right, .. },
-            ) => self.pairing.same_verdict(mine, theirs) && left == right,
-            (
-                AttemptFinished { attempt: mine, status: left, provenance: from, .. },
-                AttemptFinished { attempt: theirs, status: right, provenance: other, .. },
-            ) => (mine, from) == (theirs, other) && self.same_status(left, right),
-            (
-                RetryScheduled { attempt: mine, delay: left, .. },
-                RetryScheduled { attempt: theirs, delay: right, .. },
-            ) => (mine, left) == (theirs, right),
-            (mine, theirs) => self.same_compensation(&mine, &theirs),
-        }
+        self.same_but_for(base, candidate, |key| matches!(key, Key::Rule | Key::Latency | Key::OverTimeout | Key::Due))
     }
 
     /// As `same`, but waits do not count.
     fn same_compensation(&self, base: &Decision, candidate: &Decision) -> bool {
-        use Decision::{Deprecated, Escalated, EvidenceRefreshed, LateAnswer, RetryScheduled, ReversalRedeemed};
-        match (*base, *candidate) {
-            (RetryScheduled { attempt: mine, .. }, RetryScheduled { attempt: theirs, .. }) => mine == theirs,
-            (Escalated { queue: mine }, Escalated { queue: theirs }) => self.pairing.same_queue(mine, theirs),
-            (Deprecated { why: mine }, Deprecated { why: theirs }) => self.same_why(mine, theirs),
-            (
-                EvidenceRefreshed { evidence: mine, status: left, provenance: from },
-                EvidenceRefreshed { evidence: theirs, status: right, provenance: other },
-            ) => (mine, from) == (theirs, other) && self.same_status(left, right),
-            (LateAnswer { attempt: mine, status: left }, LateAnswer { attempt: theirs, status: right }) => {
-                mine == theirs && self.same_status(left, right)
-            }
-            (
-                ReversalRedeemed { reason: mine, provenance: left },
-                ReversalRedeemed { reason: theirs, provenance: right },
-            ) => self.pairing.same_reason(mine, theirs) && left == right,
-            (Decision::Outcome(mine), Decision::Outcome(theirs)) => self.same_outcome(&mine, &theirs),
+        self.same_but_for(base, candidate, |key| matches!(key, Key::Delay | Key::Due))
+    }
+
+    fn same_but_for(&self, base: &Decision, candidate: &Decision, is_left_out: impl Fn(Key) -> bool) -> bool {
+        if let (Decision::Outcome(mine), Decision::Outcome(theirs)) = (base, candidate) {
+            return self.same_outcome(mine, theirs);
+        }
+        let (mine, theirs) = (base.describe(), candidate.describe());
+        mine.kind == theirs.kind
+            && mine
+                .all()
+                .zip(theirs.all())
+                .all(|((key, mine), (_, theirs))| is_left_out(key) || self.same_value(mine, theirs))
+    }
+
+    fn same_value(&self, base: Value, candidate: Value) -> bool {
+        match (base, candidate) {
+            (Value::Verdict(mine), Value::Verdict(theirs)) => self.pairing.same_verdict(mine, theirs),
+            (Value::Queue(mine), Value::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
+            (Value::Reason(mine), Value::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
+            (Value::GivenUp(mine), Value::GivenUp(theirs)) => self.same_why(mine, theirs),
+            (Value::Status(mine), Value::Status(theirs)) => self.same_status(mine, theirs),
             (mine, theirs) => mine == theirs,
         }
     }
@@ -162,15 +153,21 @@ impl Sides<'_> {
     fn changes(&self) -> Changes {
         let Sides { base, candidate, .. } = *self;
         let mut changes = Changes::default();
-        let differ = |is: fn(&Decision) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
-            let of =
-                |ran: Ran<'_>| -> Vec<Decision> { ran.events().iter().map(|event| event.what).filter(is).collect() };
+        let differ = |is: fn(EventKind) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
+            let of = |ran: Ran<'_>| -> Vec<Decision> {
+                ran.events().iter().map(|event| event.what).filter(|what| is(what.describe().kind)).collect()
+            };
             let (mine, theirs) = (of(base), of(candidate));
             mine.len() != theirs.len() || mine.iter().zip(&theirs).any(|(mine, theirs)| !same(mine, theirs))
         };
-        changes.set(Change::Verdict, differ(is_verdict, &|mine, theirs| self.same(mine, theirs)));
-        changes
-            .set(Change::Compensation, differ(is_compensation, &|mine, theirs| self.same_compensation(mine, theirs)));
+        changes.set(
+            Change::Verdict,
+            differ(|kind| kind == EventKind::FailureClassified, &|mine, theirs| self.same(mine, theirs)),
+        );
+        changes.set(
+            Change::Compensation,
+            differ(EventKind::is_compensation, &|mine, theirs| self.same_compensation(mine, theirs)),
+        );
         let ends_alike = self.same_kind(base.outcome.kind, candidate.outcome.kind)
             && self.same_error(base.outcome.last_error, candidate.outcome.last_error);
         changes.set(Change::Outcome, !ends_alike);
@@ -185,23 +182,6 @@ impl Sides<'_> {
         changes.set(Change::Delay, base.tally.added_delay != candidate.tally.added_delay);
         changes
     }
-}
-
-const fn is_verdict(what: &Decision) -> bool {
-    matches!(what, Decision::FailureClassified { .. })
-}
-
-const fn is_compensation(what: &Decision) -> bool {
-    matches!(
-        what,
-        Decision::RetryScheduled { .. }
-            | Decision::RetrySuppressed { .. }
-            | Decision::EvidenceRefreshed { .. }
-            | Decision::Escalated { .. }
-            | Decision::ReversalRefused { .. }
-            | Decision::ReversalRedeemed { .. }
-            | Decision::Deprecated { .. }
-    )
 }
 
 /// More writes, or more reversals, is widening, whatever else the call does less.
@@ -252,13 +232,15 @@ fn cause(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>, at: usize) -> Cau
 
 /// The switch of the guard that stopped one side and let the other pass.
 fn guard(base: Option<Decision>, candidate: Option<Decision>) -> Option<&'static str> {
-    use Decision::{EvidenceRefreshed, RetryScheduled, RetrySuppressed, ReversalRedeemed, ReversalRefused};
-    match (base?, candidate?) {
-        (RetrySuppressed { .. }, RetryScheduled { .. } | EvidenceRefreshed { .. })
-        | (RetryScheduled { .. } | EvidenceRefreshed { .. }, RetrySuppressed { .. }) => Some("study retry_guard"),
-        (ReversalRefused { .. }, ReversalRedeemed { .. }) | (ReversalRedeemed { .. }, ReversalRefused { .. }) => {
-            Some("study token_guard")
-        }
+    let spoke = |what: Decision| match what {
+        Decision::EvidenceRefreshed { .. } => Some((GuardKind::Retry, false)),
+        what => what.guard(),
+    };
+    match (spoke(base?)?, spoke(candidate?)?) {
+        ((mine, stops), (theirs, passes)) if mine == theirs && stops != passes => Some(match mine {
+            GuardKind::Retry => "study retry_guard",
+            GuardKind::Token => "study token_guard",
+        }),
         _ => None,
     }
 }

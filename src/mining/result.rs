@@ -8,6 +8,7 @@ use super::draw::draw;
 use super::merge::{Joined, join};
 use super::rule::{Drawn, Undrawn};
 use super::shape::{Key, Sample, Shape};
+use crate::event::OutcomeWord;
 use crate::playbook::model::UNCLASSIFIED;
 use crate::replay::{Counts, Replayed};
 use crate::sim::Plan;
@@ -156,7 +157,7 @@ impl Mined {
             unclassified: sum(&|key, shape| if is_unclassified(key) { shape.failures } else { 0 }) + of_unclassified,
             exhausted: sum(&|key, shape| if is_unclassified(key) { 0 } else { shape.exhausted })
                 + by_verdict(false).map(|(_, fold)| fold.exhausted).sum::<u64>(),
-            undetermined: replayed.summaries.first().map_or(0, |summary| summary.outcome("undetermined")),
+            undetermined: replayed.summaries.first().map_or(0, |summary| summary.outcome(OutcomeWord::Undetermined)),
             clusters: clusters.len(),
             shown: finder.clusters(clusters.get(..top.min(clusters.len())).unwrap_or_default()),
             folded,

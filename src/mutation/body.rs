@@ -5,12 +5,13 @@ use super::runs::Runs;
 use crate::check::body_of;
 use crate::event::Decision;
 use crate::fixture::model::Fixture;
+use crate::golden::GoldenBody;
 use crate::sim::{Plan, Record, Scenario};
 
 /// A run without the names of rules, and its body.
 pub(super) struct Body {
     record: Record,
-    text: String,
+    body: GoldenBody,
 }
 
 impl Body {
@@ -18,7 +19,7 @@ impl Body {
     pub fn of(plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> Body {
         let mut record = runs.rehearse(plan, scenario).clone();
         forget_rules(&mut record);
-        Body { text: body_of(plan, scenario, &record), record }
+        Body { body: body_of(plan, scenario, &record), record }
     }
 
     /// Whether another playbook shows another body.
@@ -29,7 +30,7 @@ impl Body {
         }
         let mut record = record.clone();
         forget_rules(&mut record);
-        body_of(plan, scenario, &record) != self.text
+        body_of(plan, scenario, &record) != self.body
     }
 }
 

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::Source;
     use crate::event::EffectClaim;
-    use crate::playbook::model::{Compensation, Playbook};
+    use crate::playbook::model::{Ask, Compensation, Playbook};
     use crate::playbook::parse;
 
     fn load(name: &str) -> Playbook {
@@ -78,8 +78,11 @@ mod tests {
 
     #[test]
     fn the_known_kinds_are_those_of_the_embedded_rules() {
-        let mut kinds: Vec<String> =
-            EMBEDDED.iter().flat_map(|name| load(name).rules).flat_map(|rule| rule.when.kind).collect();
+        let mut kinds: Vec<String> = EMBEDDED
+            .iter()
+            .flat_map(|name| load(name).rules)
+            .flat_map(|rule| rule.when.texts(Ask::Kind).to_vec())
+            .collect();
         kinds.sort();
         kinds.dedup();
         assert_eq!(kinds, KNOWN_KINDS);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::model::{
-    Between, Compensation, Final, Guard, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, ToolFacts, When,
+    Ask, Compensation, Final, Guard, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, Test, ToolFacts, When,
 };
 use super::{overlap, syntax};
 use crate::glob::is_glob;
@@ -177,28 +177,22 @@ fn final_(playbook: &Playbook, end: Final) -> Value {
 }
 
 fn when(when: &When) -> Value {
-    let mut parts = serde_json::Map::new();
-    let mut lists = |key: &str, texts: &[String]| {
-        if !texts.is_empty() {
-            parts.insert(key.into(), json!(sorted(texts)));
+    let part = |(ask, test): (Ask, &Test)| (ask.as_str().to_owned(), asked(test));
+    Value::Object(when.iter().map(part).collect())
+}
+
+fn asked(test: &Test) -> Value {
+    match test {
+        Test::AnyOf(texts) | Test::Globs(texts) => json!(sorted(texts)),
+        Test::Ranges(ranges) => {
+            let ranges: Vec<String> = ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
+            json!(sorted(&ranges))
         }
-    };
-    lists("kind", &when.kind);
-    lists("code", &when.code);
-    lists("tool", &when.tool);
-    lists("status", &ranges(&when.status));
-    lists("attempt", &ranges(&when.attempt));
-    let message: Vec<Value> = when.message.iter().map(message).collect();
-    if !message.is_empty() {
-        parts.insert("message".into(), json!(message));
+        Test::Messages(tests) => tests.iter().map(message).collect(),
+        Test::Access(access) => json!(word(&syntax::ACCESS, access)),
+        Test::Is(is) => json!(is),
+        Test::Absent => json!("absent"),
     }
-    let facts = [("idempotent", when.idempotent), ("keyed", when.keyed), ("retry_after", when.retry_after)];
-    parts.extend(facts.into_iter().filter_map(|(key, fact)| Some((key.to_owned(), json!(fact?)))));
-    parts.extend(when.access.map(|access| ("access".to_owned(), json!(word(&syntax::ACCESS, &access)))));
-    if when.error_absent {
-        parts.insert("error".into(), json!("absent"));
-    }
-    Value::Object(parts)
 }
 
 /// Lists mean "any of": their order says nothing.
@@ -207,10 +201,6 @@ fn sorted(texts: &[String]) -> Vec<&String> {
     texts.sort();
     texts.dedup();
     texts
-}
-
-fn ranges<T: fmt::Display>(ranges: &[Between<T>]) -> Vec<String> {
-    ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect()
 }
 
 fn message(test: &MessageTest) -> Value {

@@ -14,6 +14,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 pub mod tools;
+mod when;
 pub mod words;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};

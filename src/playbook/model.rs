@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 pub use super::facts::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
-use crate::event::{EffectClaim, Names};
+pub use super::when::{About, Ask, Between, Form, MessageOp, MessageTest, Test, When};
+use crate::event::{CompensationWord, EffectClaim, Names};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;
 
@@ -103,15 +104,20 @@ pub enum Compensation {
 }
 
 impl Compensation {
+    /// Which of the compensations it is.
+    pub const fn word(&self) -> CompensationWord {
+        match self {
+            Compensation::RetryWithBackoff(_) => CompensationWord::RetryWithBackoff,
+            Compensation::RefreshEvidence(_) => CompensationWord::RefreshEvidence,
+            Compensation::EscalateToHuman(_) => CompensationWord::EscalateToHuman,
+            Compensation::IssueReversal(_) => CompensationWord::IssueReversal,
+            Compensation::DeprecateToolCall(_) => CompensationWord::DeprecateToolCall,
+        }
+    }
+
     /// The word of the files.
     pub const fn as_str(&self) -> &'static str {
-        match self {
-            Compensation::RetryWithBackoff(_) => "retry_with_backoff",
-            Compensation::RefreshEvidence(_) => "refresh_evidence",
-            Compensation::EscalateToHuman(_) => "escalate_to_human",
-            Compensation::IssueReversal(_) => "issue_reversal",
-            Compensation::DeprecateToolCall(_) => "deprecate_tool_call",
-        }
+        self.word().as_str()
     }
 }
 
@@ -195,81 +201,6 @@ pub struct Rule {
     pub when: When,
     /// The verdict it gives.
     pub verdict: VerdictId,
-}
-
-/// What a rule asks; every part that is present must hold, an empty list asks nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct When {
-    /// The error kind is one of these, to the letter.
-    pub kind: Vec<String>,
-    /// Each of these tests of the message holds.
-    pub message: Vec<MessageTest>,
-    /// The status lies in one of these inclusive ranges.
-    pub status: Vec<Between<u16>>,
-    /// The upstream's code is one of these, to the letter.
-    pub code: Vec<String>,
-    /// The tool matches one of these globs.
-    pub tool: Vec<String>,
-    /// The tool's access.
-    pub access: Option<Access>,
-    /// Whether the tool is idempotent.
-    pub idempotent: Option<bool>,
-    /// Whether the call has an idempotency key.
-    pub keyed: Option<bool>,
-    /// The attempt's number lies in one of these inclusive ranges.
-    pub attempt: Vec<Between<u32>>,
-    /// Whether the upstream asked to wait.
-    pub retry_after: Option<bool>,
-    /// The failure came without an error object.
-    pub error_absent: bool,
-}
-
-/// An inclusive range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Between<T> {
-    /// The first value inside.
-    pub first: T,
-    /// The last value inside, not below `first`.
-    pub last: T,
-}
-
-/// One test of an error's message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessageTest {
-    /// Which test.
-    pub op: MessageOp,
-    /// It holds if it holds for any of these; for `Matches`, valid regular expressions.
-    pub any_of: Vec<String>,
-    /// Whether letters must agree in case.
-    pub case_sensitive: bool,
-}
-
-/// The ways to test a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MessageOp {
-    /// The text is somewhere in the message.
-    Contains,
-    /// The message begins with the text.
-    StartsWith,
-    /// The message is the text.
-    Equals,
-    /// The regular expression matches somewhere in the message.
-    Matches,
-}
-
-impl MessageOp {
-    /// All of them, in the order in which they are told.
-    pub const ALL: [MessageOp; 4] = [MessageOp::Contains, MessageOp::StartsWith, MessageOp::Equals, MessageOp::Matches];
-
-    /// The key that asks it, as playbooks write it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            MessageOp::Contains => "contains",
-            MessageOp::StartsWith => "starts_with",
-            MessageOp::Equals => "equals",
-            MessageOp::Matches => "matches",
-        }
-    }
 }
 
 /// Bounds of every call.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use super::model::{Between, MessageOp, MessageTest, When};
+use super::model::{About, Ask, Between, MessageOp, MessageTest, Test, When};
 use super::{pattern, words};
 use crate::glob::{Glob, WILDCARDS, is_glob};
 
@@ -26,35 +26,24 @@ impl Regexes {
 
 /// Whether no failure can match both.
 pub(super) fn are_disjoint(a: &When, b: &When) -> bool {
-    differ(a.access, b.access)
-        || differ(a.idempotent, b.idempotent)
-        || differ(a.keyed, b.keyed)
-        || differ(a.retry_after, b.retry_after)
-        || no_common(&a.kind, &b.kind)
-        || no_common(&a.code, &b.code)
-        || (a.tool.iter().chain(&b.tool).all(|tool| !is_glob(tool)) && no_common(&a.tool, &b.tool))
-        || apart(&a.status, &b.status)
-        || apart(&a.attempt, &b.attempt)
-        || (a.error_absent && asks_the_error(b))
-        || (b.error_absent && asks_the_error(a))
+    let wants_none = |a: &When, b: &When| a.get(Ask::Error).is_some() && b.asks_the_error();
+    a.iter().any(|(ask, test)| b.get(ask).is_some_and(|other| are_apart(test, other)))
+        || wants_none(a, b)
+        || wants_none(b, a)
 }
 
-/// Whether the rule asks for something that only an error object has.
-pub(super) fn asks_the_error(when: &When) -> bool {
-    !(when.kind.is_empty() && when.message.is_empty() && when.status.is_empty() && when.code.is_empty())
-        || when.retry_after == Some(true)
-}
-
-fn differ<T: PartialEq + Copy>(a: Option<T>, b: Option<T>) -> bool {
-    a.is_some() && b.is_some() && a != b
-}
-
-fn no_common(a: &[String], b: &[String]) -> bool {
-    !a.is_empty() && !b.is_empty() && !a.iter().any(|text| b.contains(text))
-}
-
-fn apart<T: PartialOrd>(a: &[Between<T>], b: &[Between<T>]) -> bool {
-    !a.is_empty() && !b.is_empty() && !a.iter().any(|a| b.iter().any(|b| a.first <= b.last && b.first <= a.last))
+/// Whether no value holds for both tests of one condition.
+fn are_apart(a: &Test, b: &Test) -> bool {
+    let no_common = |a: &[String], b: &[String]| !a.iter().any(|text| b.contains(text));
+    match (a, b) {
+        (Test::AnyOf(a), Test::AnyOf(b)) => no_common(a, b),
+        (Test::Globs(a), Test::Globs(b)) => a.iter().chain(b).all(|tool| !is_glob(tool)) && no_common(a, b),
+        (Test::Ranges(a), Test::Ranges(b)) => {
+            !a.iter().any(|a| b.iter().any(|b| a.first <= b.last && b.first <= a.last))
+        }
+        (Test::Messages(_), _) | (_, Test::Messages(_)) => false, // a message can say everything at once
+        (a, b) => a != b,
+    }
 }
 
 /// Whether one thing follows from another.
@@ -70,34 +59,40 @@ pub(super) enum Follows {
 
 /// Whether every failure that matches `narrow` matches `wide` too.
 pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
-    let plain = asked_too(wide.access, narrow.access)
-        && asked_too(wide.idempotent, narrow.idempotent)
-        && asked_too(wide.keyed, narrow.keyed)
-        && (asked_too(wide.retry_after, narrow.retry_after)
-            || (wide.retry_after == Some(false) && narrow.error_absent))
-        && (!wide.error_absent || narrow.error_absent)
-        && all_among(&wide.kind, &narrow.kind, |wide, narrow| wide == narrow)
-        && all_among(&wide.code, &narrow.code, |wide, narrow| wide == narrow)
-        && all_among(&wide.tool, &narrow.tool, tool_covers)
-        && within(&wide.status, &narrow.status)
-        && within(&wide.attempt, &narrow.attempt);
+    let plain = wide.iter().all(|(ask, test)| match narrow.get(ask) {
+        Some(given) => includes(test, given),
+        None => {
+            ask == Ask::Message
+                || (*test == Test::Is(false) && ask.about() == About::Error && narrow.get(Ask::Error).is_some())
+        }
+    });
     if !plain {
         return Follows::No;
     }
-    let follows =
-        wide.message.iter().map(|test| message_follows(regexes, test, &narrow.message)).max().unwrap_or(Follows::Yes);
-    if follows == Follows::Undecided && some_message_escapes(regexes, &wide.message, &narrow.message) {
+    let follows = wide
+        .messages()
+        .iter()
+        .map(|test| message_follows(regexes, test, narrow.messages()))
+        .max()
+        .unwrap_or(Follows::Yes);
+    if follows == Follows::Undecided && some_message_escapes(regexes, wide.messages(), narrow.messages()) {
         return Follows::No;
     }
     follows
 }
 
-fn asked_too<T: PartialEq + Copy>(wide: Option<T>, narrow: Option<T>) -> bool {
-    wide.is_none() || wide == narrow
-}
-
-fn all_among(wide: &[String], narrow: &[String], covers: impl Fn(&str, &str) -> bool) -> bool {
-    wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|narrow| wide.iter().any(|wide| covers(wide, narrow))))
+/// Whether every value that holds for `narrow` holds for `wide`, but for messages, which are held against each other
+/// one by one.
+fn includes(wide: &Test, narrow: &Test) -> bool {
+    match (wide, narrow) {
+        (Test::AnyOf(wide), Test::AnyOf(narrow)) => narrow.iter().all(|text| wide.contains(text)),
+        (Test::Globs(wide), Test::Globs(narrow)) => {
+            narrow.iter().all(|narrow| wide.iter().any(|wide| tool_covers(wide, narrow)))
+        }
+        (Test::Ranges(wide), Test::Ranges(narrow)) => within(wide, narrow),
+        (Test::Messages(_), _) => true,
+        (wide, narrow) => wide == narrow,
+    }
 }
 
 /// Whether every tool that `narrow` matches `wide` matches too.
@@ -115,19 +110,19 @@ pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
 }
 
 /// Whether each range of `narrow` lies in the union of `wide`.
-fn within<T: Copy + Ord + Into<u64>>(wide: &[Between<T>], narrow: &[Between<T>]) -> bool {
+fn within(wide: &[Between], narrow: &[Between]) -> bool {
     let mut sorted = wide.to_vec();
     sorted.sort_by_key(|range| range.first);
-    let inside = |range: &Between<T>| {
-        let mut next: u64 = range.first.into();
+    let inside = |range: &Between| {
+        let mut next = range.first;
         for wide in &sorted {
-            if wide.first.into() <= next && next <= wide.last.into() {
-                next = wide.last.into() + 1;
+            if wide.first <= next && next <= wide.last {
+                next = wide.last.saturating_add(1);
             }
         }
-        next > range.last.into()
+        next > range.last
     };
-    wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(inside))
+    narrow.iter().all(inside)
 }
 
 /// Whether `test` holds for every message for which all of `given` hold.

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::model::{Ask, Form};
 use super::syntax;
+use crate::event::{CompensationWord, EffectClaim};
 use crate::time::Duration;
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -30,7 +32,7 @@ pub fn schema() -> Value {
     schema["$defs"] = json!({
         "verdict": object(&["means", "effect", "then"], &[
             ("means", text("For people: what has happened.")),
-            ("effect", words(&syntax::EFFECTS, "What this failure says about the effect.")),
+            ("effect", words(&EffectClaim::TABLE, "What this failure says about the effect.")),
             ("then", reference("compensation")),
         ]),
         "rule": object(&["rule", "when", "verdict"], &[
@@ -40,7 +42,7 @@ pub fn schema() -> Value {
         ]),
         "when": when(),
         "message": message(),
-        "compensation": one_of(&syntax::COMPENSATIONS.iter().map(|kind| (*kind, reference(kind))).collect::<Vec<_>>()),
+        "compensation": one_of(&CompensationWord::WORDS.map(|kind| (kind, reference(kind)))),
         "instead": one_of(&ENDS.map(|kind| (kind, reference(kind)))),
         "end": one_of(&[ENDS[0], ENDS[1]].map(|kind| (kind, reference(kind)))),
         "retry_with_backoff": retry(),
@@ -99,34 +101,29 @@ fn retry() -> Value {
 }
 
 fn when() -> Value {
-    let status = json!({ "anyOf": [
-        { "type": "integer", "minimum": 0, "maximum": syntax::MOST_STATUS },
-        { "type": "string", "pattern": "^\\s*\\d+\\s*-\\s*\\d+\\s*$" },
-    ] });
-    let attempt = json!({ "anyOf": [
-        { "type": "integer", "minimum": 1, "maximum": syntax::MOST_ATTEMPTS },
-        { "type": "string", "pattern": "^\\s*\\d+\\s*-\\s*\\d+\\s*$" },
-    ] });
-    let string = json!({ "type": "string", "minLength": 1 });
-    let mut when = object(
-        &[],
-        &[
-            ("kind", any_of(&string, "The error kind is one of these.")),
-            ("message", reference("message")),
-            ("status", any_of(&status, "The status is one of these, or in one of these ranges: `\"500-599\"`.")),
-            ("code", any_of(&string, "The upstream's own error name is one of these.")),
-            ("tool", any_of(&string, "The tool matches one of these names or globs.")),
-            ("access", words(&syntax::ACCESS, "Whether the tool changes the upstream.")),
-            ("idempotent", boolean("Whether doing it twice is doing it once.")),
-            ("keyed", boolean("Whether the call has an idempotency key.")),
-            ("attempt", any_of(&attempt, "The number of the attempt that failed, from 1.")),
-            ("retry_after", words(&syntax::PRESENCE, "Whether the upstream asked to wait.")),
-            ("error", json!({ "const": "absent", "description": "The failure came without an error object." })),
-        ],
-    );
+    let mut when = object(&[], &Ask::ALL.map(|ask| (ask.as_str(), condition(ask))));
     when["minProperties"] = json!(1);
     when["description"] = json!("All that is written must hold; lists are \"any of\".");
     when
+}
+
+fn condition(ask: Ask) -> Value {
+    let string = json!({ "type": "string", "minLength": 1 });
+    match ask.form() {
+        Form::Texts | Form::Globs => any_of(&string, ask.means()),
+        Form::Ranges(first, last) => {
+            let range = json!({ "anyOf": [
+                { "type": "integer", "minimum": first, "maximum": last },
+                { "type": "string", "pattern": "^\\s*\\d+\\s*-\\s*\\d+\\s*$" },
+            ] });
+            any_of(&range, ask.means())
+        }
+        Form::Messages => reference("message"),
+        Form::Access => words(&syntax::ACCESS, ask.means()),
+        Form::Bool => boolean(ask.means()),
+        Form::Presence => words(&syntax::PRESENCE, ask.means()),
+        Form::Absence => json!({ "const": "absent", "description": ask.means() }),
+    }
 }
 
 fn message() -> Value {
@@ -259,9 +256,9 @@ mod tests {
         check(&schema, syntax::PLAYBOOK);
         check(&defs["verdict"], syntax::VERDICT);
         check(&defs["rule"], syntax::RULE);
-        check(&defs["when"], syntax::WHEN);
+        check(&defs["when"], &Ask::WORDS);
         check(&defs["message"], syntax::MESSAGE);
-        check(&defs["compensation"], syntax::COMPENSATIONS);
+        check(&defs["compensation"], &CompensationWord::WORDS);
         check(&defs["retry_with_backoff"], syntax::RETRY);
         check(&defs["refresh_evidence"], syntax::REFRESH);
         check(&defs["escalate_to_human"], syntax::ESCALATE);

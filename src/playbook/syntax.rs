@@ -1,7 +1,6 @@
 //! The keys, words and bounds of the playbook format, in one place for reading it and for its JSON Schema.
 //! Reads nothing.
 
-use crate::event::EffectClaim;
 use crate::playbook::model::{Access, After, AfterRefresh, Guard};
 use crate::time::Duration;
 
@@ -12,11 +11,7 @@ pub(super) const PLAYBOOK: &[&str] =
     &["format", "name", "verdicts", "classify", "otherwise", "default_queue", "queues", "tools", "limits", "study"];
 pub(super) const VERDICT: &[&str] = &["means", "effect", "then"];
 pub(super) const RULE: &[&str] = &["rule", "when", "verdict"];
-pub(super) const WHEN: &[&str] =
-    &["kind", "message", "status", "code", "tool", "access", "idempotent", "keyed", "attempt", "retry_after", "error"];
 pub(super) const MESSAGE: &[&str] = &["contains", "starts_with", "equals", "matches", "case"];
-pub(super) const COMPENSATIONS: &[&str] =
-    &["retry_with_backoff", "refresh_evidence", "escalate_to_human", "issue_reversal", "deprecate_tool_call"];
 pub(super) const RETRY: &[&str] = &["backoff_ms", "max_retries", "after", "max_wait_ms", "on_unsafe"];
 pub(super) const REFRESH: &[&str] = &["then", "max_refreshes", "on_unsafe"];
 pub(super) const ESCALATE: &[&str] = &["queue"];
@@ -36,8 +31,6 @@ pub(super) const STUDY: &[&str] = &[
     "final_error",
 ];
 
-pub(super) const EFFECTS: [(&str, EffectClaim); 3] =
-    [("applied", EffectClaim::Applied), ("not_applied", EffectClaim::NotApplied), ("unknown", EffectClaim::Unknown)];
 pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
 pub(super) const AFTER: [(&str, After); 2] = [("backoff", After::Backoff), ("retry_after", After::RetryAfter)];
 pub(super) const AFTER_REFRESH: [(&str, AfterRefresh); 2] =

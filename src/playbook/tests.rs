@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::model::{Access, After, AfterRefresh, Compensation, Final, Guard, MessageOp, OnUnsafe, Playbook};
+use super::model::{Access, After, AfterRefresh, Ask, Compensation, Final, Form, Guard, MessageOp, OnUnsafe, Playbook};
+use super::overlap::{self, Follows, Regexes};
 use super::{embedded, fingerprint, parse, rows, tools};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::event::EffectClaim;
@@ -169,7 +170,7 @@ fn absurd_numbers_are_refused() {
 
 #[test]
 fn a_status_is_a_number_a_range_or_a_list_of_them() {
-    let status = |text: &str| load(&GOOD.replace("{ kind: a }", text)).rules[0].when.status.clone();
+    let status = |text: &str| load(&GOOD.replace("{ kind: a }", text)).rules[0].when.ranges(Ask::Status).to_vec();
     let spans = |text: &str| status(text).iter().map(|range| (range.first, range.last)).collect::<Vec<_>>();
     assert_eq!(spans("{ status: 429 }"), [(429, 429)]);
     assert_eq!(spans("{ status: [429, 503] }"), [(429, 429), (503, 503)]);
@@ -180,10 +181,36 @@ fn a_status_is_a_number_a_range_or_a_list_of_them() {
 }
 
 #[test]
+fn every_condition_is_read_written_into_its_row_and_held_against_itself() {
+    for ask in Ask::ALL {
+        let (one, other) = match ask.form() {
+            Form::Texts | Form::Globs => ("x", Some("y")),
+            Form::Ranges(..) => ("2", Some("3")),
+            Form::Messages => ("{ equals: x }", None),
+            Form::Access => ("read", Some("write")),
+            Form::Bool => ("true", Some("false")),
+            Form::Presence => ("present", Some("absent")),
+            Form::Absence => ("absent", None),
+        };
+        let asking = |what: &str| load(&GOOD.replace("{ kind: a }", &format!("{{ {}: {what} }}", ask.as_str())));
+        let when = |what: &str| asking(what).rules[0].when.clone();
+        let row = &rows(&asking(one)).into_iter().find(|row| row.name == "rule first").unwrap().text;
+        assert!(row.contains(&format!("\"{}\":", ask.as_str())), "{row}");
+        let covers = |wide: &str, narrow: &str| overlap::covers(&Regexes::default(), &when(wide), &when(narrow));
+        assert_eq!(covers(one, one), Follows::Yes, "{ask:?}");
+        assert!(!overlap::are_disjoint(&when(one), &when(one)), "{ask:?}");
+        if let Some(other) = other {
+            assert_eq!(covers(one, other), Follows::No, "{ask:?}");
+            assert!(overlap::are_disjoint(&when(one), &when(other)), "{ask:?}");
+        }
+    }
+}
+
+#[test]
 fn a_message_is_tested_in_every_way_that_is_written() {
     let playbook =
         load(&GOOD.replace("{ kind: a }", "{ message: { contains: [x, y], matches: 'a|b', case: sensitive } }"));
-    let tests = &playbook.rules[0].when.message;
+    let tests = playbook.rules[0].when.messages();
     assert_eq!((tests[0].op, tests[0].any_of.len(), tests[0].case_sensitive), (MessageOp::Contains, 2, true));
     assert_eq!((tests[1].op, tests[1].any_of.len()), (MessageOp::Matches, 1));
     assert_eq!(help("{ kind: a }", "{ message: time out }"), "write `{ contains: time out }`");

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::check::{Case, CaseResult, Id, check_one};
+use crate::check::{Case, Id, check_one};
 use crate::diagnostic::Source;
+use crate::event::Key;
 use crate::fixture::model::Fixture;
-use crate::golden::{Class, Comparison, GoldenBody, compare, parse_body};
+use crate::golden::{Class, Comparison, GoldenBody, GoldenFile, Said, compare, parse_body};
 use crate::playbook::model::Playbook;
 use crate::sim::{Contradiction, Plan, Simulator};
+use crate::time::Duration;
 
 /// One fixture under the playbook as it is and as proposed.
 #[derive(Clone, Debug)]
@@ -24,14 +26,14 @@ pub struct FixtureDiff {
     pub after: Vec<CallFacts>,
     /// Effects in the end: before, after.
     pub effects: (u32, u32),
-    /// In what the two differ; none where a run could not be read back.
-    pub comparison: Option<Comparison>,
+    /// In what the two differ.
+    pub comparison: Comparison,
     /// What the run under the changed playbook says against the fixture's `expect`.
     pub contradictions: Vec<Contradiction>,
     /// The run under the changed playbook, as a golden's body.
-    pub body: String,
+    pub body: GoldenBody,
     /// The run under the playbook as it is.
-    pub body_before: String,
+    pub body_before: GoldenBody,
 }
 
 /// How one call ends.
@@ -58,7 +60,7 @@ pub struct CallFacts {
 impl FixtureDiff {
     /// The worst class of difference; none where nothing differs.
     pub fn class(&self) -> Option<Class> {
-        self.comparison.as_ref().and_then(Comparison::worst)
+        self.comparison.worst()
     }
 
     /// Whether any call gets this verdict under the changed playbook.
@@ -82,9 +84,9 @@ impl FixtureDiff {
     }
 }
 
-fn speaks(body: &str, rule: &str) -> bool {
-    let body = parse_body(Source::whole("the run", body)).ok();
-    body.is_some_and(|body| body.events.iter().any(|event| event.field("rule") == Some(rule)))
+fn speaks(body: &GoldenBody, rule: &str) -> bool {
+    let is_rule = |said: &Said| matches!(said, Said::Name(name) if name == rule);
+    body.events.iter().any(|event| event.field(Key::Rule).is_some_and(is_rule))
 }
 
 fn gives(calls: &[CallFacts], verdict: &str) -> bool {
@@ -102,22 +104,14 @@ pub fn before_and_after(
     let [old, new] = plans;
     let mut run = |plan| check_one(simulator, &Case { id: id.clone(), fixture, plan, golden: None });
     let (before, after) = (run(old), run(new));
-    let read = |result: &CaseResult| parse_body(Source::whole("the run", result.body.as_str())).ok();
-    let bodies = (read(&before), read(&after));
-    let (mut comparison, mut effects, mut facts) = (None, (0, 0), (Vec::new(), Vec::new()));
-    if let (Some(old_body), Some(new_body)) = &bodies {
-        comparison = Some(compare(old_body, new_body));
-        effects = (old_body.net_effects(), new_body.net_effects());
-        facts = (calls(old_body, &old.playbook), calls(new_body, &new.playbook));
-    }
     FixtureDiff {
         id: id.clone(),
         title: after.title,
         is_new,
-        before: facts.0,
-        after: facts.1,
-        effects,
-        comparison,
+        before: calls(&before.body, &old.playbook),
+        after: calls(&after.body, &new.playbook),
+        effects: (before.body.net_effects(), after.body.net_effects()),
+        comparison: compare(&before.body, &after.body),
         contradictions: after.contradictions,
         body: after.body,
         body_before: before.body,
@@ -126,35 +120,35 @@ pub fn before_and_after(
 
 fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallFacts> {
     let facts = body.calls.iter().map(|call| {
-        let field = |name: &str| call.field(name).unwrap_or_default().to_owned();
-        let verdicts = field("verdicts").trim_matches(['[', ']']).to_owned();
-        let last = verdicts.rsplit(", ").next().unwrap_or_default();
-        let compensation = playbook.verdicts.iter().find(|verdict| *verdict.name == *last);
+        let field = |key: Key| call.field(key).map(Said::to_string).unwrap_or_default();
+        let verdicts = match call.field(Key::Verdicts) {
+            Some(Said::Names(names)) => names.clone(),
+            _ => Vec::new(),
+        };
+        let compensation =
+            playbook.verdicts.iter().find(|verdict| verdicts.last().is_some_and(|last| **last == *verdict.name));
         let waits = body.events.iter().filter(|event| event.call == call.name);
-        let delay = waits.filter_map(|event| event.field("delay_ms")?.parse::<u64>().ok());
+        let delay = waits.filter_map(|event| match event.field(Key::Delay) {
+            Some(Said::Span(delay)) => Some(*delay),
+            _ => None,
+        });
         CallFacts {
             call: call.name.clone(),
             compensation: compensation.map_or_else(String::new, |verdict| verdict.then.as_str().to_owned()),
-            verdicts,
-            outcome: field("outcome"),
-            queue: call.field("queue").map(str::to_owned),
-            effect: field("effect"),
-            attempts: field("attempts"),
-            delay_ms: delay.fold(0, u64::saturating_add),
+            verdicts: verdicts.join(", "),
+            outcome: field(Key::Outcome),
+            queue: call.field(Key::Queue).map(Said::to_string),
+            effect: field(Key::Effect),
+            attempts: field(Key::Attempts),
+            delay_ms: delay.fold(Duration::ZERO, Duration::plus).as_millis(),
         }
     });
     facts.collect()
 }
 
 /// Whether a golden says what the playbook as it is does.
-pub(super) fn is_as_accepted(golden: Option<&Arc<Source>>, body: &str) -> bool {
-    let parsed = golden.and_then(|source| crate::golden::GoldenFile::parse(source).ok());
-    let Some(file) = parsed else { return false };
-    if file.body.text.trim_end() == body.trim_end() {
-        return true;
-    }
-    match (parse_body(Arc::clone(&file.body)), parse_body(Source::whole("the run", body))) {
-        (Ok(accepted), Ok(run)) => compare(&accepted, &run).worst().is_none(),
-        _ => false,
-    }
+pub(super) fn is_as_accepted(golden: Option<&Arc<Source>>, body: &GoldenBody) -> bool {
+    let parsed = golden.and_then(|source| GoldenFile::parse(source).ok());
+    let accepted = parsed.and_then(|file| parse_body(file.body).ok());
+    accepted.is_some_and(|accepted| compare(&accepted, body).worst().is_none())
 }

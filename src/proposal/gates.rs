@@ -328,9 +328,7 @@ fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
             say(GateKind::NamedInVain, said, next);
         }
     }
-    let weak = tried.diffs.iter().find(|diff| {
-        !diff.is_new && diff.comparison.as_ref().is_some_and(|comparison| comparison.has(Class::GuardWeakened))
-    });
+    let weak = tried.diffs.iter().find(|diff| !diff.is_new && diff.comparison.has(Class::GuardWeakened));
     if let Some(diff) = weak.filter(|_| tried.proposal.reason.is_none()) {
         let said = format!("a guard is weaker in `{}`, and the proposal does not say why that is right", diff.id);
         let next = by_hand(tried, format!("write `reason: ...` into {}/proposal.yaml", tried.folder));

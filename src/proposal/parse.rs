@@ -263,7 +263,7 @@ fn change_limit(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) ->
 }
 
 fn expectations(expect: Cursor<'_>) -> Option<Vec<Expected>> {
-    let classes = Class::ALL.map(|class| (class.as_str(), class));
+    let classes = Class::TABLE;
     let read = expect.entries("the goldens that change")?.map(|(key, class)| {
         let id = Named { text: key.text.to_owned(), span: key.span };
         Some(Expected { id, class: class.word(&classes)? })

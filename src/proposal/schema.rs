@@ -10,7 +10,7 @@ pub fn schema() -> Value {
     let mut of_playbook = playbook::schema();
     let mut defs = of_playbook["$defs"].take();
     defs["operation"] = operation(&of_playbook["properties"]["limits"]["properties"]);
-    let classes = Class::ALL.map(Class::as_str);
+    let classes = Class::WORDS;
     json!({
         "$schema": of_playbook["$schema"],
         "title": "Playproof proposal",

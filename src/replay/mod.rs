@@ -22,7 +22,7 @@ pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replay
 pub use frequent::{Frequent, Row};
 pub use recorded::{PossibleDuplicates, Recording, finding};
 pub use seen::{FactsUsed, Seen, SeenCall};
-pub use summary::{Effects, FindingCounts, OUTCOMES, Summary};
+pub use summary::{Effects, FindingCounts, Summary};
 pub use template::{Forms, write_template};
 pub use tokens::Tokens;
 

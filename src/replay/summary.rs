@@ -1,6 +1,8 @@
 //! The sums over all calls of a replay under one playbook. Made in parts that add up; decides nothing.
 
-use crate::event::{Asked, Decision, EffectClaim, FindingBy, FindingId, LedgerKind, OutcomeKind, Provenance, Status};
+use crate::event::{
+    Asked, Decision, EffectClaim, FindingBy, FindingId, LedgerKind, OutcomeKind, OutcomeWord, Provenance, Status,
+};
 use crate::sim::{Plan, Record};
 use crate::time::Duration;
 use crate::trace::model::{RecordedCall, Reply};
@@ -73,10 +75,10 @@ pub struct Summary {
     pub failed_attempts: u64,
     /// Failures by verdict, by `VerdictId`.
     pub verdicts: Vec<u64>,
-    /// By kind of outcome, in the order of [`OUTCOMES`].
-    pub outcomes: [u64; OUTCOMES.len()],
-    /// By claim: applied, not applied, unknown.
-    pub claims: [u64; 3],
+    /// By outcome, in the order of [`OutcomeWord::ALL`].
+    pub outcomes: [u64; OutcomeWord::ALL.len()],
+    /// By claim, in the order of [`EffectClaim::ALL`].
+    pub claims: [u64; EffectClaim::ALL.len()],
     /// Findings by the playbook.
     pub findings: FindingCounts,
     /// All the waiting that the playbook added.
@@ -102,10 +104,6 @@ pub struct Summary {
     /// Undetermined calls by the answer they lacked: an attempt's, a refresh's, a reversal's.
     pub undetermined: [u64; 3],
 }
-
-/// The words of the outcomes, in the order of [`Summary::outcomes`].
-pub const OUTCOMES: [&str; 7] =
-    ["succeeded", "succeeded_after_compensation", "deprecated", "escalated", "reversed", "exhausted", "undetermined"];
 
 impl Summary {
     /// Nothing yet, under `plan`.
@@ -148,8 +146,8 @@ impl Summary {
     }
 
     fn add_outcome(&mut self, kind: OutcomeKind, claim: EffectClaim) {
-        self.outcomes[outcome_place(kind)] += 1;
-        self.claims[claim_place(claim)] += 1;
+        self.outcomes[kind.word() as usize] += 1;
+        self.claims[claim as usize] += 1;
         match kind {
             OutcomeKind::Escalated(queue) => add_at(&mut self.queues, queue.index()),
             OutcomeKind::Undetermined(Asked::Attempt(_)) => self.undetermined[0] += 1,
@@ -214,34 +212,14 @@ impl Summary {
         add_all(&mut self.undetermined, &later.undetermined);
     }
 
-    /// How many calls ended in the outcome that the files call `word`.
-    pub fn outcome(&self, word: &str) -> u64 {
-        OUTCOMES.iter().zip(self.outcomes).find(|&(&known, _)| known == word).map_or(0, |(_, count)| count)
+    /// How many calls ended in this outcome.
+    pub fn outcome(&self, word: OutcomeWord) -> u64 {
+        self.outcomes[word as usize]
     }
 
     /// How many calls claim this of their effect.
     pub fn claim(&self, claim: EffectClaim) -> u64 {
-        self.claims[claim_place(claim)]
-    }
-}
-
-const fn outcome_place(kind: OutcomeKind) -> usize {
-    match kind {
-        OutcomeKind::Succeeded => 0,
-        OutcomeKind::SucceededAfterCompensation => 1,
-        OutcomeKind::Deprecated(_) => 2,
-        OutcomeKind::Escalated(_) => 3,
-        OutcomeKind::Reversed(_) => 4,
-        OutcomeKind::Exhausted(_) => 5,
-        OutcomeKind::Undetermined(_) => 6,
-    }
-}
-
-const fn claim_place(claim: EffectClaim) -> usize {
-    match claim {
-        EffectClaim::Applied => 0,
-        EffectClaim::NotApplied => 1,
-        EffectClaim::Unknown => 2,
+        self.claims[claim as usize]
     }
 }
 
@@ -260,24 +238,6 @@ fn add_all(mine: &mut [u64], later: &[u64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn outcomes_are_listed_in_the_words_of_the_events() {
-        use crate::event::{DeprecatedWhy, StopReason};
-        use crate::ids::{QueueId, ReasonId};
-        let all = [
-            OutcomeKind::Succeeded,
-            OutcomeKind::SucceededAfterCompensation,
-            OutcomeKind::Deprecated(DeprecatedWhy::RefreshAbort),
-            OutcomeKind::Escalated(QueueId(0)),
-            OutcomeKind::Reversed(ReasonId(0)),
-            OutcomeKind::Exhausted(StopReason::Deadline),
-            OutcomeKind::Undetermined(Asked::Reversal),
-        ];
-        for kind in all {
-            assert_eq!(OUTCOMES[outcome_place(kind)], kind.as_str());
-        }
-    }
 
     #[test]
     fn findings_are_counted_by_id_and_by_whom() {

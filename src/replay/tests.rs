@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::event::{FindingBy, FindingId};
+use crate::event::{FindingBy, FindingId, OutcomeWord};
 use crate::playbook::model::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use crate::sim::Plan;
 use crate::trace::assemble::AssembleOptions;
@@ -250,9 +250,9 @@ fn the_summary_adds_up() {
     assert_eq!((summary.calls, summary.failed_calls, summary.failed_attempts), (6, 4, 4), "{out}");
     assert_eq!(summary.outcomes.iter().sum::<u64>(), 6);
     assert_eq!(summary.claims.iter().sum::<u64>(), 6);
-    assert_eq!(summary.outcome("succeeded_after_compensation"), 1);
-    assert_eq!((summary.outcome("escalated"), summary.queues.iter().sum::<u64>()), (3, 3));
-    assert_eq!((summary.outcome("undetermined"), summary.undetermined), (1, [1, 0, 0]));
+    assert_eq!(summary.outcome(OutcomeWord::SucceededAfterCompensation), 1);
+    assert_eq!((summary.outcome(OutcomeWord::Escalated), summary.queues.iter().sum::<u64>()), (3, 3));
+    assert_eq!((summary.outcome(OutcomeWord::Undetermined), summary.undetermined), (1, [1, 0, 0]));
     assert_eq!(summary.unclassified.rows(), [("order <n> is odd", 2)]);
     assert_eq!((summary.requests_recorded, summary.requests), (7, 7));
     assert_eq!((summary.effects.recorded, summary.effects.unobserved), (1, 4));

@@ -1,8 +1,8 @@
 //! The summary of a replay as sections of rows, for whatever page: recorded beside every playbook.
 //! Rows in which nothing was counted are left out. Draws nothing.
 
-use crate::event::{EffectClaim, FindingBy, FindingId, Names};
-use crate::replay::{OUTCOMES, Replayed, Summary};
+use crate::event::{EffectClaim, FindingBy, FindingId, Names, OutcomeWord};
+use crate::replay::{Replayed, Summary};
 
 use super::text;
 use super::timeline::millis;
@@ -102,9 +102,9 @@ impl Totals<'_> {
     /// Each queue stands below the escalations.
     fn outcomes(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        for (n, outcome) in OUTCOMES.iter().enumerate() {
-            rows.push(self.row(outcome, |summary| counted(summary.outcomes[n])));
-            if *outcome == "escalated" {
+        for outcome in OutcomeWord::ALL {
+            rows.push(self.row(outcome.as_str(), |summary| counted(summary.outcome(outcome))));
+            if outcome == OutcomeWord::Escalated {
                 rows.extend(self.queues());
             }
         }
@@ -114,8 +114,7 @@ impl Totals<'_> {
 
     /// What the outcomes claim, a call each; then what the upstream is known to have done, an attempt each.
     fn effects(&self) -> Vec<Row> {
-        let claims = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown];
-        let claims = claims.into_iter().map(|claim| {
+        let claims = EffectClaim::ALL.into_iter().map(|claim| {
             self.row(&format!("calls that claim {}", claim.as_str()), |summary| counted(summary.claim(claim)))
         });
         let all: [Counted; 5] = [

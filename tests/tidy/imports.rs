@@ -42,6 +42,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "dispatch",
             "event",
             "fixture",
+            "golden::GoldenBody",
             "playbook",
             "replay",
             "sim",

@@ -75,7 +75,7 @@ pub fn nothing_waits(results: &[CaseResult]) -> Failure {
 fn refuse_stale(workspace: &Workspace, result: &CaseResult) -> Result<(), Failure> {
     let source = workspace.read(&workspace.golden(&result.id).pending)?;
     let left = crate::golden::GoldenFile::parse(&source)?;
-    if left.body.text.trim_end() == result.body.trim_end() || !result.contradictions.is_empty() {
+    if left.body.text.trim_end() == result.body.render().trim_end() || !result.contradictions.is_empty() {
         return Ok(());
     }
     Err(Failure::said(format!("what waits for `{}` is no longer what the run shows", result.id))

@@ -1,14 +1,11 @@
 //! Which event of a golden is which event of a run, for one call: the longest common way through both, so that one
 //! inserted event does not make all after it differ.
 
+use crate::event::{EventKind, Key};
 use crate::golden::body::EventLine;
 
 /// Cells of the table beyond which events are paired by place alone: a golden that long is read by nobody.
 const MOST_CELLS: usize = 4_000_000;
-
-/// Kinds whose value is a number that tells one such event of a call from the next.
-const NUMBERED: [&str; 5] =
-    ["attempt_started", "attempt_finished", "late_answer", "retry_scheduled", "evidence_refreshed"];
 
 /// An event and what it belongs to.
 struct Seen<'a> {
@@ -20,7 +17,7 @@ struct Seen<'a> {
 fn seen<'a>(events: &[&'a EventLine]) -> Vec<Seen<'a>> {
     let mut attempts = 0;
     let seen = events.iter().map(|event| {
-        attempts += usize::from(event.kind == "attempt_started");
+        attempts += usize::from(event.kind == EventKind::AttemptStarted);
         Seen { event, attempts }
     });
     seen.collect()
@@ -51,13 +48,12 @@ fn alike(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
     let same_attempt = expected.attempts == actual.attempts;
     let (expected, actual) = (expected.event, actual.event);
     let same_value = expected.value == actual.value;
-    let is_same_one = match expected.kind {
-        kind if kind != actual.kind => false,
-        "outcome" => true, // there is one
-        kind if NUMBERED.contains(&kind) => same_value,
+    let is_same_one = match expected.kind.keys().0 {
+        Key::Outcome => true,                       // there is one
+        Key::Attempt | Key::Evidence => same_value, // a number tells one such event of a call from the next
         _ => same_attempt,
     };
-    if !is_same_one {
+    if expected.kind != actual.kind || !is_same_one {
         return None;
     }
     if same_value && expected.fields == actual.fields {

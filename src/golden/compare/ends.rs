@@ -1,8 +1,9 @@
 //! What differs in how calls ended, in the ledger and in the findings.
 
-use super::class::Class;
 use super::result::{Divergence, Place};
-use crate::golden::body::{CallEnd, FindingLine, GoldenBody};
+use crate::event::{Class, Key};
+use crate::golden::body::{CallEnd, Field, FindingLine, GoldenBody, field};
+use crate::golden::said::Said;
 
 /// Everything that differs outside the events, in the order of the golden.
 pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody) -> Vec<Divergence> {
@@ -26,7 +27,7 @@ fn calls(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>
 }
 
 fn outcome(call: &CallEnd) -> String {
-    call.field("outcome").unwrap_or_default().to_owned()
+    call.field(Key::Outcome).map(Said::to_string).unwrap_or_default()
 }
 
 fn whole_call(call: &CallEnd, expected: Option<String>, actual: Option<String>) -> Divergence {
@@ -41,21 +42,36 @@ fn whole_call(call: &CallEnd, expected: Option<String>, actual: Option<String>) 
 }
 
 fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
-    let only_actual = actual.fields.iter().filter(|(name, _)| expected.field(name).is_none());
-    for (name, _) in expected.fields.iter().chain(only_actual) {
-        let (before, after) = (expected.field(name), actual.field(name));
-        if before == after {
-            continue;
-        }
+    for (key, before, after) in changed(&expected.fields, &actual.fields) {
         found.push(Divergence {
-            class: Class::of_end(name, before, after),
+            class: class_of(key, before, after),
             place: Place::Call(expected.name.clone()),
-            field: (*name).to_owned(),
-            expected: before.map(str::to_owned),
-            actual: after.map(str::to_owned),
+            field: key.as_str().to_owned(),
+            expected: before.map(Said::to_string),
+            actual: after.map(Said::to_string),
             span: Some(expected.span.clone()),
         });
     }
+}
+
+/// Verdicts that go on where the others end are more attempts.
+fn class_of(key: Key, before: Option<&Said>, after: Option<&Said>) -> Class {
+    let goes_on = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
+    match (before, after) {
+        (Some(Said::Names(a)), Some(Said::Names(b))) if goes_on(a, b) || goes_on(b, a) => Class::AttemptsChanged,
+        _ => key.class(),
+    }
+}
+
+/// The fields that differ, in the order of the golden, then those that only the run has.
+pub(super) fn changed<'a>(
+    expected: &'a [Field],
+    actual: &'a [Field],
+) -> impl Iterator<Item = (Key, Option<&'a Said>, Option<&'a Said>)> {
+    let only_actual = actual.iter().filter(|(key, _)| field(expected, *key).is_none());
+    let both = expected.iter().chain(only_actual);
+    let sides = both.map(|(key, _)| (*key, field(expected, *key), field(actual, *key)));
+    sides.filter(|(_, before, after)| before != after)
 }
 
 fn ledger(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
@@ -85,7 +101,7 @@ fn findings(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergen
     let mut left: Vec<&FindingLine> = actual.findings.iter().collect();
     for line in &expected.findings {
         let other = left.iter().position(|other| same(line, other)).map(|at| left.remove(at));
-        if other.is_none_or(|other| other.fields != line.fields) {
+        if other.is_none_or(|other| (other.by, other.count) != (line.by, line.count)) {
             found.push(finding(line, Some(line.words()), other.map(FindingLine::words)));
         }
     }
@@ -96,7 +112,7 @@ fn finding(line: &FindingLine, expected: Option<String>, actual: Option<String>)
     Divergence {
         class: Class::EffectChanged,
         place: Place::Finding(line.call.clone()),
-        field: line.id.to_owned(),
+        field: line.id.as_str().to_owned(),
         span: expected.is_some().then(|| line.span.clone()),
         expected,
         actual,

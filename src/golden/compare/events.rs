@@ -1,9 +1,11 @@
 //! What differs in the decision events of each call, aligned; and the first of it.
 
 use super::align::align;
-use super::class::Class;
+use super::ends::changed;
 use super::result::{Because, Divergence, FirstChange, Pair, Place};
+use crate::event::{Class, EventKind, Key};
 use crate::golden::body::{EventLine, GoldenBody};
+use crate::golden::said::Said;
 use crate::time::{Duration, Instant};
 
 /// The events of both sides, call by call, and what differs in them.
@@ -57,27 +59,25 @@ fn differences(pair: &Pair, place: &Place) -> Vec<Divergence> {
     let (e, a) = match (&pair.expected, &pair.actual) {
         (Some(e), Some(a)) => (e, a),
         (e, a) => {
-            let kind = e.as_ref().or(a.as_ref()).map_or("", |event| event.kind);
             let words = |event: &Option<EventLine>| event.as_ref().map(EventLine::words);
-            return vec![divergence(Class::of_event(kind), "event".to_owned(), words(e), words(a))];
+            let alone = e.iter().chain(a).map(|event| event.kind.class());
+            let one_sided = |class| divergence(class, "event".to_owned(), words(e), words(a));
+            return alone.map(one_sided).collect();
         }
     };
     if e.kind != a.kind {
-        let class = Class::of_event(e.kind).min(Class::of_event(a.kind));
+        let class = e.kind.class().min(a.kind.class());
         return vec![divergence(class, "event".to_owned(), Some(e.words()), Some(a.words()))];
     }
     let mut found = Vec::new();
+    let kind = e.kind.as_str();
     if e.value != a.value {
-        let both = (Some(e.value.clone()), Some(a.value.clone()));
-        found.push(divergence(Class::of_value(e.kind), e.kind.to_owned(), both.0, both.1));
+        let class = e.kind.keys().0.class();
+        found.push(divergence(class, kind.to_owned(), Some(e.value.to_string()), Some(a.value.to_string())));
     }
-    let only_actual = a.fields.iter().filter(|(name, _)| e.field(name).is_none());
-    for (name, _) in e.fields.iter().chain(only_actual) {
-        let (before, after) = (e.field(name), a.field(name));
-        if before != after {
-            let field = format!("{}.{name}", e.kind);
-            found.push(divergence(Class::of_field(name), field, before.map(str::to_owned), after.map(str::to_owned)));
-        }
+    for (key, before, after) in changed(&e.fields, &a.fields) {
+        let (before, after) = (before.map(Said::to_string), after.map(Said::to_string));
+        found.push(divergence(key.class(), format!("{kind}.{}", key.as_str()), before, after));
     }
     found
 }
@@ -101,14 +101,14 @@ impl Clock {
         };
         // A late answer comes when the upstream sends it, whatever the call does meanwhile.
         let before = match e.kind {
-            "late_answer" => (Instant::ZERO, Instant::ZERO),
+            EventKind::LateAnswer => (Instant::ZERO, Instant::ZERO),
             _ => self.before.replace((e.at, a.at))?,
         };
         let passed: (Duration, Duration) = (e.at.since(before.0), a.at.since(before.1));
         (passed.0 != passed.1 && e.kind == a.kind).then(|| Divergence {
             class: Class::TimingOnly,
             place: place.clone(),
-            field: format!("{}.after_ms", e.kind),
+            field: format!("{}.after_ms", e.kind.as_str()),
             expected: Some(format!("+{}", passed.0)),
             actual: Some(format!("+{}", passed.1)),
             span: Some(e.span.clone()),
@@ -159,7 +159,7 @@ fn change(pairs: &[Pair], at: usize, golden: Option<String>, run: Option<String>
 }
 
 fn because<'a>(mut latest_first: impl Iterator<Item = &'a EventLine>, call: &str) -> Option<Because> {
-    let classified = latest_first.find(|event| event.call == call && event.kind == "failure_classified")?;
-    let rule = classified.field("rule").unwrap_or_default().to_owned();
-    Some(Because { verdict: classified.value.clone(), rule })
+    let classified = latest_first.find(|event| event.call == call && event.kind == EventKind::FailureClassified)?;
+    let rule = classified.field(Key::Rule).map(Said::to_string).unwrap_or_default();
+    Some(Because { verdict: classified.value.to_string(), rule })
 }

@@ -1,7 +1,6 @@
 //! What a run changes in its golden: aligned, classified, worst first.
 
 mod align;
-mod class;
 mod ends;
 mod events;
 mod guards;
@@ -9,5 +8,4 @@ mod result;
 #[cfg(test)]
 mod tests;
 
-pub use class::Class;
 pub use result::{Because, Comparison, Divergence, FirstChange, Pair, Place, compare};

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::class::Class;
 use super::{ends, events, guards};
+use crate::event::Class;
 use crate::golden::body::{EventLine, GoldenBody};
 use crate::time::Instant;
 
@@ -145,7 +145,7 @@ pub fn compare(expected: &GoldenBody, actual: &GoldenBody) -> Comparison {
 fn order(body: &GoldenBody) -> Vec<(&str, String)> {
     let calls = body.calls.iter().map(|call| (call.name.as_str(), String::new()));
     let ledger = body.ledger.iter().map(|line| (line.intent.as_str(), line.words()));
-    let findings = body.findings.iter().map(|finding| (finding.id, finding.words()));
+    let findings = body.findings.iter().map(|finding| (finding.id.as_str(), finding.words()));
     let events = body.events.iter().map(|event| (event.call.as_str(), event.words()));
     calls.chain(ledger).chain(findings).chain(events).collect()
 }

@@ -1,7 +1,8 @@
 //! A test for each class in which it fires, and that nothing milder hides it.
 
-use super::{Class, Comparison, Place, compare};
+use super::{Comparison, Place, compare};
 use crate::diagnostic::Source;
+use crate::event::Class;
 use crate::golden::parse_body;
 
 /// A write that times out once, is suppressed and escalates.

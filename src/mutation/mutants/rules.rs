@@ -6,13 +6,7 @@ use std::sync::Arc;
 
 use super::all::{Mutant, Row, slug};
 use crate::ids::VerdictId;
-use crate::playbook::model::{Between, Playbook, Rule, When};
-
-/// The largest status that a rule can name.
-const MOST_STATUS: u16 = 999;
-
-/// The largest attempt that a rule can name.
-const MOST_ATTEMPTS: u32 = 1_000;
+use crate::playbook::model::{Ask, Between, Form, Playbook, Rule, Test, When};
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     for (n, rule) in playbook.rules.iter().enumerate() {
@@ -57,78 +51,90 @@ impl WhenRow<'_> {
 
     /// A rule that asks one thing only cannot ask less: it would not be a rule.
     fn one_thing_less(&mut self, rule: &Rule) {
-        type Part = (&'static str, bool, fn(&mut When));
-        let when = &rule.when;
-        let parts: [Part; 10] = [
-            ("kind", !when.kind.is_empty(), |when| when.kind.clear()),
-            ("status", !when.status.is_empty(), |when| when.status.clear()),
-            ("code", !when.code.is_empty(), |when| when.code.clear()),
-            ("tool", !when.tool.is_empty(), |when| when.tool.clear()),
-            ("attempt", !when.attempt.is_empty(), |when| when.attempt.clear()),
-            ("access", when.access.is_some(), |when| when.access = None),
-            ("idempotent", when.idempotent.is_some(), |when| when.idempotent = None),
-            ("keyed", when.keyed.is_some(), |when| when.keyed = None),
-            ("retry_after", when.retry_after.is_some(), |when| when.retry_after = None),
-            ("error", when.error_absent, |when| when.error_absent = false),
-        ];
-        let asked = parts.iter().filter(|(_, asked, _)| *asked).count() + when.message.len();
-        if asked < 2 {
+        let mut asked: Vec<(Ask, &Test)> = rule.when.iter().collect();
+        asked.sort_by_key(|(_, test)| match test {
+            Test::AnyOf(_) | Test::Globs(_) | Test::Ranges(_) => 0,
+            Test::Access(_) | Test::Is(_) | Test::Absent => 1,
+            Test::Messages(_) => 2,
+        });
+        if asked.len() + rule.when.messages().len().saturating_sub(1) < 2 {
             return;
         }
-        for (name, _, clear) in parts.into_iter().filter(|(_, asked, _)| *asked) {
-            self.add(format!("without-{name}"), format!("does not ask `{name}`"), clear);
-        }
-        for (at, test) in when.message.iter().enumerate() {
-            let op = test.op.as_str();
-            self.add(format!("without-message-{op}"), format!("does not ask `message: {op}`"), move |when| {
-                drop(when.message.remove(at));
-            });
+        for (ask, test) in asked {
+            let name = ask.as_str();
+            let Test::Messages(tests) = test else {
+                self.add(format!("without-{name}"), format!("does not ask `{name}`"), move |when| when.remove(ask));
+                continue;
+            };
+            for (at, test) in tests.iter().enumerate() {
+                let op = test.op.as_str();
+                self.add(format!("without-{name}-{op}"), format!("does not ask `{name}: {op}`"), move |when| {
+                    let Some(Test::Messages(tests)) = when.get_mut(ask) else { return };
+                    tests.remove(at);
+                    if tests.is_empty() {
+                        when.remove(ask);
+                    }
+                });
+            }
         }
     }
 
     fn one_alternative_less(&mut self, rule: &Rule) {
-        type List = (&'static str, fn(&mut When) -> &mut Vec<String>);
-        let lists: [List; 3] =
-            [("kind", |when| &mut when.kind), ("code", |when| &mut when.code), ("tool", |when| &mut when.tool)];
-        let mut when = rule.when.clone();
-        for (name, list) in lists {
-            for (at, text) in several(list(&mut when)) {
+        for (ask, test) in rule.when.iter() {
+            let (Test::AnyOf(texts) | Test::Globs(texts)) = test else { continue };
+            let name = ask.as_str();
+            for (at, text) in several(texts) {
                 let operation = format!("without-{name}-{}", slug(&text));
-                self.add(operation, format!("`{name}` without `{text}`"), move |when| drop(list(when).remove(at)));
+                self.add(operation, format!("`{name}` without `{text}`"), move |when| {
+                    if let Some(Test::AnyOf(texts) | Test::Globs(texts)) = when.get_mut(ask) {
+                        texts.remove(at);
+                    }
+                });
             }
         }
-        for (test, asked) in rule.when.message.iter().enumerate() {
+        for (test, asked) in rule.when.messages().iter().enumerate() {
             for (at, text) in several(&asked.any_of) {
                 let op = asked.op.as_str();
                 let operation = format!("without-{op}-{}", slug(&text));
                 self.add(operation, format!("`message: {op}` without `{text}`"), move |when| {
-                    if let Some(test) = when.message.get_mut(test) {
+                    if let Some(Test::Messages(tests)) = when.get_mut(Ask::Message)
+                        && let Some(test) = tests.get_mut(test)
+                    {
                         test.any_of.remove(at);
                     }
                 });
             }
         }
-        if rule.when.status.len() > 1 {
-            for (at, range) in rule.when.status.iter().enumerate() {
+        // Attempts are counted, not told apart: of them the numbers alone are varied.
+        let ranges = rule.when.iter().filter(|(ask, test)| *ask != Ask::Attempt && matches!(test, Test::Ranges(_)));
+        for (ask, _) in ranges {
+            let (name, ranges) = (ask.as_str(), rule.when.ranges(ask));
+            for (at, range) in ranges.iter().enumerate().filter(|_| ranges.len() > 1) {
                 let words = span(range);
-                self.add(format!("without-status-{words}"), format!("`status` without {words}"), move |when| {
-                    when.status.remove(at);
+                self.add(format!("without-{name}-{words}"), format!("`{name}` without {words}"), move |when| {
+                    if let Some(Test::Ranges(ranges)) = when.get_mut(ask) {
+                        ranges.remove(at);
+                    }
                 });
             }
         }
     }
 
     fn one_number_off(&mut self, rule: &Rule) {
-        for (at, range) in rule.when.status.iter().enumerate() {
-            for (operation, other) in off_by_one(range, 0, MOST_STATUS, |n| n.checked_add(1), |n| n.checked_sub(1)) {
-                let what = format!("`status` {} instead of {}", span(&other), span(range));
-                self.add(format!("status-{operation}"), what, move |when| put(&mut when.status, at, other));
-            }
-        }
-        for (at, range) in rule.when.attempt.iter().enumerate() {
-            for (operation, other) in off_by_one(range, 1, MOST_ATTEMPTS, |n| n.checked_add(1), |n| n.checked_sub(1)) {
-                let what = format!("`attempt` {} instead of {}", span(&other), span(range));
-                self.add(format!("attempt-{operation}"), what, move |when| put(&mut when.attempt, at, other));
+        for (ask, test) in rule.when.iter() {
+            let (Form::Ranges(least, most), Test::Ranges(ranges)) = (ask.form(), test) else { continue };
+            let name = ask.as_str();
+            for (at, range) in ranges.iter().enumerate() {
+                for (operation, other) in off_by_one(range, least, most) {
+                    let what = format!("`{name}` {} instead of {}", span(&other), span(range));
+                    self.add(format!("{name}-{operation}"), what, move |when| {
+                        if let Some(Test::Ranges(ranges)) = when.get_mut(ask)
+                            && let Some(range) = ranges.get_mut(at)
+                        {
+                            *range = other;
+                        }
+                    });
+                }
             }
         }
     }
@@ -142,29 +148,19 @@ fn several(list: &[String]) -> Vec<(usize, Arc<str>)> {
     }
 }
 
-fn put<T>(ranges: &mut [Between<T>], at: usize, other: Between<T>) {
-    if let Some(range) = ranges.get_mut(at) {
-        *range = other;
-    }
-}
-
 /// The ranges that begin or end one number earlier or later.
-fn off_by_one<T: Ord + Copy + Display>(
-    range: &Between<T>,
-    least: T,
-    most: T,
-    up: fn(T) -> Option<T>,
-    down: fn(T) -> Option<T>,
-) -> Vec<(String, Between<T>)> {
+fn off_by_one(range: &Between, least: u64, most: u64) -> Vec<(String, Between)> {
     let Between { first, last } = *range;
-    let firsts =
-        [down(first), up(first)].into_iter().flatten().map(|first| (format!("from-{first}"), Between { first, last }));
-    let lasts =
-        [down(last), up(last)].into_iter().flatten().map(|last| (format!("to-{last}"), Between { first, last }));
+    let one_off = |n: u32| [n.checked_sub(1), n.checked_add(1)].into_iter().flatten();
+    let firsts = one_off(first).map(|first| (format!("from-{first}"), Between { first, last }));
+    let lasts = one_off(last).map(|last| (format!("to-{last}"), Between { first, last }));
     let all = firsts.chain(lasts);
-    all.filter(|(_, range)| range.first >= least && range.last <= most && range.first <= range.last).collect()
+    all.filter(|(_, range)| {
+        u64::from(range.first) >= least && u64::from(range.last) <= most && range.first <= range.last
+    })
+    .collect()
 }
 
-fn span<T: PartialEq + Display>(range: &Between<T>) -> String {
+fn span(range: &Between) -> String {
     if range.first == range.last { range.first.to_string() } else { format!("{}-{}", range.first, range.last) }
 }

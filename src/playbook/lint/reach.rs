@@ -5,7 +5,9 @@ use std::ops::Range;
 use crate::diagnostic::Diagnostic;
 use crate::event::EffectClaim;
 use crate::ids::VerdictId;
-use crate::playbook::model::{Access, AfterRefresh, Compensation, Guard, Playbook, Rule, UNCLASSIFIED, Verdict, When};
+use crate::playbook::model::{
+    Access, AfterRefresh, Ask, Compensation, Guard, Playbook, Rule, Test, UNCLASSIFIED, Verdict,
+};
 use crate::playbook::overlap::{self, Follows, Regexes};
 use crate::playbook::places::Loaded;
 
@@ -76,11 +78,12 @@ pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Op
 /// rule matches all of them first.
 fn is_harmless(playbook: &Playbook, live: &[bool], rule: &Rule) -> bool {
     let when = &rule.when;
-    if when.access == Some(Access::Read) || when.idempotent == Some(true) || when.keyed == Some(true) {
+    let is = |ask| when.is(ask) == Some(true);
+    if when.access() == Some(Access::Read) || is(Ask::Idempotent) || is(Ask::Keyed) {
         return true;
     }
-    let (access, idempotent, keyed) = (Some(Access::Write), Some(false), Some(false));
-    let unguarded = When { access, idempotent, keyed, ..when.clone() };
+    let unguarded = when.clone().with(Ask::Access, Test::Access(Access::Write));
+    let unguarded = unguarded.with(Ask::Idempotent, Test::Is(false)).with(Ask::Keyed, Test::Is(false));
     let regexes = Regexes::default();
     let earlier = playbook.rules.iter().zip(live).take_while(|(earlier, _)| earlier.name != rule.name);
     let mut earlier = earlier.filter(|(_, live)| **live);

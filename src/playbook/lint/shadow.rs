@@ -1,7 +1,7 @@
 //! Rules that can never speak: shadowed by earlier ones, or asking what cannot be.
 
 use crate::diagnostic::Diagnostic;
-use crate::playbook::model::{Between, Playbook, When};
+use crate::playbook::model::{Ask, Between, Playbook, Test, When};
 use crate::playbook::overlap::{self, Follows, Regexes};
 use crate::playbook::places::Loaded;
 
@@ -36,7 +36,7 @@ pub fn silent_rules(loaded: &Loaded) -> Vec<Option<String>> {
 
 fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
     let (playbook, rule, places) = (&loaded.playbook, &loaded.playbook.rules[n], &loaded.places.rules[n]);
-    if rule.when.error_absent && overlap::asks_the_error(&rule.when) {
+    if rule.when.get(Ask::Error).is_some() && rule.when.asks_the_error() {
         found.push(
             Diagnostic::warning("impossible_rule", format!("`{}` asks an error that it wants absent", rule.name))
                 .at(places.when.clone(), "matches nothing")
@@ -45,7 +45,8 @@ fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
         return false;
     }
     let most = playbook.limits.max_attempts;
-    if !rule.when.attempt.is_empty() && rule.when.attempt.iter().all(|range| range.first > most) {
+    let attempts = rule.when.ranges(Ask::Attempt);
+    if !attempts.is_empty() && attempts.iter().all(|range| range.first > most) {
         let place = places.attempt.clone().unwrap_or_else(|| places.when.clone());
         let message = format!("`{}` waits for an attempt that never comes: a call has at most {most}", rule.name);
         let diagnostic = Diagnostic::warning("impossible_rule", message).at(place, "never reached");
@@ -113,46 +114,42 @@ fn shadows(playbook: &Playbook, regexes: &Regexes, when: &When, earlier: &[usize
 
 /// `when`, split into cases that together match the same: one kind, one code, one piece of status each.
 fn cases(playbook: &Playbook, when: &When, earlier: &[usize]) -> Option<Vec<When>> {
-    let kinds = each(&when.kind);
-    let codes = each(&when.code);
-    let statuses = pieces(playbook, &when.status, earlier);
-    if kinds.len() * codes.len() * statuses.len() > MOST_CASES {
-        return None;
-    }
-    let mut cases = Vec::new();
-    for kind in &kinds {
-        for code in &codes {
-            for status in &statuses {
-                let (kind, code, status) = (kind.clone(), code.clone(), status.clone());
-                cases.push(When { kind, code, status, ..when.clone() });
-            }
+    let mut cases = vec![when.clone()];
+    for ask in [Ask::Kind, Ask::Code, Ask::Status] {
+        let Some(test) = when.get(ask) else { continue };
+        let parts = parts(playbook, ask, test, earlier);
+        if cases.len() * parts.len() > MOST_CASES {
+            return None;
         }
+        cases = cases.iter().flat_map(|case| parts.iter().map(|part| case.clone().with(ask, part.clone()))).collect();
     }
     Some(cases)
 }
 
-fn each(texts: &[String]) -> Vec<Vec<String>> {
-    if texts.is_empty() { vec![Vec::new()] } else { texts.iter().map(|text| vec![text.clone()]).collect() }
+/// Tests that together hold for the same values; ranges are cut where those of earlier rules begin or end.
+fn parts(playbook: &Playbook, ask: Ask, test: &Test, earlier: &[usize]) -> Vec<Test> {
+    match test {
+        Test::AnyOf(texts) => texts.iter().map(|text| Test::AnyOf(vec![text.clone()])).collect(),
+        Test::Ranges(ranges) => pieces(playbook, ask, ranges, earlier),
+        whole => vec![whole.clone()],
+    }
 }
 
-/// The ranges, cut where the ranges of earlier rules begin or end.
-fn pieces(playbook: &Playbook, ranges: &[Between<u16>], earlier: &[usize]) -> Vec<Vec<Between<u16>>> {
-    if ranges.is_empty() {
-        return vec![Vec::new()];
-    }
-    let others = earlier.iter().flat_map(|&n| &playbook.rules[n].when.status);
-    let mut cuts: Vec<u16> = others.flat_map(|range| [range.first, range.last.saturating_add(1)]).collect();
+fn pieces(playbook: &Playbook, ask: Ask, ranges: &[Between], earlier: &[usize]) -> Vec<Test> {
+    let others = earlier.iter().flat_map(|&n| playbook.rules[n].when.ranges(ask));
+    let mut cuts: Vec<u32> = others.flat_map(|range| [range.first, range.last.saturating_add(1)]).collect();
     cuts.sort_unstable();
+    let piece = |first, last| Test::Ranges(vec![Between { first, last }]);
     let mut pieces = Vec::new();
     for range in ranges {
         let mut first = range.first;
         for &cut in cuts.iter().filter(|&&cut| range.first < cut && cut <= range.last) {
             if cut > first {
-                pieces.push(vec![Between { first, last: cut - 1 }]);
+                pieces.push(piece(first, cut - 1));
                 first = cut;
             }
         }
-        pieces.push(vec![Between { first, last: range.last }]);
+        pieces.push(piece(first, range.last));
     }
     pieces
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::names::{Declared, Reasons};
 use crate::diagnostic::Diagnostic;
+use crate::event::CompensationWord;
 use crate::ids::{QueueId, ReasonId};
 use crate::playbook::model::{After, AfterRefresh, Compensation, Final, OnUnsafe, Refresh, Retry, Reversal};
 use crate::playbook::places::CompensationPlaces;
@@ -26,7 +27,7 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// The compensation written at `then`.
     pub fn compensation(&self, then: Cursor<'_>) -> Option<(Compensation, CompensationPlaces)> {
-        let (kind, parameters) = then.single("a compensation", syntax::COMPENSATIONS)?;
+        let (kind, parameters) = then.single("a compensation", &CompensationWord::WORDS)?;
         let mut places = CompensationPlaces { kind: kind.span.clone(), ..CompensationPlaces::default() };
         let compensation = match kind.text {
             "retry_with_backoff" => Compensation::RetryWithBackoff(self.retry(&kind, parameters, &mut places)?),
@@ -129,7 +130,7 @@ impl Context<'_> {
                 .default_escalation("on_unsafe", &kind.span)
                 .map(|queue| OnUnsafe::Final(Final::Escalate(queue)));
         };
-        let (kind, parameters) = written.single("`on_unsafe`", syntax::COMPENSATIONS)?;
+        let (kind, parameters) = written.single("`on_unsafe`", &CompensationWord::WORDS)?;
         match kind.text {
             "issue_reversal" => self.reversal(&kind, parameters, places).map(OnUnsafe::Reverse),
             "escalate_to_human" => self.queue(parameters).map(|queue| OnUnsafe::Final(Final::Escalate(queue))),
@@ -139,7 +140,7 @@ impl Context<'_> {
     }
 
     fn on_refused(&self, written: Cursor<'_>) -> Option<Final> {
-        let (kind, parameters) = written.single("`on_refused`", syntax::COMPENSATIONS)?;
+        let (kind, parameters) = written.single("`on_refused`", &CompensationWord::WORDS)?;
         match kind.text {
             "escalate_to_human" => self.queue(parameters).map(Final::Escalate),
             "deprecate_tool_call" => self.deprecation(parameters).map(Final::Deprecate),

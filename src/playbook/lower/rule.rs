@@ -6,7 +6,7 @@ use super::names::Declared;
 use crate::diagnostic::Diagnostic;
 use crate::glob::Glob;
 use crate::ids::VerdictId;
-use crate::playbook::model::{Between, MessageOp, MessageTest, Rule, When};
+use crate::playbook::model::{Ask, Between, Form, MessageOp, MessageTest, Rule, Test, When};
 use crate::playbook::pattern;
 use crate::playbook::places::RulePlaces;
 use crate::playbook::syntax;
@@ -43,7 +43,7 @@ fn kinds(at: Cursor<'_>) -> Vec<std::ops::Range<usize>> {
 }
 
 fn when(at: Cursor<'_>) -> Option<When> {
-    let record = at.record("`when`", syntax::WHEN)?;
+    let record = at.record("`when`", &Ask::WORDS)?;
     if record.is_empty() {
         at.report(
             Diagnostic::error("empty_when", "a rule that asks nothing would match every failure")
@@ -52,36 +52,27 @@ fn when(at: Cursor<'_>) -> Option<When> {
         );
         return None;
     }
-    // Each part is read before any is unwrapped, so that all errors are found at once.
-    let kind = optional(record.optional("kind"), texts);
-    let message = optional(record.optional("message"), message);
-    let status = optional(record.optional("status"), |at| ranges(at, "status", 0..=syntax::MOST_STATUS));
-    let code = optional(record.optional("code"), texts);
-    let tool = optional(record.optional("tool"), globs);
-    let access = optional(record.optional("access"), |at| at.word(&syntax::ACCESS).map(Some));
-    let idempotent = optional(record.optional("idempotent"), |at| at.bool().map(Some));
-    let keyed = optional(record.optional("keyed"), |at| at.bool().map(Some));
-    let attempt = optional(record.optional("attempt"), |at| ranges(at, "attempt", 1..=syntax::MOST_ATTEMPTS));
-    let retry_after = optional(record.optional("retry_after"), |at| at.word(&syntax::PRESENCE).map(Some));
-    let error_absent = optional(record.optional("error"), |at| at.word(&[("absent", true)]));
-    Some(When {
-        kind: kind?,
-        message: message?,
-        status: status?,
-        code: code?,
-        tool: tool?,
-        access: access?,
-        idempotent: idempotent?,
-        keyed: keyed?,
-        attempt: attempt?,
-        retry_after: retry_after?,
-        error_absent: error_absent?,
-    })
+    // Each condition is read before any is missed, so that all errors are found at once.
+    let written = Ask::ALL.into_iter().filter_map(|ask| Some((ask, test(ask, record.optional(ask.as_str())?))));
+    let written: Vec<(Ask, Option<Test>)> = written.collect();
+    let mut when = When::default();
+    for (ask, test) in written {
+        when.set(ask, test?);
+    }
+    Some(when)
 }
 
-/// What is not written asks nothing; what is wrong is `None`.
-fn optional<'a, T: Default>(at: Option<Cursor<'a>>, read: impl FnOnce(Cursor<'a>) -> Option<T>) -> Option<T> {
-    at.map_or_else(|| Some(T::default()), read)
+fn test(ask: Ask, at: Cursor<'_>) -> Option<Test> {
+    match ask.form() {
+        Form::Texts => texts(at).map(Test::AnyOf),
+        Form::Globs => globs(at).map(Test::Globs),
+        Form::Ranges(first, last) => ranges(at, ask.as_str(), first..=last).map(Test::Ranges),
+        Form::Messages => message(at).map(Test::Messages),
+        Form::Access => at.word(&syntax::ACCESS).map(Test::Access),
+        Form::Bool => at.bool().map(Test::Is),
+        Form::Presence => at.word(&syntax::PRESENCE).map(Test::Is),
+        Form::Absence => at.word(&[("absent", ())]).map(|()| Test::Absent),
+    }
 }
 
 /// All of `each`, or `None` if one is wrong or there is none; every one is read.
@@ -116,7 +107,8 @@ fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
         return None;
     }
     let record = at.record("`message`", syntax::MESSAGE)?;
-    let case_sensitive = optional(record.optional("case"), |case| case.word(&syntax::CASE_SENSITIVE));
+    let written_case = record.optional("case");
+    let case_sensitive = written_case.map_or(Some(false), |case| case.word(&syntax::CASE_SENSITIVE));
     let ops = MessageOp::ALL.into_iter();
     let written: Vec<_> = ops.filter_map(|op| Some((op, record.optional(op.as_str())?))).collect();
     if written.is_empty() {
@@ -148,13 +140,13 @@ fn regexes(at: Cursor<'_>, case_sensitive: bool) -> Option<Vec<String>> {
 }
 
 /// `429`, `"500-599"` or a list of them.
-fn ranges<T: TryFrom<u64>>(at: Cursor<'_>, what: &str, bounds: RangeInclusive<u64>) -> Option<Vec<Between<T>>> {
+fn ranges(at: Cursor<'_>, what: &str, bounds: RangeInclusive<u64>) -> Option<Vec<Between>> {
     all(at, |at| {
         let (first, last) = match &at.node().kind {
             Kind::Scalar { text, value: Scalar::Text } => range_of(at, text, what, &bounds)?,
             _ => at.whole(bounds.clone()).map(|number| (number, number))?,
         };
-        Some(Between { first: T::try_from(first).ok()?, last: T::try_from(last).ok()? })
+        Some(Between { first: first.try_into().ok()?, last: last.try_into().ok()? })
     })
 }
 

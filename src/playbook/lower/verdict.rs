@@ -17,7 +17,7 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
     let written_means = record.required("means");
     let means = written_means.and_then(Cursor::words);
     let written_effect = record.required("effect");
-    let effect = written_effect.and_then(|effect| effect.word(&syntax::EFFECTS));
+    let effect = written_effect.and_then(|effect| effect.word(&EffectClaim::TABLE));
     let written_then = record.required("then");
     let then = written_then.and_then(|then| context.compensation(then));
     if name.text == UNCLASSIFIED {

@@ -6,7 +6,7 @@ use super::sarif_shape::assert_sarif;
 use super::{Directions, MARKER, Shown, annotations, comment, json, junit, page, sarif};
 use crate::check::{CaseResult, CheckReport, Diverged, GoldenState, Id, PlaybookRows};
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::golden::{GoldenFile, RowChange, compare, parse_body};
+use crate::golden::{GoldenBody, GoldenFile, RowChange, compare, parse_body};
 use crate::report::style::Palette;
 use crate::sim::Contradiction;
 
@@ -35,7 +35,7 @@ fn result(name: &str, golden: GoldenState) -> CaseResult {
     CaseResult {
         id: Id { playbook: "p".into(), fixture: name.into() },
         title: ODD.into(),
-        body: String::new(),
+        body: GoldenBody::default(),
         golden,
         contradictions: Vec::new(),
     }

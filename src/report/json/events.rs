@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::fragment::{flag, number, raw, span, text, word};
+use super::fragment::{number, quoted, raw, span, text, word};
 use super::write::{Object, millis};
-use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Status, Transcript};
-use crate::ids::ErrorId;
+use crate::event::{Decision, DecisionEvent, ErrorFacts, EventKind, Key, Outcome, Status, Transcript, Value};
+use crate::time::Instant;
 
 /// Where lines of events say what the call's own line says again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,74 +64,48 @@ pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event:
 
 /// What follows the time, but for how the call ended.
 fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
-    let names = transcript.names;
-    match event.what {
-        Decision::AttemptStarted { attempt, evidence } => {
-            number(out, ",\"event\":\"attempt_started\",\"attempt\":", attempt.get());
-            number(out, ",\"evidence\":", evidence.0);
-        }
-        Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
-            number(out, ",\"event\":\"attempt_finished\",\"attempt\":", attempt.get());
-            how(out, transcript, status);
-            match latency {
-                Some(latency) => span(out, ",\"latency_ms\":", latency),
-                None => raw(out, ",\"latency_ms\":null"),
-            }
-            word(out, ",\"from\":\"", provenance.as_str());
-            flag(out, ",\"over_timeout\":true", over_timeout);
-        }
-        Decision::LateAnswer { attempt, status } => {
-            number(out, ",\"event\":\"late_answer\",\"attempt\":", attempt.get());
-            how(out, transcript, status);
-        }
-        Decision::FailureClassified { verdict, rule, ignored } => {
-            text(out, ",\"event\":\"failure_classified\",\"verdict\":", names.verdict(verdict));
-            text(out, ",\"rule\":", names.rule(rule));
-            flag(out, ",\"ignored\":true", ignored);
-        }
-        Decision::RetryScheduled { attempt, delay, due } => {
-            number(out, ",\"event\":\"retry_scheduled\",\"attempt\":", attempt.get());
-            span(out, ",\"delay_ms\":", delay);
-            raw(out, ",\"due_ms\":");
-            millis(out, due.as_micros());
-        }
-        Decision::RetrySuppressed { why } => word(out, ",\"event\":\"retry_suppressed\",\"why\":\"", why.as_str()),
-        Decision::EvidenceRefreshed { evidence, status, provenance } => {
-            number(out, ",\"event\":\"evidence_refreshed\",\"evidence\":", evidence.0);
-            how(out, transcript, status);
-            word(out, ",\"from\":\"", provenance.as_str());
-        }
-        Decision::Escalated { queue } => text(out, ",\"event\":\"escalated\",\"queue\":", names.queue(queue)),
-        Decision::ReversalRefused { why } => word(out, ",\"event\":\"reversal_refused\",\"why\":\"", why.as_str()),
-        Decision::ReversalRedeemed { reason, provenance } => {
-            text(out, ",\"event\":\"reversal_redeemed\",\"reason\":", names.reason(reason));
-            word(out, ",\"from\":\"", provenance.as_str());
-        }
-        Decision::Deprecated { why } => {
-            text(out, ",\"event\":\"deprecated\",\"reason\":", names.deprecated_why(why));
-        }
-        Decision::Outcome(_) => raw(out, ",\"event\":\"outcome\""),
+    let told = event.what.describe();
+    word(out, ",\"event\":\"", told.kind.as_str());
+    if told.kind != EventKind::Outcome {
+        told.all().for_each(|(key, value)| field(out, transcript, key, value));
     }
 }
 
 /// How a call ended, behind what was written before.
 pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Outcome) {
-    let names = transcript.names;
-    word(out, ",\"outcome\":\"", outcome.kind.as_str());
-    match outcome.kind {
-        OutcomeKind::Escalated(queue) => text(out, ",\"queue\":", names.queue(queue)),
-        OutcomeKind::Exhausted(stop) => word(out, ",\"stop\":\"", stop.as_str()),
-        OutcomeKind::Undetermined(asked) => text(out, ",\"lacks\":", &asked.to_string()),
-        OutcomeKind::Reversed(reason) => text(out, ",\"reason\":", names.reason(reason)),
-        OutcomeKind::Deprecated(why) => text(out, ",\"reason\":", names.deprecated_why(why)),
-        OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => {}
-    }
-    word(out, ",\"effect\":\"", outcome.claim.as_str());
-    number(out, ",\"attempts\":", outcome.attempts);
-    for (key, error) in [(",\"last_error\":", outcome.last_error), (",\"first_error\":", outcome.first_error)] {
-        if let Some(error) = facts(transcript, error) {
+    outcome.fields().for_each(|(key, value)| field(out, transcript, key, value));
+}
+
+fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: Key, value: Value) {
+    let (names, key) = (transcript.names, key.as_json());
+    match value {
+        Value::Number(value) => number(out, key, value),
+        Value::Flag(false) => {}
+        Value::Flag(true) => {
             raw(out, key);
-            failure(out, error);
+            raw(out, "true");
+        }
+        Value::Status(status) => how(out, transcript, status),
+        Value::Latency(None) => {
+            raw(out, key);
+            raw(out, "null");
+        }
+        Value::Latency(Some(value)) | Value::Span(value) => span(out, key, value),
+        Value::Instant(at) => span(out, key, at.since(Instant::ZERO)),
+        Value::Provenance(provenance) => quoted(out, key, provenance.as_str()),
+        Value::Refused(why) => quoted(out, key, why.as_str()),
+        Value::Word(word) => quoted(out, key, word),
+        Value::Verdict(verdict) => text(out, key, names.verdict(verdict)),
+        Value::Rule(rule) => text(out, key, names.rule(rule)),
+        Value::Queue(queue) => text(out, key, names.queue(queue)),
+        Value::Reason(reason) => text(out, key, names.reason(reason)),
+        Value::GivenUp(why) => text(out, key, names.deprecated_why(why)),
+        Value::Lacks(asked) => text(out, key, &asked.to_string()),
+        Value::Error(error) => {
+            if let Some(error) = transcript.error(error) {
+                raw(out, key);
+                failure(out, error);
+            }
         }
     }
 }
@@ -143,16 +117,12 @@ fn how(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
         Status::Unanswered => raw(out, ",\"status\":\"unanswered\""),
         Status::Failed(error) => {
             raw(out, ",\"status\":\"error\",\"error\":");
-            match facts(transcript, error) {
+            match error.and_then(|id| transcript.error(id)) {
                 Some(error) => failure(out, error),
                 None => raw(out, "null"),
             }
         }
     }
-}
-
-fn facts<'a>(transcript: &Transcript<'a>, id: Option<ErrorId>) -> Option<&'a ErrorFacts> {
-    id.and_then(|id| transcript.error(id))
 }
 
 fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {

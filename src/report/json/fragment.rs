@@ -33,6 +33,15 @@ pub(super) fn word(out: &mut Vec<u8>, fragment: &'static str, word: &'static str
     out.push(b'"');
 }
 
+/// A fragment, and a word of the files in quotes.
+#[inline]
+pub(super) fn quoted(out: &mut Vec<u8>, fragment: &'static str, word: &'static str) {
+    raw(out, fragment);
+    out.push(b'"');
+    raw(out, word);
+    out.push(b'"');
+}
+
 /// A fragment and a whole number.
 #[inline]
 pub(super) fn number(out: &mut Vec<u8>, fragment: &'static str, value: impl Into<u64>) {
@@ -45,14 +54,6 @@ pub(super) fn number(out: &mut Vec<u8>, fragment: &'static str, value: impl Into
 pub(super) fn span(out: &mut Vec<u8>, fragment: &'static str, value: Duration) {
     raw(out, fragment);
     millis(out, value.as_micros());
-}
-
-/// A fragment, left out where `value` does not hold.
-#[inline]
-pub(super) fn flag(out: &mut Vec<u8>, fragment: &'static str, value: bool) {
-    if value {
-        raw(out, fragment);
-    }
 }
 
 /// `[`, what `write` makes of each value with commas between, and `]`.

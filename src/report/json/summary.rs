@@ -1,8 +1,8 @@
 //! The summary of a replay under one playbook, and the account of the inputs.
 
 use super::write::Object;
-use crate::event::{EffectClaim, FindingBy, FindingId, Names};
-use crate::replay::{Counts, FindingCounts, OUTCOMES, Replayed, Summary};
+use crate::event::{EffectClaim, FindingBy, FindingId, Names, OutcomeWord};
+use crate::replay::{Counts, FindingCounts, Replayed, Summary};
 use crate::report::overview::InputNote;
 use crate::trace::model::Place;
 use crate::trace::origin::Sources;
@@ -66,12 +66,12 @@ fn fill(object: &mut Object<'_>, summary: &Summary, names: &Names) {
     object.number("failed_attempts", summary.failed_attempts);
     named(object, "verdicts", &names.verdicts, &summary.verdicts);
     object.object("outcomes", |object| {
-        for (outcome, count) in OUTCOMES.iter().zip(summary.outcomes) {
-            object.number(outcome, count);
+        for (outcome, count) in OutcomeWord::ALL.into_iter().zip(summary.outcomes) {
+            object.number(outcome.as_str(), count);
         }
     });
     object.object("claims", |object| {
-        for claim in [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown] {
+        for claim in EffectClaim::ALL {
             object.number(claim.as_str(), summary.claim(claim));
         }
     });

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Ran};
 use super::story::claim_in_words;
-use crate::event::{Decision, OutcomeKind};
+use crate::event::{Decision, GuardKind, OutcomeKind};
 use crate::ids::RuleId;
 use crate::playbook::model::{Guard, Playbook, Study, Tools};
 use crate::report::{block, text, timeline};
@@ -19,20 +19,11 @@ pub fn tell(case: &Case, plan: &Plan, tools: &Tools, ran: &Ran) -> Vec<String> {
         let other = Plan::new(without_rule(&plan.playbook, rule), tools);
         said.push(format!("Without the rule `{name}`, {}", ending(case, plan, ran, &other, SAME_BY_ANOTHER_RULE)));
     }
-    if let Some(guard) =
-        guard_flipped(plan, ran, is_retry_decision, |what| matches!(what, Decision::RetrySuppressed { .. }))
-    {
-        let other = Plan::new(with_guards(&plan.playbook, Some(guard), None), tools);
-        said.push(format!("{}, {}", flipped("retry", guard), ending(case, plan, ran, &other, SAME)));
-    }
-    if let Some(guard) = guard_flipped(
-        plan,
-        ran,
-        is_reversal_decision,
-        |what| matches!(what, Decision::ReversalRefused { why } if !why.was_sent()),
-    ) {
-        let other = Plan::new(with_guards(&plan.playbook, None, Some(guard)), tools);
-        said.push(format!("{}, {}", flipped("token", guard), ending(case, plan, ran, &other, SAME)));
+    for (kind, name) in [(GuardKind::Retry, "retry"), (GuardKind::Token, "token")] {
+        if let Some(guard) = guard_flipped(plan, ran, kind) {
+            let other = Plan::new(with_guard(&plan.playbook, kind, guard), tools);
+            said.push(format!("{}, {}", flipped(name, guard), ending(case, plan, ran, &other, SAME)));
+        }
     }
     said
 }
@@ -49,29 +40,15 @@ fn rules_that_spoke(plan: &Plan, ran: &Ran) -> Vec<RuleId> {
     rules
 }
 
-const fn is_retry_decision(what: &Decision) -> bool {
-    matches!(what, Decision::RetryScheduled { .. } | Decision::RetrySuppressed { .. })
-}
-
-const fn is_reversal_decision(what: &Decision) -> bool {
-    matches!(what, Decision::ReversalRedeemed { .. } | Decision::ReversalRefused { .. })
-}
-
 /// The opposite of what the guard said, if it was asked at all.
-fn guard_flipped(
-    plan: &Plan,
-    ran: &Ran,
-    is_asked: impl Fn(&Decision) -> bool,
-    is_stop: impl Fn(&Decision) -> bool,
-) -> Option<Guard> {
-    let mut asked = false;
-    for (_, decision) in ran.run(plan).decisions() {
-        if is_stop(&decision) {
-            return Some(Guard::Off);
-        }
-        asked |= is_asked(&decision);
+fn guard_flipped(plan: &Plan, ran: &Ran, kind: GuardKind) -> Option<Guard> {
+    let run = ran.run(plan);
+    let spoke = run.decisions().filter_map(|(_, decision)| decision.guard());
+    let stops: Vec<bool> = spoke.filter(|(guard, _)| *guard == kind).map(|(_, stops)| stops).collect();
+    match stops.contains(&true) {
+        true => Some(Guard::Off),
+        false => (!stops.is_empty()).then_some(Guard::Stops),
     }
-    asked.then_some(Guard::Stops)
 }
 
 fn flipped(name: &str, guard: Guard) -> String {
@@ -89,11 +66,13 @@ fn without_rule(playbook: &Playbook, rule: RuleId) -> Playbook {
     other
 }
 
-fn with_guards(playbook: &Playbook, retry: Option<Guard>, token: Option<Guard>) -> Playbook {
+fn with_guard(playbook: &Playbook, kind: GuardKind, guard: Guard) -> Playbook {
     let mut other = playbook.clone();
     let mut study = other.study.take().unwrap_or_else(|| Study::safe("a second run of `explain`"));
-    study.retry_guard = retry.unwrap_or(study.retry_guard);
-    study.token_guard = token.unwrap_or(study.token_guard);
+    match kind {
+        GuardKind::Retry => study.retry_guard = guard,
+        GuardKind::Token => study.token_guard = guard,
+    }
     other.study = Some(study);
     other
 }

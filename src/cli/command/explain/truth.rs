@@ -5,7 +5,7 @@
 use super::case::{Case, Ran};
 use super::proof::Proof;
 use super::recorded::{Other, Recorded};
-use crate::event::{Decision, EffectClaim, Outcome, Provenance};
+use crate::event::{EffectClaim, Key, Outcome, Provenance, Value};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::report::text;
 use crate::report::view::Truth;
@@ -242,12 +242,6 @@ fn unused(ran: &Ran, plan: &Plan) -> Option<String> {
 }
 
 fn asked_a_model(ran: &Ran, plan: &Plan) -> bool {
-    ran.run(plan).decisions().any(|(_, decision)| {
-        matches!(
-            decision,
-            Decision::AttemptFinished { provenance: Provenance::Modelled, .. }
-                | Decision::EvidenceRefreshed { provenance: Provenance::Modelled, .. }
-                | Decision::ReversalRedeemed { provenance: Provenance::Modelled, .. }
-        )
-    })
+    let is_modelled = |(_, value): (Key, Value)| value == Value::Provenance(Provenance::Modelled);
+    ran.run(plan).decisions().any(|(_, decision)| decision.describe().fields().any(is_modelled))
 }

@@ -83,7 +83,10 @@ impl Before {
     pub fn redaction(&self) -> Result<RedactionRules, Failure> {
         match &self.project {
             Some(project) => Ok(project.redaction.clone()),
-            None => Ok(Project::find()?.redaction),
+            None => {
+                let around = files::upwards(project::FILE).filter(|file| folders::has_file(file));
+                Ok(around.map(|file| Project::read(&file)).transpose()?.unwrap_or_default().redaction)
+            }
         }
     }
 

@@ -159,9 +159,9 @@ fn goldens(workspace: &Workspace, tryout: &Tryout, reason: &str) -> Result<Vec<C
 fn golden(tryout: &Tryout, diff: &FixtureDiff, reason: &str) -> Result<GoldenFile, Failure> {
     let Id { playbook, fixture } = &diff.id;
     let Some(source) = tryout.goldens.get(&diff.id).and_then(Option::as_ref) else {
-        return Ok(GoldenFile::new(fixture, playbook, &diff.body));
+        return Ok(GoldenFile::new(fixture, playbook, &diff.body.render()));
     };
-    let mut golden = GoldenFile::parse(source)?.with_body(&diff.body);
+    let mut golden = GoldenFile::parse(source)?.with_body(&diff.body.render());
     if let Some(class) = diff.class().filter(|class| class.wants_reason()) {
         golden.reasons.push(Reason { class: class.words().to_owned(), why: reason.to_owned() });
     }
@@ -196,7 +196,7 @@ fn other_goldens(desk: &Desk<'_>, stored: &Stored, tryout: &Tryout) -> Result<Ve
                     .help("nothing was changed")
                     .next(Command::new("playproof propose check").name(&stored.id)));
             }
-            let golden = GoldenFile::new(name, playbook, &result.body);
+            let golden = GoldenFile::new(name, playbook, &result.body.render());
             changes.push(Change::Write(desk.workspace.golden(&id).accepted, golden.render().into_bytes()));
         }
     }

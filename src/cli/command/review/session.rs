@@ -223,7 +223,7 @@ mod tests {
         CaseResult {
             id: Id { playbook: "p".into(), fixture: name.into() },
             title: String::new(),
-            body: text(claim),
+            body: body(text(claim)),
             golden: match comparison.worst() {
                 Some(_) => GoldenState::Diverged(Box::new(Diverged { golden, comparison })),
                 None => GoldenState::Missing,

@@ -1,0 +1,347 @@
+//! The one definition of what an event is called, what it says and how much it matters: goldens, JSON, lists and
+//! comparisons read it. Lays nothing out, and has no sentences.
+
+use super::class::Class;
+use super::decision::{Asked, Decision, Provenance, Status};
+use super::outcome::{Outcome, OutcomeKind};
+use super::reason::{DeprecatedWhy, RefusedWhy};
+use super::words::words;
+use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
+use crate::time::{Duration, Instant};
+
+words! {
+    /// The kinds of decision events, each what the [`Decision`] of its name says.
+    pub enum EventKind {
+        AttemptStarted = "attempt_started",
+        AttemptFinished = "attempt_finished",
+        LateAnswer = "late_answer",
+        FailureClassified = "failure_classified",
+        RetryScheduled = "retry_scheduled",
+        RetrySuppressed = "retry_suppressed",
+        EvidenceRefreshed = "evidence_refreshed",
+        Escalated = "escalated",
+        ReversalRefused = "reversal_refused",
+        ReversalRedeemed = "reversal_redeemed",
+        Deprecated = "deprecated",
+        Outcome = "outcome",
+    }
+}
+
+words! {
+    /// What an event, or the end of a call, says of itself.
+    pub enum Key {
+        Attempt = "attempt",
+        Evidence = "evidence",
+        Status = "status",
+        Latency = "latency_ms",
+        From = "from",
+        OverTimeout = "over_timeout",
+        Verdict = "verdict",
+        Rule = "rule",
+        Ignored = "ignored",
+        Delay = "delay_ms",
+        Due = "due_ms",
+        Why = "why",
+        Queue = "queue",
+        Reason = "reason",
+        Outcome = "outcome",
+        Stop = "stop",
+        Lacks = "lacks",
+        Effect = "effect",
+        Attempts = "attempts",
+        Verdicts = "verdicts",
+        LastError = "last_error",
+        FirstError = "first_error",
+    }
+}
+
+/// What a key says. Names are still numbers, known to the [`Transcript`](super::Transcript).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number, or a count.
+    Number(u32),
+    /// Whether something is so; goldens and JSON leave out what is not.
+    Flag(bool),
+    /// How an attempt or a refresh ended.
+    Status(Status),
+    /// A span of time, where it is known.
+    Latency(Option<Duration>),
+    /// A span of time.
+    Span(Duration),
+    /// A moment.
+    Instant(Instant),
+    /// Whence an answer came.
+    Provenance(Provenance),
+    /// Why a reversal was refused.
+    Refused(RefusedWhy),
+    /// One of a closed set of words.
+    Word(&'static str),
+    /// A verdict.
+    Verdict(VerdictId),
+    /// A rule; none: no rule matched.
+    Rule(Option<RuleId>),
+    /// A queue.
+    Queue(QueueId),
+    /// The playbook's reason.
+    Reason(ReasonId),
+    /// Why a call was given up.
+    GivenUp(DeprecatedWhy),
+    /// The answer that a call lacks.
+    Lacks(Asked),
+    /// An error.
+    Error(ErrorId),
+}
+
+words! {
+    /// The compensations.
+    pub enum CompensationWord {
+        /// Wait, then send again with the same key.
+        RetryWithBackoff = "retry_with_backoff",
+        /// Take a new evidence snapshot first.
+        RefreshEvidence = "refresh_evidence",
+        /// Hand the call to people.
+        EscalateToHuman = "escalate_to_human",
+        /// Redeem the reversal token.
+        IssueReversal = "issue_reversal",
+        /// Give up the local attempt.
+        DeprecateToolCall = "deprecate_tool_call",
+    }
+}
+
+words! {
+    /// The guards.
+    pub enum GuardKind {
+        /// Before a further attempt.
+        Retry = "retry_guard",
+        /// Before a reversal token is redeemed.
+        Token = "token_guard",
+    }
+}
+
+impl EventKind {
+    /// What such an event says and what it is for its call: the key of its value, those of its fields, and its role.
+    const fn definition(self) -> (Key, &'static [Key], Role) {
+        match self {
+            EventKind::AttemptStarted => (Key::Attempt, &[Key::Evidence], Role::Attempt),
+            EventKind::AttemptFinished => {
+                (Key::Attempt, &[Key::Status, Key::Latency, Key::From, Key::OverTimeout], Role::Attempt)
+            }
+            EventKind::LateAnswer => (Key::Attempt, &[Key::Status], Role::Attempt),
+            EventKind::FailureClassified => (Key::Verdict, &[Key::Rule, Key::Ignored], Role::Attempt),
+            EventKind::RetryScheduled => (Key::Attempt, &[Key::Delay, Key::Due], Role::Resend),
+            EventKind::RetrySuppressed => (Key::Why, &[], Role::Stop),
+            EventKind::EvidenceRefreshed => (Key::Evidence, &[Key::Status, Key::From], Role::Resend),
+            EventKind::Escalated => (Key::Queue, &[], Role::Stop),
+            EventKind::ReversalRefused => (Key::Why, &[], Role::Stop),
+            EventKind::ReversalRedeemed => (Key::Reason, &[Key::From], Role::GiveUp),
+            EventKind::Deprecated => (Key::Reason, &[], Role::GiveUp),
+            EventKind::Outcome => (Key::Outcome, &[], Role::End),
+        }
+    }
+
+    /// The key of its value, and those of its fields.
+    pub const fn keys(self) -> (Key, &'static [Key]) {
+        let (value, fields, _) = self.definition();
+        (value, fields)
+    }
+
+    /// How bad it is that one of two runs has such an event and the other has not.
+    pub const fn class(self) -> Class {
+        match self.definition().2 {
+            Role::Attempt | Role::Resend => Class::AttemptsChanged,
+            Role::Stop | Role::GiveUp | Role::End => Class::OutcomeChanged,
+        }
+    }
+
+    /// Whether it stops the call from being sent again: to send it all the same is a weaker guard.
+    pub const fn stops(self) -> bool {
+        matches!(self.definition().2, Role::Stop)
+    }
+
+    /// Whether it carries out what the playbook says about a failure, or is stopped from it.
+    pub const fn is_compensation(self) -> bool {
+        matches!(self.definition().2, Role::Resend | Role::Stop | Role::GiveUp)
+    }
+}
+
+/// What an event is for its call.
+enum Role {
+    /// An attempt, or what is made of it.
+    Attempt,
+    /// A compensation that leads to the next attempt.
+    Resend,
+    /// A guard or people stop the call from being sent again.
+    Stop,
+    /// A compensation that ends the call without another attempt.
+    GiveUp,
+    /// The end.
+    End,
+}
+
+impl Key {
+    /// How bad it is that it has another value.
+    pub const fn class(self) -> Class {
+        match self {
+            Key::Effect => Class::EffectChanged,
+            Key::Verdict
+            | Key::Verdicts
+            | Key::Ignored
+            | Key::Why
+            | Key::Queue
+            | Key::Outcome
+            | Key::Stop
+            | Key::Lacks
+            | Key::LastError
+            | Key::FirstError => Class::OutcomeChanged,
+            Key::Attempt | Key::Attempts | Key::Evidence | Key::Status => Class::AttemptsChanged,
+            Key::Latency | Key::OverTimeout | Key::Delay | Key::Due => Class::TimingOnly,
+            Key::Rule | Key::From | Key::Reason => Class::Cosmetic,
+        }
+    }
+}
+
+/// The most fields that an event has.
+const MOST: usize = 4;
+
+/// What an event is called and says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// What sort of event it is.
+    pub kind: EventKind,
+    /// Its value.
+    pub value: Value,
+    fields: [Option<Value>; MOST],
+}
+
+impl Description {
+    const fn new<const N: usize>(kind: EventKind, value: Value, said: [Value; N]) -> Description {
+        let mut fields = [None; MOST];
+        let mut n = 0;
+        while n < N {
+            fields[n] = Some(said[n]);
+            n += 1;
+        }
+        Description { kind, value, fields }
+    }
+
+    /// Its fields, with the keys of its kind.
+    pub fn fields(&self) -> impl Iterator<Item = (Key, Value)> {
+        self.kind.keys().1.iter().copied().zip(self.fields.into_iter().flatten())
+    }
+
+    /// Its value and its fields.
+    pub fn all(&self) -> impl Iterator<Item = (Key, Value)> {
+        [(self.kind.keys().0, self.value)].into_iter().chain(self.fields())
+    }
+}
+
+impl Decision {
+    /// What the event is called and says.
+    pub const fn describe(&self) -> Description {
+        use EventKind as Kind;
+        match *self {
+            Decision::AttemptStarted { attempt, evidence } => {
+                Description::new(Kind::AttemptStarted, Value::Number(attempt.get()), [Value::Number(evidence.0)])
+            }
+            Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => Description::new(
+                Kind::AttemptFinished,
+                Value::Number(attempt.get()),
+                [
+                    Value::Status(status),
+                    Value::Latency(latency),
+                    Value::Provenance(provenance),
+                    Value::Flag(over_timeout),
+                ],
+            ),
+            Decision::LateAnswer { attempt, status } => {
+                Description::new(Kind::LateAnswer, Value::Number(attempt.get()), [Value::Status(status)])
+            }
+            Decision::FailureClassified { verdict, rule, ignored } => Description::new(
+                Kind::FailureClassified,
+                Value::Verdict(verdict),
+                [Value::Rule(rule), Value::Flag(ignored)],
+            ),
+            Decision::RetryScheduled { attempt, delay, due } => Description::new(
+                Kind::RetryScheduled,
+                Value::Number(attempt.get()),
+                [Value::Span(delay), Value::Instant(due)],
+            ),
+            Decision::RetrySuppressed { why } => Description::new(Kind::RetrySuppressed, Value::Word(why.as_str()), []),
+            Decision::EvidenceRefreshed { evidence, status, provenance } => Description::new(
+                Kind::EvidenceRefreshed,
+                Value::Number(evidence.0),
+                [Value::Status(status), Value::Provenance(provenance)],
+            ),
+            Decision::Escalated { queue } => Description::new(Kind::Escalated, Value::Queue(queue), []),
+            Decision::ReversalRefused { why } => Description::new(Kind::ReversalRefused, Value::Refused(why), []),
+            Decision::ReversalRedeemed { reason, provenance } => {
+                Description::new(Kind::ReversalRedeemed, Value::Reason(reason), [Value::Provenance(provenance)])
+            }
+            Decision::Deprecated { why } => Description::new(Kind::Deprecated, Value::GivenUp(why), []),
+            Decision::Outcome(outcome) => Description::new(Kind::Outcome, Value::Word(outcome.kind.as_str()), []),
+        }
+    }
+
+    /// The guard that spoke, and whether it stopped what was to be done. A redemption that the upstream refuses has
+    /// passed the guard.
+    pub const fn guard(&self) -> Option<(GuardKind, bool)> {
+        self.act().0
+    }
+
+    /// The compensation that this carries out. A reversal is carried out where its token was sent, whatever came of it.
+    pub const fn carries_out(&self) -> Option<CompensationWord> {
+        self.act().1
+    }
+
+    const fn act(&self) -> (Option<(GuardKind, bool)>, Option<CompensationWord>) {
+        use CompensationWord as Then;
+        const PASSED: bool = false;
+        match self {
+            Decision::RetryScheduled { .. } => (Some((GuardKind::Retry, PASSED)), Some(Then::RetryWithBackoff)),
+            Decision::RetrySuppressed { .. } => (Some((GuardKind::Retry, !PASSED)), None),
+            Decision::EvidenceRefreshed { .. } => (None, Some(Then::RefreshEvidence)),
+            Decision::Escalated { .. } => (None, Some(Then::EscalateToHuman)),
+            Decision::ReversalRefused { why } if !why.was_sent() => (Some((GuardKind::Token, !PASSED)), None),
+            Decision::ReversalRefused { .. } | Decision::ReversalRedeemed { .. } => {
+                (Some((GuardKind::Token, PASSED)), Some(Then::IssueReversal))
+            }
+            Decision::Deprecated { .. } => (None, Some(Then::DeprecateToolCall)),
+            Decision::AttemptStarted { .. }
+            | Decision::AttemptFinished { .. }
+            | Decision::LateAnswer { .. }
+            | Decision::FailureClassified { .. }
+            | Decision::Outcome(_) => (None, None),
+        }
+    }
+
+    /// Whether this says that the reversal token was sent to the upstream, whatever came back.
+    pub const fn sent_reversal(&self) -> bool {
+        match self {
+            Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal)),
+            what => matches!(what.carries_out(), Some(CompensationWord::IssueReversal)),
+        }
+    }
+}
+
+impl Outcome {
+    /// What the end of a call says, but for its verdicts.
+    pub fn fields(&self) -> impl Iterator<Item = (Key, Value)> {
+        let particulars = match self.kind {
+            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => None,
+            OutcomeKind::Escalated(queue) => Some((Key::Queue, Value::Queue(queue))),
+            OutcomeKind::Exhausted(stop) => Some((Key::Stop, Value::Word(stop.as_str()))),
+            OutcomeKind::Undetermined(asked) => Some((Key::Lacks, Value::Lacks(asked))),
+            OutcomeKind::Reversed(reason) => Some((Key::Reason, Value::Reason(reason))),
+            OutcomeKind::Deprecated(why) => Some((Key::Reason, Value::GivenUp(why))),
+        };
+        let fields = [
+            Some((Key::Outcome, Value::Word(self.kind.as_str()))),
+            particulars,
+            Some((Key::Effect, Value::Word(self.claim.as_str()))),
+            Some((Key::Attempts, Value::Number(self.attempts))),
+            self.last_error.map(|error| (Key::LastError, Value::Error(error))),
+            self.first_error.map(|error| (Key::FirstError, Value::Error(error))),
+        ];
+        fields.into_iter().flatten()
+    }
+}

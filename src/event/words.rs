@@ -1,0 +1,48 @@
+//! A closed set of words of the files as an enum: each word stands once, beside its variant.
+
+/// Defines an enum whose variants each have a word, with `ALL` in the order of definition, `as_str` and `parse`.
+macro_rules! words {
+    ($(#[$doc:meta])* pub enum $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $(
+                #[doc = concat!("`", $word, "`.")]
+                $(#[$what])*
+                $variant,
+            )+
+        }
+
+        impl $name {
+            /// All of them, in the order of their definition.
+            pub const ALL: [$name; [$($word),+].len()] = [$($name::$variant),+];
+
+            /// Their words, in the same order.
+            pub const WORDS: [&'static str; $name::ALL.len()] = [$($word),+];
+
+            /// Each word with what it means, in the same order.
+            pub const TABLE: [(&'static str, $name); $name::ALL.len()] = [$(($word, $name::$variant)),+];
+
+            /// The word of the files.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)+
+                }
+            }
+
+            /// As a key of a JSON object behind another one: `,"word":`.
+            pub const fn as_json(self) -> &'static str {
+                match self {
+                    $($name::$variant => concat!(",\"", $word, "\":"),)+
+                }
+            }
+
+            /// The one that the files call `word`.
+            pub fn parse(word: &str) -> Option<$name> {
+                $name::ALL.into_iter().find(|one| one.as_str() == word)
+            }
+        }
+    };
+}
+
+pub(crate) use words;
