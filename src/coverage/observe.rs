@@ -58,7 +58,7 @@ impl Watch<'_, '_> {
             Decision::ReversalRefused { why } if !why.was_sent() => self.guard(GuardKind::Token, true),
             Decision::ReversalRefused { .. } | Decision::ReversalRedeemed { .. } => self.redeemed(),
             Decision::Outcome(outcome) => self.ended(outcome.kind),
-            Decision::AttemptFinished { .. } | Decision::LateAnswer { .. } => {}
+            Decision::Refused { .. } | Decision::AttemptFinished { .. } | Decision::LateAnswer { .. } => {}
         }
     }
 

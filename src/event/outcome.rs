@@ -1,7 +1,7 @@
 //! How a call ends: its kind, and what is claimed of its effect.
 
 use super::decision::Asked;
-use super::reason::{DeprecatedWhy, StopReason};
+use super::reason::{DeprecatedWhy, StopReason, TurnedAway};
 use crate::ids::{ErrorId, QueueId, ReasonId};
 
 /// What is claimed of a call's effect on the upstream.
@@ -52,6 +52,8 @@ pub enum OutcomeKind {
     Reversed(ReasonId),
     /// A limit was hit.
     Exhausted(StopReason),
+    /// Admission said no; nothing was sent.
+    Refused(TurnedAway),
     /// An answer was needed that nothing supplies.
     Undetermined(Asked),
 }
@@ -66,6 +68,7 @@ impl OutcomeKind {
             OutcomeKind::Escalated(_) => "escalated",
             OutcomeKind::Reversed(_) => "reversed",
             OutcomeKind::Exhausted(_) => "exhausted",
+            OutcomeKind::Refused(_) => "refused",
             OutcomeKind::Undetermined(_) => "undetermined",
         }
     }
@@ -78,7 +81,7 @@ pub struct Outcome {
     pub kind: OutcomeKind,
     /// The net effect claimed.
     pub claim: EffectClaim,
-    /// Attempts started, from 1.
+    /// Attempts started; none where the call was refused.
     pub attempts: u32,
     /// The last error, if any attempt failed with one.
     pub last_error: Option<ErrorId>,

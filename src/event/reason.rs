@@ -66,6 +66,55 @@ impl RefusedWhy {
     }
 }
 
+/// Why a call was refused before its first attempt, in the order in which admission asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TurnedAway {
+    /// The graph has no such action.
+    UnknownAction,
+    /// The graph does not allow the action after the last one.
+    InvalidTransition,
+    /// The action's own validation failed.
+    ValidationFailed,
+    /// The tool is not declared, and the playbook refuses what is not.
+    NotFound,
+    /// The arguments do not fit the tool's schema.
+    Schema,
+    /// The idempotency key belongs to another request.
+    KeyReused,
+    /// The run has no tool calls left.
+    BudgetExceeded,
+    /// The breaker of the tool's server is open.
+    CircuitOpen,
+}
+
+impl TurnedAway {
+    /// Every reason, in its order.
+    pub const ALL: [TurnedAway; 8] = [
+        TurnedAway::UnknownAction,
+        TurnedAway::InvalidTransition,
+        TurnedAway::ValidationFailed,
+        TurnedAway::NotFound,
+        TurnedAway::Schema,
+        TurnedAway::KeyReused,
+        TurnedAway::BudgetExceeded,
+        TurnedAway::CircuitOpen,
+    ];
+
+    /// The word of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            TurnedAway::UnknownAction => "unknown_action",
+            TurnedAway::InvalidTransition => "invalid_transition",
+            TurnedAway::ValidationFailed => "validation_failed",
+            TurnedAway::NotFound => "not_found",
+            TurnedAway::Schema => "schema",
+            TurnedAway::KeyReused => "key_reused",
+            TurnedAway::BudgetExceeded => "budget_exceeded",
+            TurnedAway::CircuitOpen => "circuit_open",
+        }
+    }
+}
+
 /// The limit that ended a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StopReason {

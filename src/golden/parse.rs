@@ -13,14 +13,26 @@ use crate::yaml::{self, Cursor, Key, Kind};
 type Fields = Vec<(&'static str, String)>;
 
 /// What may be said of a call.
-const CALL: &[&str] =
-    &["outcome", "queue", "stop", "lacks", "reason", "effect", "attempts", "verdicts", "last_error", "first_error"];
+const CALL: &[&str] = &[
+    "outcome",
+    "queue",
+    "stop",
+    "lacks",
+    "reason",
+    "why",
+    "effect",
+    "attempts",
+    "verdicts",
+    "last_error",
+    "first_error",
+];
 
 /// What may be said of a finding, after its id.
 const FINDING: &[&str] = &["by", "count"];
 
 /// Each kind of event, and what may be said of it.
 const EVENTS: &[(&str, &[&str])] = &[
+    ("refused", &[]),
     ("attempt_started", &["evidence"]),
     ("attempt_finished", &["status", "latency_ms", "from", "over_timeout"]),
     ("late_answer", &["status"]),

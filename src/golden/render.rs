@@ -42,6 +42,7 @@ fn outcome_fields(transcript: &Transcript<'_>, call: CallId, outcome: &Outcome) 
     let mut text = format!("outcome: {}", outcome.kind.as_str());
     match outcome.kind {
         OutcomeKind::Escalated(queue) => text += &format!(", queue: {}", scalar(names.queue(queue))),
+        OutcomeKind::Refused(why) => text += &format!(", why: {}", why.as_str()),
         OutcomeKind::Exhausted(stop) => text += &format!(", stop: {}", stop.as_str()),
         OutcomeKind::Undetermined(asked) => text += &format!(", lacks: answer to {asked}"),
         OutcomeKind::Reversed(reason) => text += &format!(", reason: {}", scalar(names.reason(reason))),
@@ -111,6 +112,7 @@ fn event_fields(transcript: &Transcript<'_>, event: &DecisionEvent) -> String {
             format!("failure_classified: {}, rule: {}{ignored}", names.verdict(verdict), names.rule(rule))
         }
         Decision::RetryScheduled { attempt, delay, .. } => format!("retry_scheduled: {attempt}, delay_ms: {delay}"),
+        Decision::Refused { why } => format!("refused: {}", why.as_str()),
         Decision::RetrySuppressed { why } => format!("retry_suppressed: {}", why.as_str()),
         Decision::EvidenceRefreshed { evidence, status, provenance } => {
             let status = status_word(transcript, status);

@@ -104,8 +104,16 @@ pub struct Summary {
 }
 
 /// The words of the outcomes, in the order of [`Summary::outcomes`].
-pub const OUTCOMES: [&str; 7] =
-    ["succeeded", "succeeded_after_compensation", "deprecated", "escalated", "reversed", "exhausted", "undetermined"];
+pub const OUTCOMES: [&str; 8] = [
+    "succeeded",
+    "succeeded_after_compensation",
+    "deprecated",
+    "escalated",
+    "reversed",
+    "exhausted",
+    "undetermined",
+    "refused",
+];
 
 impl Summary {
     /// Nothing yet, under `plan`.
@@ -234,6 +242,7 @@ const fn outcome_place(kind: OutcomeKind) -> usize {
         OutcomeKind::Reversed(_) => 4,
         OutcomeKind::Exhausted(_) => 5,
         OutcomeKind::Undetermined(_) => 6,
+        OutcomeKind::Refused(_) => 7,
     }
 }
 
@@ -263,7 +272,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_listed_in_the_words_of_the_events() {
-        use crate::event::{DeprecatedWhy, StopReason};
+        use crate::event::{DeprecatedWhy, StopReason, TurnedAway};
         use crate::ids::{QueueId, ReasonId};
         let all = [
             OutcomeKind::Succeeded,
@@ -273,6 +282,7 @@ mod tests {
             OutcomeKind::Reversed(ReasonId(0)),
             OutcomeKind::Exhausted(StopReason::Deadline),
             OutcomeKind::Undetermined(Asked::Reversal),
+            OutcomeKind::Refused(TurnedAway::Schema),
         ];
         for kind in all {
             assert_eq!(OUTCOMES[outcome_place(kind)], kind.as_str());

@@ -8,7 +8,7 @@ use crate::event::{Asked, RefusedWhy};
 use crate::golden::body::{EventLine, GoldenBody};
 
 /// What stops a call from being sent again.
-const STOPS: [&str; 3] = ["retry_suppressed", "reversal_refused", "escalated"];
+const STOPS: [&str; 4] = ["refused", "retry_suppressed", "reversal_refused", "escalated"];
 
 /// One divergence for each call that the golden stops and the run sends on, or takes back.
 pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {

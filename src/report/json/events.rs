@@ -95,6 +95,7 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
             raw(out, ",\"due_ms\":");
             millis(out, due.as_micros());
         }
+        Decision::Refused { why } => word(out, ",\"event\":\"refused\",\"why\":\"", why.as_str()),
         Decision::RetrySuppressed { why } => word(out, ",\"event\":\"retry_suppressed\",\"why\":\"", why.as_str()),
         Decision::EvidenceRefreshed { evidence, status, provenance } => {
             number(out, ",\"event\":\"evidence_refreshed\",\"evidence\":", evidence.0);
@@ -120,6 +121,7 @@ pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Ou
     word(out, ",\"outcome\":\"", outcome.kind.as_str());
     match outcome.kind {
         OutcomeKind::Escalated(queue) => text(out, ",\"queue\":", names.queue(queue)),
+        OutcomeKind::Refused(why) => word(out, ",\"why\":\"", why.as_str()),
         OutcomeKind::Exhausted(stop) => word(out, ",\"stop\":\"", stop.as_str()),
         OutcomeKind::Undetermined(asked) => text(out, ",\"lacks\":", &asked.to_string()),
         OutcomeKind::Reversed(reason) => text(out, ",\"reason\":", names.reason(reason)),

@@ -56,7 +56,10 @@ fn fill(object: &mut Object<'_>, summary: &Summary, names: &Names) {
     object.number("failed_attempts", summary.failed_attempts);
     named(object, "verdicts", &names.verdicts, &summary.verdicts);
     object.object("outcomes", |object| {
-        for (outcome, count) in OUTCOMES.iter().zip(summary.outcomes) {
+        // No playbook refuses calls yet: the key comes with the first that does.
+        let said =
+            OUTCOMES.iter().zip(summary.outcomes).filter(|(outcome, count)| **outcome != "refused" || *count > 0);
+        for (outcome, count) in said {
             object.number(outcome, count);
         }
     });
