@@ -13,8 +13,18 @@ use std::sync::Arc;
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(not(test), derive(PartialEq))]
+        #[cfg_attr(test, expect(clippy::derived_hash_with_manual_eq, reason = "equal all the same, and counted"))]
         pub struct $name(pub $inner);
+
+        #[cfg(test)]
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                comparisons::count();
+                self.0 == other.0
+            }
+        }
 
         impl $name {
             /// The number as an index into the table that gave it out.
@@ -34,7 +44,7 @@ ids! {
     QueueId(u16);
     /// The text of a `reason` in the playbook.
     ReasonId(u16);
-    /// A call, by its place in one simulation.
+    /// A call, by its slot in one machine: its place in one simulation, where no call leaves.
     CallId(u32);
     /// A tool name of one simulation.
     ToolId(u32);
@@ -48,6 +58,35 @@ ids! {
     EvidenceId(u32);
     /// An error seen in one simulation.
     ErrorId(u32);
+}
+
+impl CallId {
+    /// The number of the call at a place of one simulation.
+    pub fn at(place: usize) -> CallId {
+        CallId(u32::try_from(place).unwrap_or(u32::MAX))
+    }
+}
+
+/// How often numbers were compared: what searches through a list shows here, whatever it searches for.
+#[cfg(test)]
+pub(crate) mod comparisons {
+    use std::cell::Cell;
+
+    thread_local! {
+        static COUNT: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Counts one more.
+    pub(crate) fn count() {
+        COUNT.set(COUNT.get() + 1);
+    }
+
+    /// The comparisons of this thread while `work` is done.
+    pub(crate) fn of(work: impl FnOnce()) -> u64 {
+        let before = COUNT.get();
+        work();
+        COUNT.get() - before
+    }
 }
 
 /// The number of an attempt, from 1.

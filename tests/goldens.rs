@@ -9,6 +9,7 @@ use playproof::diagnostic::Source;
 use playproof::fixture::{self, model::Fixture};
 use playproof::playbook::{self, model::Tools};
 use playproof::sim::{Plan, Scenario, Simulator, contradictions};
+use playproof::upstream::{Ledger, World};
 
 const DEFAULT_PLAYBOOK: &str = "standard";
 
@@ -89,6 +90,33 @@ fn a_run_is_the_same_every_time_and_in_a_used_simulator() {
         let used = simulator.rehearse(&plan, &scenario).clone();
         assert_eq!(used, *Simulator::new().rehearse(&plan, &scenario));
     }
+}
+
+#[test]
+fn a_run_that_is_driven_step_by_step_is_the_same() {
+    let mut asked = 0;
+    for (_, fixture) in fixtures() {
+        for playbook in playbooks(&fixture) {
+            let plan = plan(&playbook);
+            let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+            let (mut simulator, mut world) = (Simulator::new(), World::default());
+            world.clear(scenario.keys);
+            for &(tool, key, args) in &scenario.before {
+                world.add_existing(tool, key, args);
+            }
+            simulator.begin(&scenario);
+            while let Some(request) = simulator.next(&plan, &scenario) {
+                let answer = world.ask(&request, scenario.calls[request.call.index()].source);
+                simulator.answer(&request, answer);
+                asked += 1;
+            }
+            let mut ledger = Ledger::default();
+            world.swap_ledger(&mut ledger);
+            let driven = simulator.finish(&plan, &scenario, ledger).clone();
+            assert_eq!(driven, *Simulator::new().rehearse(&plan, &scenario));
+        }
+    }
+    assert!(asked > 100, "{asked} answers were needed");
 }
 
 #[test]

@@ -2,4 +2,4 @@
 
 mod queue;
 
-pub use queue::EventQueue;
+pub use queue::{Class, EventQueue};

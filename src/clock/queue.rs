@@ -1,61 +1,129 @@
-//! The event queue: the earliest event first, ties in the order of insertion. Reads no clock.
+//! The event queue: a heap by time, class and sequence. Reads no clock.
 
-use std::collections::VecDeque;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 use crate::time::Instant;
 
-/// Events that are still to come, in their order. A list and no heap: there are few, and most are added at an end.
+/// What comes first among events of one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Calls that start, in the order in which they were added.
+    Start,
+    /// Everything else, in the order in which it was asked for.
+    Other,
+}
+
+/// Events that are still to come: the earliest first, then by class, then in the order in which they were added.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
-    events: VecDeque<(Instant, T)>,
+    events: BinaryHeap<Event<T>>,
+    /// The sequence number of the next event.
+    next: u64,
 }
+
+#[derive(Clone, Debug)]
+struct Event<T> {
+    key: (Instant, Class, u64),
+    what: T,
+}
+
+impl<T> Ord for Event<T> {
+    /// The greatest is taken first: the order of the keys, turned round.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl<T> PartialOrd for Event<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> PartialEq for Event<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<T> Eq for Event<T> {}
 
 impl<T> Default for EventQueue<T> {
     fn default() -> Self {
-        EventQueue { events: VecDeque::new() }
+        EventQueue { events: BinaryHeap::new(), next: 0 }
     }
 }
 
 impl<T> EventQueue<T> {
-    /// Adds an event behind those that are no later.
+    /// Adds an event.
     #[inline] // an event that was just written is slow to copy
-    pub fn push(&mut self, at: Instant, what: T) {
-        if self.events.back().is_none_or(|(last, _)| *last <= at) {
-            self.events.push_back((at, what));
-        } else {
-            self.insert(at, what);
-        }
-    }
-
-    #[inline(never)]
-    fn insert(&mut self, at: Instant, what: T) {
-        let place = self.events.partition_point(|(before, _)| *before <= at);
-        self.events.insert(place, (at, what));
+    pub fn push(&mut self, at: Instant, class: Class, what: T) {
+        self.events.push(Event { key: (at, class, self.next), what });
+        self.next += 1;
     }
 
     /// Takes the next event and its time.
+    #[inline]
     pub fn pop(&mut self) -> Option<(Instant, T)> {
-        self.events.pop_front()
+        self.events.pop().map(|Event { key: (at, ..), what }| (at, what))
+    }
+
+    /// The time of the next event.
+    pub fn next_at(&self) -> Option<Instant> {
+        self.events.peek().map(|event| event.key.0)
     }
 
     /// Forgets every event.
     pub fn clear(&mut self) {
         self.events.clear();
+        self.next = 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn drain<T>(queue: &mut EventQueue<T>) -> Vec<T> {
+        std::iter::from_fn(|| queue.pop().map(|(_, what)| what)).collect()
+    }
 
     #[test]
     fn events_come_by_time_and_ties_in_the_order_of_insertion() {
         let mut queue = EventQueue::default();
-        let at = Instant::from_millis;
         for (when, what) in [(2, "c"), (1, "a"), (2, "d"), (1, "b")] {
-            queue.push(at(when), what);
+            queue.push(Instant::from_millis(when), Class::Other, what);
         }
-        let order: Vec<&str> = std::iter::from_fn(|| queue.pop().map(|(_, what)| what)).collect();
-        assert_eq!(order, ["a", "b", "c", "d"]);
+        assert_eq!(queue.next_at(), Some(Instant::from_millis(1)));
+        assert_eq!(drain(&mut queue), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn a_call_that_starts_comes_before_all_else_of_its_moment() {
+        let mut queue = EventQueue::default();
+        for (class, what) in
+            [(Class::Other, "answer"), (Class::Start, "one"), (Class::Other, "wake"), (Class::Start, "two")]
+        {
+            queue.push(Instant::ZERO, class, what);
+        }
+        assert_eq!(drain(&mut queue), ["one", "two", "answer", "wake"]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_is_that_of_a_stable_sort(events in prop::collection::vec((0..5_u64, 0..2_u8), 0..100)) {
+            let mut queue = EventQueue::default();
+            let mut sorted: Vec<(Instant, Class, usize)> = Vec::new();
+            for (n, (at, class)) in events.into_iter().enumerate() {
+                let class = if class == 0 { Class::Start } else { Class::Other };
+                queue.push(Instant::from_millis(at), class, n);
+                sorted.push((Instant::from_millis(at), class, n));
+            }
+            sorted.sort_by_key(|(at, class, _)| (*at, *class));
+            let order: Vec<usize> = sorted.into_iter().map(|(.., n)| n).collect();
+            prop_assert_eq!(drain(&mut queue), order);
+        }
     }
 }

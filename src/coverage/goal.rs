@@ -144,7 +144,8 @@ pub fn goals(playbook: &Playbook) -> Vec<Goal> {
             goals.extend([false, true].map(|stops| Goal::Guard { verdict, guard, stops }));
         }
     }
-    goals.extend(OutcomeWord::ALL.map(Goal::Outcome));
+    let outcomes = OutcomeWord::ALL.into_iter().filter(|&outcome| outcome != OutcomeWord::Refused); // nothing refuses yet
+    goals.extend(outcomes.map(Goal::Outcome));
     goals.extend(StopReason::ALL.map(Goal::Stop));
     goals.extend((0..).map(QueueId).take(playbook.queues.len()).map(Goal::Queue));
     goals.extend((0..playbook.tools.rows().len()).map(Goal::Tool));

@@ -181,6 +181,7 @@ impl<'a> Reach<'a> {
                 let refused = self.refusal_exhausts() && self.reversals().next().is_some();
                 none(bounded || refused, "nothing is bounded by a limit")
             }
+            OutcomeWord::Refused => because("nothing refuses a call"),
             OutcomeWord::Succeeded | OutcomeWord::Undetermined => None,
         }
     }

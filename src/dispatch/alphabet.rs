@@ -77,7 +77,7 @@ pub struct Seen {
 /// What the world tells the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// A call is made. Call numbers are given out from 0 without gaps.
+    /// A call is made; its number is `Machine::next_call`.
     Call(CallId, CallFacts),
     /// The answer to what was asked for the call.
     Answered {

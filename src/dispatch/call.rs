@@ -43,6 +43,36 @@ pub(super) struct CallState {
     pub first_verdict: Option<VerdictId>,
     pub first_error: Option<ErrorId>,
     pub last_error: Option<ErrorId>,
+    pub retries: Retries,
+}
+
+/// Retries scheduled, by the verdict that scheduled them, in the order of first use. The first two verdicts are kept
+/// in place: few calls meet more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Retries {
+    first: [Option<(VerdictId, u32)>; 2],
+    more: Vec<(VerdictId, u32)>,
+}
+
+impl Retries {
+    /// Those that `verdict` has scheduled.
+    pub(super) fn of(&self, verdict: VerdictId) -> u32 {
+        let mut counts = self.first.iter().flatten().chain(&self.more);
+        counts.find(|(by, _)| *by == verdict).map_or(0, |(_, count)| *count)
+    }
+
+    /// Counts one more.
+    pub(super) fn count(&mut self, verdict: VerdictId) {
+        let mut counts = self.first.iter_mut().flatten().chain(&mut self.more);
+        if let Some((_, count)) = counts.find(|(by, _)| *by == verdict) {
+            *count = count.saturating_add(1);
+            return;
+        }
+        match self.first.iter_mut().find(|count| count.is_none()) {
+            Some(empty) => *empty = Some((verdict, 1)),
+            None => self.more.push((verdict, 1)),
+        }
+    }
 }
 
 impl CallState {
@@ -58,6 +88,7 @@ impl CallState {
             first_verdict: None,
             first_error: None,
             last_error: None,
+            retries: Retries::default(),
         }
     }
 

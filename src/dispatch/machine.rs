@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! input                 state          -> what happens                                   next state
-//! Call                  (none)            attempt 1 starts                                InFlight
+//! Call                  (none)            admission asks its checks:
+//!                                         . none says no: attempt 1 starts                InFlight
+//!                                         . one does: outcome `refused`                   Done
 //! Answered ok           InFlight          outcome                                         Done
 //! Answered failed       InFlight          classified, then the verdict's compensation:
 //!                                         . retry passes guard and limits: scheduled      Backoff
@@ -19,12 +21,15 @@
 //! ```
 //!
 //! The playbook and the time are arguments, so that a machine is only its state: it can be cloned, compared
-//! and hashed. Admission (graph, registry, dedupe, transaction, budget, breaker, permit) will stand before
-//! attempt 1.
+//! and hashed.
 
+use std::collections::BTreeSet;
+
+use super::admission::{CHECKS, Check};
 use super::alphabet::{CallFacts, Failure, Input, Outputs, Reaction, Seen, Want};
 use super::backoff::{self, Spent};
 use super::call::{CallState, Phase};
+use super::calls::Calls;
 use crate::event::{
     Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, RefusedWhy, Status, StopReason, SuppressedWhy,
 };
@@ -37,18 +42,19 @@ use crate::time::Instant;
 /// The dispatcher of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Machine {
-    calls: Vec<CallState>,
+    calls: Calls,
     /// Tokens that were sent for redemption; a token is sent once, whatever came of it.
-    redeemed: Vec<TokenId>,
-    /// Retries scheduled, by call and by the verdict that scheduled them; in order of first use.
-    retries: Vec<(CallId, VerdictId, u32)>,
+    redeemed: BTreeSet<TokenId>,
 }
 
 impl Machine {
     /// Takes what happened at `now`, and adds what follows from it to `out`.
     pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut Outputs) {
         match input {
-            Input::Call(call, facts) => self.on_call(now, call, facts, out),
+            Input::Call(call, facts) if call == self.calls.next() => {
+                self.on_call(playbook, now, facts, CHECKS, out);
+            }
+            Input::Call(..) => {} // the lowest free number is given out; another one is not a call
             Input::Answered { call, asked, reaction, seen } => {
                 if let Some(phase) = self.phase(call) {
                     Step { machine: self, playbook, now, call, out }.on_answered(phase, asked, reaction, seen);
@@ -68,7 +74,25 @@ impl Machine {
 
     /// Notes a token that was sent for redemption by a call that another machine drives.
     pub fn note_redeemed(&mut self, token: TokenId) {
-        self.redeemed.push(token);
+        self.redeemed.insert(token);
+    }
+
+    /// Whether a token was sent for redemption.
+    pub fn is_redeemed(&self, token: TokenId) -> bool {
+        self.redeemed.contains(&token)
+    }
+
+    /// The number of the next call: the lowest that no call has.
+    pub fn next_call(&self) -> CallId {
+        self.calls.next()
+    }
+
+    /// The outcome of a call that has ended, which leaves: its number is free again. Whoever takes it has nothing more
+    /// to tell the machine of the call.
+    pub fn take_outcome(&mut self, call: CallId) -> Option<Outcome> {
+        let outcome = self.outcome(call)?;
+        self.calls.remove(call);
+        Some(outcome)
     }
 
     /// The outcome of a call that has ended.
@@ -83,37 +107,35 @@ impl Machine {
     pub fn clear(&mut self) {
         self.calls.clear();
         self.redeemed.clear();
-        self.retries.clear();
     }
 
-    fn on_call(&mut self, now: Instant, call: CallId, facts: CallFacts, out: &mut Outputs) {
-        if call.index() != self.calls.len() {
-            return; // numbers are given out without gaps; another number is not a call
+    /// Admits the next call, or refuses it.
+    pub(super) fn on_call(
+        &mut self,
+        playbook: &Playbook,
+        now: Instant,
+        facts: CallFacts,
+        checks: &[Check],
+        out: &mut Outputs,
+    ) {
+        let refusal = checks.iter().find_map(|check| check(self, playbook, now, &facts));
+        let call = self.calls.next();
+        self.calls.insert(CallState::new(facts));
+        match refusal {
+            None => self.send(now, call, AttemptNo::FIRST, out),
+            Some(why) => {
+                out.emit(now, call, Decision::Refused { why });
+                Step { machine: self, playbook, now, call, out }.finish(OutcomeKind::Refused(why));
+            }
         }
-        self.calls.push(CallState::new(facts));
-        self.send(now, call, AttemptNo::FIRST, out);
     }
 
     fn phase(&self, call: CallId) -> Option<Phase> {
-        self.calls.get(call.index()).map(|state| state.phase)
-    }
-
-    /// Retries that `verdict` has scheduled for `call`.
-    fn retries_of(&self, call: CallId, verdict: VerdictId) -> u32 {
-        let known = self.retries.iter().find(|(of, by, _)| (*of, *by) == (call, verdict));
-        known.map_or(0, |(_, _, count)| *count)
-    }
-
-    /// Counts one more.
-    fn count_retry(&mut self, call: CallId, verdict: VerdictId) {
-        match self.retries.iter_mut().find(|(of, by, _)| (*of, *by) == (call, verdict)) {
-            Some((_, _, count)) => *count = count.saturating_add(1),
-            None => self.retries.push((call, verdict, 1)),
-        }
+        self.calls.get(call).map(|state| state.phase)
     }
 
     fn send(&mut self, now: Instant, call: CallId, attempt: AttemptNo, out: &mut Outputs) {
-        let Some(state) = self.calls.get_mut(call.index()) else { return };
+        let Some(state) = self.calls.get_mut(call) else { return };
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
         let evidence = state.evidence;
@@ -132,8 +154,9 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
+    #[expect(clippy::expect_used, reason = "`handle_input` has looked it up, and no step removes it")]
     fn state(&mut self) -> &mut CallState {
-        &mut self.machine.calls[self.call.index()] // `handle_input` has looked it up
+        self.machine.calls.get_mut(self.call).expect("a call of this machine")
     }
 
     fn emit(&mut self, what: Decision) {
@@ -220,16 +243,15 @@ impl Step<'_> {
             return self.suppress(why, retry.on_unsafe);
         }
         let (now, limits) = (self.now, &self.playbook.limits);
-        let retries = self.machine.retries_of(self.call, verdict);
         let state = self.state();
-        let spent = Spent { attempts: state.attempts, retries, since: state.facts.at, now };
+        let spent = Spent { attempts: state.attempts, retries: state.retries.of(verdict), since: state.facts.at, now };
         match backoff::next_delay(retry, limits, spent, failure.retry_after) {
             Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
             Ok(delay) => {
                 let attempt = AttemptNo::new(spent.attempts).next();
                 let due = now.plus(delay);
                 state.phase = Phase::Backoff(attempt);
-                self.machine.count_retry(self.call, verdict);
+                state.retries.count(verdict);
                 self.emit(Decision::RetryScheduled { attempt, delay, due });
                 self.out.wants.push(Want::Wake { call: self.call, at: due });
             }
@@ -301,7 +323,7 @@ impl Step<'_> {
     fn on_reversal(&mut self, reversal: Reversal) {
         let guard = self.playbook.token_guard();
         let token = self.state().facts.token;
-        let spent = token.is_some_and(|token| self.machine.redeemed.contains(&token));
+        let spent = token.is_some_and(|token| self.machine.is_redeemed(token));
         let refused = match guard {
             Guard::Off => None,
             Guard::Asked if spent => Some(RefusedWhy::TokenRedeemed),

@@ -2,10 +2,11 @@
 
 use std::hash::{BuildHasher, Hash};
 
+use super::admission::Check;
 use super::{CallFacts, Failure, Input, Machine, Outputs, Reaction, Seen, Want};
 use crate::event::{
     Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, Provenance, RefusedWhy, StopReason,
-    SuppressedWhy,
+    SuppressedWhy, TurnedAway,
 };
 use crate::ids::{
     ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, TokenId, ToolId, VerdictId,
@@ -309,4 +310,77 @@ fn equal_machines_hash_alike_and_a_clone_goes_its_own_way() {
     assert_ne!(hash(&machine), hash(&twin));
     fn is_hash<T: Hash + Eq + Clone>(_: &T) {}
     is_hash(&twin);
+}
+
+#[test]
+fn a_slot_is_free_again_when_the_outcome_was_taken_and_the_lowest_comes_first() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+    let attempt = Asked::Attempt(AttemptNo::FIRST);
+    let ok = |call| Input::Answered { call, asked: attempt, reaction: Reaction::Ok, seen: SEEN };
+    for call in (0..4).map(CallId) {
+        assert_eq!(machine.next_call(), call);
+        machine.handle_input(&book, Instant::ZERO, Input::Call(call, keyed_write()), &mut out);
+    }
+    assert_eq!(machine.take_outcome(CallId(1)), None, "it has not ended");
+    for call in [CallId(2), CallId(1)] {
+        machine.handle_input(&book, Instant::ZERO, ok(call), &mut out);
+        assert_eq!(machine.take_outcome(call).map(|outcome| outcome.kind), Some(OutcomeKind::Succeeded));
+        assert_eq!(machine.take_outcome(call), None, "it is taken once");
+    }
+    for call in [CallId(1), CallId(2), CallId(4)] {
+        assert_eq!(machine.next_call(), call);
+        machine.handle_input(&book, Instant::ZERO, Input::Call(call, keyed_write()), &mut out);
+    }
+}
+
+#[test]
+fn a_machine_whose_calls_have_all_left_is_as_new() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+    for call in (0..3).map(CallId) {
+        machine.handle_input(&book, Instant::ZERO, Input::Call(call, keyed_write()), &mut out);
+    }
+    for call in [CallId(1), CallId(0), CallId(2)] {
+        let asked = Asked::Attempt(AttemptNo::FIRST);
+        let answer = Input::Answered { call, asked, reaction: Reaction::Ok, seen: SEEN };
+        machine.handle_input(&book, Instant::ZERO, answer, &mut out);
+        machine.take_outcome(call);
+    }
+    assert_eq!(machine, Machine::default());
+}
+
+#[test]
+fn the_first_check_that_says_no_decides_and_nothing_is_sent() {
+    let admit: Check = |_, _, _, _| None;
+    let of_another_tool: Check = |_, _, _, facts| (facts.tool != ToolId(0)).then_some(TurnedAway::NotFound);
+    let of_the_second_call: Check =
+        |machine, _, _, _| (machine.next_call() != CallId(0)).then_some(TurnedAway::CircuitOpen);
+    let ended = |facts: CallFacts, checks: &[Check]| {
+        let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+        machine.on_call(&book, Instant::ZERO, unkeyed_write(), &[], &mut out);
+        out.events.clear();
+        out.wants.clear();
+        machine.on_call(&book, Instant::ZERO, facts, checks, &mut out);
+        let decisions: Vec<Decision> = out.events.iter().map(|event| event.what).collect();
+        (decisions, out.wants.len(), machine.outcome(CallId(1)))
+    };
+    let refused = |why| {
+        let kind = OutcomeKind::Refused(why);
+        let claim = EffectClaim::NotApplied;
+        let outcome = Outcome { kind, claim, attempts: 0, last_error: None, first_error: None };
+        (vec![Decision::Refused { why }, Decision::Outcome(outcome)], 0, Some(outcome))
+    };
+    let checks = [admit, of_another_tool, of_the_second_call];
+    let other = CallFacts { tool: ToolId(1), ..keyed_write() };
+    assert_eq!(ended(other, &checks), refused(TurnedAway::NotFound), "the order decides");
+    assert_eq!(ended(keyed_write(), &checks), refused(TurnedAway::CircuitOpen), "a check may ask the machine");
+    let (decisions, wants, outcome) = ended(keyed_write(), &[admit]);
+    assert!(matches!(decisions[..], [Decision::AttemptStarted { .. }]));
+    assert_eq!((wants, outcome), (1, None));
+}
+
+#[test]
+fn reasons_to_refuse_have_words_of_their_own() {
+    let words: std::collections::BTreeSet<&str> = TurnedAway::ALL.iter().map(|why| why.as_str()).collect();
+    assert_eq!(words.len(), TurnedAway::ALL.len());
+    assert!(TurnedAway::ALL.is_sorted());
 }

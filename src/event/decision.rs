@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::outcome::Outcome;
-use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy};
+use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy, TurnedAway};
 use super::words::words;
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
@@ -82,6 +82,11 @@ pub struct DecisionEvent {
 /// The kinds of decision events (DESIGN.md section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
+    /// Admission refused the call: no attempt is made.
+    Refused {
+        /// Why.
+        why: TurnedAway,
+    },
     /// An attempt was sent.
     AttemptStarted {
         /// Its number.

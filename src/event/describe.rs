@@ -12,6 +12,7 @@ use crate::time::{Duration, Instant};
 words! {
     /// The kinds of decision events, each what the [`Decision`] of its name says.
     pub enum EventKind {
+        Refused = "refused",
         AttemptStarted = "attempt_started",
         AttemptFinished = "attempt_finished",
         LateAnswer = "late_answer",
@@ -122,6 +123,7 @@ impl EventKind {
     /// What such an event says and what it is for its call: the key of its value, those of its fields, and its role.
     const fn definition(self) -> (Key, &'static [Key], Role) {
         match self {
+            EventKind::Refused => (Key::Why, &[], Role::Admission),
             EventKind::AttemptStarted => (Key::Attempt, &[Key::Evidence], Role::Attempt),
             EventKind::AttemptFinished => {
                 (Key::Attempt, &[Key::Status, Key::Latency, Key::From, Key::OverTimeout], Role::Attempt)
@@ -149,13 +151,13 @@ impl EventKind {
     pub const fn class(self) -> Class {
         match self.definition().2 {
             Role::Attempt | Role::Resend => Class::AttemptsChanged,
-            Role::Stop | Role::GiveUp | Role::End => Class::OutcomeChanged,
+            Role::Admission | Role::Stop | Role::GiveUp | Role::End => Class::OutcomeChanged,
         }
     }
 
     /// Whether it stops the call from being sent again: to send it all the same is a weaker guard.
     pub const fn stops(self) -> bool {
-        matches!(self.definition().2, Role::Stop)
+        matches!(self.definition().2, Role::Admission | Role::Stop)
     }
 
     /// Whether it carries out what the playbook says about a failure, or is stopped from it.
@@ -166,6 +168,8 @@ impl EventKind {
 
 /// What an event is for its call.
 enum Role {
+    /// Admission stops the call from being sent at all.
+    Admission,
     /// An attempt, or what is made of it.
     Attempt,
     /// A compensation that leads to the next attempt.
@@ -240,6 +244,7 @@ impl Decision {
     pub const fn describe(&self) -> Description {
         use EventKind as Kind;
         match *self {
+            Decision::Refused { why } => Description::new(Kind::Refused, Value::Word(why.as_str()), []),
             Decision::AttemptStarted { attempt, evidence } => {
                 Description::new(Kind::AttemptStarted, Value::Number(attempt.get()), [Value::Number(evidence.0)])
             }
@@ -306,7 +311,8 @@ impl Decision {
                 (Some((GuardKind::Token, PASSED)), Some(Then::IssueReversal))
             }
             Decision::Deprecated { .. } => (None, Some(Then::DeprecateToolCall)),
-            Decision::AttemptStarted { .. }
+            Decision::Refused { .. }
+            | Decision::AttemptStarted { .. }
             | Decision::AttemptFinished { .. }
             | Decision::LateAnswer { .. }
             | Decision::FailureClassified { .. }
@@ -329,6 +335,7 @@ impl Outcome {
         let particulars = match self.kind {
             OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => None,
             OutcomeKind::Escalated(queue) => Some((Key::Queue, Value::Queue(queue))),
+            OutcomeKind::Refused(why) => Some((Key::Why, Value::Word(why.as_str()))),
             OutcomeKind::Exhausted(stop) => Some((Key::Stop, Value::Word(stop.as_str()))),
             OutcomeKind::Undetermined(asked) => Some((Key::Lacks, Value::Lacks(asked))),
             OutcomeKind::Reversed(reason) => Some((Key::Reason, Value::Reason(reason))),

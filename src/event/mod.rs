@@ -19,6 +19,6 @@ pub use error::ErrorFacts;
 pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
 pub use ledger::{Intent, LedgerEntry, LedgerKind};
 pub use outcome::{EffectClaim, Outcome, OutcomeKind, OutcomeWord};
-pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy};
+pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy, TurnedAway};
 pub use transcript::{Names, Transcript, unnamed};
 pub(crate) use words::words;

@@ -1,7 +1,7 @@
 //! How a call ends: its kind, and what is claimed of its effect.
 
 use super::decision::Asked;
-use super::reason::{DeprecatedWhy, StopReason};
+use super::reason::{DeprecatedWhy, StopReason, TurnedAway};
 use super::words::words;
 use crate::ids::{ErrorId, QueueId, ReasonId};
 
@@ -45,6 +45,8 @@ words! {
         Reversed = "reversed",
         /// A limit was hit.
         Exhausted = "exhausted",
+        /// Admission said no; nothing was sent.
+        Refused = "refused",
         /// An answer was needed that nothing supplies.
         Undetermined = "undetermined",
     }
@@ -65,6 +67,8 @@ pub enum OutcomeKind {
     Reversed(ReasonId),
     /// A limit was hit.
     Exhausted(StopReason),
+    /// Admission said no; nothing was sent.
+    Refused(TurnedAway),
     /// An answer was needed that nothing supplies.
     Undetermined(Asked),
 }
@@ -79,6 +83,7 @@ impl OutcomeKind {
             OutcomeKind::Escalated(_) => OutcomeWord::Escalated,
             OutcomeKind::Reversed(_) => OutcomeWord::Reversed,
             OutcomeKind::Exhausted(_) => OutcomeWord::Exhausted,
+            OutcomeKind::Refused(_) => OutcomeWord::Refused,
             OutcomeKind::Undetermined(_) => OutcomeWord::Undetermined,
         }
     }
@@ -96,7 +101,7 @@ pub struct Outcome {
     pub kind: OutcomeKind,
     /// The net effect claimed.
     pub claim: EffectClaim,
-    /// Attempts started, from 1.
+    /// Attempts started; none where the call was refused.
     pub attempts: u32,
     /// The last error, if any attempt failed with one.
     pub last_error: Option<ErrorId>,

@@ -40,6 +40,28 @@ impl RefusedWhy {
 }
 
 words! {
+    /// Why a call was refused before its first attempt, in the order in which admission asks.
+    pub enum TurnedAway {
+        /// The graph has no such action.
+        UnknownAction = "unknown_action",
+        /// The graph does not allow the action after the last one.
+        InvalidTransition = "invalid_transition",
+        /// The action's own validation failed.
+        ValidationFailed = "validation_failed",
+        /// The tool is not declared, and the playbook refuses what is not.
+        NotFound = "not_found",
+        /// The arguments do not fit the tool's schema.
+        Schema = "schema",
+        /// The idempotency key belongs to another request.
+        KeyReused = "key_reused",
+        /// The run has no tool calls left.
+        BudgetExceeded = "budget_exceeded",
+        /// The breaker of the tool's server is open.
+        CircuitOpen = "circuit_open",
+    }
+}
+
+words! {
     /// The limit that ended a call.
     pub enum StopReason {
         /// The verdict's own number of retries.

@@ -34,7 +34,7 @@ pub struct Failed {
 }
 
 impl Ending {
-    /// Simulates the call; `token_spent` says that an earlier call of its run has sent its reversal token. Nothing
+    /// Simulates the call; `token_spent` says that another call of its run has sent its reversal token. Nothing
     /// answers beyond the recording.
     pub fn of(plan: &Plan, call: &RecordedCall, token_spent: bool) -> Ending {
         let mut simulator = Simulator::new();

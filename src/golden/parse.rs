@@ -18,6 +18,7 @@ const CALL: &[Key] = &[
     Key::Stop,
     Key::Lacks,
     Key::Reason,
+    Key::Why,
     Key::Effect,
     Key::Attempts,
     Key::Verdicts,

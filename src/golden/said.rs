@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::event::{
-    Asked, EffectClaim, Key, OutcomeWord, Provenance, RefusedWhy, Status, StopReason, SuppressedWhy, Transcript, Value,
+    Asked, EffectClaim, Key, OutcomeWord, Provenance, RefusedWhy, Status, StopReason, SuppressedWhy, Transcript,
+    TurnedAway, Value,
 };
 use crate::time::{Duration, Instant};
 use crate::yaml::scalar;
@@ -70,6 +71,7 @@ impl Said {
     /// What the text behind a key says; none if no golden says that there.
     pub(super) fn read(key: Key, text: &str) -> Option<Said> {
         let refused = || RefusedWhy::parse(text).map(Said::Refused);
+        let turned_away = || TurnedAway::parse(text).map(|why| Said::Word(why.as_str()));
         match key {
             Key::Attempt | Key::Attempts | Key::Evidence => text.parse().ok().map(Said::Number),
             Key::OverTimeout | Key::Ignored => (text == "true").then_some(Said::Flag(true)),
@@ -77,7 +79,9 @@ impl Said {
             Key::Latency => (text == "?").then_some(Said::Unknown),
             Key::Due => None,
             Key::From => Provenance::parse(text).map(|from| Said::Word(from.as_str())),
-            Key::Why => SuppressedWhy::parse(text).map(|why| Said::Word(why.as_str())).or_else(refused),
+            Key::Why => {
+                SuppressedWhy::parse(text).map(|why| Said::Word(why.as_str())).or_else(refused).or_else(turned_away)
+            }
             Key::Outcome => OutcomeWord::parse(text).map(|outcome| Said::Word(outcome.as_str())),
             Key::Stop => StopReason::parse(text).map(|stop| Said::Word(stop.as_str())),
             Key::Effect => EffectClaim::parse(text).map(|claim| Said::Word(claim.as_str())),

@@ -7,7 +7,7 @@ use crate::diagnostic::{Report, Source};
 use crate::event::{
     Asked, Decision, DecisionEvent, DeprecatedWhy, Description, EffectClaim, ErrorFacts, EventKind, Finding, FindingBy,
     FindingId, Intent, Key, LedgerEntry, LedgerKind, Names, Outcome, OutcomeKind, Provenance, RefusedWhy, Status,
-    StopReason, SuppressedWhy, Transcript,
+    StopReason, SuppressedWhy, Transcript, TurnedAway,
 };
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ToolId, VerdictId};
 use crate::time::{Duration, Instant};
@@ -30,6 +30,7 @@ fn decisions() -> Vec<Decision> {
     let failed = Status::Failed(Some(ErrorId(0)));
     let provenance = Provenance::Scripted;
     vec![
+        Decision::Refused { why: TurnedAway::CircuitOpen },
         Decision::AttemptStarted { attempt, evidence: EvidenceId(1) },
         Decision::AttemptFinished { attempt, status: failed, latency: None, provenance, over_timeout: true },
         Decision::LateAnswer { attempt, status: Status::Unanswered },
@@ -52,6 +53,7 @@ fn outcomes() -> Vec<Outcome> {
         OutcomeKind::Escalated(QueueId(0)),
         OutcomeKind::Reversed(ReasonId(0)),
         OutcomeKind::Exhausted(StopReason::Deadline),
+        OutcomeKind::Refused(TurnedAway::Schema),
         OutcomeKind::Undetermined(Asked::Reversal),
     ];
     let outcome = |kind| Outcome {
@@ -125,16 +127,16 @@ fn everything_that_is_rendered_is_read_back() {
     let body = parse(&text).unwrap_or_else(|report| panic!("{report}\n{text}"));
     assert_eq!(body.render(), text);
     assert_eq!(without_places(body.clone()), shown());
-    assert_eq!(body.calls.len(), 7);
+    assert_eq!(body.calls.len(), outcomes().len());
     assert_eq!(body.calls[4].field(Key::Reason), Some(&Said::Name(ODD.to_owned())));
     assert_eq!(body.ledger[0].words(), "applied x1, existing x1, reversed x1, unobserved x1");
     assert_eq!(body.net_effects(), 1);
     let ids: Vec<FindingId> = body.findings.iter().map(|finding| finding.id).collect();
     assert_eq!(ids, FindingId::ALL);
-    assert_eq!(body.events.len(), decisions().len() + 7);
-    assert_eq!(body.events[4].words(), "retry_scheduled: 2, delay_ms: 200.5");
-    assert_eq!(body.events[4].at, Instant::from_micros(6_000));
-    assert_eq!(body.events[1].field(Key::Status), Some(&Said::Name("409: conflict".to_owned())));
+    assert_eq!(body.events.len(), decisions().len() + outcomes().len());
+    assert_eq!(body.events[5].words(), "retry_scheduled: 2, delay_ms: 200.5");
+    assert_eq!(body.events[5].at, Instant::from_micros(7_500));
+    assert_eq!(body.events[2].field(Key::Status), Some(&Said::Name("409: conflict".to_owned())));
 }
 
 #[test]
@@ -167,7 +169,7 @@ fn values_that_no_golden_has_are_refused_with_their_place() {
 #[test]
 fn every_line_of_a_golden_is_one_line() {
     let text = rendered();
-    let lines = 7 + 2 + 1 + FindingId::ALL.len() + 1 + decisions().len() + 7;
+    let lines = outcomes().len() + 2 + 1 + FindingId::ALL.len() + 1 + decisions().len() + outcomes().len();
     assert_eq!(text.lines().count(), lines, "{text}");
 }
 

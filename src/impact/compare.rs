@@ -173,7 +173,8 @@ impl Sides<'_> {
         changes.set(Change::Outcome, !ends_alike);
         let call = CallId(0); // the only one of its simulation
         let booked = |ran: Ran<'_>| {
-            let NetEffects { effects, unobserved } = ran.record.ledger.net_of_call(call);
+            let NetEffects { effects, unobserved } =
+                ran.record.ledger.net_by_call().get(&call).copied().unwrap_or_default();
             // How many failed attempts were not observed is their number, and not another effect.
             (ran.outcome.claim, effects, unobserved > 0, ran.may_double())
         };

@@ -300,6 +300,7 @@ fn resolved(example: Exemplar, plans: [&Plan; 2]) -> Example {
 fn end(plan: &Plan, outcome: &Outcome) -> End {
     let detail = match outcome.kind {
         OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue).to_owned()),
+        OutcomeKind::Refused(why) => Some(why.as_str().to_owned()),
         OutcomeKind::Exhausted(stop) => Some(stop.as_str().to_owned()),
         OutcomeKind::Undetermined(asked) => Some(format!("no answer to {asked}")),
         _ => None,

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::event::{Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
-use crate::sim::{Plan, Simulator};
+use crate::sim::{Plan, Record, Simulator};
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger, Writes};
 use crate::trace::pieces::{Chunks, Piece};
 use crate::trace::read::{self, Digest, Firsts};
@@ -18,18 +18,19 @@ use crate::upstream::BeyondTape;
 
 use super::ahead::ahead;
 use super::attempts;
+use super::batch::{self, BATCH, Batch};
 use super::counts::Counts;
 use super::facts::KnownFacts;
+use super::lanes::{Lanes, Numbered};
 use super::pipeline::{self, Stages};
 use super::recorded::{PossibleDuplicates, Recording};
 use super::seen::{Seen, SeenCall};
 use super::spare::Spare;
 use super::summary::{FindingCounts, Summary};
 use super::template::Forms;
-use super::tokens::{self, Tokens};
 
-/// Calls that one worker takes at a time.
-const BATCH: usize = 256;
+/// Calls after which those that were simulated together, and have ended, are put in their order among the others.
+const ROUND: usize = 4_096;
 
 /// Runs off tape that are told apart.
 const MAX_RUNS_OFF_TAPE: usize = 500_000;
@@ -140,7 +141,8 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
         current: None,
         recording: Recording::default(),
         facts: KnownFacts::default(),
-        tokens: tokens_of(plans),
+        lanes: Lanes::of(plans),
+        numbered: 0,
         closed: Vec::new(),
         accounts: Vec::new(),
         possible_duplicates: PossibleDuplicates::default(),
@@ -163,10 +165,6 @@ pub fn replay<W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send>(
         (total.summaries, total.recorded)
     });
     Ok(Replayed { summaries, inputs, recorded, possible_duplicates })
-}
-
-fn tokens_of(plans: &[Plan]) -> Vec<Tokens> {
-    plans.iter().map(|_| Tokens::default()).collect()
 }
 
 struct Replay<'a, 'i, W, S> {
@@ -205,19 +203,13 @@ struct Order<'a> {
     current: Option<(String, Assembler<'a>)>,
     recording: Recording,
     facts: KnownFacts,
-    /// By plan.
-    tokens: Vec<Tokens>,
+    /// Where a playbook joins calls.
+    lanes: Option<Lanes>,
+    /// Calls that were given to the lanes.
+    numbered: u64,
     closed: Vec<ClosedCall>,
     accounts: Vec<InputAccount>,
     possible_duplicates: PossibleDuplicates,
-}
-
-/// Closed calls, and what the recording shows of them by their place in the batch.
-struct Batch {
-    calls: Vec<ClosedCall>,
-    recorded: Vec<(usize, Finding)>,
-    /// By place in the batch and by plan: calls whose reversal token an earlier call of their run has sent.
-    spent: Vec<(usize, usize)>,
 }
 
 /// What one worker made of one batch.
@@ -336,7 +328,6 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
         if order.current.is_none() {
             order.possible_duplicates.merge(order.recording.possible_duplicates());
             order.recording = Recording::default(); // intents and runs are those of one input
-            order.tokens = tokens_of(self.plans);
         }
         Ok(())
     }
@@ -360,16 +351,15 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
             off_tape: self.plans.iter().map(|_| Vec::new()).collect(),
         };
         let mut recorded = batch.recorded.iter().peekable();
-        let mut spent = batch.spent.as_slice();
+        let mut joined = batch.joined.iter().peekable();
         for (n, closed) in batch.calls.iter().enumerate() {
             ahead(&batch.calls, n);
             bench.findings.clear();
             while let Some((_, finding)) = recorded.next_if(|(place, _)| *place == n) {
                 bench.findings.push(*finding);
             }
-            let (of_call, later) = spent.split_at(spent.partition_point(|(place, _)| *place == n));
-            spent = later;
-            self.work_call(bench, closed, of_call, &mut done);
+            let records = joined.next_if(|(place, _)| *place == n).map_or(&[][..], |(_, records)| records);
+            self.work_call(bench, closed, records, &mut done);
         }
         self.spare.keep_calls(batch.calls.into_iter().map(ClosedCall::into_box));
         done
@@ -395,7 +385,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
 }
 
 impl<W: Watch, S> Replay<'_, '_, W, S> {
-    fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, spent: &[(usize, usize)], done: &mut Done<W::Part>) {
+    fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, joined: &[Option<Record>], done: &mut Done<W::Part>) {
         let Bench { sims, known, facts, findings, forms } = bench;
         let call = closed.raw();
         facts.clear();
@@ -404,10 +394,14 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
                 .get_mut(n)
                 .map_or_else(|| plan.facts(call.tool()), |known| known.of(plan, closed.marks.tool, call));
             facts.push(known);
-            let token_spent = spent.iter().any(|(_, plan)| *plan == n);
-            sim.replay_after(plan, call, known, &self.options.beyond, token_spent);
-            sim.show(closed);
-            let record = sim.record();
+            let record = match joined.get(n) {
+                Some(Some(record)) => record,
+                _ => {
+                    sim.replay(plan, call, known, &self.options.beyond);
+                    sim.show(closed);
+                    sim.record()
+                }
+            };
             if let Some(summary) = done.summaries.get_mut(n) {
                 summary.add(plan, call, record, forms);
             }
@@ -430,7 +424,7 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
         }
         let intent = closed.marks.intent();
         let call = SeenCall { shown: closed.shown(), raw: call, facts };
-        let seen = Seen { call, intent, recorded: findings, plans: self.plans, sims, facts };
+        let seen = Seen { call, intent, recorded: findings, plans: self.plans, sims, joined, facts };
         self.watch.see(&seen, &mut done.part);
     }
 }
@@ -448,10 +442,11 @@ impl Order<'_> {
     /// Judges the closed calls in their order and cuts them into batches; less than a batch waits for more, but not
     /// beyond its input.
     fn cut(&mut self, plans: &[Plan], options: &ReplayOptions, batches: &mut Vec<Batch>) {
-        while self.closed.len() >= BATCH || (self.current.is_none() && !self.closed.is_empty()) {
-            let mut calls: Vec<ClosedCall> = self.closed.drain(..BATCH.min(self.closed.len())).collect();
+        let piece = if self.lanes.is_some() { ROUND } else { BATCH };
+        while self.closed.len() >= piece || (self.current.is_none() && !self.closed.is_empty()) {
+            let mut calls: Vec<ClosedCall> = self.closed.drain(..piece.min(self.closed.len())).collect();
             calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, for names are numbered in order
-            let (mut recorded, mut spent) = (Vec::new(), Vec::new());
+            let mut recorded = Vec::new();
             let of_tool = |closed: &ClosedCall| match plans.first() {
                 Some(plan) => self.facts.of(plan, closed.marks.tool, closed.raw()),
                 None => ToolFacts::ASSUMED,
@@ -460,14 +455,26 @@ impl Order<'_> {
             self.recording.prepare(&calls, &facts);
             for (n, (closed, &facts)) in calls.iter().zip(&facts).enumerate() {
                 self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding)));
-                if tokens::token(closed).is_some() {
-                    let plans = plans.iter().zip(&mut self.tokens).enumerate();
-                    let of_call = plans
-                        .filter_map(|(at, (plan, tokens))| tokens.take(plan, closed, &options.beyond).then_some(at));
-                    spent.extend(of_call.map(|plan| (n, plan)));
+            }
+            match &mut self.lanes {
+                None => batches.push(Batch { calls, recorded, joined: Vec::new() }),
+                Some(lanes) => {
+                    let mut recorded = recorded.into_iter().peekable();
+                    for (n, closed) in calls.into_iter().enumerate() {
+                        let own = std::iter::from_fn(|| recorded.next_if(|(place, _)| *place == n));
+                        let recorded = own.map(|(_, finding)| finding).collect();
+                        let call = Numbered { number: self.numbered, closed, recorded, records: Vec::new() };
+                        self.numbered += 1;
+                        lanes.take(plans, &options.beyond, call);
+                    }
                 }
             }
-            batches.push(Batch { calls, recorded, spent });
+        }
+        if let Some(lanes) = &mut self.lanes {
+            if self.current.is_none() {
+                lanes.finish(plans);
+            }
+            batch::cut(lanes.take_ended(), batches);
         }
     }
 }

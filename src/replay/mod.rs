@@ -2,10 +2,12 @@
 
 mod ahead;
 mod attempts;
+mod batch;
 mod counts;
 mod engine;
 mod facts;
 mod frequent;
+mod lanes;
 mod pipeline;
 mod recorded;
 mod seen;
@@ -14,17 +16,16 @@ mod summary;
 mod template;
 #[cfg(test)]
 mod tests;
-mod tokens;
 
 pub use attempts::judge as judge_attempts;
 pub use counts::Counts;
 pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
 pub use frequent::{Frequent, Row};
+pub use lanes::Sessions;
 pub use recorded::{PossibleDuplicates, Recording, finding};
 pub use seen::{FactsUsed, Seen, SeenCall};
 pub use summary::{Effects, FindingCounts, Summary};
 pub use template::{Forms, write_template};
-pub use tokens::Tokens;
 
 pub use crate::trace::read::Firsts;
 pub use crate::trace::wire::Unfamiliar;

@@ -66,13 +66,18 @@ pub struct Seen<'a> {
     /// The playbooks.
     pub plans: &'a [Plan],
     pub(super) sims: &'a [Simulator],
+    /// By plan: the record of a call that was simulated with others of its run; the others are the simulators'.
+    pub(super) joined: &'a [Option<Record>],
     pub(super) facts: &'a [ToolFacts],
 }
 
 impl<'a> Seen<'a> {
     /// The records, in the order of the playbooks.
     pub fn records(&self) -> impl Iterator<Item = &'a Record> + Clone + use<'a> {
-        self.sims.iter().map(Simulator::record)
+        let Seen { sims, joined, .. } = *self;
+        sims.iter()
+            .enumerate()
+            .map(move |(n, sim)| joined.get(n).and_then(Option::as_ref).unwrap_or_else(|| sim.record()))
     }
 
     /// The tool facts that each playbook's run was made with.
@@ -83,8 +88,8 @@ impl<'a> Seen<'a> {
     /// Every finding: the recording's, then those of the playbooks, each with the playbook's place.
     pub fn findings(&self) -> impl Iterator<Item = (Option<usize>, Finding)> + use<'a> {
         let recorded = self.recorded.iter().map(|&finding| (None, finding));
-        let by_playbook = self.sims.iter().enumerate().flat_map(|(n, sim)| {
-            let own = sim.record().findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
+        let by_playbook = self.records().enumerate().flat_map(|(n, record)| {
+            let own = record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
             own.map(move |&finding| (Some(n), finding))
         });
         recorded.chain(by_playbook)

@@ -419,6 +419,31 @@ fn a_token_that_calls_of_one_run_have_in_common_is_redeemed_once() {
     assert_eq!(ends, [of_run, of_run].concat());
 }
 
+/// Timed calls of runs that are interleaved, more than one round of them; half of them have a token in common with
+/// others of their run, and some come out of order.
+fn interleaved(calls: u64) -> String {
+    let call = |n: u64| {
+        let (run, token, at) = (n % 37, n / 37 % 5, n / 37 * 3_000 % 40_000);
+        let token = if n.is_multiple_of(2) { format!(r#""reversal_token":"t{token}","#) } else { String::new() };
+        let kind = ["timeout", "schema_validation", "5xx"][usize::try_from(n % 3).unwrap()];
+        format!(
+            r#"{{"run_id":"r{run}","tool":"pay","args":{{"n":{n}}},{token}"at_ms":{at},"status":"error","error":{{"kind":"{kind}"}}}}"#
+        ) + "\n"
+    };
+    (0..calls).map(call).collect()
+}
+
+#[test]
+fn calls_that_are_simulated_together_come_in_the_same_order_on_any_number_of_threads() {
+    let trace = interleaved(12_000);
+    let one = taken_back(&trace, 1);
+    assert_eq!(one.len(), 12_000);
+    assert!(one.iter().filter(|end| *end == "reversed").count() > 37);
+    for jobs in [2, 3, 9] {
+        assert_eq!(taken_back(&trace, jobs), one);
+    }
+}
+
 #[test]
 fn tokens_are_spent_in_the_same_order_on_any_number_of_threads() {
     let trace = sharing_tokens(0..400) + &sharing_tokens(0..400);

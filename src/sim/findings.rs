@@ -1,13 +1,15 @@
 //! What a simulation shows to be unsafe, doubtful or worth knowing. One function a finding, or one count of
 //! its call's `Course`; each reads the record and changes nothing.
 
+use std::collections::BTreeMap;
+
 use crate::classify::{reads_as_denial, reads_as_processed};
 use crate::event::{
-    Decision, EffectClaim, Finding, FindingBy, FindingId, LedgerEntry, LedgerKind, OutcomeKind, Provenance, Status,
+    Decision, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance, Status,
 };
 use crate::ids::CallId;
 use crate::playbook::model::Access;
-use crate::upstream::Source;
+use crate::upstream::{Ledger, NetEffects, Source};
 
 use super::plan::Plan;
 use super::record::Record;
@@ -27,11 +29,28 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record, findings: &
     if calls.len() == 1 && matches!(calls[0].source, Source::Tape(_)) && is_calm(record) {
         return; // the usual call of a trace: one attempt, nothing failed
     }
-    duplicate_effects(calls, record, findings);
+    let net = Net::of(&record.ledger);
+    duplicate_effects(calls, record, &net, findings);
     for (n, call) in calls.iter().enumerate() {
-        let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
+        let id = CallId::at(n);
         let course = Course::of(plan, id, record);
-        findings.extend(Seen { call, id, record, course }.all());
+        findings.extend(Seen { call, id, record, net: &net, course }.all());
+    }
+}
+
+/// What the ledger comes to, looked up by intent and by call.
+struct Net {
+    by_intent: BTreeMap<Intent, NetEffects>,
+    by_call: BTreeMap<CallId, NetEffects>,
+}
+
+impl Net {
+    fn of(ledger: &Ledger) -> Net {
+        Net { by_intent: ledger.net(), by_call: ledger.net_by_call() }
+    }
+
+    fn of_call(&self, call: CallId) -> NetEffects {
+        self.by_call.get(&call).copied().unwrap_or_default()
     }
 }
 
@@ -49,27 +68,50 @@ fn is_calm(record: &Record) -> bool {
 /// that several calls made, or that were there before, are the agent's, which asked again (`recorded`); effects of one
 /// call beyond its first are the dispatcher's, whose attempts made them (`playbook`), in whatever order they landed and
 /// whichever attempt acted. One intent may have both.
-fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
-    let is_effect = |entry: &&LedgerEntry| matches!(entry.kind, LedgerKind::Applied | LedgerKind::Existing);
-    if record.ledger.entries().iter().filter(is_effect).nth(1).is_none() {
+fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, net: &Net, findings: &mut Vec<Finding>) {
+    let mut doubled: BTreeMap<Intent, Makers> = net
+        .by_intent
+        .iter()
+        .filter(|(_, net)| net.effects > 1)
+        .map(|(&intent, _)| (intent, Makers::default()))
+        .collect();
+    if doubled.is_empty() {
         return;
     }
-    for (intent, net) in record.ledger.net().into_iter().filter(|(_, net)| net.effects > 1) {
-        let made = || {
-            let calls = calls.iter().enumerate().map(|(n, call)| (CallId(u32::try_from(n).unwrap_or(u32::MAX)), call));
-            let own = calls.filter(move |(id, call)| call.intent(*id) == Some(intent) && !call.facts.idempotent);
-            own.map(|(id, call)| (id, call.facts, record.ledger.net_of_call(id).effects)).filter(|(.., own)| *own > 0)
-        };
-        let is_existing = |entry: &&LedgerEntry| entry.intent == intent && entry.kind == LedgerKind::Existing;
-        let asked_for = made().count() + record.ledger.entries().iter().filter(is_existing).count();
-        let by_agent = made().next_back().filter(|_| asked_for > 1);
-        let by_dispatcher = made().rfind(|(.., own)| *own > 1);
-        for (by, maker) in [(FindingBy::Recorded, by_agent), (FindingBy::Playbook, by_dispatcher)] {
-            let Some((call, facts, _)) = maker else { continue };
-            let id = if facts.declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect };
-            findings.push(Finding { id, by, call, count: net.effects });
+    for entry in record.ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Existing) {
+        if let Some(makers) = doubled.get_mut(&entry.intent) {
+            makers.asked_for += 1;
         }
     }
+    for (n, call) in calls.iter().enumerate().filter(|(_, call)| !call.facts.idempotent) {
+        let (id, own) = (CallId::at(n), net.of_call(CallId::at(n)).effects);
+        if let Some(makers) = call.intent(id).and_then(|intent| doubled.get_mut(&intent)).filter(|_| own > 0) {
+            makers.asked_for += 1;
+            makers.last = Some(id);
+            makers.last_of_several = Some(id).filter(|_| own > 1).or(makers.last_of_several);
+        }
+    }
+    for (intent, makers) in doubled {
+        let by_agent = makers.last.filter(|_| makers.asked_for > 1);
+        let count = net.by_intent.get(&intent).map_or(0, |net| net.effects);
+        for (by, maker) in [(FindingBy::Recorded, by_agent), (FindingBy::Playbook, makers.last_of_several)] {
+            let Some((call, maker)) = maker.and_then(|call| Some((call, calls.get(call.index())?))) else { continue };
+            let declared = maker.facts.declared;
+            let id = if declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect };
+            findings.push(Finding { id, by, call, count });
+        }
+    }
+}
+
+/// Who made the effects of one intent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Makers {
+    /// Effects that were asked for: one a call that made any, and those that were there before.
+    asked_for: u32,
+    /// The last call that made any.
+    last: Option<CallId>,
+    /// The last one that made several.
+    last_of_several: Option<CallId>,
 }
 
 /// What the events of one call come to, counted in one go because a trace has millions of failures.
@@ -141,6 +183,7 @@ struct Seen<'a> {
     call: &'a ScenarioCall<'a>,
     id: CallId,
     record: &'a Record,
+    net: &'a Net,
     course: Course,
 }
 
@@ -172,11 +215,12 @@ impl Seen<'_> {
         if self.call.facts.access == Access::Read {
             return None;
         }
-        let own = self.record.ledger.net_of_call(self.id);
+        let own = self.net.of_call(self.id);
         if own.unobserved > 0 {
             return None; // a recorded failure: nobody knows what the upstream did
         }
-        let all = self.call.intent(self.id).map_or(0, |intent| self.record.ledger.net_of(intent).effects);
+        let intent = self.call.intent(self.id);
+        let all = intent.and_then(|intent| self.net.by_intent.get(&intent)).map_or(0, |net| net.effects);
         let lies = match outcome.claim {
             EffectClaim::NotApplied => own.effects > 0 || self.course.ignored_proof,
             EffectClaim::Applied => all == 0,
@@ -208,7 +252,7 @@ impl Seen<'_> {
 
     /// The guard stopped a retry of a call whose scripted upstream had done nothing.
     fn guard_redundant(&self) -> Option<Finding> {
-        let did_nothing = self.record.ledger.entries().iter().all(|entry| entry.call != Some(self.id));
+        let did_nothing = !self.net.by_call.contains_key(&self.id);
         let is = self.course.suppressed > 0 && self.course.scripted && did_nothing;
         self.finding(FindingId::GuardRedundant, u32::from(is))
     }

@@ -7,12 +7,17 @@ mod record;
 mod scenario;
 #[cfg(test)]
 mod scripted;
+mod session;
 mod simulator;
+mod steps;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod together;
 
 pub use expectation::{Contradiction, contradictions};
 pub use plan::{Plan, Reserved};
 pub use record::{OffTape, Record, Tally};
 pub use scenario::{Scenario, ScenarioCall};
+pub use session::{Ended, Session};
 pub use simulator::Simulator;

@@ -18,8 +18,8 @@ pub struct Plan {
     pub names: Names,
     /// The verdicts that mean the same in every playbook.
     pub reserved: Reserved,
-    /// Whether any verdict may come to redeem a reversal token.
-    pub redeems: bool,
+    /// Whether calls of one run share state and are simulated together: any verdict may come to redeem a reversal token.
+    pub joins: bool,
     tools: Tools,
 }
 
@@ -41,7 +41,7 @@ impl Plan {
             classifier: Arc::new(Classifier::new(&playbook)),
             names: playbook.names(),
             reserved: Reserved::of(&playbook),
-            redeems: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
+            joins: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
             tools: stronger.over(&playbook.tools),
             playbook,
         }

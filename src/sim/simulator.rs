@@ -1,42 +1,48 @@
-//! Drives the dispatcher against the upstream until nothing is left to happen. The only loop there is.
+//! Runs one recorded call or one fixture to its end: all calls are there from the start, and each stays.
 
 use std::sync::Arc;
 
-use crate::classify::{Classification, Failed, Memo, reads_as_refusal};
-use crate::clock::EventQueue;
-use crate::dispatch::{Failure, Input, Machine, Outputs, Reaction, Seen, Want};
-use crate::event::{Asked, Decision, DecisionEvent, EffectClaim, ErrorFacts, OutcomeKind, Provenance};
-use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, KeyId, ToolId};
+use crate::classify::Memo;
+use crate::event::ErrorFacts;
+use crate::ids::{CallId, ErrorId};
 use crate::playbook::model::ToolFacts;
-use crate::time::{Duration, Instant};
 use crate::trace::assemble::ClosedCall;
-use crate::trace::model::{RecordedCall, Reply};
-use crate::upstream::{Answer, BeyondTape, KeyDialect, Request, Says, Source, World};
+use crate::trace::model::RecordedCall;
+use crate::upstream::{Answer, BeyondTape, KeyDialect, Ledger, Request, World};
 
 use super::findings;
 use super::plan::Plan;
-use super::record::{OffTape, Record, Tally};
+use super::record::{Errors, Record, Tally};
 use super::scenario::{Scenario, ScenarioCall};
-
-/// What will happen at some later moment.
-#[derive(Clone, Debug)]
-enum Pending {
-    Call(CallId),
-    Wake(CallId),
-    Arrives { call: CallId, asked: Asked, answer: Answer, over_timeout: bool },
-    TimesOut { call: CallId, asked: Asked, timeout: Duration, provenance: Provenance },
-    ArrivesLate { call: CallId, attempt: AttemptNo, says: Says },
-}
+use super::steps::{Calls, Steps};
 
 /// Runs scenarios one after the other and keeps its allocations between them.
 #[derive(Debug, Default)]
 pub struct Simulator {
-    machine: Machine,
+    steps: Steps,
     world: World,
-    queue: EventQueue<Pending>,
-    outputs: Outputs,
     memo: Memo,
     record: Record,
+    errors: Errors,
+}
+
+/// The calls of a scenario, which start in their order, and the errors of all.
+struct Cast<'a, 'c> {
+    calls: &'a [ScenarioCall<'c>],
+    errors: &'a mut Errors,
+}
+
+impl Calls for Cast<'_, '_> {
+    fn start(&mut self, _: CallId) {} // no call leaves, so that numbers are places
+
+    #[inline]
+    fn call(&self, id: CallId) -> ScenarioCall<'_> {
+        self.calls[id.index()] // every number was given out for a place in `calls`
+    }
+
+    fn intern_error(&mut self, _: CallId, error: Arc<ErrorFacts>) -> ErrorId {
+        self.errors.intern(error)
+    }
 }
 
 impl Simulator {
@@ -50,7 +56,7 @@ impl Simulator {
         self.replay_after(plan, call, facts, beyond, false)
     }
 
-    /// The same; `token_spent` says that an earlier call of the run has sent the call's reversal token already.
+    /// The same; `token_spent` says that another call of the run has sent the call's reversal token already.
     pub fn replay_after(
         &mut self,
         plan: &Plan,
@@ -60,18 +66,18 @@ impl Simulator {
         token_spent: bool,
     ) -> &Record {
         let calls = [ScenarioCall::recorded(call, facts, beyond)];
-        self.clear(KeyDialect::None, calls.len());
+        self.clear(&calls, KeyDialect::None);
         if let Some(token) = calls[0].token.filter(|_| token_spent) {
-            self.machine.note_redeemed(token);
+            self.steps.machine.note_redeemed(token);
         }
-        self.run(plan, &calls, &[]);
-        self.compare_with_tape(call);
+        self.run(plan, &calls);
+        self.record.compare_with_tape(call);
         &self.record
     }
 
     /// Gives the latest simulation, which was one of `call`, the errors that are shown.
     pub fn show(&mut self, call: &ClosedCall) {
-        self.record.shown_errors = call.shown_errors(&self.record.errors);
+        self.record.show(call);
     }
 
     /// What the latest simulation left behind.
@@ -81,228 +87,75 @@ impl Simulator {
 
     /// Runs a fixture's scenario.
     pub fn rehearse(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &Record {
-        self.clear(scenario.keys, scenario.calls.len());
-        self.run(plan, &scenario.calls, &scenario.before);
+        self.clear(&scenario.calls, scenario.keys);
+        for &(tool, key, args) in &scenario.before {
+            self.world.add_existing(tool, key, args);
+        }
+        self.run(plan, &scenario.calls);
+        &self.record
+    }
+
+    /// Begins with a scenario that is driven step by step, and that somebody else than its script answers.
+    pub fn begin(&mut self, scenario: &Scenario<'_>) {
+        self.clear(&scenario.calls, scenario.keys);
+    }
+
+    /// Goes on until an answer is needed; none: nothing is left to happen.
+    pub fn next(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> Option<Request> {
+        self.next_of(plan, &scenario.calls)
+    }
+
+    /// Takes the answer to what `next` asked for; none: nothing supplies one.
+    pub fn answer(&mut self, request: &Request, answer: Option<Answer>) {
+        self.steps.answer(request, answer);
+    }
+
+    /// Ends a scenario of which nothing is left to happen; `ledger` is the book of whoever answered.
+    pub fn finish(&mut self, plan: &Plan, scenario: &Scenario<'_>, ledger: Ledger) -> &Record {
+        self.record.ledger = ledger;
+        self.close(plan, &scenario.calls);
         &self.record
     }
 
     /// Runs calls from a cleared state.
-    fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>], before: &[(ToolId, Option<KeyId>, ArgsId)]) {
-        for &(tool, key, args) in before {
-            self.world.add_existing(tool, key, args);
+    fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) {
+        while let Some(request) = self.next_of(plan, calls) {
+            let source = calls[request.call.index()].source; // as in `Cast::call`
+            let answer = self.world.ask(&request, source);
+            self.steps.answer(&request, answer);
         }
-        for (n, call) in calls.iter().enumerate() {
-            self.queue.push(call.at, Pending::Call(call_id(n)));
-        }
-        while let Some((now, pending)) = self.queue.pop() {
-            Turn { sim: self, plan, calls, now }.take(pending);
-        }
-        self.close(calls.len());
-        findings::derive(plan, calls, &mut self.record);
+        self.world.swap_ledger(&mut self.record.ledger);
+        self.close(plan, calls);
     }
 
-    fn clear(&mut self, keys: KeyDialect, calls: usize) {
-        self.machine.clear();
+    fn next_of(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) -> Option<Request> {
+        let mut cast = Cast { calls, errors: &mut self.errors };
+        let request = self.steps.next(plan, &mut self.memo, &mut cast, None)?;
+        self.record.tallies[request.call.index()].sends += 1; // one a call
+        Some(request)
+    }
+
+    fn clear(&mut self, calls: &[ScenarioCall<'_>], keys: KeyDialect) {
+        self.steps.clear();
         self.world.clear(keys);
-        self.queue.clear();
-        self.outputs.events.clear();
+        self.errors.restart(&mut self.record.errors);
         self.record.outcomes.clear();
-        self.record.errors.clear();
         self.record.shown_errors.clear();
         self.record.tallies.clear();
-        self.record.tallies.resize(calls, Tally::default());
+        self.record.tallies.resize(calls.len(), Tally::default());
+        for call in calls {
+            self.steps.add_start(call.at);
+        }
     }
 
-    fn close(&mut self, calls: usize) {
-        let Simulator { machine, outputs, record, .. } = self;
-        std::mem::swap(&mut outputs.events, &mut record.events);
-        for event in &record.events {
-            if let (Decision::RetryScheduled { delay, .. }, Some(tally)) =
-                (event.what, record.tallies.get_mut(event.call.index()))
-            {
-                tally.added_delay = tally.added_delay.plus(delay);
-            }
-        }
+    fn close(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) {
+        let Simulator { steps, record, errors, .. } = self;
+        std::mem::swap(&mut steps.outputs.events, &mut record.events);
+        record.errors = errors.take();
         // Every call was told to the machine, and the queue is empty: each has ended, so that outcome n is call n's.
-        record.outcomes.extend((0..calls).filter_map(|n| machine.outcome(call_id(n))));
-        debug_assert_eq!(record.outcomes.len(), calls, "a call has not ended");
-        self.world.swap_ledger(&mut record.ledger);
+        record.outcomes.extend((0..calls.len()).filter_map(|n| steps.machine.outcome(CallId::at(n))));
+        debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
+        record.close();
+        findings::derive(plan, calls, record);
     }
-
-    /// What the recording has that the run did not use, and where the run departed from it.
-    fn compare_with_tape(&mut self, call: &RecordedCall) {
-        let Record { outcomes, tallies, events, .. } = &mut self.record;
-        let (Some(outcome), Some(tally)) = (outcomes.first(), tallies.first_mut()) else { return };
-        let (mut recorded, mut last) = (0_u32, None);
-        for attempt in call.attempts() {
-            recorded += 1; // the assembler keeps 1,000 answers a call at most
-            last = Some(attempt);
-        }
-        let Some((number, last)) = last else { return };
-        let from_tape = |event: &&DecisionEvent| {
-            use Provenance::{Inferred, Recorded};
-            matches!(event.what, Decision::AttemptFinished { provenance: Recorded | Inferred, .. })
-        };
-        let used = u32::try_from(events.iter().filter(from_tape).count()).unwrap_or(u32::MAX);
-        let succeeded = matches!(outcome.kind, OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation);
-        tally.tape_left = recorded.saturating_sub(used);
-        tally.off_tape = if number.get() != outcome.attempts {
-            Some(OffTape::Attempts { recorded: number.get(), now: outcome.attempts })
-        } else if tally.tape_left > 0 {
-            Some(OffTape::Answers { recorded, used })
-        } else if succeeded != (last.reply == Reply::Ok) {
-            Some(OffTape::FinalStatus)
-        } else {
-            None
-        };
-    }
-}
-
-/// What is taken from the queue at one moment, and everything that follows from it at once.
-struct Turn<'a, 'c> {
-    sim: &'a mut Simulator,
-    plan: &'a Plan,
-    calls: &'a [ScenarioCall<'c>],
-    now: Instant,
-}
-
-impl<'a, 'c> Turn<'a, 'c> {
-    fn take(&mut self, pending: Pending) {
-        match pending {
-            Pending::Call(call) => {
-                let facts = self.call(call).dispatched();
-                self.tell(Input::Call(call, facts));
-            }
-            Pending::Wake(call) => self.tell(Input::Woken(call)),
-            Pending::Arrives { call, asked, answer, over_timeout } => {
-                let reaction = self.reaction(call, asked, answer.says);
-                let seen = Seen { latency: answer.latency, provenance: answer.provenance, over_timeout };
-                self.tell(Input::Answered { call, asked, reaction, seen });
-            }
-            Pending::TimesOut { call, asked, timeout, provenance } => {
-                let reaction = self.timed_out(call, asked, timeout);
-                let seen = Seen { latency: Some(timeout), provenance, over_timeout: false };
-                self.tell(Input::Answered { call, asked, reaction, seen });
-            }
-            Pending::ArrivesLate { call, attempt, says } => {
-                let failed = match says {
-                    Says::Failed(error) => Some(error.map(|error| self.sim.record.intern_error(error))),
-                    Says::Ok | Says::Lost => None,
-                };
-                self.tell(Input::Late { call, attempt, failed });
-            }
-        }
-    }
-
-    /// Tells the machine, and does what it wants until it wants nothing more.
-    fn tell(&mut self, input: Input) {
-        let Simulator { machine, outputs, .. } = &mut *self.sim;
-        machine.handle_input(&self.plan.playbook, self.now, input, outputs);
-        let mut wants = std::mem::take(&mut outputs.wants);
-        for want in wants.drain(..) {
-            match want {
-                Want::Wake { call, at } => self.sim.queue.push(at, Pending::Wake(call)),
-                Want::Ask { call, asked, .. } => self.ask(call, asked),
-            }
-        }
-        self.sim.outputs.wants = wants;
-    }
-
-    fn ask(&mut self, id: CallId, asked: Asked) {
-        let call = self.call(id);
-        self.sim.record.tallies[id.index()].sends += 1; // one a call
-        let request =
-            Request { call: id, asked, tool: call.tool, key: call.key, args: call.args, intent: call.intent(id) };
-        let Some(answer) = self.sim.world.ask(self.now, &request, call.source) else {
-            let answer = Answer { says: Says::Lost, latency: Some(Duration::ZERO), provenance: Provenance::Unanswered };
-            return self.sim.queue.push(self.now, Pending::Arrives { call: id, asked, answer, over_timeout: false });
-        };
-        let late = answer.latency.is_some_and(|latency| latency > call.timeout);
-        match call.source {
-            Source::Tape(_) => {
-                let at = self.now.plus(answer.latency.unwrap_or_default());
-                self.sim.queue.push(at, Pending::Arrives { call: id, asked, answer, over_timeout: late });
-            }
-            Source::Script(_) if late || answer.says == Says::Lost => {
-                self.time_out(&request, call.timeout, answer);
-            }
-            Source::Script(_) => {
-                let at = self.now.plus(answer.latency.unwrap_or_default());
-                self.sim.queue.push(at, Pending::Arrives { call: id, asked, answer, over_timeout: false });
-            }
-        }
-    }
-
-    /// A scripted answer that comes too late, or never, ends its request at the timeout.
-    fn time_out(&mut self, request: &Request, timeout: Duration, answer: Answer) {
-        let &Request { call, asked, .. } = request;
-        if matches!(asked, Asked::Attempt(_)) {
-            self.sim.world.lose_answer(request);
-        }
-        let provenance = answer.provenance;
-        let due = self.now.plus(timeout);
-        self.sim.queue.push(due, Pending::TimesOut { call, asked, timeout, provenance });
-        if let (Asked::Attempt(attempt), Some(latency), true) = (asked, answer.latency, answer.says != Says::Lost) {
-            let at = self.now.plus(latency);
-            self.sim.queue.push(at, Pending::ArrivesLate { call, attempt, says: answer.says });
-        }
-    }
-
-    fn reaction(&mut self, call: CallId, asked: Asked, says: Says) -> Reaction {
-        match (says, asked) {
-            (Says::Ok, _) => Reaction::Ok,
-            (Says::Lost, _) => Reaction::Unanswered,
-            (Says::Failed(error), Asked::Attempt(attempt)) => self.failed(call, attempt, error),
-            (Says::Failed(error), Asked::Refresh(_)) => {
-                Reaction::Refused(error.map(|error| self.sim.record.intern_error(error)))
-            }
-            (Says::Failed(error), Asked::Reversal) => self.failed_reversal(call, error),
-        }
-    }
-
-    /// A reversal that failed did not happen if the upstream plainly refused it, or if the playbook says of such a
-    /// failure that nothing was done. Reversals have no attempts: rules that ask for one read it as the first.
-    fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Reaction {
-        let said = self.classify(id, AttemptNo::FIRST, error.as_ref());
-        let said = self.plan.playbook.verdict(said.verdict).effect;
-        let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);
-        let error = error.map(|error| self.sim.record.intern_error(error));
-        match (refused, error) {
-            (true, error) => Reaction::Refused(error),
-            // Something came back, without an error object: that is one.
-            (false, None) => Reaction::Unclear(Some(self.sim.record.intern_error(Arc::default()))),
-            (false, error) => Reaction::Unclear(error),
-        }
-    }
-
-    fn timed_out(&mut self, call: CallId, asked: Asked, timeout: Duration) -> Reaction {
-        let Asked::Attempt(attempt) = asked else { return Reaction::Unclear(None) };
-        let error = ErrorFacts {
-            kind: Some("timeout".into()),
-            message: Some(format!("no answer within {timeout} ms").into()),
-            ..ErrorFacts::default()
-        };
-        self.failed(call, attempt, Some(Arc::new(error)))
-    }
-
-    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Reaction {
-        let said = self.classify(id, attempt, error.as_ref());
-        let retry_after = error.as_ref().and_then(|error| error.retry_after);
-        let error: Option<ErrorId> = error.map(|error| self.sim.record.intern_error(error));
-        Reaction::Failed(Failure { verdict: said.verdict, rule: said.rule, error, retry_after })
-    }
-
-    fn classify(&mut self, id: CallId, attempt: AttemptNo, error: Option<&Arc<ErrorFacts>>) -> Classification {
-        let call = self.call(id);
-        let failed = Failed { error, tool: call.tool_name, facts: call.facts, keyed: call.key.is_some(), attempt };
-        self.sim.memo.classify(&self.plan.classifier, &failed)
-    }
-
-    fn call(&self, id: CallId) -> &'a ScenarioCall<'c> {
-        &self.calls[id.index()] // every id here was given out for a place in `calls`
-    }
-}
-
-fn call_id(n: usize) -> CallId {
-    CallId(u32::try_from(n).unwrap_or(u32::MAX))
 }

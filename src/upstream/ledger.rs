@@ -21,10 +21,14 @@ pub struct NetEffects {
 }
 
 impl Ledger {
-    /// Books an entry behind those that landed no later.
+    /// Books an entry.
     pub(super) fn book(&mut self, entry: LedgerEntry) {
-        let place = self.entries.partition_point(|booked| booked.at <= entry.at);
-        self.entries.insert(place, entry);
+        self.entries.push(entry);
+    }
+
+    /// Puts the entries into the order in which they landed; of one moment, that in which they were booked.
+    pub(super) fn sort(&mut self) {
+        self.entries.sort_by_key(|entry| entry.at);
     }
 
     /// The entries in the order in which they landed.
@@ -41,28 +45,20 @@ impl Ledger {
     pub fn net(&self) -> BTreeMap<Intent, NetEffects> {
         let mut all: BTreeMap<Intent, NetEffects> = BTreeMap::new();
         for entry in &self.entries {
-            let net = all.entry(entry.intent).or_default();
-            count(net, entry);
+            count(all.entry(entry.intent).or_default(), entry);
         }
         all
     }
 
-    /// What is left of the effects for one intent.
-    pub fn net_of(&self, intent: Intent) -> NetEffects {
-        let mut net = NetEffects::default();
-        for entry in self.entries.iter().filter(|entry| entry.intent == intent) {
-            count(&mut net, entry);
+    /// What is left of the effects that each call itself caused.
+    pub fn net_by_call(&self) -> BTreeMap<CallId, NetEffects> {
+        let mut all: BTreeMap<CallId, NetEffects> = BTreeMap::new();
+        for entry in &self.entries {
+            if let Some(call) = entry.call {
+                count(all.entry(call).or_default(), entry);
+            }
         }
-        net
-    }
-
-    /// What is left of the effects that `call` itself caused.
-    pub fn net_of_call(&self, call: CallId) -> NetEffects {
-        let mut net = NetEffects::default();
-        for entry in self.entries.iter().filter(|entry| entry.call == Some(call)) {
-            count(&mut net, entry);
-        }
-        net
+        all
     }
 }
 
@@ -98,11 +94,10 @@ mod tests {
         ledger.book(entry(1, LedgerKind::Applied, 0));
         ledger.book(entry(1, LedgerKind::Applied, 1));
         assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 2);
-        assert_eq!(ledger.net_of(Intent::Single(CallId(0))).effects, 2);
-        assert_eq!(ledger.net_of(Intent::Single(CallId(1))).effects, 0);
+        assert_eq!(ledger.net().get(&Intent::Single(CallId(1))), None);
         ledger.book(entry(2, LedgerKind::Reversed, 1));
         assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 1);
-        assert_eq!(ledger.net_of_call(CallId(1)).effects, 0);
+        assert_eq!(ledger.net_by_call()[&CallId(1)].effects, 0);
     }
 
     #[test]
@@ -110,6 +105,7 @@ mod tests {
         let mut ledger = Ledger::default();
         ledger.book(entry(5, LedgerKind::Applied, 0));
         ledger.book(entry(2, LedgerKind::Existing, 1));
+        ledger.sort();
         let times: Vec<u64> = ledger.entries().iter().map(|entry| entry.at.as_micros()).collect();
         assert_eq!(times, [2_000, 5_000]);
     }

@@ -21,6 +21,8 @@ pub enum Source<'a> {
 /// One request of the dispatcher, as the upstream sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
+    /// When it is made.
+    pub at: Instant,
     /// The call it is for.
     pub call: CallId,
     /// What is asked.
@@ -33,6 +35,8 @@ pub struct Request {
     pub args: ArgsId,
     /// What an effect of it would be booked for; none: it only reads.
     pub intent: Option<Intent>,
+    /// How long it is waited for; a recorded answer is waited for as long as it takes.
+    pub within: Duration,
 }
 
 impl Request {
@@ -54,6 +58,13 @@ pub struct Answer {
     pub latency: Option<Duration>,
     /// Whence.
     pub provenance: Provenance,
+}
+
+impl Answer {
+    /// Whether it takes longer than a request waits.
+    pub fn is_late(&self, within: Duration) -> bool {
+        self.latency.is_some_and(|latency| latency > within)
+    }
 }
 
 /// What a call has asked so far.
@@ -90,24 +101,19 @@ impl World {
         });
     }
 
-    /// The book so far.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// Answers a request made at `now` from the call's `source`, or nothing where nothing supplies an answer.
-    pub fn ask(&mut self, now: Instant, request: &Request, source: Source<'_>) -> Option<Answer> {
+    /// Answers a request from the call's `source`, or nothing where nothing supplies an answer.
+    pub fn ask(&mut self, request: &Request, source: Source<'_>) -> Option<Answer> {
         let desk = self.desk(request.call);
         let earlier = desk.count(request.asked);
         match source {
-            Source::Script(script) => self.ask_script(now, request, script, earlier),
+            Source::Script(script) => self.ask_script(request, script, earlier),
             Source::Tape(tape) => {
                 let off_tape = desk.off_tape;
                 let answer = tape.answer(request.asked, earlier, off_tape)?;
                 if matches!(request.asked, Asked::Refresh(_)) && answer.provenance != Provenance::Recorded {
                     desk.off_tape = true;
                 }
-                self.book_from_tape(now, request, &answer);
+                self.book_from_tape(request, &answer);
                 Some(answer)
             }
         }
@@ -120,7 +126,7 @@ impl World {
         &mut self.desks[call.index()] // made above
     }
 
-    fn ask_script(&mut self, now: Instant, request: &Request, script: &Script, earlier: usize) -> Option<Answer> {
+    fn ask_script(&mut self, request: &Request, script: &Script, earlier: usize) -> Option<Answer> {
         let is_attempt = matches!(request.asked, Asked::Attempt(_));
         let key = request.key.filter(|_| is_attempt);
         let (answer, acts) = match script.answer(request.asked, earlier) {
@@ -132,27 +138,23 @@ impl World {
             }
             None => {
                 let key = key.filter(|&key| self.keys.knows(request.tool, key))?;
-                let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), now)?;
+                let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), request.at)?;
                 let latency = Some(answer.latency);
                 (Answer { says: answer.says, latency, provenance: Provenance::Modelled }, answer.acts)
             }
         };
-        let landed = now.plus(answer.latency.unwrap_or_default());
+        let landed = request.at.plus(answer.latency.unwrap_or_default());
         if let Some(key) = key {
             let acted = (acts && request.intent.is_some()).then_some(landed);
             self.keys.note((request.tool, key, request.args), request.sent(), acted);
+            if let Some(sent) = request.sent().filter(|_| answer.says == Says::Lost || answer.is_late(request.within)) {
+                self.keys.lose_answer(request.tool, key, sent);
+            }
         }
         if acts {
             self.book(landed, request, answer.provenance);
         }
         Some(answer)
-    }
-
-    /// The caller did not wait for the answer to `request`: for the upstream's keys it was lost.
-    pub fn lose_answer(&mut self, request: &Request) {
-        if let (Some(key), Some(sent)) = (request.key, request.sent()) {
-            self.keys.lose_answer(request.tool, key, sent);
-        }
     }
 
     fn book(&mut self, at: Instant, request: &Request, provenance: Provenance) {
@@ -166,8 +168,8 @@ impl World {
     }
 
     /// From a recording only an `ok` is proof; of a failure, recorded or modelled, the book says that nothing is known.
-    fn book_from_tape(&mut self, now: Instant, request: &Request, answer: &Answer) {
-        let at = now.plus(answer.latency.unwrap_or_default());
+    fn book_from_tape(&mut self, request: &Request, answer: &Answer) {
+        let at = request.at.plus(answer.latency.unwrap_or_default());
         match (&answer.says, request.asked) {
             (Says::Ok, Asked::Attempt(_)) if self.is_answered_again(request, answer) => {}
             (Says::Ok, _) => self.book(at, request, answer.provenance),
@@ -206,6 +208,7 @@ impl World {
 
     /// Hands the book over in exchange for another one, whose allocation is used next.
     pub fn swap_ledger(&mut self, other: &mut Ledger) {
+        self.ledger.sort();
         std::mem::swap(&mut self.ledger, other);
     }
 }

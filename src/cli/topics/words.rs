@@ -42,6 +42,13 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "outcome",
+        "refused",
+        "the call was not admitted; nothing was sent",
+        "A check before the first attempt said no, so that no attempt was made and a write's effect is `not_applied`. The \
+         decision event `refused` names the check's reason. No playbook has such a check yet.",
+    ),
+    (
+        "outcome",
         "undetermined",
         "an answer was needed that nothing supplies",
         "The recording ends before the playbook does. The outcome says which answer it lacked: an assumption is never \

@@ -66,7 +66,9 @@ fn fill(object: &mut Object<'_>, summary: &Summary, names: &Names) {
     object.number("failed_attempts", summary.failed_attempts);
     named(object, "verdicts", &names.verdicts, &summary.verdicts);
     object.object("outcomes", |object| {
-        for (outcome, count) in OutcomeWord::ALL.into_iter().zip(summary.outcomes) {
+        // No playbook refuses calls yet: the key comes with the first that does.
+        let said = OutcomeWord::ALL.into_iter().zip(summary.outcomes);
+        for (outcome, count) in said.filter(|(outcome, count)| *outcome != OutcomeWord::Refused || *count > 0) {
             object.number(outcome.as_str(), count);
         }
     });

@@ -1,7 +1,7 @@
 //! A call's attempts in virtual time, one thing a line: as recorded, and as a playbook would have it.
 
 use crate::event::{
-    Asked, Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy, Status, SuppressedWhy, Transcript,
+    Asked, Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy, Status, SuppressedWhy, Transcript, TurnedAway,
 };
 use crate::ids::AttemptNo;
 use crate::report::text;
@@ -169,6 +169,7 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
         Decision::RetryScheduled { delay, .. } => (Tone::Decided, format!("→ send again in {} ms", millis(delay))),
+        Decision::Refused { why } => (Tone::Stopped, format!("admission: refused, {}", turned_away(why))),
         Decision::RetrySuppressed { why } => (Tone::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
         Decision::EvidenceRefreshed { status, provenance, .. } => {
             let (_, said) = answer(transcript, status);
@@ -194,6 +195,20 @@ pub const fn suppressed(why: SuppressedWhy) -> &'static str {
     }
 }
 
+/// Why a call was refused before its first attempt, in words.
+pub const fn turned_away(why: TurnedAway) -> &'static str {
+    match why {
+        TurnedAway::UnknownAction => "the graph has no such action",
+        TurnedAway::InvalidTransition => "the graph does not allow it after the last action",
+        TurnedAway::ValidationFailed => "the validation of its action failed",
+        TurnedAway::NotFound => "the tool is not declared",
+        TurnedAway::Schema => "its arguments do not fit the schema of the tool",
+        TurnedAway::KeyReused => "its idempotency key belongs to another request",
+        TurnedAway::BudgetExceeded => "the run has no tool calls left",
+        TurnedAway::CircuitOpen => "the circuit breaker is open",
+    }
+}
+
 /// Why a reversal was refused, in words.
 pub const fn refused(why: RefusedWhy) -> &'static str {
     match why {
@@ -213,6 +228,7 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Deprecated(_) => "deprecated: the planner reconciles".to_owned(),
         OutcomeKind::Escalated(queue) => format!("escalated: queue {}", names.queue(queue)),
         OutcomeKind::Reversed(reason) => format!("reversed: {}", text::escape_unprintable(names.reason(reason))),
+        OutcomeKind::Refused(why) => format!("refused: {}", why.as_str()),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
         OutcomeKind::Undetermined(Asked::Attempt(attempt)) => {
             format!("undetermined: nothing tells what attempt {attempt} would have got")

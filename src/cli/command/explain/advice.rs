@@ -77,6 +77,7 @@ fn by_playbook(plan: &Plan, outcome: &Outcome, known: Known) -> String {
             "The planner: it reads the upstream's state first, and plans from there.".to_owned()
         }
         OutcomeKind::Reversed(_) => "The planner: the effect was taken back, and it plans from there.".to_owned(),
+        OutcomeKind::Refused(_) => "The planner: nothing was sent, and it plans without this call.".to_owned(),
         OutcomeKind::Exhausted(_) => {
             "Nobody was told: the caller got the last error, and must decide what follows.".to_owned()
         }

@@ -1,10 +1,12 @@
 //! What the recording shows of a call whatever the playbook decides: its findings, and the effects that other calls
 //! made, or may have made, for the same intent. Takes every call of one input in the order in which they close.
 
+use std::collections::BTreeSet;
+
 use super::proof::Proof;
 use crate::event::{EffectClaim, Finding, FindingId};
 use crate::playbook::model::{Access, ToolFacts};
-use crate::replay::{Recording, Tokens, finding, judge_attempts};
+use crate::replay::{Recording, Sessions, finding, judge_attempts};
 use crate::sim::Plan;
 use crate::trace::assemble::ClosedCall;
 use crate::trace::model::Place;
@@ -18,7 +20,7 @@ pub struct Recorded {
     pub findings: Vec<Finding>,
     /// The other calls that made the same effect or may have made it, in the order of their lines.
     pub others: Vec<Other>,
-    /// An earlier call of the run has sent the call's reversal token.
+    /// Another call of the run has sent the call's reversal token.
     pub token_spent: bool,
 }
 
@@ -51,14 +53,19 @@ pub struct Watching<'a> {
     beyond: &'a BeyondTape,
     sources: &'a Sources,
     recording: Recording,
-    tokens: Tokens,
+    sessions: Sessions,
+    /// Calls taken.
+    taken: u64,
+    /// Those whose reversal token another call of their run has sent.
+    spent: BTreeSet<u64>,
     booked: Vec<Booked>,
 }
 
 /// What was seen of a wanted call when it closed.
 pub struct Met {
     findings: Vec<Finding>,
-    token_spent: bool,
+    /// How many calls were taken before it.
+    number: u64,
 }
 
 /// Effects of one call, proved and possible.
@@ -80,7 +87,9 @@ impl<'a> Watching<'a> {
             beyond,
             sources,
             recording: Recording::default(),
-            tokens: Tokens::default(),
+            sessions: Sessions::default(),
+            taken: 0,
+            spent: BTreeSet::new(),
             booked: Vec::new(),
         }
     }
@@ -88,14 +97,22 @@ impl<'a> Watching<'a> {
     /// Takes the next closed call; gives what the recording shows of it so far if it `is_wanted`.
     pub fn take(&mut self, closed: &ClosedCall, is_wanted: bool) -> Met {
         let facts = self.plan.facts(closed.raw().tool());
-        let token_spent = self.tokens.take(self.plan, closed, self.beyond);
+        let number = self.taken;
+        self.taken += 1;
+        self.sessions.take(self.plan, self.beyond, number, closed);
+        self.note_spent();
         let mut findings = Vec::new();
         self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
         self.book(closed, facts);
         if is_wanted {
             judge_attempts(closed.raw(), facts, std::slice::from_ref(self.plan), &mut findings);
         }
-        Met { findings, token_spent }
+        Met { findings, number }
+    }
+
+    fn note_spent(&mut self) {
+        let spent = self.sessions.take_ended().filter(|ended| ended.token_spent);
+        self.spent.extend(spent.map(|ended| ended.number));
     }
 
     fn book(&mut self, closed: &ClosedCall, facts: ToolFacts) {
@@ -124,8 +141,11 @@ impl<'a> Watching<'a> {
     }
 
     /// What the recording shows of a call, once all its input was taken; `met` is what it was given for.
-    pub fn finish(&self, closed: &ClosedCall, met: Met) -> Recorded {
-        let Met { mut findings, token_spent } = met;
+    pub fn finish(&mut self, closed: &ClosedCall, met: Met) -> Recorded {
+        let Met { mut findings, number } = met;
+        self.sessions.finish(self.plan);
+        self.note_spent();
+        let token_spent = self.spent.contains(&number);
         let (marks, call) = (&closed.marks, closed.raw());
         let facts = self.plan.facts(call.tool());
         let same = self.booked.iter().filter(|booked| booked.intent == marks.intent() && one_intent(facts));

@@ -63,6 +63,9 @@ impl Story<'_> {
                 let why = self.guard_let_pass();
                 self.say(format!("{why} Attempt {attempt} is due in {} ms.", timeline::millis(delay)));
             }
+            Decision::Refused { why } => {
+                self.say(format!("The call is refused before its first attempt: {}.", timeline::turned_away(why)));
+            }
             Decision::RetrySuppressed { why } => self.say(format!(
                 "The retry guard is asked and stops the further attempt: the tool is a write that is not idempotent, the \
                  call has no idempotency key, and {}.",

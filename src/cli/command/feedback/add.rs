@@ -15,7 +15,7 @@ use crate::cli::workspace::Workspace;
 use crate::cli::{files, folders, inputs, playbooks, reason};
 use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
 use crate::playbook::model::Playbook;
-use crate::replay::Tokens;
+use crate::replay::Sessions;
 use crate::report::text::{counted, escape_unprintable};
 use crate::shell::Command;
 use crate::sim::Plan;
@@ -78,7 +78,7 @@ struct Found {
     name: String,
     /// Its line in the user's own file.
     line: u64,
-    /// An earlier call of its run has sent its reversal token.
+    /// Another call of its run has sent its reversal token.
     token_spent: bool,
 }
 
@@ -266,14 +266,16 @@ fn read_back(plan: &Plan, text: &str, redaction: &RedactionRules) -> Result<Opti
         assembler.take(digest(&piece, redaction), &mut closed)?;
     }
     assembler.finish(&mut closed);
-    let mut tokens = Tokens::default();
-    let mut calls: Vec<(ClosedCall, bool)> = Vec::with_capacity(closed.len());
-    for closed in closed {
-        let spent = tokens.take(plan, &closed, &BeyondTape::Unanswered);
-        calls.push((closed, spent));
+    let mut sessions = Sessions::default();
+    for (number, closed) in (0..).zip(&closed) {
+        sessions.take(plan, &BeyondTape::Unanswered, number, closed);
     }
-    let last = calls.iter().max_by_key(|(closed, _)| closed.raw().number);
-    Ok(last.map(|(closed, spent)| (closed.raw().reference(), Ending::of(plan, closed.raw(), *spent), calls.len())))
+    sessions.finish(plan);
+    let spent: Vec<u64> = sessions.take_ended().filter(|ended| ended.token_spent).map(|ended| ended.number).collect();
+    let last = (0..).zip(&closed).max_by_key(|(_, closed)| closed.raw().number);
+    Ok(last.map(|(number, last)| {
+        (last.raw().reference(), Ending::of(plan, last.raw(), spent.contains(&number)), closed.len())
+    }))
 }
 
 fn changed_by_redaction(wanted: &Ending, got: Option<&Ending>) -> Failure {
