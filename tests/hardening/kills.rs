@@ -129,16 +129,16 @@ impl Case {
         let folder =
             if self.args.contains(&"new/deep".to_owned()) && place.path("new/deep").exists() { "new/deep" } else { "" };
         let next = place.run_below(folder, &["history"]);
-        let mut now = place.everything();
-        if !now.keys().any(|name| name.starts_with("new/") && name != "new/deep/" && name != "new/") {
-            // Folders that people named on the command line.
-            now.retain(|name, _| !["new/", "new/deep/"].contains(&name.as_str()));
-        }
-        let differs = |known: &Files| {
+        let now = place.everything();
+        // A kill before the change is decided may leave folders on the way to the staging folder: empty, and nothing to git.
+        let is_empty = |folder: &str| !now.keys().any(|name| name.starts_with(folder) && !name.ends_with('/'));
+        let is_left = |name: &str| name.ends_with('/') && !self.before.contains_key(name) && is_empty(name);
+        let differs = |known: &Files, is_ignored: &dyn Fn(&str) -> bool| {
             let all = known.keys().chain(now.keys());
-            all.filter(|name| known.get(*name) != now.get(*name)).cloned().collect::<Vec<_>>()
+            let differ = all.filter(|name| known.get(*name) != now.get(*name) && !is_ignored(name));
+            differ.cloned().collect::<Vec<_>>()
         };
-        let (from_before, from_after) = (differs(&self.before), differs(&self.after));
+        let (from_before, from_after) = (differs(&self.before, &is_left), differs(&self.after, &|_| false));
         match from_before.is_empty() || from_after.is_empty() {
             true => Ok(was_killed),
             false => Err(format!(
