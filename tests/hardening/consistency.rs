@@ -147,3 +147,39 @@ fn comments_in_files_name_a_trace_from_the_project_s_root() {
         assert!(!text.contains(&*around.path("").to_string_lossy()), "{name}: {text}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_project_file_that_is_no_file_is_refused_and_never_taken_for_none() {
+    for is_folder in [true, false] {
+        let place = Place::begun();
+        place.write("trace.jsonl", CALL);
+        place.remove("playproof.yaml");
+        match is_folder {
+            true => std::fs::create_dir(place.path("playproof.yaml")).expect("a folder"),
+            false => std::os::unix::fs::symlink("gone.yaml", place.path("playproof.yaml")).expect("a link"),
+        }
+        for command in [&["check"][..], &["history"], &["lint"], &["replay", "trace.jsonl"]] {
+            let ran = place.run(command).exits(2);
+            assert!(ran.err.contains("playproof.yaml"), "{command:?}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn json_names_a_file_of_the_project_in_one_way_from_wherever_it_is_asked() {
+    let place = Place::begun();
+    place.write("trace.jsonl", CALL);
+    place.write("sub/kept", "");
+    let absolute = place.path("trace.jsonl").to_string_lossy().into_owned();
+    for command in [&["replay"][..], &["mine"], &["impact", "--candidate", "study/retry-everything"]] {
+        let with = |path| [command, &[path, "--format", "json"]].concat();
+        let at_root = place.run(&with("trace.jsonl"));
+        assert!(at_root.out.contains("\"trace.jsonl\""), "{}", at_root.out);
+        for named in [place.run_below("sub", &with("../trace.jsonl")), place.run(&with(&absolute))] {
+            // What to type next depends on where people stand.
+            let without_next = |text: &str| text.split(",\"next\":").next().unwrap_or_default().to_owned();
+            assert_eq!(without_next(&named.out), without_next(&at_root.out), "{command:?}");
+        }
+    }
+}
