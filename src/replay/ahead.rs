@@ -3,7 +3,7 @@
 use crate::event::ErrorFacts;
 use crate::trace::assemble::ClosedCall;
 use crate::trace::model::Reply;
-use crate::trace::processor::fetch;
+use crate::trace::processor::{fetch, fetch_texts};
 
 /// Has the calls that come soon brought near: they were last touched thousands of calls ago.
 #[inline]
@@ -14,7 +14,7 @@ pub fn ahead(calls: &[ClosedCall], now: usize) {
     if let Some(next) = calls.get(now + 8)
         && let Some(answer) = next.raw().answers.first()
     {
-        next.raw().fetch_names();
+        fetch_texts(next.raw().names());
         fetch(answer);
     }
     if let Some(error) = calls.get(now + 5).and_then(first_error) {

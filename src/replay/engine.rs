@@ -398,7 +398,7 @@ impl<W: Watch, S> Replay<'_, '_, W, S> {
                 Some(Some(record)) => record,
                 _ => {
                     sim.replay(plan, call, known, &self.options.beyond);
-                    sim.show(closed);
+                    sim.show(|errors| closed.shown_errors(errors));
                     sim.record()
                 }
             };

@@ -166,7 +166,7 @@ impl Lanes {
         for (plan, sessions) in self.sessions.iter_mut().enumerate() {
             for Ended { number, mut record, .. } in sessions.take_ended() {
                 let Some(waiting) = self.waiting.get_mut(&number) else { continue };
-                record.show(&waiting.call.closed);
+                record.show(waiting.call.closed.shown_errors(&record.errors));
                 waiting.call.records[plan] = Some(record); // made when it was taken
                 waiting.open -= 1; // counted then
                 if waiting.open == 0 {

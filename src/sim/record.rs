@@ -12,7 +12,6 @@ use crate::event::{
 };
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
-use crate::trace::assemble::ClosedCall;
 use crate::trace::model::{RecordedCall, Reply};
 use crate::upstream::Ledger;
 
@@ -100,9 +99,9 @@ impl Record {
         self.errors_to_show().get(id.index()).map(|error| &**error)
     }
 
-    /// Takes the errors that are shown from `call`, of which this is the simulation.
-    pub fn show(&mut self, call: &ClosedCall) {
-        self.shown_errors = call.shown_errors(&self.errors);
+    /// Takes the errors as they are shown, one for each; none: they are shown as recorded.
+    pub fn show(&mut self, shown: Vec<Arc<ErrorFacts>>) {
+        self.shown_errors = shown;
     }
 
     fn errors_to_show(&self) -> &[Arc<ErrorFacts>] {

@@ -6,7 +6,6 @@ use crate::classify::Memo;
 use crate::event::ErrorFacts;
 use crate::ids::{CallId, ErrorId};
 use crate::playbook::model::ToolFacts;
-use crate::trace::assemble::ClosedCall;
 use crate::trace::model::RecordedCall;
 use crate::upstream::{Answer, BeyondTape, KeyDialect, Ledger, Request, World};
 
@@ -75,14 +74,15 @@ impl Simulator {
         &self.record
     }
 
-    /// Gives the latest simulation, which was one of `call`, the errors that are shown.
-    pub fn show(&mut self, call: &ClosedCall) {
-        self.record.show(call);
-    }
-
     /// What the latest simulation left behind.
     pub fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// Gives it the errors as they are shown: `shown` makes one for each, or none where they are shown as recorded.
+    pub fn show(&mut self, shown: impl FnOnce(&[Arc<ErrorFacts>]) -> Vec<Arc<ErrorFacts>>) {
+        let shown = shown(&self.record.errors);
+        self.record.show(shown);
     }
 
     /// Runs a fixture's scenario.

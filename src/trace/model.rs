@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::event::ErrorFacts;
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
-use crate::trace::processor::fetch;
 
 /// Where in the inputs something stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,9 +99,6 @@ pub struct CallTexts<'a> {
     pub token: Option<&'a str>,
 }
 
-/// Of a call's texts, so many bytes are brought near at once: most are shorter, and what is far behind comes too soon.
-const FETCHED: usize = 512;
-
 /// Texts take up a multiple of this.
 const ROUND: usize = 128;
 
@@ -170,24 +166,19 @@ impl RecordedCall {
         self.answers.clear();
     }
 
-    /// Brings near where another call's texts and first answer will stand: what was not looked at of this one for
-    /// thousands of calls is far, and would be waited for.
-    pub(super) fn fetch_room(&mut self) {
-        fetch(self.text.as_bytes().get(..self.text.len().min(FETCHED)).unwrap_or_default());
-        if let Some(first) = self.answers.spare_capacity_mut().first() {
-            fetch(first);
-        }
-    }
-
     /// Bytes that its texts take up, used or not.
     pub fn allocated(&self) -> usize {
         self.text.capacity()
     }
 
-    /// Brings near its names, the key and the reversal token; looks at none of them.
-    pub fn fetch_names(&self) {
-        let end = (self.ends[TOKEN] as usize).min(FETCHED);
-        fetch(self.text.as_bytes().get(..end).unwrap_or_default());
+    /// All its texts one behind the other.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The first of its texts one behind the other: names, key and reversal token.
+    pub fn names(&self) -> &str {
+        &self.text[..self.ends[TOKEN] as usize]
     }
 
     /// Whether it has an idempotency key; does not look at it.

@@ -7,6 +7,7 @@ use crate::trace::assemble::{Story, TracedCall};
 use crate::trace::marks::{self, Marks};
 use crate::trace::model::{CallTexts, Place, RecordedAnswer, RecordedCall};
 use crate::trace::pieces::{MAX_LINE, Piece};
+use crate::trace::processor;
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::BadLine;
 use crate::trace::wire::{self, AnswerLine, CallLine, Line, Lines, Listener, Unfamiliar};
@@ -238,7 +239,10 @@ fn call_entry(line: &CallLine<'_>, place: Place, answer: Option<RecordedAnswer>,
             spare.marks = marks;
             spare.story = Story::default();
             if let Some(next) = at_hand.spares.last_mut() {
-                next.call.fetch_room();
+                processor::fetch_texts(next.call.text()); // where the next call will stand
+                if let Some(first) = next.call.answers.spare_capacity_mut().first() {
+                    processor::fetch(first);
+                }
             }
             spare
         }

@@ -60,7 +60,7 @@ impl Case {
                 let raw = call.raw();
                 let facts = plan.facts(raw.tool());
                 simulator.replay_after(plan, raw, facts, beyond, recorded.token_spent);
-                simulator.show(call);
+                simulator.show(|errors| call.shown_errors(errors));
                 let record = simulator.record().clone();
                 let scenario = crate::sim::ScenarioCall::recorded(raw, facts, beyond);
                 let intent = scenario.intent(CallId(0));
