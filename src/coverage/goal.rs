@@ -1,8 +1,9 @@
 //! What can be exercised of a playbook, each with an id that does not depend on where it stands in the file.
 
-use crate::event::{GuardKind, OutcomeWord, StopReason, words};
+use crate::event::{GuardKind, OutcomeWord, StopReason};
 use crate::ids::{QueueId, RuleId, VerdictId};
 use crate::playbook::model::{Access, AfterRefresh, Compensation, OnUnsafe, Playbook};
+use crate::words;
 
 /// One thing that a fixture can exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

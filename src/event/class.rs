@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::words::words;
+use crate::words;
 
 words! {
     /// How bad a divergence is, worst first.

@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::outcome::Outcome;
 use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy, TurnedAway};
-use super::words::words;
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
+use crate::words;
 
 words! {
     /// Where an answer came from.

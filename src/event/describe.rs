@@ -5,9 +5,9 @@ use super::class::Class;
 use super::decision::{Asked, Decision, Provenance, Status};
 use super::outcome::{Outcome, OutcomeKind};
 use super::reason::{DeprecatedWhy, RefusedWhy};
-use super::words::words;
 use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
+use crate::words;
 
 words! {
     /// The kinds of decision events, each what the [`Decision`] of its name says.

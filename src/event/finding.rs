@@ -1,7 +1,7 @@
 //! What a run shows: stable ids, severities, and by whom.
 
-use super::words::words;
 use crate::ids::CallId;
+use crate::words;
 
 words! {
     /// How bad a finding is, worst first.

@@ -1,9 +1,9 @@
 //! The lines of the upstream's book. The book itself is the upstream's.
 
 use super::decision::Provenance;
-use super::words::words;
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::Instant;
+use crate::words;
 
 words! {
     /// What the upstream did, or is not known to have done, for an intent.

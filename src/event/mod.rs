@@ -21,4 +21,3 @@ pub use ledger::{Intent, LedgerEntry, LedgerKind};
 pub use outcome::{EffectClaim, Outcome, OutcomeKind, OutcomeWord};
 pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy, TurnedAway};
 pub use transcript::{Names, Transcript, unnamed};
-pub(crate) use words::words;

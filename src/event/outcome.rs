@@ -2,8 +2,8 @@
 
 use super::decision::Asked;
 use super::reason::{DeprecatedWhy, StopReason, TurnedAway};
-use super::words::words;
 use crate::ids::{ErrorId, QueueId, ReasonId};
+use crate::words;
 
 words! {
     /// What is claimed of a call's effect on the upstream.

@@ -1,7 +1,7 @@
 //! Why something was stopped, refused or given up.
 
-use super::words::words;
 use crate::ids::ReasonId;
+use crate::words;
 
 words! {
     /// Why a further attempt was suppressed.

@@ -1,6 +1,7 @@
 //! A closed set of words of the files as an enum: each word stands once, beside its variant.
 
 /// Defines an enum whose variants each have a word, with `ALL` in the order of definition, `as_str` and `parse`.
+#[macro_export]
 macro_rules! words {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
@@ -44,5 +45,3 @@ macro_rules! words {
         }
     };
 }
-
-pub(crate) use words;

@@ -1,7 +1,7 @@
 //! Why a call goes another way under the candidate, and what that means for safety. Values only.
 
-use crate::event::words;
 use crate::ids::{RuleId, VerdictId};
+use crate::words;
 
 words! {
     /// Whether the candidate attempts more or less than the base.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 pub use super::facts::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
-pub use super::when::{About, Ask, Between, Form, MessageOp, MessageTest, Test, When};
+pub use super::when::{About, Ask, Between, Form, MOST_ATTEMPTS, MOST_STATUS, MessageOp, MessageTest, Test, When};
 use crate::event::{CompensationWord, EffectClaim, Names};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::model::{Ask, Form};
+use super::model::{Ask, Form, MOST_ATTEMPTS};
 use super::syntax;
 use crate::event::{CompensationWord, EffectClaim};
 use crate::time::Duration;
@@ -48,7 +48,7 @@ pub fn schema() -> Value {
         "retry_with_backoff": retry(),
         "refresh_evidence": object(&[], &[
             ("then", words(&syntax::AFTER_REFRESH, "What follows a refresh that worked; left out: `retry`.")),
-            ("max_refreshes", whole(1, syntax::MOST_ATTEMPTS, "Refreshes that one call may take; left out: 1.")),
+            ("max_refreshes", whole(1, MOST_ATTEMPTS, "Refreshes that one call may take; left out: 1.")),
             ("on_unsafe", reference("instead")),
         ]),
         "escalate_to_human": object(&["queue"], &[("queue", text("A declared queue."))]),
@@ -92,7 +92,7 @@ fn retry() -> Value {
         &["backoff_ms"],
         &[
             ("backoff_ms", waits),
-            ("max_retries", whole(1, syntax::MOST_ATTEMPTS, "Retries of one call; left out: the length of the list.")),
+            ("max_retries", whole(1, MOST_ATTEMPTS, "Retries of one call; left out: the length of the list.")),
             ("after", words(&syntax::AFTER, "Whether the upstream's wish lengthens the wait; left out: `backoff`.")),
             ("max_wait_ms", millis(syntax::LONGEST_WAIT, "The longest wait that the upstream may ask for.")),
             ("on_unsafe", reference("instead")),
@@ -160,7 +160,7 @@ fn limits() -> Value {
     object(
         &[],
         &[
-            ("max_attempts", whole(1, syntax::MOST_ATTEMPTS, &most)),
+            ("max_attempts", whole(1, MOST_ATTEMPTS, &most)),
             ("deadline_ms", millis(syntax::LONGEST_DEADLINE, deadline)),
         ],
     )

@@ -41,8 +41,6 @@ pub(super) const OFF: [(&str, Guard); 1] = [("off", Guard::Off)];
 
 /// Attempts of a call where `limits` does not say: the first and five more.
 pub(super) const DEFAULT_MAX_ATTEMPTS: u32 = 6;
-/// Nobody means to send one call more often.
-pub(super) const MOST_ATTEMPTS: u64 = 1_000;
 /// A longer list of waits is a mistake.
 pub(super) const MOST_WAITS: usize = 100;
 /// Verdicts, rules, queues; the fingerprint compares every pair of rules.
@@ -53,5 +51,3 @@ pub(super) const MOST_TOOLS: usize = 20_000;
 pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(86_400_000);
 /// A week.
 pub(super) const LONGEST_DEADLINE: Duration = Duration::from_millis(7 * 86_400_000);
-/// The largest status of a rule.
-pub(super) const MOST_STATUS: u64 = 999;

@@ -4,8 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::facts::Access;
-use super::syntax;
-use crate::event::words;
+use crate::words;
+
+/// The most attempts that a playbook can give one call.
+pub const MOST_ATTEMPTS: u64 = 1_000;
+/// The largest status of a rule.
+pub const MOST_STATUS: u64 = 999;
 
 words! {
     /// The conditions of `when`, in the order in which they are told.
@@ -62,11 +66,11 @@ impl Ask {
         match self {
             Ask::Kind | Ask::Code => Form::Texts,
             Ask::Message => Form::Messages,
-            Ask::Status => Form::Ranges(0, syntax::MOST_STATUS),
+            Ask::Status => Form::Ranges(0, MOST_STATUS),
             Ask::Tool => Form::Globs,
             Ask::Access => Form::Access,
             Ask::Idempotent | Ask::Keyed => Form::Bool,
-            Ask::Attempt => Form::Ranges(1, syntax::MOST_ATTEMPTS),
+            Ask::Attempt => Form::Ranges(1, MOST_ATTEMPTS),
             Ask::RetryAfter => Form::Presence,
             Ask::Error => Form::Absence,
         }

@@ -7,7 +7,9 @@ use super::names::{Declared, Reasons};
 use crate::diagnostic::Diagnostic;
 use crate::event::CompensationWord;
 use crate::ids::{QueueId, ReasonId};
-use crate::playbook::model::{After, AfterRefresh, Compensation, Final, OnUnsafe, Refresh, Retry, Reversal};
+use crate::playbook::model::{
+    After, AfterRefresh, Compensation, Final, MOST_ATTEMPTS, OnUnsafe, Refresh, Retry, Reversal,
+};
 use crate::playbook::places::CompensationPlaces;
 use crate::playbook::syntax;
 use crate::time::Duration;
@@ -49,7 +51,7 @@ impl Context<'_> {
         places.max_wait = written_wait.map(Cursor::span);
         let backoff = waits.and_then(backoff);
         let max_retries = match written_retries {
-            Some(retries) => retries.whole(1..=syntax::MOST_ATTEMPTS).and_then(|retries| u32::try_from(retries).ok()),
+            Some(retries) => retries.whole(1..=MOST_ATTEMPTS).and_then(|retries| u32::try_from(retries).ok()),
             None => backoff.as_ref().and_then(|list| u32::try_from(list.len()).ok()),
         };
         let after = match record.optional("after") {
@@ -79,7 +81,7 @@ impl Context<'_> {
         let written_refreshes = record.optional("max_refreshes");
         places.max_refreshes = written_refreshes.map(Cursor::span);
         let max_refreshes = match written_refreshes {
-            Some(refreshes) => refreshes.whole(1..=syntax::MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
+            Some(refreshes) => refreshes.whole(1..=MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
             None => Some(1),
         };
         let on_unsafe = self.on_unsafe(record.optional("on_unsafe"), kind, places);

@@ -9,7 +9,9 @@ use super::names::{Declared, Reasons};
 use super::{rule, study, tools, verdict};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::ids::{QueueId, VerdictId};
-use crate::playbook::model::{AfterRefresh, Compensation, Limits, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict};
+use crate::playbook::model::{
+    AfterRefresh, Compensation, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
+};
 use crate::playbook::places::{Loaded, Places, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, Record};
@@ -186,7 +188,7 @@ fn limits(record: &Record<'_>) -> Option<PlacedLimits> {
     let written_attempts = record.optional("max_attempts");
     let written_deadline = record.optional("deadline_ms");
     let max_attempts = match written_attempts {
-        Some(at) => at.whole(1..=syntax::MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
+        Some(at) => at.whole(1..=MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
         None => Some(syntax::DEFAULT_MAX_ATTEMPTS),
     };
     let deadline = match written_deadline {
