@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::emit::{At, CallLine, ErrorPart, Lines, ResultLine};
-use super::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use crate::trace::model::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 
 /// The calls and their answers as JSON Lines. A label that several of them have becomes one for each, so that every
 /// answer finds its call.

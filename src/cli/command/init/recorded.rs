@@ -4,7 +4,7 @@ use super::starter::{Named, PLAYBOOK};
 use crate::coverage::{expected, to_yaml};
 use crate::diagnostic::Source;
 use crate::event::{Decision, OutcomeKind};
-use crate::fixture::{self, Arguments, model::Fixture};
+use crate::fixture::{self, Arguments, model::Fixture, of_recorded};
 use crate::ids::CallId;
 use crate::playbook::model::Access;
 use crate::sim::{Plan, Record, Scenario, Simulator};
@@ -55,7 +55,7 @@ fn known_verdict(plan: &Plan, record: &Record) -> Option<String> {
 /// The call with its answers as a script; none where something else than attempts was answered.
 fn scripted(call: &RecordedCall) -> Option<Fixture> {
     let is_plain = call.answers.iter().all(|answer| answer.to == AnswerTo::Attempt);
-    is_plain.then(|| Fixture::of_recorded(call, String::new(), Arguments::Types))
+    is_plain.then(|| of_recorded(call, String::new(), Arguments::Types))
 }
 
 /// A name as part of a file's name.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cli::exit::Failure;
 use crate::cli::inputs;
 use crate::cli::reading::{Reading, each_call};
-use crate::fixture::Arguments;
 use crate::fixture::model::{Fixture, FixtureTool};
+use crate::fixture::{Arguments, of_recorded};
 use crate::glob;
 use crate::playbook::model::{Access, DEFAULT_TIMEOUT};
 use crate::sim::Plan;
@@ -51,6 +51,6 @@ pub fn fixture(call: &RecordedCall, title: String, playbook: &str, plan: &Plan) 
     Fixture {
         playbooks: vec![playbook.to_owned()],
         tools: tools.into_iter().collect(),
-        ..Fixture::of_recorded(call, title, Arguments::Values)
+        ..of_recorded(call, title, Arguments::Values)
     }
 }
