@@ -11,51 +11,13 @@ use crate::event::{
 use crate::ids::{
     ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, TokenId, ToolId, VerdictId,
 };
-use crate::playbook::model::{
-    Access, After, AfterRefresh, Compensation, Final, Guard, Limits, OnUnsafe, Playbook, Refresh, Retry, Reversal,
-    Study, Tools, Verdict,
-};
+use crate::playbook::model::{Access, AfterRefresh, Compensation, Guard, Limits, OnUnsafe, Playbook, Refresh, Study};
+use crate::playbook::sample::{DENIED, HUMAN, STALE, TAKE_BACK, TIMEOUT, playbook};
 use crate::time::{Duration, Instant};
 
 const CALL: CallId = CallId(0);
-const HUMAN: Final = Final::Escalate(QueueId(0));
 const SEEN: Seen =
     Seen { latency: Some(Duration::from_millis(10)), provenance: Provenance::Scripted, over_timeout: false };
-
-const TIMEOUT: u16 = 0;
-const STALE: u16 = 1;
-const DENIED: u16 = 2;
-const TAKE_BACK: u16 = 3;
-
-fn playbook() -> Playbook {
-    let verdict = |name: &str, effect, then| Verdict { name: name.into(), means: "".into(), effect, then };
-    let retry = Retry {
-        backoff: vec![Duration::from_millis(200), Duration::from_millis(600)],
-        max_retries: 2,
-        after: After::Backoff,
-        max_wait: None,
-        on_unsafe: OnUnsafe::Final(HUMAN),
-    };
-    let refresh = Refresh { then: AfterRefresh::Retry, max_refreshes: 1, on_unsafe: OnUnsafe::Final(HUMAN) };
-    let reversal = Reversal { reason: ReasonId(0), on_refused: HUMAN };
-    Playbook {
-        name: "test".into(),
-        verdicts: vec![
-            verdict("timeout", EffectClaim::Unknown, Compensation::RetryWithBackoff(retry)),
-            verdict("stale", EffectClaim::NotApplied, Compensation::RefreshEvidence(refresh)),
-            verdict("denied", EffectClaim::NotApplied, Compensation::EscalateToHuman(QueueId(0))),
-            verdict("take_back", EffectClaim::Applied, Compensation::IssueReversal(reversal)),
-        ],
-        rules: Vec::new(),
-        otherwise: VerdictId(DENIED),
-        default_queue: Some(QueueId(0)),
-        queues: vec!["q".into()],
-        reasons: vec!["r".into()],
-        tools: Tools::default(),
-        limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)) },
-        study: None,
-    }
-}
 
 fn keyed_write() -> CallFacts {
     CallFacts {

@@ -9,6 +9,8 @@ pub mod model;
 mod overlap;
 pub mod pattern;
 mod places;
+#[cfg(test)]
+pub(crate) mod sample;
 mod schema;
 mod syntax;
 #[cfg(test)]

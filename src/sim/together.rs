@@ -7,20 +7,18 @@ use proptest::prelude::*;
 
 use super::{Ended, Plan, Record, Scenario, ScenarioCall, Session, Simulator};
 use crate::classify::Memo;
-use crate::diagnostic::Source as Text;
 use crate::event::{Decision, ErrorFacts, OutcomeKind, RefusedWhy};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId, comparisons};
-use crate::playbook;
 use crate::playbook::model::{ToolFacts, Tools};
+use crate::playbook::sample::playbook;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::upstream::{BeyondTape, KeyDialect, Says, Script, ScriptedAnswer, Source};
 
 const FACTS: ToolFacts = ToolFacts { declared: true, ..ToolFacts::ASSUMED };
 
-fn plan(name: &str) -> Plan {
-    let text = playbook::embedded(name).unwrap();
-    Plan::new(playbook::parse(Text::whole(name, text)).unwrap().playbook, &Tools::default())
+fn plan() -> Plan {
+    Plan::new(playbook(), &Tools::default())
 }
 
 /// A call made at `at` that failed once with an error of this kind; its token can be redeemed.
@@ -45,7 +43,7 @@ fn failed(at: Option<u64>, token: &str, kind: &str) -> Arc<RecordedCall> {
 
 /// The calls that ended, in the order in which they were fed; `step` looks at the session after each call was fed.
 fn together(calls: &[Arc<RecordedCall>], mut step: impl FnMut(&mut Session, &Plan, &mut Memo)) -> Vec<Ended> {
-    let (plan, mut memo, mut session) = (plan("reversing"), Memo::default(), Session::new(&BeyondTape::Ok));
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
     for (n, call) in (0..).zip(calls) {
         session.feed(n, Arc::clone(call), FACTS, false);
         step(&mut session, &plan, &mut memo);
@@ -62,13 +60,13 @@ fn ends(ended: &[Ended]) -> Vec<&str> {
 }
 
 fn alone(call: &RecordedCall) -> Record {
-    Simulator::new().replay(&plan("reversing"), call, FACTS, &BeyondTape::Ok).clone()
+    Simulator::new().replay(&plan(), call, FACTS, &BeyondTape::Ok).clone()
 }
 
 #[test]
 fn a_token_that_calls_of_one_run_share_is_redeemed_once() {
     let calls = [("a", 0), ("a", 60_000), ("b", 120_000)];
-    let calls = calls.map(|(token, at)| failed(Some(at), token, "schema_validation"));
+    let calls = calls.map(|(token, at)| failed(Some(at), token, "take_back"));
     let ended = together(&calls, |_, _, _| {});
     assert_eq!(ends(&ended), ["reversed", "escalated", "reversed"]);
     assert_eq!(ended.iter().map(|ended| ended.token_spent).collect::<Vec<_>>(), [false, true, false]);
@@ -80,16 +78,16 @@ fn a_token_that_calls_of_one_run_share_is_redeemed_once() {
 #[test]
 fn of_two_calls_that_overlap_the_one_that_comes_to_its_token_first_redeems_it() {
     // The first is refused at 6000 ms, the second at 1040 ms.
-    let mut slow = RecordedCall::clone(&failed(Some(0), "a", "schema_validation"));
+    let mut slow = RecordedCall::clone(&failed(Some(0), "a", "take_back"));
     slow.answers[0].at = Some(Instant::from_millis(6_000));
-    let calls = [Arc::new(slow), failed(Some(1_000), "a", "schema_validation")];
+    let calls = [Arc::new(slow), failed(Some(1_000), "a", "take_back")];
     let ended = together(&calls, |session, plan, memo| session.advance(plan, memo));
     assert_eq!(ends(&ended), ["escalated", "reversed"]);
 }
 
 #[test]
 fn calls_without_times_follow_one_another() {
-    let calls = [failed(None, "a", "timeout"), failed(None, "a", "schema_validation")];
+    let calls = [failed(None, "a", "take_back"), failed(None, "a", "take_back")];
     let ended = together(&calls, |_, _, _| {});
     assert_eq!(ended[0].record, alone(&calls[0]));
     assert_eq!(ends(&ended), ["reversed", "escalated"]);
@@ -104,9 +102,9 @@ fn a_call_that_comes_too_late_starts_later_and_is_told_in_the_times_of_its_recor
 
 #[test]
 fn a_call_leaves_when_it_has_ended() {
-    let (plan, mut memo, mut session) = (plan("reversing"), Memo::default(), Session::new(&BeyondTape::Ok));
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
     for n in 0..1_000 {
-        session.feed(n, failed(Some(n * 60_000), "a", "schema_validation"), FACTS, false);
+        session.feed(n, failed(Some(n * 60_000), "a", "take_back"), FACTS, false);
         session.advance(&plan, &mut memo);
         assert!(session.take_ended().count() == usize::from(n > 0), "the call before has ended");
     }
@@ -121,7 +119,7 @@ proptest! {
         calls in prop::collection::vec((prop::option::weighted(0.8, 0..9_000_u64), 0..3_u8, 0..3_u8), 0..20),
     ) {
         let calls: Vec<Arc<RecordedCall>> = calls.into_iter().map(|(at, token, kind)| {
-            failed(at, ["a", "b", "c"][usize::from(token)], ["timeout", "schema_validation", "5xx"][usize::from(kind)])
+            failed(at, ["a", "b", "c"][usize::from(token)], ["timeout", "take_back", "stale"][usize::from(kind)])
         }).collect();
         let at_once = together(&calls, |_, _, _| {});
         let one_by_one = together(&calls, |session, plan, memo| session.advance(plan, memo));
@@ -167,7 +165,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
 
 fn scripts(count: usize) -> Vec<Script> {
     let script = |n: usize| {
-        let kind = ["timeout", "schema_validation", "5xx", "403_forbidden"][n % 4];
+        let kind = ["timeout", "take_back", "stale", "denied"][n % 4];
         let error = ErrorFacts {
             kind: Some(kind.into()),
             message: Some(format!("message {n}").into()),
@@ -186,18 +184,16 @@ fn scripts(count: usize) -> Vec<Script> {
 
 #[test]
 fn ten_times_as_many_calls_at_once_take_ten_times_the_work() {
-    let plans = ["standard", "reversing", "study/retry-everything"].map(plan);
+    let plan = plan();
     let work = |count: usize| {
         let scripts = scripts(count);
         let scenario = crowd(&scripts);
         comparisons::of(|| {
-            for plan in &plans {
-                let mut simulator = Simulator::new();
-                let record = simulator.rehearse(plan, &scenario);
-                let events = (0..count).flat_map(|n| record.events_of(CallId::at(n))).count();
-                assert_eq!(events, record.events.len());
-                assert!(record.outcomes.iter().any(|outcome| outcome.kind != OutcomeKind::Succeeded));
-            }
+            let mut simulator = Simulator::new();
+            let record = simulator.rehearse(&plan, &scenario);
+            let events = (0..count).flat_map(|n| record.events_of(CallId::at(n))).count();
+            assert_eq!(events, record.events.len());
+            assert!(record.outcomes.iter().any(|outcome| outcome.kind != OutcomeKind::Succeeded));
         })
     };
     let (few, many) = (work(1_000), work(10_000));
@@ -207,7 +203,7 @@ fn ten_times_as_many_calls_at_once_take_ten_times_the_work() {
 #[test]
 fn ten_times_as_many_calls_of_one_session_take_ten_times_the_work() {
     let work = |count: u64| {
-        let kinds = ["timeout", "schema_validation", "5xx", "403_forbidden"];
+        let kinds = ["timeout", "take_back", "stale", "denied"];
         let call = |n: u64| failed(Some(n % 30), &format!("t{}", n / 2), kinds[usize::try_from(n % 4).unwrap()]);
         let calls: Vec<Arc<RecordedCall>> = (0..count).map(call).collect();
         comparisons::of(|| {
