@@ -48,7 +48,6 @@ impl ClosedCall {
     }
 
     /// A call by itself, of which nothing is redacted.
-    #[cfg(test)]
     pub fn of(call: RecordedCall) -> ClosedCall {
         let args = call.args().map_or(0, crate::trace::canonical::hash_of);
         let marks = Marks::new(call.run(), call.id(), call.tool(), call.key(), args);
