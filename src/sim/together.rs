@@ -11,7 +11,7 @@ use crate::diagnostic::Source as Text;
 use crate::event::{Decision, ErrorFacts, OutcomeKind, RefusedWhy};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId, comparisons};
 use crate::playbook;
-use crate::playbook::model::{ToolFacts, Tools};
+use crate::playbook::model::{Access, ToolFacts, Tools};
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::upstream::{BeyondTape, KeyDialect, Says, Script, ScriptedAnswer, Source};
@@ -100,6 +100,31 @@ fn a_call_that_comes_too_late_starts_later_and_is_told_in_the_times_of_its_recor
     let calls = [failed(Some(90_000), "a", "timeout"), failed(Some(10), "b", "timeout")];
     let ended = together(&calls, |session, plan, memo| session.advance(plan, memo));
     assert_eq!(ended[1].record, alone(&calls[1]));
+}
+
+#[test]
+fn what_happens_at_the_watermark_waits_for_calls_that_may_still_start_then() {
+    let (plan, mut memo, mut session) = (plan("reversing"), Memo::default(), Session::new(&BeyondTape::Ok));
+    session.feed(0, failed(Some(0), "a", "403_forbidden"), FACTS, false);
+    let mut ended_by = |at| {
+        session.advance_to(Instant::from_millis(at));
+        session.advance(&plan, &mut memo);
+        session.take_ended().count()
+    };
+    assert_eq!((ended_by(40), ended_by(41)), (0, 1), "its answer comes at 40 ms");
+}
+
+#[test]
+fn a_call_without_a_time_overlaps_with_no_other() {
+    let read = ToolFacts { access: Access::Read, ..FACTS }; // asked again after a timeout, and so not over at once
+    for (times, at_once) in [([None, Some(0)], 1), ([Some(0), None], 1), ([None, None], 1), ([Some(0), Some(0)], 2)] {
+        let (plan, mut memo, mut session) = (plan("reversing"), Memo::default(), Session::new(&BeyondTape::Ok));
+        for (number, at) in (0..).zip(times) {
+            session.feed(number, failed(at, "a", "timeout"), read, false);
+        }
+        session.finish(&plan, &mut memo);
+        assert_eq!((session.take_ended().count(), session.slots()), (2, at_once), "{times:?}");
+    }
 }
 
 #[test]
