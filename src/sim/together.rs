@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use super::{Ended, Plan, Record, Scenario, ScenarioCall, Session, Simulator};
 use crate::classify::Memo;
 use crate::diagnostic::Source as Text;
-use crate::event::{Decision, ErrorFacts, OutcomeKind, RefusedWhy};
+use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId, comparisons};
 use crate::playbook;
 use crate::playbook::model::{Access, ToolFacts, Tools};
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
-use crate::upstream::{BeyondTape, KeyDialect, Says, Script, ScriptedAnswer, Source};
+use crate::upstream::{Answer, BeyondTape, KeyDialect, Says, Script, ScriptedAnswer, Source};
 
 const FACTS: ToolFacts = ToolFacts { declared: true, ..ToolFacts::ASSUMED };
 
@@ -125,6 +125,43 @@ fn a_call_without_a_time_overlaps_with_no_other() {
         session.finish(&plan, &mut memo);
         assert_eq!((session.take_ended().count(), session.slots()), (2, at_once), "{times:?}");
     }
+}
+
+#[test]
+fn a_retry_of_a_call_that_comes_too_late_is_due_in_the_times_of_its_recording() {
+    let read = ToolFacts { access: Access::Read, ..FACTS };
+    let (plan, mut memo, mut session) = (plan("reversing"), Memo::default(), Session::new(&BeyondTape::Ok));
+    let late = failed(Some(10), "b", "timeout");
+    session.feed(0, failed(Some(90_000), "a", "timeout"), read, false);
+    session.advance(&plan, &mut memo);
+    session.feed(1, Arc::clone(&late), read, false);
+    session.finish(&plan, &mut memo);
+    let ended = session.take_ended().find(|ended| ended.number == 1).unwrap();
+    assert!(ended.record.events.iter().any(|event| matches!(event.what, Decision::RetryScheduled { .. })));
+    assert_eq!(&ended.record, Simulator::new().replay(&plan, &late, read, &BeyondTape::Ok));
+}
+
+#[test]
+fn a_call_whose_token_was_sent_before_takes_nothing_back() {
+    let (plan, mut memo, mut session) = (plan("reversing"), Memo::default(), Session::new(&BeyondTape::Ok));
+    session.feed(0, failed(Some(0), "a", "schema_validation"), FACTS, true);
+    session.finish(&plan, &mut memo);
+    assert_eq!(ends(&session.take_ended().collect::<Vec<_>>()), ["escalated"]);
+}
+
+#[test]
+fn a_call_stays_until_its_late_answer_has_come() {
+    let (plan, mut memo, mut session) = (plan("reversing"), Memo::default(), Session::new(&BeyondTape::Ok));
+    session.feed(0, failed(Some(0), "a", "timeout"), FACTS, false);
+    let mut latencies = [90_000, 0].into_iter(); // the attempt times out, and what it did is taken back
+    while let Some(request) = session.next(&plan, &mut memo, true) {
+        let latency = latencies.next().map(Duration::from_millis);
+        session.answer(&request, Some(Answer { says: Says::Ok, latency, provenance: Provenance::Modelled }));
+    }
+    let ended: Vec<Ended> = session.take_ended().collect();
+    assert_eq!(ends(&ended), ["reversed"]);
+    let last = ended[0].record.events.last().unwrap();
+    assert!(matches!(last.what, Decision::LateAnswer { .. }), "{last:?}");
 }
 
 #[test]
