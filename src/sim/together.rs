@@ -154,10 +154,13 @@ fn a_call_stays_until_its_late_answer_has_come() {
     let (plan, mut memo, mut session) = (plan("reversing"), Memo::default(), Session::new(&BeyondTape::Ok));
     session.feed(0, failed(Some(0), "a", "timeout"), FACTS, false);
     let mut latencies = [90_000, 0].into_iter(); // the attempt times out, and what it did is taken back
-    while let Some(request) = session.next(&plan, &mut memo, true) {
+    session.advance_to(Instant::from_millis(60_000));
+    while let Some(request) = session.next(&plan, &mut memo, false) {
         let latency = latencies.next().map(Duration::from_millis);
         session.answer(&request, Some(Answer { says: Says::Ok, latency, provenance: Provenance::Modelled }));
     }
+    assert_eq!(session.take_ended().count(), 0);
+    session.finish(&plan, &mut memo);
     let ended: Vec<Ended> = session.take_ended().collect();
     assert_eq!(ends(&ended), ["reversed"]);
     let last = ended[0].record.events.last().unwrap();
