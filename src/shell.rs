@@ -166,6 +166,38 @@ mod tests {
         assert_eq!(Command::new("go").files_in("-a b", "jsonl").to_string(), "go './-a b'/*.jsonl");
     }
 
+    #[test]
+    fn every_word_that_is_not_ours_is_quoted_however_it_enters_a_command() {
+        let odd = "a; b";
+        let enters: [fn(Command, &str) -> Command; 9] = [
+            |command, odd| command.name(odd),
+            |command, odd| command.names([odd]),
+            |command, odd| command.name("-x").name(odd),
+            |command, odd| command.given(odd),
+            |command, odd| command.path(odd),
+            |command, odd| command.paths([odd]),
+            |command, odd| command.flag("--to", odd),
+            |command, odd| command.flag_if("--to", Some(odd)),
+            |command, odd| command.into_file(odd),
+        ];
+        for (n, enter) in enters.into_iter().enumerate() {
+            let command = enter(Command::new("go"), odd).to_string();
+            assert!(command.ends_with(" 'a; b'"), "{n}: {command}");
+        }
+        assert_eq!(Command::new("go").files_in(odd, "jsonl").to_string(), "go 'a; b'/*.jsonl");
+    }
+
+    #[test]
+    fn a_word_with_any_character_that_a_shell_reads_is_quoted() {
+        for c in " \t\n\r*?[]{}()<>|&;$`\"'\\!#~^\u{1b}\u{a0}\u{202e}".chars() {
+            for text in [format!("{c}"), format!("a{c}b")] {
+                let word = word(&text);
+                assert!(word.starts_with('\'') || word.starts_with("$'"), "{text:?} is {word}");
+                assert!(!word.contains(is_unsafe_to_print), "{text:?} is {word:?}");
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]

@@ -105,6 +105,33 @@ mod tests {
     }
 
     #[test]
+    fn the_first_and_the_last_character_of_each_unsafe_kind_is_unsafe() {
+        for (kind, chars) in [
+            ("controls", "\u{0}\u{1f}\u{7f}\u{80}\u{9f}"),
+            ("a soft hyphen, a grapheme joiner, an Arabic letter mark", "\u{ad}\u{34f}\u{61c}"),
+            ("Hangul fillers", "\u{115f}\u{1160}\u{3164}\u{ffa0}"),
+            ("Khmer vowels that are not drawn", "\u{17b4}\u{17b5}"),
+            ("Mongolian selectors", "\u{180b}\u{180f}"),
+            ("zero widths and direction marks", "\u{200b}\u{200f}"),
+            ("line ends and embeddings", "\u{2028}\u{202e}"),
+            ("invisible operators and isolates", "\u{2060}\u{206f}"),
+            ("variation selectors", "\u{fe00}\u{fe0f}\u{e0100}\u{e01ef}"),
+            ("byte order marks", "\u{feff}\u{fffe}"),
+            ("specials and noncharacters", "\u{fff0}\u{fffb}\u{ffff}"),
+            ("shorthand", "\u{1bca0}\u{1bca3}"),
+            ("musical beams and slurs", "\u{1d173}\u{1d17a}"),
+            ("tags and what is reserved beside them", "\u{e0000}\u{e0001}\u{e0fff}"),
+        ] {
+            assert!(chars.chars().all(is_unsafe_to_print), "{kind}: {}", escape_unprintable(chars));
+        }
+        for beside in
+            "\u{34e}\u{61b}\u{115e}\u{180a}\u{2010}\u{202f}\u{205f}\u{fe10}\u{fffc}\u{fffd}\u{1bc9f}\u{1d17b}".chars()
+        {
+            assert!(!is_unsafe_to_print(beside), "{beside:?}");
+        }
+    }
+
+    #[test]
     fn what_a_terminal_or_a_ci_system_would_obey_is_escaped_in_a_page_and_nothing_else_is() {
         for (line, escaped) in [
             ("::error::x", "\\u{3a}:error::x"),

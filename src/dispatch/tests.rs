@@ -11,7 +11,9 @@ use crate::event::{
 use crate::ids::{
     ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, TokenId, ToolId, VerdictId,
 };
-use crate::playbook::model::{Access, AfterRefresh, Compensation, Guard, Limits, OnUnsafe, Playbook, Refresh, Study};
+use crate::playbook::model::{
+    Access, AfterRefresh, Compensation, Guard, Limits, OnUnsafe, Playbook, Refresh, Study, Verdict,
+};
 use crate::playbook::sample::{DENIED, HUMAN, STALE, TAKE_BACK, TIMEOUT, playbook};
 use crate::time::{Duration, Instant};
 
@@ -167,6 +169,74 @@ fn refreshes_are_bounded_and_their_failure_ends_the_call() {
     assert_eq!(refused.kind, OutcomeKind::Exhausted(StopReason::RefreshFailed));
     let silent = outcome(unkeyed_write(), &[failed(STALE), Reaction::Unanswered]);
     assert_eq!(silent.kind, OutcomeKind::Undetermined(Asked::Refresh(EvidenceId(1))));
+}
+
+#[test]
+fn the_deadline_bounds_a_refresh_and_the_attempt_after_it() {
+    let ends = |deadline, reactions: &[Reaction]| {
+        let mut tight = playbook();
+        tight.limits.deadline = Some(Duration::from_millis(deadline));
+        let outcome = drive(&tight, unkeyed_write(), reactions).1;
+        (outcome.kind, outcome.attempts)
+    };
+    let late = OutcomeKind::Exhausted(StopReason::Deadline);
+    assert_eq!(ends(9, &[failed(STALE)]), (late, 1), "it fails at 10 ms, and nothing is asked for");
+    assert_eq!(ends(19, &[failed(STALE), Reaction::Ok]), (late, 1), "the evidence is there at 20 ms");
+    let reactions = [failed(STALE), Reaction::Ok, Reaction::Ok];
+    assert_eq!(ends(20, &reactions), (OutcomeKind::SucceededAfterCompensation, 2));
+}
+
+#[test]
+fn what_may_have_acted_or_has_acted_is_sent_again_neither_by_a_retry_nor_after_a_refresh() {
+    for (verdict, effect, why) in [
+        (STALE, EffectClaim::Unknown, SuppressedWhy::MayHaveActed),
+        (STALE, EffectClaim::Applied, SuppressedWhy::HasActed),
+        (TIMEOUT, EffectClaim::Unknown, SuppressedWhy::MayHaveActed),
+        (TIMEOUT, EffectClaim::Applied, SuppressedWhy::HasActed),
+    ] {
+        let mut book = playbook();
+        book.verdicts[usize::from(verdict)].effect = effect;
+        let (decisions, outcome) = drive(&book, unkeyed_write(), &[failed(verdict)]);
+        assert!(decisions.contains(&Decision::RetrySuppressed { why }), "{verdict} {effect:?}: {decisions:?}");
+        assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Escalated(QueueId(0)), effect));
+    }
+}
+
+#[test]
+fn the_retries_of_each_verdict_are_counted_however_many_verdicts_a_call_meets() {
+    let mut book = playbook();
+    let once = |verdict: &mut Verdict| {
+        if let Compensation::RetryWithBackoff(retry) = &mut verdict.then {
+            retry.max_retries = 1;
+        }
+    };
+    once(&mut book.verdicts[usize::from(TIMEOUT)]);
+    let (second, third) = (4, 5);
+    book.verdicts.extend(vec![book.verdicts[usize::from(TIMEOUT)].clone(); 2]);
+    let (_, outcome) = drive(&book, keyed_write(), &[TIMEOUT, second, third, third].map(failed));
+    assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::Exhausted(StopReason::MaxRetries), 4));
+}
+
+#[test]
+fn an_attempt_that_nothing_answers_leaves_the_effect_unknown() {
+    let outcome = outcome(unkeyed_write(), &[Reaction::Unanswered]);
+    let undetermined = OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::FIRST));
+    assert_eq!((outcome.kind, outcome.claim), (undetermined, EffectClaim::Unknown));
+}
+
+#[test]
+fn evidence_that_was_not_asked_for_starts_no_attempt() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+    machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()), &mut out);
+    let answer = |asked, reaction| Input::Answered { call: CALL, asked, reaction, seen: SEEN };
+    let attempt = Asked::Attempt(AttemptNo::FIRST);
+    machine.handle_input(&book, Instant::ZERO, answer(attempt, failed(STALE)), &mut out);
+    let before = (machine.clone(), out.clone());
+    for other in [0, 2] {
+        let stray = answer(Asked::Refresh(EvidenceId(other)), Reaction::Ok);
+        machine.handle_input(&book, Instant::ZERO, stray, &mut out);
+        assert_eq!((&machine, &out), (&before.0, &before.1));
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::{Entry, Judgement, MutationReport, judge, mutants};
 use crate::coverage::Case;
 use crate::diagnostic::Source;
 use crate::fixture;
+use crate::ids::comparisons;
 use crate::playbook::model::{Playbook, Tools};
 use crate::playbook::{EMBEDDED, embedded, parse};
 
@@ -203,6 +204,37 @@ fn any_number_of_threads_says_the_same() {
     for jobs in [2, 3, 64] {
         assert_eq!(judged(SMALL, &cases, &[], jobs), one);
     }
+}
+
+#[test]
+fn where_the_simulated_calls_are_used_up_the_rest_is_not_judged_and_what_was_is_judged_alike() {
+    let (playbook, cases) = (playbook(SMALL), [case("denied", DENIED)]);
+    let judged = |most| {
+        let report = judge("small", &playbook, &Tools::default(), &cases, &[], NonZeroUsize::MIN, most);
+        report.mutants.into_iter().map(|mutant| mutant.judgement).collect::<Vec<_>>()
+    };
+    let all = judged(u64::MAX);
+    let mut ends = BTreeSet::new();
+    for most in [0, 1, 10, 100, 1_000, 3_000, 10_000] {
+        let some = judged(most);
+        let end = some.iter().position(|judgement| *judgement == Judgement::NotJudged).unwrap_or(all.len());
+        assert_eq!(some[..end], all[..end], "of {most}");
+        assert!(some[end..].iter().all(|judgement| *judgement == Judgement::NotJudged), "of {most}: {some:?}");
+        ends.insert(end);
+    }
+    assert!(ends.contains(&0) && ends.iter().any(|end| (1..all.len()).contains(end)), "{ends:?} of {}", all.len());
+}
+
+#[test]
+fn few_simulated_calls_are_little_work() {
+    let (playbook, cases) = (playbook(SMALL), [case("denied", DENIED)]);
+    let work = |most| {
+        comparisons::of(|| {
+            judge("small", &playbook, &Tools::default(), &cases, &[], NonZeroUsize::MIN, most);
+        })
+    };
+    let (few, all) = (work(10), work(u64::MAX));
+    assert!(few * 5 < all, "{few} comparisons for 10 simulated calls, {all} for all");
 }
 
 #[test]

@@ -105,6 +105,8 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Counts names one after the other.
@@ -138,6 +140,49 @@ mod tests {
     fn what_never_made_room_for_others_is_exact() {
         let (frequent, folded) = counted((0..200).chain(0..100), 100);
         assert_eq!((frequent.rows().count(), frequent.floor, folded), (200, 0, 0));
+    }
+
+    #[test]
+    fn what_is_rare_goes_first_whatever_its_name_is() {
+        for name in [0, 5_000, u32::MAX] {
+            let rare = 1..10_000_u32;
+            let names = rare.flat_map(|other| [other, name].into_iter().take(1 + usize::from(other % 4 == 0)));
+            let (mut frequent, _) = counted(names, 10);
+            frequent.cut(|_, _| {});
+            assert!(frequent.rows().any(|(known, _)| *known == name), "{name} is gone");
+        }
+    }
+
+    #[test]
+    fn what_a_part_has_folded_may_have_been_there() {
+        let (mut all, _) = counted([7; 5], 2);
+        let (part, _) = counted([7, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5], 2);
+        assert!(part.rows().all(|(name, _)| *name != 7), "it made room");
+        all.merge(part, |(), ()| {}, |_, _| {});
+        let row = all.get_mut(&7).expect("the frequent one");
+        assert!(row.count <= 6 && 6 <= row.count + row.missed, "{row:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_truth_lies_between_the_bounds_of_every_name(
+            names in prop::collection::vec(0..40_u32, 0..400), most in 1..8_usize, parts in 1..5_usize,
+        ) {
+            let (mut all, mut folded) = (Frequent::<u32, ()>::new(most), 0);
+            for part in names.chunks(names.len() / parts + 1) {
+                let (later, lost) = counted(part.iter().copied(), most);
+                folded += lost;
+                all.merge(later, |(), ()| {}, |_, row| folded += row.count);
+            }
+            prop_assert!(all.rows().count() <= 2 * most);
+            prop_assert_eq!(all.rows().map(|(_, row)| row.count).sum::<u64>() + folded, names.len() as u64);
+            for name in 0..40 {
+                let truth = names.iter().filter(|known| **known == name).count() as u64;
+                let floor = all.floor;
+                let (least, most) = all.get_mut(&name).map_or((0, floor), |row| (row.count, row.count + row.missed));
+                prop_assert!(least <= truth && truth <= most, "{} of {}: {}..={}", truth, name, least, most);
+            }
+        }
     }
 
     #[test]

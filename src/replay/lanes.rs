@@ -179,3 +179,71 @@ impl Lanes {
         ended
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::event::ErrorFacts;
+    use crate::playbook::{self, model::Tools};
+    use crate::time::Instant;
+    use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+
+    fn plan() -> Plan {
+        let text = playbook::embedded("reversing").unwrap();
+        Plan::new(playbook::parse(Source::whole("reversing", text)).unwrap().playbook, &Tools::default())
+    }
+
+    /// A call of `run` that `reversing` takes back where it has a token; it is answered after 40 ms.
+    fn closed(run: &str, token: Option<&str>) -> ClosedCall {
+        let texts = CallTexts { run: Some(run), tool: "pay", token, ..CallTexts::default() };
+        let mut call = RecordedCall::new(texts, Place::default());
+        call.at = Some(Instant::ZERO);
+        let error = ErrorFacts { kind: Some("schema_validation".into()), ..ErrorFacts::default() };
+        call.answers.push(RecordedAnswer {
+            to: AnswerTo::Attempt,
+            attempt: None,
+            started: None,
+            at: Some(Instant::from_millis(40)),
+            reply: Reply::Failed(Some(Arc::new(error))),
+            inferred: false,
+            from_text: false,
+            line_hash: 0,
+            place: Place::default(),
+        });
+        ClosedCall::of(call)
+    }
+
+    fn ends(sessions: &mut Sessions) -> Vec<(u64, &'static str)> {
+        sessions.take_ended().map(|ended| (ended.number, ended.record.outcomes[0].kind.as_str())).collect()
+    }
+
+    #[test]
+    fn a_run_that_no_call_comes_of_any_more_is_not_waited_for_and_its_tokens_stay_spent() {
+        let (plan, mut sessions, beyond) = (plan(), Sessions::default(), BeyondTape::Ok);
+        assert!(sessions.take(&plan, &beyond, 0, &closed("r", Some("a"))));
+        let other = closed("other", None);
+        for number in 1..=PATIENCE {
+            assert!(!sessions.take(&plan, &beyond, number, &other), "it shares nothing");
+        }
+        assert_eq!(ends(&mut sessions), []);
+        sessions.take(&plan, &beyond, PATIENCE + 1, &other);
+        assert_eq!(ends(&mut sessions), [(0, "reversed")]);
+        sessions.take(&plan, &beyond, PATIENCE + 2, &closed("r", Some("a")));
+        sessions.take(&plan, &beyond, PATIENCE + 3, &closed("q", Some("a")));
+        sessions.finish(&plan);
+        let mut ended = ends(&mut sessions);
+        ended.sort_unstable();
+        assert_eq!(ended, [(PATIENCE + 2, "escalated"), (PATIENCE + 3, "reversed")], "a token is one of its run");
+    }
+
+    #[test]
+    fn runs_of_another_input_have_tokens_of_their_own() {
+        let (plan, mut sessions) = (plan(), Sessions::default());
+        for number in 0..2 {
+            sessions.take(&plan, &BeyondTape::Ok, number, &closed("r", Some("a")));
+            sessions.finish(&plan);
+            assert_eq!(ends(&mut sessions), [(number, "reversed")]);
+        }
+    }
+}

@@ -553,6 +553,20 @@ mod tests {
     }
 
     #[test]
+    fn very_many_kinds_are_folded_so_that_memory_has_a_bound() {
+        let listing = Listing::new(Selection::default());
+        let most = u64::try_from(KINDS_MAX).unwrap() + 50;
+        for line in 1..=most {
+            let call = call(line, &format!("tool {line}"), Reply::Failed(None));
+            listing.take(SeenCall::plain(&call), line.into(), &[], std::iter::empty(), &mut Forms::default());
+        }
+        let groups = listing.into_groups();
+        assert_eq!(groups.len(), KINDS_MAX + 1);
+        assert_eq!(groups.iter().map(|group| group.count).sum::<u64>(), most);
+        assert_eq!(groups.iter().filter(|group| group.is_mixed).count(), 1);
+    }
+
+    #[test]
     fn each_call_stands_by_itself_where_nothing_is_folded() {
         let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
         for line in 1..=3 {

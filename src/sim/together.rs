@@ -7,13 +7,13 @@ use proptest::prelude::*;
 
 use super::{Ended, Plan, Record, Scenario, ScenarioCall, Session, Simulator};
 use crate::classify::Memo;
-use crate::event::{Decision, ErrorFacts, OutcomeKind, RefusedWhy};
+use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId, comparisons};
-use crate::playbook::model::{ToolFacts, Tools};
+use crate::playbook::model::{Access, ToolFacts, Tools};
 use crate::playbook::sample::playbook;
 use crate::time::{Duration, Instant};
 use crate::trace::model::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
-use crate::upstream::{BeyondTape, KeyDialect, Says, Script, ScriptedAnswer, Source};
+use crate::upstream::{Answer, BeyondTape, KeyDialect, Says, Script, ScriptedAnswer, Source};
 
 const FACTS: ToolFacts = ToolFacts { declared: true, ..ToolFacts::ASSUMED };
 
@@ -98,6 +98,71 @@ fn a_call_that_comes_too_late_starts_later_and_is_told_in_the_times_of_its_recor
     let calls = [failed(Some(90_000), "a", "timeout"), failed(Some(10), "b", "timeout")];
     let ended = together(&calls, |session, plan, memo| session.advance(plan, memo));
     assert_eq!(ended[1].record, alone(&calls[1]));
+}
+
+#[test]
+fn what_happens_at_the_watermark_waits_for_calls_that_may_still_start_then() {
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+    session.feed(0, failed(Some(0), "a", "denied"), FACTS, false);
+    let mut ended_by = |at| {
+        session.advance_to(Instant::from_millis(at));
+        session.advance(&plan, &mut memo);
+        session.take_ended().count()
+    };
+    assert_eq!((ended_by(40), ended_by(41)), (0, 1), "its answer comes at 40 ms");
+}
+
+#[test]
+fn a_call_without_a_time_overlaps_with_no_other() {
+    let read = ToolFacts { access: Access::Read, ..FACTS }; // asked again after a timeout, and so not over at once
+    for (times, at_once) in [([None, Some(0)], 1), ([Some(0), None], 1), ([None, None], 1), ([Some(0), Some(0)], 2)] {
+        let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+        for (number, at) in (0..).zip(times) {
+            session.feed(number, failed(at, "a", "timeout"), read, false);
+        }
+        session.finish(&plan, &mut memo);
+        assert_eq!((session.take_ended().count(), session.slots()), (2, at_once), "{times:?}");
+    }
+}
+
+#[test]
+fn a_retry_of_a_call_that_comes_too_late_is_due_in_the_times_of_its_recording() {
+    let read = ToolFacts { access: Access::Read, ..FACTS };
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+    let late = failed(Some(10), "b", "timeout");
+    session.feed(0, failed(Some(90_000), "a", "timeout"), read, false);
+    session.advance(&plan, &mut memo);
+    session.feed(1, Arc::clone(&late), read, false);
+    session.finish(&plan, &mut memo);
+    let ended = session.take_ended().find(|ended| ended.number == 1).unwrap();
+    assert!(ended.record.events.iter().any(|event| matches!(event.what, Decision::RetryScheduled { .. })));
+    assert_eq!(&ended.record, Simulator::new().replay(&plan, &late, read, &BeyondTape::Ok));
+}
+
+#[test]
+fn a_call_whose_token_was_sent_before_takes_nothing_back() {
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+    session.feed(0, failed(Some(0), "a", "take_back"), FACTS, true);
+    session.finish(&plan, &mut memo);
+    assert_eq!(ends(&session.take_ended().collect::<Vec<_>>()), ["escalated"]);
+}
+
+#[test]
+fn a_call_stays_until_its_late_answer_has_come() {
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+    session.feed(0, failed(Some(0), "a", "timeout"), FACTS, false);
+    let mut latencies = [90_000, 0].into_iter(); // the attempt times out, and is not made again
+    session.advance_to(Instant::from_millis(60_000));
+    while let Some(request) = session.next(&plan, &mut memo, false) {
+        let latency = latencies.next().map(Duration::from_millis);
+        session.answer(&request, Some(Answer { says: Says::Ok, latency, provenance: Provenance::Modelled }));
+    }
+    assert_eq!(session.take_ended().count(), 0);
+    session.finish(&plan, &mut memo);
+    let ended: Vec<Ended> = session.take_ended().collect();
+    assert_eq!(ends(&ended), ["escalated"]);
+    let last = ended[0].record.events.last().unwrap();
+    assert!(matches!(last.what, Decision::LateAnswer { .. }), "{last:?}");
 }
 
 #[test]

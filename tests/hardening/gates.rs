@@ -198,6 +198,26 @@ fn a_gate_of_impact_does_not_pass_where_nothing_was_decided() {
 }
 
 #[test]
+fn an_empty_trace_is_refused_by_every_command_that_reads_one() {
+    let place = Place::begun();
+    place.write("t.jsonl", "");
+    for command in [
+        &["replay", "t.jsonl"][..],
+        &["mine", "t.jsonl"],
+        &["tools", "t.jsonl"],
+        &["import", "t.jsonl"],
+        &["explain", "t.jsonl", "--call", "x"],
+        &["impact", "-c", "study/retry-everything", "t.jsonl"],
+        &["feedback", "add", "t.jsonl", "--call", "x", "--note", "n"],
+        &["propose", "new", "vv", "--from-cluster", "1", "--trace", "t.jsonl"],
+        &["init", "new", "--from", "t.jsonl"],
+    ] {
+        let (code, said) = place.refused(command);
+        assert!(code == 2 && said.contains("t.jsonl: it is empty"), "{command:?}: {said}");
+    }
+}
+
+#[test]
 fn a_strict_replay_of_calls_without_results_is_inconclusive() {
     let place = Place::new();
     place.write("t.jsonl", UNDECIDED[0].1);

@@ -2,13 +2,16 @@
 //! `tests/kill.sh` asks for more points than `cargo test` does.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::commands::{WRITING, Writing};
+use crate::commands::{ACCEPT, WRITING, Writing};
 use crate::place::Place;
+use crate::project::Project;
 
 /// System calls with which files change; a kill right before one of them leaves what those before it made.
 const CHANGING: &str = "mkdir,mkdirat,openat,open,write,pwrite64,rename,renameat,renameat2,unlink,unlinkat,rmdir,link,\
@@ -184,4 +187,49 @@ fn every_writing_command_is_whole_wherever_it_is_killed() {
     let wrong = wrong.into_inner().expect("no thread panics");
     assert!(wrong.is_empty(), "{} went wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(killed * 2 > precise, "hardly one was killed: {killed} of {precise}");
+}
+
+/// What a command does to the disk, in order: each system call, with the paths that it is about.
+fn disk_steps(log: &str) -> Vec<(&str, Vec<&str>)> {
+    let calls = log.lines().filter_map(|line| Some((line.split_once(' ')?.1.trim().split_once('(')?.0, line)));
+    calls
+        .map(|(call, line)| match call {
+            "fsync" => (call, line.split(['<', '>']).skip(1).take(1).collect()),
+            _ => (call, line.split('"').skip(1).step_by(2).collect()),
+        })
+        .collect()
+}
+
+#[test]
+fn new_texts_are_on_disk_before_the_change_is_decided_and_in_place_on_disk_before_the_journal_goes() {
+    let (project, logs) = (Project::with_proposal(), tempfile::tempdir().expect("a folder"));
+    let log = logs.path().join("log");
+    let options = ["-y", "-o", &log.to_string_lossy(), "-e", "trace=fsync,rename,renameat,renameat2,unlink,unlinkat"];
+    strace(&project, &options, &ACCEPT.map(str::to_owned));
+    let log = std::fs::read_to_string(&log).unwrap_or_default();
+    if log.is_empty() {
+        return; // strace cannot be used here
+    }
+    let steps = disk_steps(&log);
+    let folder = |path: &str| Path::new(path).parent().expect("a folder").to_string_lossy().into_owned();
+    let synced = |path: &str, mut between: Range<usize>| between.find(|n| steps[*n] == ("fsync", vec![path]));
+    let of_journal = |call: &str| {
+        let is_its = |(name, paths): &(&str, Vec<&str>)| {
+            name.starts_with(call) && paths.last().is_some_and(|path| path.ends_with("/journal.json"))
+        };
+        steps.iter().position(is_its).expect("a journal comes and goes")
+    };
+    let (decided, over) = (of_journal("rename"), of_journal("unlink"));
+    let placed: Vec<usize> = (decided + 1..over).filter(|n| steps[*n].0.starts_with("rename")).collect();
+    assert!(placed.len() > 3, "{log}");
+    let draft = steps[decided].1[0];
+    assert_ne!(draft, steps[decided].1[1], "it has its name only once it is whole");
+    let drafted = synced(draft, 0..decided).expect("the journal is on disk before it gets its name");
+    assert!(synced(&folder(draft), drafted..decided).is_some(), "the names of what is staged are on disk:\n{log}");
+    assert!(synced(&folder(draft), decided..placed[0]).is_some(), "the journal's name is on disk:\n{log}");
+    for n in placed {
+        let [from, to] = steps[n].1[..] else { panic!("{log}") };
+        assert!(synced(from, 0..decided).is_some(), "{from} is not on disk:\n{log}");
+        assert!(synced(&folder(to), n..over).is_some(), "the name {to} is not on disk:\n{log}");
+    }
 }

@@ -314,6 +314,116 @@ fn a_secret_in_what_cannot_be_read_reaches_no_output() {
     }
 }
 
+/// Calls that resemble one another, in every way that is counted by tool; a resend of the last is named `again`.
+fn resembling() -> Vec<Value> {
+    let call = |tool: &str, id: &str, key: Option<&str>, is_ok: bool| {
+        let error = json!({"kind": "timeout", "message": "no answer"});
+        let (status, error) = if is_ok { ("ok", Value::Null) } else { ("error", error) };
+        json!({"run_id": "sk_live_RUN", "call_id": id, "tool": tool, "args": {"n": 1}, "idempotency_key": key,
+            "status": status, "error": error})
+    };
+    let result = |attempt: u32, status: &str, error: Value| json!({"type": "tool_result", "run_id": "sk_live_RUN", "call_id": "t", "attempt": attempt, "status": status, "error": error});
+    vec![
+        call("sk_live_UNDECLARED", "a", None, true),
+        call("sk_live_UNDECLARED", "b", None, true),
+        call("sk_live_KEYED", "c", Some("k"), true),
+        call("sk_live_KEYED", "d", Some("k"), true),
+        json!({"type": "tool_call", "run_id": "sk_live_RUN", "call_id": "t", "tool": "sk_live_SENTAGAIN"}),
+        result(1, "error", json!({"kind": "timeout"})),
+        result(2, "ok", Value::Null),
+        call("sk_live_FAILED", "e", None, false),
+        call("sk_live_FAILED", "again", None, true),
+    ]
+}
+
+#[test]
+fn a_secret_in_the_names_of_calls_that_resemble_one_another_reaches_no_output() {
+    let place = Place::begun();
+    place.write("playproof.yaml", &(place.read("playproof.yaml") + REDACTION));
+    place.write("given/t.jsonl", &lines(&resembling()));
+    let says = |words: &[&str], what: &str| {
+        let ran = place.run(words);
+        let said = ran.out.clone() + &ran.err;
+        assert!(said.contains(what), "{words:?}: {ran:?}");
+        assert!(!said.contains("sk_live_"), "{words:?}: {ran:?}");
+    };
+    for counted in
+        ["Tools that nobody declared, and", "Keys that were sent again", "Identical calls", "sent again after"]
+    {
+        says(&["replay", "given/t.jsonl", "--all"], counted);
+        says(&["replay", "given/t.jsonl", "--format", "markdown"], counted);
+    }
+    for counted in ["undeclared", "keyed", "failed", "resent"] {
+        says(&["replay", "given/t.jsonl", "--format", "json"], &format!("possible_duplicates_by_{counted}_tool"));
+    }
+    for line in [1, 2, 3, 4, 5, 8, 9] {
+        says(&["explain", "given/t.jsonl", "--call", &format!("given/t.jsonl:{line}")], "[redacted]");
+    }
+    says(&["explain", "given/t.jsonl", "--call", "given/t.jsonl:2"], "say in a tools file whether");
+    says(&["explain", "given/t.jsonl", "--join-resends", "--call", "again"], "as a further attempt of");
+}
+
+#[test]
+fn a_rule_that_came_after_a_feedback_holds_for_all_that_is_shown_and_drawn_of_it() {
+    let place = Place::begun();
+    let error = json!({"kind": "odd", "message": "the card 4111111111111111 is odd"});
+    let call = json!({"run_id": "r", "tool": "pay", "args": {"password": "hush"}, "status": "error", "error": error});
+    place.write("given/t.jsonl", &lines(&[call]));
+    let add = ["feedback", "add", "given/t.jsonl", "--call", "r#1", "--note", "odd", "--expected", "bad", "--new"];
+    place.run(&add).exits(0);
+    let kept = |name: &String| name.starts_with("proposals/feedback/");
+    for name in place.files().into_keys().filter(kept) {
+        place.write(&format!("given/{name}"), &place.read(&name));
+    }
+    let id = place
+        .files()
+        .into_keys()
+        .find_map(|name| Some(name.strip_prefix("proposals/feedback/")?.strip_suffix(".yaml")?.to_owned()));
+    let id = id.expect("feedback");
+    place.write("playproof.yaml", &(place.read("playproof.yaml") + REDACTION));
+    for words in [
+        &["feedback", "show", &id][..],
+        &["feedback", "show", &id, "--format", "json"],
+        &["feedback", "list"],
+        &["propose", "new", "bad", "--from-feedback", &id],
+        &["propose", "check"],
+    ] {
+        let ran = place.run(words);
+        assert!([0, 1].contains(&ran.code), "{words:?}: {ran:?}");
+        let written = place.files().into_iter().filter(|(name, _)| !kept(name) && !name.starts_with("given/"));
+        let texts = written
+            .filter(|(name, _)| name != "playproof.yaml")
+            .map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned());
+        for text in texts.chain([ran.out, ran.err]) {
+            assert!(SECRETS.iter().all(|secret| !text.contains(secret)), "{words:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_proposal_draws_its_fixture_from_a_run_whose_name_is_redacted() {
+    let place = Place::begun();
+    place.write("playproof.yaml", &(place.read("playproof.yaml") + REDACTION));
+    let error = json!({"kind": "odd", "message": "the ledger is closed"});
+    let call = |run: &str| json!({"run_id": run, "tool": "pay", "args": {"n": run}, "status": "error", "error": error});
+    place.write("t.jsonl", &lines(&["sk_live_A", "sk_live_B", "sk_live_C"].map(call)));
+    place.run(&["propose", "new", "closed", "--from-cluster", "1", "--trace", "t.jsonl"]).exits(0);
+    let drawn = place.read("proposals/closed/fixtures/closed.yaml");
+    assert!(drawn.contains("pay says: the ledger is closed") && !drawn.contains("sk_live_"), "{drawn}");
+}
+
+#[test]
+fn a_call_that_redaction_keeps_from_being_kept_is_named_as_it_is_shown() {
+    let place = Place::begun();
+    place.write("playproof.yaml", &(place.read("playproof.yaml") + &REDACTION.replace("password", "kind")));
+    let denied = json!({"kind": "403_forbidden", "message": "no"});
+    place
+        .write("t.jsonl", &lines(&[json!({"run_id": "sk_live_R", "tool": "pay", "status": "error", "error": denied})]));
+    let (code, said) = place.refused(&["feedback", "add", "t.jsonl", "--call", "t.jsonl:1", "--note", "odd"]);
+    assert!(code == 2 && said.contains("redaction changes") && said.contains("next: playproof explain"), "{said}");
+    assert!(!said.contains("sk_live_"), "{said}");
+}
+
 #[test]
 fn a_field_that_is_new_to_the_schema_must_get_a_secret_here() {
     let place = Place::new();

@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use tempfile::TempDir;
+
+/// A command that runs longer hangs, and is killed, so that its test fails.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// The folder; it is removed with the value.
 pub struct Place {
@@ -187,7 +191,7 @@ impl Place {
 }
 
 fn ran(command: &mut Command) -> Ran {
-    let output = command.output().expect("the program runs");
+    let output = command.timeout(LONGEST).output().expect("the program runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
 }

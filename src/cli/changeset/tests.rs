@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::apply::{JOURNAL, commit as commit_watched, place as put_in_place, stage, staged};
-use super::disk::identity;
+use super::disk::{identity, write_new};
 use super::project_lock::is_still_there;
 use super::*;
 use crate::cli::boundary::Boundary;
@@ -335,10 +335,116 @@ fn a_journal_that_was_not_written_here_is_refused_and_nothing_is_touched() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn folders_of_two_file_systems_are_two_even_where_they_have_one_number() {
+    use std::os::unix::fs::MetadataExt;
+    let number = |folder: &str| fs::metadata(folder).unwrap().ino();
+    assert_eq!(number("/proc"), number("/sys"));
+    assert_ne!(identity(Path::new("/proc")).unwrap(), identity(Path::new("/sys")).unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_journal_or_a_staged_text_behind_a_link_is_refused() {
+    for name in [JOURNAL, "0.new", "lock"] {
+        let place = Place::new();
+        place.interrupted(0);
+        let link = place.path(STAGING).join(name);
+        fs::rename(&link, place.path("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(place.path("elsewhere"), &link).unwrap();
+        let before = place.tree();
+        for refused in [said(place.finish()), said(place.lock())] {
+            assert!(refused.contains(name), "{refused}");
+        }
+        assert_eq!(place.tree(), before, "{name}");
+    }
+}
+
+#[test]
+fn a_journal_that_leads_out_of_the_project_is_not_finished() {
+    let (place, other) = (Place::new(), tempfile::tempdir().unwrap());
+    fs::write(other.path().join("book.yaml"), "theirs").unwrap();
+    place.interrupted(0);
+    place.edit_journal("\"book.yaml\"", &format!("{:?}", other.path().join("book.yaml")));
+    let before = (place.tree(), tree(other.path()));
+    for refused in [said(place.finish()), said(place.lock())] {
+        assert!(refused.contains("leads out of the project"), "{refused}");
+    }
+    assert_eq!((place.tree(), tree(other.path())), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_came_between_a_kill_and_its_end_is_not_written_through() {
+    let (place, other) = (Place::new(), tempfile::tempdir().unwrap());
+    place.interrupted(0);
+    std::os::unix::fs::symlink(other.path(), place.path("goldens")).unwrap();
+    let before = place.tree();
+    for refused in [said(place.finish()), said(place.lock())] {
+        assert!(refused.contains("goldens` is a symbolic link"), "{refused}");
+    }
+    assert_eq!((place.tree(), tree(other.path())), (before, BTreeMap::new()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_in_a_read_only_folder_is_refused_before_anything_changes() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    fs::set_permissions(place.path("proposals/x"), fs::Permissions::from_mode(0o555)).unwrap();
+    let before = place.tree();
+    let refused = said(place.commit());
+    assert!(refused.contains("its folder is read-only") && refused.contains("nothing was changed"), "{refused}");
+    assert_eq!(place.tree(), before);
+}
+
+#[test]
+fn nothing_is_set_aside_over_what_was_set_aside_before() {
+    let place = Place::new();
+    place.interrupted(0);
+    fs::write(place.path("book.yaml.aside"), "first").unwrap();
+    fs::write(place.path("book.yaml"), "second").unwrap();
+    place.finish().unwrap();
+    for (name, text) in [("book.yaml.aside", "first"), ("book.yaml.aside-2", "second"), ("book.yaml", "new")] {
+        assert_eq!(fs::read_to_string(place.path(name)).unwrap(), text, "{name}");
+    }
+}
+
+#[test]
+fn a_text_is_staged_over_no_file() {
+    let place = Place::new();
+    assert!(write_new(&place.path("keep"), b"other", &place.path("keep")).is_err());
+    assert_eq!(fs::read(place.path("keep")).unwrap(), b"k");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_replaced_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    for mode in [0o600, 0o755] {
+        let place = Place::new();
+        fs::set_permissions(place.path("book.yaml"), fs::Permissions::from_mode(mode)).unwrap();
+        place.commit().unwrap();
+        assert_eq!(fs::metadata(place.path("book.yaml")).unwrap().permissions().mode() & 0o777, mode);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_with_the_name_of_a_staged_text_is_not_removed() {
+    let place = Place::new();
+    let lock = place.lock().unwrap();
+    let link = place.path(STAGING).join("7.new");
+    std::os::unix::fs::symlink(place.path("keep"), &link).unwrap();
+    drop(lock);
+    assert!(fs::symlink_metadata(link).is_ok());
+}
+
 #[test]
 fn only_what_a_program_staged_is_removed() {
     let place = Place::new();
-    for name in ["notes", "1.new.bak", "x.new"] {
+    for name in ["notes", "1.new.bak", "x.new", ".gitignore"] {
         fs::create_dir_all(place.path(STAGING)).unwrap();
         fs::write(place.path(STAGING).join(name), "theirs").unwrap();
     }
