@@ -127,8 +127,7 @@ fn opened(
         Shape::Known => Ok((inputs::trace(path, None, redaction)?, None)),
         Shape::Foreign => {
             let bytes = inputs::whole(path)?;
-            let (mut imported, mapping) = mapped(root, path, &bytes, mappings, redaction)?;
-            redaction.import(&mut imported);
+            let (imported, mapping) = mapped(root, path, &bytes, mappings, redaction)?;
             let lines = Box::new(Cursor::new(imported.lines));
             Ok((
                 TraceInput { name: path.to_owned(), lines, loss: Some(imported.loss), origins: Some(imported.origins) },
@@ -160,21 +159,20 @@ fn mapped(
     redaction: &RedactionRules,
 ) -> Result<(Imported, String), Failure> {
     for drafted in mappings.iter() {
-        let read = mapping::apply(&drafted.mapping, bytes, path).ok();
+        let read = mapping::apply(&drafted.mapping, bytes, path, redaction).ok();
         if let Some(imported) = read.filter(|imported| imported.loss.results > 0) {
             return Ok((imported, drafted.path()));
         }
     }
-    let shown = |report| redaction.report(report);
-    let draft = mapping::draft(bytes, &files::lasting(root, path)).map_err(shown)?;
+    let draft = mapping::draft(bytes, &files::lasting(root, path)).map_err(|report| redaction.report(report))?;
     let draft = draft.map_err(|why| unmapped(path, &why, redaction))?;
-    if redaction.text(&draft.text) != *draft.text {
+    if draft.of_rows.iter().any(|said| redaction.text(said) != **said) {
         return Err(Failure::source(path, "redacted", "a mapping for it would say what `redaction` takes out")
             .help("write one by hand that reads other fields, and name it with `--map`")
             .next("playproof schema mapping"));
     }
     let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
-    let imported = mapping::apply(&mapping, bytes, path).map_err(shown)?;
+    let imported = mapping::apply(&mapping, bytes, path, redaction)?;
     let taken: BTreeSet<&str> = mappings.iter().map(|drafted| drafted.stem.as_str()).collect();
     let stem = free(&stem(path), &taken);
     let drafted = Drafted { stem, text: draft.text, mapping };
