@@ -186,6 +186,7 @@ fn opened(path: &str, name: &str) -> Result<(Vec<u8>, Box<dyn Read + Send>), Fai
     let mut source = decode(files::open(path)?).map_err(unreadable)?;
     let mut start = Vec::new();
     source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
+    kinds::refuse_archive(name, &start)?;
     kinds::refuse_encoding(name, &start)?;
     Ok((start, source))
 }

@@ -115,7 +115,8 @@ mod tests {
         let map = mapping::parse(Source::whole("m.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
         let long = "x".repeat(MAX_LINE);
         let log = format!("{{\"t\":\"x\",\"ok\":false}}\n{{\"t\":\"tool_call\",\"ok\":false,\"m\":\"{long}\"}}\n");
-        let imported = mapping::apply(&map, log.as_bytes(), "log", &RedactionRules::default()).unwrap_or_else(|report| panic!("{report}"));
+        let imported = mapping::apply(&map, log.as_bytes(), "log", &RedactionRules::default())
+            .unwrap_or_else(|report| panic!("{report}"));
         assert_eq!((imported.loss.calls, imported.loss.results, imported.loss.failures), (2, 2, 2));
         let loss = checked(imported, log.as_bytes(), "log", true).unwrap_or_else(|report| panic!("{report}")).loss;
         assert_eq!((loss.calls, loss.results, loss.failures), (2, 1, 1));

@@ -314,11 +314,34 @@ fn a_secret_in_what_cannot_be_read_reaches_no_output() {
     }
 }
 
+#[test]
+fn a_tool_whose_name_is_redacted_gets_no_row_and_is_counted() {
+    let place = Place::begun();
+    place.write(
+        "playproof.yaml",
+        &format!("{}redaction: {{ patterns: ['sk_[a-z]+'] }}\n", place.read("playproof.yaml")),
+    );
+    place.write(
+        "t.jsonl",
+        &["pay", "sk_a", "sk_b"].map(|tool| format!("{{\"tool\":\"{tool}\",\"status\":\"ok\"}}\n")).concat(),
+    );
+    let drafted = place.run(&["tools", "t.jsonl"]).exits(0).out;
+    let rows: Vec<&str> = drafted.lines().skip_while(|line| *line != "tools:").skip(1).collect();
+    assert!(rows[0].starts_with("  # 2 tools are left out: `redaction` takes out of the name"), "{drafted}");
+    assert!(rows.len() == 2 && rows[1].starts_with("  pay: "), "{drafted}");
+    place.run(&["init", "new", "--from", "t.jsonl"]);
+    let written = place.files().into_keys().find(|name| name.starts_with("new/tools/")).expect("tool facts");
+    assert!(place.read(&written).contains("# 2 tools are left out"), "{}", place.read(&written));
+}
+
 /// What commands say of inputs that are broken or odd, with redaction by `patterns`.
 fn said_under(patterns: &str) -> Vec<Ran> {
     let place = Place::begun();
     place.write("playproof.yaml", &format!("{}redaction: {{ patterns: {patterns} }}\n", place.read("playproof.yaml")));
-    place.write("m.yaml", "format: mapping/1\ncall: { tool: t, args: a }\nresult: { message: m }\nfailed: { ok: false }\n");
+    place.write(
+        "m.yaml",
+        "format: mapping/1\ncall: { tool: t, args: a }\nresult: { message: m }\nfailed: { ok: false }\n",
+    );
     let call = r#"{"tool":"x","status":"ok"}"#;
     let blank = "\n".repeat(1_500);
     let deep = format!(r#"{{"t":"x","a":{}{}}}"#, "[".repeat(200), "]".repeat(200));
@@ -333,10 +356,13 @@ fn said_under(patterns: &str) -> Vec<Ran> {
         ("deep.jsonl", format!("{blank}{deep}\n"), &["--map", "m.yaml"]),
         ("cut-row.jsonl", format!("{{\"t\":\"x\"}}\n{blank}{{\"t\":\n"), &["--map", "m.yaml"]),
     ];
-    let commands: [&[&str]; 5] =
-        [&["replay", "TRACE"], &["replay", "TRACE", "--skip-invalid"], &["mine", "TRACE"], &["import", "TRACE"], &[
-            "init", "new", "--from", "TRACE",
-        ]];
+    let commands: [&[&str]; 5] = [
+        &["replay", "TRACE"],
+        &["replay", "TRACE", "--skip-invalid"],
+        &["mine", "TRACE"],
+        &["import", "TRACE"],
+        &["init", "new", "--from", "TRACE"],
+    ];
     let mut said = Vec::new();
     for (name, text, flags) in &inputs {
         place.write(name, text);

@@ -195,7 +195,7 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
 
 It changes what is shown and nothing else: calls are paired, compared, classified and counted as they are recorded. Names that become the same text are numbered in the order of the trace (`[redacted] 2`); such a call is chosen by its place FILE:LINE, and by its recorded name all the same. Only forms are mined of what is shown, so that no rule asks for what is redacted. Where a fixture or a feedback needs what was taken out, it is refused or shows less.
 
-Of input that cannot be read nothing is quoted, only its place, where anything is redacted. A mapping that would name what is redacted is not drafted.
+Of input that cannot be read nothing is quoted, only its place, where anything is redacted. A mapping that would name what is redacted is not drafted, and a tool whose name is redacted gets no row of tool facts: `tools` and `init` count such tools, and their rows are written by hand.
 
 Exempt are times, statuses (`ok`, `error`, status numbers), numbers of attempts, waits and timeouts, places (file, line, path), and what you type yourself. What is encoded (percent, base64, compressed) is not decoded.",
     ),

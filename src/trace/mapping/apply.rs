@@ -28,12 +28,7 @@ use crate::trace::wire;
 ///
 /// # Errors
 /// Bytes that are no text or no JSON, with the place; a mapping of which no row is a call, with what the rows have.
-pub fn apply(
-    mapping: &Mapping,
-    bytes: &[u8],
-    name: &str,
-    redaction: &RedactionRules,
-) -> Result<Imported, Report> {
+pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Report> {
     let foreign = Foreign::new(bytes, name).map_err(|report| redaction.report(report))?;
     let mut applier = Applier { finder: foreign.lines(), ..Applier::new(mapping, name, redaction) };
     let mut documents = Documents::new(foreign);

@@ -60,7 +60,10 @@ impl<'r> Sample<'r> {
         let paths = || self.paths.iter().map(String::as_str);
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
         let deeper = || paths().find(|known| last(known) == last(path)); // `id` where `span.id` is meant
-        did_you_mean(path, paths()).or_else(deeper).filter(|near| *near != path).map(|near| self.redaction.text(near).into_owned())
+        did_you_mean(path, paths())
+            .or_else(deeper)
+            .filter(|near| *near != path)
+            .map(|near| self.redaction.text(near).into_owned())
     }
 
     /// The selectors that no row had; those of results only where a row is one.
@@ -111,7 +114,8 @@ impl<'r> Sample<'r> {
                 said.push(format!("no row has `{path}` (did you mean `{near}`?)"));
             }
         }
-        let shown: Vec<String> = self.paths.iter().take(NAMED).map(|path| format!("`{}`", self.redaction.text(path))).collect();
+        let shown: Vec<String> =
+            self.paths.iter().take(NAMED).map(|path| format!("`{}`", self.redaction.text(path))).collect();
         if !shown.is_empty() {
             let more = if self.paths.len() > NAMED { ", ..." } else { "" };
             said.push(format!("the first rows have {}{more}", shown.join(", ")));

@@ -194,7 +194,7 @@ fn a_part_of_the_mapping_that_no_row_has_is_named_with_what_was_meant() {
         found
             .loss
             .to_string()
-            .contains("no row has `input`, which the mapping names as `call.args`; did you mean `inputs`?")
+            .contains("no row has `input`, which the mapping names as `call.args` (did you mean `inputs`?)")
     );
 }
 

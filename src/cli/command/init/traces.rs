@@ -72,7 +72,7 @@ pub struct Read {
 pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &RedactionRules) -> Result<Drawn, Failure> {
     let given = map.map(inputs::mapping).transpose()?;
     let mut drawn = Drawn::default();
-    let mut tools: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut tools: BTreeMap<String, (u64, u64, bool)> = BTreeMap::new();
     let mut kinds = BTreeSet::new();
     for (number, path) in (0..).zip(paths) {
         let (input, mapping) = match map.zip(given.as_ref()) {
@@ -94,6 +94,7 @@ pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &Redact
             let count = tools.entry(closed.shown().tool().to_owned()).or_default();
             count.0 += 1;
             count.1 += u64::from(error.is_some());
+            count.2 = closed.raw().tool() != closed.shown().tool();
             if error.is_some() && failing.len() < FAILURES && kinds.insert((closed.raw().tool().to_owned(), error)) {
                 failing.push(closed.shown().clone());
             }
@@ -104,7 +105,7 @@ pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &Redact
         }
         drawn.read.push(read);
     }
-    let rows = tools.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
+    let rows = tools.iter().map(|(tool, &(calls, failed, is_redacted))| ToolCount { tool, is_redacted, calls, failed });
     let names: Vec<String> = paths.iter().map(|path| files::lasting(root, path)).collect();
     drawn.tools = paths.first().map(|first| (stem(first), render(&names.join(", "), rows)));
     Ok(drawn)

@@ -103,7 +103,9 @@ pub fn draft(bytes: &[u8], name: &str) -> Result<Result<Draft, Unmapped>, Report
             Err(_) => {}
         }
     }
-    Ok(best.map(|guess| Draft { text: text::render(&guess), guesses: guess.guesses(), of_rows: guess.of_rows() }).ok_or(unmapped))
+    Ok(best
+        .map(|guess| Draft { text: text::render(&guess), guesses: guess.guesses(), of_rows: guess.of_rows() })
+        .ok_or(unmapped))
 }
 
 /// How much was found before something was missing.
