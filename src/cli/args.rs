@@ -41,11 +41,11 @@ Exit codes: 0 clean, 1 an unsafe finding or a divergence, 2 unusable input or us
     arg_required_else_help = true
 )]
 pub struct Cli {
-    /// When to colour; over NO_COLOR and CLICOLOR_FORCE
+    /// When to colour; wins over NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
     pub color: ColorChoice,
 
-    /// Use what playproof.yaml names outside of its project, links that lead there too
+    /// Use paths in playproof.yaml that lead out of its project, also through links
     #[arg(long, global = true)]
     pub allow_outside: bool,
 

@@ -1,10 +1,9 @@
 //! `--beyond-tape`: what answers where a recording ends.
 
-use super::output::to_stderr;
+use super::output::say;
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::lint::likely_kind;
 use crate::playbook::model::Ask;
-use crate::report::text;
 use crate::sim::Plan;
 use crate::upstream::BeyondTape;
 
@@ -12,7 +11,7 @@ use crate::upstream::BeyondTape;
 /// hardly a rule can match.
 pub fn warn(beyond: &BeyondTape, plans: &[&Plan]) {
     if let BeyondTape::Fail(kind) = beyond {
-        plans.iter().filter_map(|plan| unnamed(kind, plan)).for_each(|said| to_stderr(&said));
+        plans.iter().filter_map(|plan| unnamed(kind, plan)).for_each(|said| say(&said));
     }
 }
 
@@ -24,8 +23,7 @@ fn unnamed(kind: &str, plan: &Plan) -> Option<String> {
     }
     let near = likely_kind(kind, named.iter().copied().chain(KNOWN_KINDS));
     let meant = near.map(|near| format!("; did you mean `fail:{near}`?")).unwrap_or_default();
-    let said = format!("warning: no rule of `{}` names the error kind `{kind}`{meant}", plan.names.playbook);
-    Some(format!("{}\n", text::escape_unprintable(&said)))
+    Some(format!("warning: no rule of `{}` names the error kind `{kind}`{meant}", plan.names.playbook))
 }
 
 /// Reads `ok`, `repeat` or `fail:KIND`.

@@ -116,7 +116,8 @@ impl Failure {
             Failure::Said { help, .. } => help.clone(),
             Failure::PipeClosed => None,
         };
-        self.help(said.map_or_else(|| text.to_owned(), |said| format!("{said}; {text}")))
+        let joined = |said: String| format!("{said}{} {text}", if said.ends_with('?') { "" } else { ";" });
+        self.help(said.map_or_else(|| text.to_owned(), joined))
     }
 
     /// The same, with the command to run next.
@@ -176,6 +177,15 @@ mod tests {
     fn the_exit_codes_are_those_of_the_documentation() {
         let all = [Exit::Clean, Exit::Found, Exit::Unusable, Exit::Inconclusive, Exit::Bug, Exit::PipeClosed];
         assert_eq!(all.map(Exit::number), [0, 1, 2, 3, 70, 141]);
+    }
+
+    #[test]
+    fn more_help_stands_behind_a_question_or_a_semicolon() {
+        let help = |first: &str| match Failure::said("m").help(first).and_help("go on") {
+            Failure::Said { help, .. } => help.unwrap_or_default(),
+            _ => String::new(),
+        };
+        assert_eq!((help("did you mean `x`?"), help("stop")), ("did you mean `x`? go on".into(), "stop; go on".into()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::exit::Failure;
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::shell::Command;
+use crate::trace::pieces::Damaged;
 
 /// The name of standard input on the command line.
 pub const STDIN: &str = "-";
@@ -184,10 +185,13 @@ pub fn above(folder: &Path, name: &str) -> Option<PathBuf> {
     folder.ancestors().skip(1).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// A path as seen from the working directory, where it lies below it.
+/// A path as seen from the working directory, which is `.`, where it lies below it.
 pub fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(&here).unwrap_or(path).to_string_lossy().into_owned()
+    match path.strip_prefix(&here).unwrap_or(path).to_string_lossy() {
+        below if below.is_empty() => ".".to_owned(),
+        below => below.into_owned(),
+    }
 }
 
 /// A path from the root of the file system, with `.` and links as they are; the path itself where nobody knows where we are.
@@ -290,10 +294,6 @@ pub fn reason(error: &io::Error) -> String {
 
 /// The failure of reading `name`.
 pub fn unreadable(name: &str, error: &io::Error) -> Failure {
-    // The decoder of zstd has no kinds of errors, and names what it takes damaged bytes for.
-    if error.kind() == ErrorKind::Other && name.ends_with(".zst") {
-        return cut_short(Failure::source(name, "unreadable", "it is no whole zstd file"), name);
-    }
     let failure = Failure::source(name, "unreadable", reason(error));
     match error.kind() {
         ErrorKind::NotFound => failure.help("paths are taken from the working directory"),
@@ -301,16 +301,15 @@ pub fn unreadable(name: &str, error: &io::Error) -> Failure {
         ErrorKind::IsADirectory => a_directory(name),
         ErrorKind::TimedOut => failure.help("start what writes to it first, or pipe it in and name it `-`"),
         ErrorKind::Unsupported => failure.help("unpack it first, or pipe it in unpacked and name it `-`"),
-        ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => cut_short(failure, name),
-        _ => failure,
+        _ => match error.get_ref().and_then(|error| error.downcast_ref()) {
+            Some(Damaged { by }) => {
+                let failure = failure.help("is it still being written? its program can test it");
+                let test = Command::new(if *by == "gzip" { "gzip -t" } else { "zstd -t" });
+                if name == STDIN_NAME { failure } else { failure.next(test.path(name)) }
+            }
+            None => failure,
+        },
     }
-}
-
-fn cut_short(failure: Failure, name: &str) -> Failure {
-    let program = if name.ends_with(".zst") { "zstd -t" } else { "gzip -t" };
-    failure
-        .help("it seems to be compressed and cut short or damaged: is it still being written?")
-        .next(Command::new(program).path(name))
 }
 
 fn a_directory(path: &str) -> Failure {

@@ -116,7 +116,7 @@ pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) 
         Some(format) => {
             let bytes = whole_of(&name, whole)?;
             let imported = imported(format, &bytes, &name, redaction)?;
-            let mut checked = match mapping {
+            let checked = match mapping {
                 Some(mapping) => limits::checked(imported, &bytes, &name, mapping.skips_invalid())
                     .map_err(|report| redaction.report(report))?,
                 None => imported, // the reader checks its lines
@@ -125,7 +125,6 @@ pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) 
                 let (skipped, read) = checked.loss.skipped_and_read();
                 refuse_mostly_skipped(&name, skipped, read, mapping.allowed_to_skip())?;
             }
-            redaction.import(&mut checked);
             let Imported { lines, origins, loss } = checked;
             Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }
@@ -155,9 +154,7 @@ pub fn foreign(
             let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
             let imported = imported(format, &bytes, &name, redaction)?;
             let checked = limits::checked(imported, &bytes, &name, skip_invalid);
-            let mut imported = checked.map_err(|report| redaction.report(report))?;
-            redaction.import(&mut imported);
-            Ok(Some(imported))
+            Ok(Some(checked.map_err(|report| redaction.report(report))?))
         }
     }
 }
@@ -174,10 +171,10 @@ fn format<'a>(start: &[u8], mapping: Option<&'a Mapping>) -> Option<How<'a>> {
 
 fn imported(how: How<'_>, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Failure> {
     let imported = match how {
-        How::Mapped(mapping) => mapping::apply(mapping, bytes, name),
-        How::Known(format) => import::import(format, bytes, name),
+        How::Mapped(mapping) => mapping::apply(mapping, bytes, name, redaction),
+        How::Known(format) => import::import(format, bytes, name).map_err(|report| redaction.report(report)),
     };
-    imported.map_err(|report| redaction.report(report).into())
+    Ok(imported?)
 }
 
 fn without_mark(start: &[u8]) -> &[u8] {
@@ -189,6 +186,7 @@ fn opened(path: &str, name: &str) -> Result<(Vec<u8>, Box<dyn Read + Send>), Fai
     let mut source = decode(files::open(path)?).map_err(unreadable)?;
     let mut start = Vec::new();
     source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
+    kinds::refuse_archive(name, &start)?;
     kinds::refuse_encoding(name, &start)?;
     Ok((start, source))
 }

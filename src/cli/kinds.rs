@@ -149,6 +149,19 @@ pub fn refuse_encoding(path: &str, start: &[u8]) -> Result<(), Failure> {
         .next(convert.into_file(&format!("{name}.utf8"))))
 }
 
+/// Refuses an archive: which of its files are meant is not for us to say.
+///
+/// # Errors
+/// It is one.
+pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
+    match start.get(257..262) == Some(b"ustar") {
+        false => Ok(()),
+        true => Err(Failure::source(path, "archive", "it is a tar archive, and a file is wanted")
+            .help("unpack it, and name the files in it")
+            .next(Command::new("tar -tf").path(if path == STDIN_NAME { "FILE.tar" } else { path }))),
+    }
+}
+
 /// Refuses what is no line of JSON for a reason that its beginning shows: one document over many lines.
 ///
 /// # Errors

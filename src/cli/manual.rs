@@ -3,6 +3,7 @@
 use clap::{Command, CommandFactory};
 
 use super::args::Cli;
+use super::values::taking_signs;
 use crate::report::text::{self, prose};
 
 /// The definition that arguments are parsed with and `help` prints from, its pages `width` columns wide.
@@ -20,7 +21,7 @@ fn fitted(mut command: Command, width: usize) -> Command {
     if let Some(about) = command.get_long_about().map(|about| reflowed(&about.to_string(), width)) {
         command = command.long_about(about);
     }
-    command.term_width(width).mut_subcommands(|below| fitted(below, width))
+    command.term_width(width).mut_args(taking_signs).mut_subcommands(|below| fitted(below, width))
 }
 
 /// The text wrapped anew: lines without an indent belong to one paragraph, however the source breaks them; indented

@@ -31,6 +31,7 @@ mod run;
 mod stream;
 mod terminal;
 mod topics;
+mod values;
 mod verdicts;
 mod view;
 mod workspace;

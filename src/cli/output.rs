@@ -6,7 +6,7 @@
 use std::io::{self, ErrorKind, Write};
 
 use super::exit::Failure;
-use crate::text::{escape_page, escape_plain_page};
+use crate::text::{escape_page, escape_plain_page, escape_unprintable};
 
 /// How many of the files that were changed are named.
 const SHOWN: usize = 8;
@@ -47,6 +47,15 @@ impl Output {
         let page = format!("{text}{end}");
         let page = if self.colour { escape_page(&page) } else { escape_plain_page(&page) };
         self.own(page.as_bytes())
+    }
+
+    /// Writes lines for people: each is one, whatever the names in it hold.
+    ///
+    /// # Errors
+    /// As [`Output::page`].
+    pub fn lines(&mut self, lines: &[String]) -> Result<(), Failure> {
+        let lines: Vec<_> = lines.iter().map(|line| escape_unprintable(line)).collect();
+        self.page(&lines.join("\n"))
     }
 
     /// Writes JSON and ends its last line, as [`json_to_stdout`].
@@ -103,6 +112,11 @@ pub fn refused(error: &io::Error) -> Failure {
 /// Says something beside the result; no line of it is a command to a CI system. A closed stderr is no reason to stop.
 pub fn to_stderr(text: &str) {
     let _ = io::stderr().write_all(escape_page(text).as_bytes());
+}
+
+/// Says one line beside the result, whatever the names in it hold.
+pub fn say(line: &str) {
+    to_stderr(&format!("{}\n", escape_unprintable(line)));
 }
 
 /// Gives commands of our own to the CI system, from which foreign text cannot break out.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::boundary::Boundary;
 use super::changeset::{Change, ProjectLock};
 use super::exit::Failure;
+use super::folders::Taken;
 use super::output::Output;
 use super::project::{self, Project};
 use super::{files, folders, workspace};
@@ -26,12 +27,15 @@ pub fn refuse_input<'a>(output: &str, inputs: impl IntoIterator<Item = &'a str>)
     }
 }
 
-/// Refuses an output in the project that a link stands in the way to: whoever made the project would choose what is
-/// written.
+/// Refuses an output that names a folder, and one in the project that a link stands in the way to: whoever made the
+/// project would choose what is written.
 ///
 /// # Errors
-/// One does.
-pub fn refuse_link(output: &str) -> Result<(), Failure> {
+/// It is so.
+pub fn refuse_place(output: &str) -> Result<(), Failure> {
+    if output.ends_with(std::path::MAIN_SEPARATOR) || folders::taken(Path::new(output))? == Taken::Folder {
+        return Err(Failure::said(format!("`{output}` is a folder, and a file is written")).help("name a file in it"));
+    }
     in_project(output).map_or(Ok(()), |(boundary, _, path)| boundary.writable(&path).map(drop))
 }
 
@@ -51,6 +55,11 @@ pub fn write(path: &str, bytes: &[u8], output: &mut Output) -> Result<(), Failur
             Ok(())
         }
     }
+}
+
+/// Whether what was written can be read again: a device and a pipe give nothing back.
+pub fn is_kept(output: &str) -> bool {
+    folders::has_file(Path::new(output))
 }
 
 /// The project of the working directory, and where in it an output lies; none where it lies elsewhere.

@@ -13,13 +13,13 @@ use super::files;
 use super::folders;
 use super::kinds::{self, Kind};
 use super::merged::refuse_halves;
-use super::output::to_stderr;
+use super::output::say;
 use super::project::{self, Project};
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::playbook::model::Tools;
 use crate::playbook::tools::{self, ToolsFile};
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
-use crate::report::text::{counted, escape_unprintable};
+use crate::report::text::counted;
 use crate::shell::Command;
 use crate::yaml::GUESSED;
 
@@ -112,7 +112,7 @@ pub fn is_path(name: &str) -> bool {
 /// The names that are meant: those of the command line, else the project's, else the default.
 pub fn names(asked: &[String], project: &Project) -> Vec<String> {
     match asked {
-        [] => vec![usual_of(project).to_owned()],
+        [] => vec![files::near(&project::root(), usual_of(project))],
         asked => asked.to_vec(),
     }
 }
@@ -123,7 +123,7 @@ pub fn names(asked: &[String], project: &Project) -> Vec<String> {
 /// As [`meant`]; a path that cannot be read.
 pub fn source(name: &str) -> Result<Arc<Source>, Failure> {
     match meant(name)? {
-        Meant::File(path) => read(&path.to_string_lossy()),
+        Meant::File(path) => read(&files::near(&project::root(), &path.to_string_lossy())),
         Meant::Embedded(text) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
     }
 }
@@ -197,21 +197,21 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
     if guessed > 0 {
         let rows = guessed + tools.rows().len();
         let (are, they) = if guessed == 1 { ("is a guess", "it declares") } else { ("are guesses", "they declare") };
-        to_stderr(&escape_unprintable(&format!(
+        say(&format!(
             "note: {guessed} of {} in {} {are} that nobody confirmed; until the mark `{GUESSED}` is taken away, {they} \
              nothing, and a tool that nothing else declares counts as a write that must not be repeated",
             counted(rows as u64, "row", "rows"),
-            files::near(&project::root(), path)
-        )));
-        to_stderr("\n");
+            path
+        ));
     }
     Ok(tools)
 }
 
-fn facts_file<'a>(asked: Option<&'a str>, project: &'a Project) -> Result<Option<(&'a str, ToolsFile)>, Failure> {
+fn facts_file(asked: Option<&str>, project: &Project) -> Result<Option<(String, ToolsFile)>, Failure> {
     let Some(path) = asked.or(project.tools.as_deref()) else { return Ok(None) };
-    let source = files::read_small(path)?;
-    kinds::expect(Kind::ToolFacts, path, source.text.as_bytes())?;
+    let path = files::near(&project::root(), path);
+    let source = files::read_small(&path)?;
+    kinds::expect(Kind::ToolFacts, &path, source.text.as_bytes())?;
     refuse_halves(&source)?;
     let file = tools::parse(source).map_err(|report| Failure::from(report).next("playproof schema tools"))?;
     Ok(Some((path, file)))

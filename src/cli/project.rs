@@ -8,7 +8,7 @@ use super::boundary::is_outside;
 use super::exit::Failure;
 use super::files;
 use super::merged::refuse_halves;
-use super::output::to_stderr;
+use super::output::say;
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::text::escape_unprintable;
 use crate::trace::redact::{BadRule, RedactionRules};
@@ -80,10 +80,7 @@ impl Project {
         let mut diagnostics = Vec::new();
         for named in outside {
             if is_allowed {
-                to_stderr(&format!(
-                    "note: `{}` lies outside this project, and `--allow-outside` allows it\n",
-                    named.path
-                ));
+                say(&format!("note: `{}` lies outside this project, and `--allow-outside` allows it", named.path));
                 continue;
             }
             let said = format!("`{}` leads out of the project", named.path);
@@ -119,7 +116,7 @@ pub fn blamed(failure: Failure) -> Failure {
 /// them.
 pub fn root() -> PathBuf {
     let found = files::upwards(FILE).and_then(|file| file.parent().map(Path::to_path_buf));
-    found.filter(|root| !files::from_here(root).is_empty()).unwrap_or_default()
+    found.filter(|root| files::from_here(root) != ".").unwrap_or_default()
 }
 
 /// Reads the file; `root` is the folder that it stands in.

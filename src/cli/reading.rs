@@ -3,7 +3,8 @@
 
 use super::exit::{Failure, MOSTLY_SKIPPED};
 use super::inputs::TraceInput;
-use super::output::to_stderr;
+use super::output::say;
+use super::values::whole;
 use super::{files, inputs};
 use crate::report::text;
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger};
@@ -12,6 +13,9 @@ use crate::trace::pieces::Chunks;
 use crate::trace::read::digest;
 use crate::trace::redact::RedactionRules;
 use crate::trace::trouble::OR_SKIP;
+
+/// What stands before the number of lines that may be skipped, where it is suggested.
+const ALLOW: &str = "`--allow-skipped ";
 
 /// How traces are read.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,12 +33,12 @@ pub struct Reading {
     #[arg(long)]
     pub skip_invalid: bool,
 
-    /// Skip at most so many lines; exit with 3 if there are more [default: as many as are read]
-    #[arg(long, value_name = "N", requires = "skip_invalid")]
+    /// Skip at most this many lines; exit with 3 if there are more [default: as many as are read]
+    #[arg(long, value_name = "N", requires = "skip_invalid", value_parser = whole::<u64>(0..=u64::MAX))]
     pub allow_skipped: Option<u64>,
 
     /// A call takes no more results once this many calls have come after it
-    #[arg(long, value_name = "CALLS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "CALLS", default_value_t = 10_000, value_parser = whole::<u64>(1..=u64::MAX))]
     pub reorder_window: u64,
 }
 
@@ -119,8 +123,16 @@ pub fn refuse_mostly_skipped(name: &str, skipped: u64, read: u64, allowed: Optio
     let lines = text::counted(skipped, "line", "lines");
     let said =
         format!("{lines} skipped, {} read: more are skipped than {more}, so nothing is concluded", text::count(read));
-    let help = format!("see what is wrong with them; `--allow-skipped {skipped}` lets so many pass");
+    let help =
+        format!("see what the skipped lines are; if the result may go without them, {ALLOW}{skipped}` allows that");
     Err(Failure::source(name, MOSTLY_SKIPPED, said).help(help))
+}
+
+/// How many lines must be allowed to be skipped, where that is what stopped the command.
+pub fn wanted_allowance(failure: &Failure) -> Option<&str> {
+    let Failure::Reports { reports, next: None } = failure else { return None };
+    let said = reports.iter().flat_map(|report| &report.diagnostics).find(|said| said.id == MOSTLY_SKIPPED)?;
+    said.help.as_deref()?.split_once(ALLOW)?.1.split('`').next()
 }
 
 impl Reading {
@@ -131,7 +143,7 @@ impl Reading {
     pub fn account_for(&self, name: &str, ledger: &InputLedger) -> Result<(), Failure> {
         if ledger.skipped > 0 {
             let lines = text::counted(ledger.skipped, "line", "lines");
-            to_stderr(&format!("{}: {lines} skipped\n", text::escape_unprintable(name)));
+            say(&format!("{name}: {lines} skipped"));
         }
         refuse_mostly_skipped(name, ledger.skipped, ledger.lines - ledger.blank - ledger.skipped, self.allow_skipped)
     }

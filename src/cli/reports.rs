@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::checking::Checked;
 use super::exit::Failure;
-use super::output::{Output, to_runner, to_stderr};
+use super::output::{Output, say, to_runner};
 use super::workspace::Workspace;
 use super::{files, outputs, project};
 use crate::check::{CheckReport, row_places};
@@ -79,7 +79,7 @@ pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
             let said = format!("two reports would be written to `{file}`, and only the last would be left");
             return Err(Failure::said(said).help("name a file for each"));
         }
-        outputs::refuse_link(file)?;
+        outputs::refuse_place(file)?;
         outputs::refuse_others(file, "report of a check", is_report)?;
     }
     Ok(())
@@ -122,7 +122,7 @@ pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let written = write(reports, &shown, &directions, Some(&next), &mut Output::default())
         .and_then(|()| tell_github(&shown, &directions, Some(&next)));
     if let Err(Failure::Said { message, .. }) = written {
-        to_stderr(&format!("playproof: {message}\n"));
+        say(&format!("playproof: {message}"));
     }
 }
 

@@ -18,8 +18,9 @@ use super::files;
 use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
 use super::project;
+use super::reading;
 use super::terminal::{ColorChoice, Stream, Terminal};
-use super::workspace;
+use super::{values, workspace};
 use crate::diagnostic::{Report, Source};
 use crate::report::diagnostic;
 use crate::report::style::Palette;
@@ -40,7 +41,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match ended {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            let exit = fail(&project::blamed(failure), &help_for(&args), terminal.err);
+            let next = reading::wanted_allowance(&failure).map(|lines| allowing(lines, &args));
+            let exit = fail(&project::blamed(failure), &next.unwrap_or_else(|| help_for(&args)), terminal.err);
             if let Some(done) = output.done() {
                 to_stderr(&format!(
                     "  {} {}\n",
@@ -51,6 +53,24 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             exit.into()
         }
     }
+}
+
+/// The command as it was typed, but for how many lines may be skipped.
+fn allowing(lines: &str, args: &[OsString]) -> Command {
+    const FLAG: &str = "--allow-skipped";
+    let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
+    let is_value =
+        |n: usize| n.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| before == FLAG);
+    let is_kept = |(n, word): &(usize, &std::borrow::Cow<'_, str>)| {
+        !is_value(*n) && *word != FLAG && !word.starts_with(&format!("{FLAG}="))
+    };
+    let kept: Vec<_> = words.iter().enumerate().filter(is_kept).map(|(_, word)| word).collect();
+    let end = kept.iter().position(|word| *word == "--").unwrap_or(kept.len());
+    let (before, behind) = kept.split_at(end);
+    let given = |command: Command, words: &[&std::borrow::Cow<'_, str>]| {
+        words.iter().fold(command, |command, word| command.given(word))
+    };
+    given(given(Command::new("playproof"), before).flag(FLAG, lines), behind)
 }
 
 /// Looks after the project before anything else of it is read: what its file names lies in it, and what an earlier
@@ -91,7 +111,8 @@ fn as_paths(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 
 fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
     let mut definition = definition(width);
-    let mut matches = definition.try_get_matches_from_mut(args)?;
+    let mut matches = definition.try_get_matches_from_mut(args).map_err(values::without_vain_tip)?;
+    values::refuse_empty(&mut definition, &matches)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }
 

@@ -137,6 +137,7 @@ impl Stream<'_> {
         match error {
             ReplayError::Output(error) => refused(&error),
             ReplayError::Input(report) => self.with_next(Failure::from(*report)),
+            ReplayError::Unreadable(name, error) => files::unreadable(&name, &error),
         }
     }
 

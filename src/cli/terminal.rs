@@ -97,14 +97,6 @@ fn in_ci(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     ci || variable("TF_BUILD").is_some()
 }
 
-/// Reads a number of threads.
-///
-/// # Errors
-/// No number, or none.
-pub fn threads(given: &str) -> Result<NonZeroUsize, String> {
-    given.parse().map_err(|_| "give a number from 1; without the option all cores work".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 use std::marker::PhantomData;
 
-use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::diagnostic::Report;
 use crate::event::{Finding, FindingBy};
 use crate::playbook::model::{Access, ToolFacts};
 use crate::sim::{Plan, Record, Simulator};
@@ -116,8 +116,10 @@ impl Replayed {
 /// Why a replay ended early.
 #[derive(Debug)]
 pub enum ReplayError {
-    /// An input could not be read.
+    /// An input could not be opened, or a line of it not be used.
     Input(Box<Report>),
+    /// The input of this name could not be read to its end.
+    Unreadable(String, io::Error),
     /// The sink failed.
     Output(io::Error),
 }
@@ -188,14 +190,14 @@ enum Raw {
     Begins(String),
     Piece(Piece),
     Ends,
-    Broken(Box<Report>),
+    Broken(ReplayError),
 }
 
 enum Parsed {
     Begins(String),
     Digest(Digest),
     Ends,
-    Broken(Box<Report>),
+    Broken(ReplayError),
 }
 
 /// What is done in the order of the lines.
@@ -245,7 +247,7 @@ impl<'i> Feed<'i> {
         let Some((name, chunks)) = &mut self.current else {
             return Some(match self.inputs.next()? {
                 Ok(input) => self.begin(input),
-                Err(report) => Raw::Broken(Box::new(report)),
+                Err(report) => Raw::Broken(ReplayError::Input(Box::new(report))),
             });
         };
         Some(match chunks.next(spare) {
@@ -254,7 +256,7 @@ impl<'i> Feed<'i> {
                 self.current = None;
                 Raw::Ends
             }
-            Err(error) => Raw::Broken(Box::new(unreadable(name, &error))),
+            Err(error) => Raw::Broken(ReplayError::Unreadable(name.clone(), error)),
         })
     }
 
@@ -262,12 +264,6 @@ impl<'i> Feed<'i> {
         self.current = Some((input.name.clone(), Chunks::new(input.source)));
         Raw::Begins(input.name)
     }
-}
-
-fn unreadable(name: &str, error: &io::Error) -> Report {
-    let message = format!("cannot read `{name}`: {error}");
-    let help = "if it is compressed, check that it is whole: `gzip -t` or `zstd -t`";
-    Report::one(Source::whole(name, ""), Diagnostic::error("unreadable", message).help(help))
 }
 
 impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Replay<'a, 'i, W, S> {
@@ -298,7 +294,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
                 Parsed::Digest(digest)
             }
             Raw::Ends => Parsed::Ends,
-            Raw::Broken(report) => Parsed::Broken(report),
+            Raw::Broken(error) => Parsed::Broken(error),
         }
     }
 
@@ -321,7 +317,7 @@ impl<'a, 'i, W: Watch, S: FnMut(W::Part) -> io::Result<()> + Send> Stages for Re
                 }
             }
             Some(Parsed::Ends) => order.end(),
-            Some(Parsed::Broken(report)) => return Err(ReplayError::Input(report)),
+            Some(Parsed::Broken(error)) => return Err(error),
             None => {}
         }
         order.cut(self.plans, self.options, batches);

@@ -136,8 +136,10 @@ pub fn unfamiliar(firsts: &Firsts) -> Vec<String> {
     let firsts = [("type", &firsts.kind), ("field", &firsts.field)].into_iter();
     let firsts = firsts.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
     let said = |(what, line, first): (&str, &u64, &Unfamiliar)| {
-        let near = first.near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
-        format!("unknown {what} `{}`, first in line {}{near}", text::fitted(&first.name, 40), text::count(*line))
+        let near = first.near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+        let name = first.to_string();
+        let name = text::fitted(&name, 40);
+        format!("unknown {what} `{name}`, first in line {}{near}", text::count(*line))
     };
     firsts.map(said).collect()
 }

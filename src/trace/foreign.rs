@@ -191,9 +191,10 @@ impl Oddity {
     /// In words, for one and for several.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Oddity::ArgumentsNotJson => {
-                ("arguments that are not JSON, kept as text", "arguments that are not JSON, kept as text")
-            }
+            Oddity::ArgumentsNotJson => (
+                "call with arguments that are not JSON, kept as text",
+                "calls with arguments that are not JSON, kept as text",
+            ),
             Oddity::CallWithoutTool => ("call without a tool name, left out", "calls without a tool name, left out"),
             Oddity::CallWithoutId => {
                 ("call without an id, known by its place", "calls without an id, told apart by their place")
@@ -270,7 +271,7 @@ impl fmt::Display for Unused {
             _ => "row",
         };
         write!(f, "no {row} has `{path}`, which the mapping names as `{field}`")?;
-        near.as_ref().map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"))
+        near.as_ref().map_or(Ok(()), |near| write!(f, " (did you mean `{near}`?)"))
     }
 }
 

@@ -82,6 +82,7 @@ fn report(error: &str, origin: Origin<'_>, bytes: &[u8], name: &str) -> Report {
 mod tests {
     use super::*;
     use crate::trace::mapping::{self, Mapping};
+    use crate::trace::redact::RedactionRules;
 
     fn map() -> Mapping {
         let text = "format: mapping/1\ncall: { tool: t, args: a }\n";
@@ -89,7 +90,7 @@ mod tests {
     }
 
     fn taken(log: &str, skip: bool) -> Result<Imported, Report> {
-        let imported = mapping::apply(&map(), log.as_bytes(), "log")?;
+        let imported = mapping::apply(&map(), log.as_bytes(), "log", &RedactionRules::default())?;
         checked(imported, log.as_bytes(), "log", skip)
     }
 
@@ -114,7 +115,8 @@ mod tests {
         let map = mapping::parse(Source::whole("m.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
         let long = "x".repeat(MAX_LINE);
         let log = format!("{{\"t\":\"x\",\"ok\":false}}\n{{\"t\":\"tool_call\",\"ok\":false,\"m\":\"{long}\"}}\n");
-        let imported = mapping::apply(&map, log.as_bytes(), "log").unwrap_or_else(|report| panic!("{report}"));
+        let imported = mapping::apply(&map, log.as_bytes(), "log", &RedactionRules::default())
+            .unwrap_or_else(|report| panic!("{report}"));
         assert_eq!((imported.loss.calls, imported.loss.results, imported.loss.failures), (2, 2, 2));
         let loss = checked(imported, log.as_bytes(), "log", true).unwrap_or_else(|report| panic!("{report}")).loss;
         assert_eq!((loss.calls, loss.results, loss.failures), (2, 1, 1));

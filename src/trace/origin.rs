@@ -1,7 +1,6 @@
 //! Where the lines that were made of a foreign recording come from: the line of the user's own file, and what leads to
 //! the value in it. Plain values; the readers of foreign formats fill them.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::value::RawValue;
@@ -90,18 +89,6 @@ impl Origins {
             start = end;
         }
         kept
-    }
-
-    /// The same with other paths.
-    #[must_use]
-    pub(crate) fn with_paths<'p>(&'p self, path: impl Fn(&'p str) -> Cow<'p, str>) -> Origins {
-        let (mut other, mut start) = (Origins::default(), 0);
-        for &(stands, end) in &self.lines {
-            other.paths.push_str(&path(self.paths.get(start..end).unwrap_or_default()));
-            other.lines.push((stands, other.paths.len()));
-            start = end;
-        }
-        other
     }
 
     /// The place of line `line`, from 1.

@@ -1,6 +1,7 @@
 //! Bytes to pieces of whole lines: decoding, cutting at line breaks, and the limit of a line's length.
 //! Knows nothing of what a line says, and opens no files.
 
+use std::fmt;
 use std::io::{self, BufReader, Read};
 
 /// A line may be this long, in bytes.
@@ -29,7 +30,44 @@ const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// What the first bytes of other compressed files are, and what writes them.
-const NOT_DECODED: [(&[u8], &str); 3] = [(b"\xfd7zX", "xz"), (b"BZh", "bzip2"), (b"PK\x03\x04", "zip")];
+const NOT_DECODED: [(&[u8], &str); 5] = [
+    (b"\xfd7zX", "xz"),
+    (b"BZh", "bzip2"),
+    (b"PK\x03\x04", "zip"),
+    (b"7z\xbc\xaf", "7-Zip"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+];
+
+/// What is wrong with a compressed source, which is known only where its bytes run out or make no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// The program that compresses so.
+    pub by: &'static str,
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "its {} data is cut short, damaged or followed by other bytes", self.by)
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+/// A decoder that says of its own errors that the source is damaged; those of the source stay.
+struct Decoded<R> {
+    decoder: R,
+    by: &'static str,
+}
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|error| match error.raw_os_error() {
+            Some(_) => error,
+            None if error.kind() == io::ErrorKind::Interrupted => error,
+            None => io::Error::new(io::ErrorKind::InvalidData, Damaged { by: self.by }),
+        })
+    }
+}
 
 /// The decoded bytes of `source`: gzip and zstd are known by their first bytes, all else is taken as it is.
 ///
@@ -39,9 +77,12 @@ pub fn decode<'a>(source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Se
     let (magic, whole) = beginning(source)?;
     let decoded: Box<dyn Read + Send + 'a> = match () {
         () if magic.starts_with(GZIP) => {
-            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole)))
+            let decoder = flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole));
+            Box::new(Decoded { decoder, by: "gzip" })
         }
-        () if magic.starts_with(ZSTD) => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        () if magic.starts_with(ZSTD) => {
+            Box::new(Decoded { decoder: zstd::stream::read::Decoder::new(whole)?, by: "zstd" })
+        }
         () => return Ok(Box::new(whole)),
     };
     let (magic, decoded) = beginning(decoded)?;
@@ -271,7 +312,11 @@ mod tests {
         assert_eq!(decoded(&zstd), text);
         assert_eq!(decoded(&text), text);
         assert_eq!(decoded(b"{}"), b"{}");
-        let mut chunks = Chunks::new(decode(&two[..two.len() / 3]).unwrap());
-        assert!(chunks.next(Vec::new()).is_err(), "a gzip that was cut off is an error");
+        for (bytes, by) in
+            [(&two[..two.len() / 3], "gzip"), (&[&*two, b"x"].concat(), "gzip"), (&zstd[..zstd.len() / 2], "zstd")]
+        {
+            let error = decode(bytes).and_then(|mut source| source.read_to_end(&mut Vec::new())).unwrap_err();
+            assert_eq!(error.get_ref().and_then(|error| error.downcast_ref()), Some(&Damaged { by }));
+        }
     }
 }

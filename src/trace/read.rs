@@ -278,7 +278,7 @@ mod tests {
         assert_eq!((read.lines, read.blank, read.other, read.unknown_fields, read.bad.len()), (5, 2, 1, 1, 0));
         let [Entry::Call(call), Entry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
         assert_eq!((call.call.place.line, answer.answer.place.line), (2, 5));
-        let first = |line, name: &str| Some((line, Unfamiliar { name: name.to_owned(), near: None }));
+        let first = |line, name: &str| Some((line, Unfamiliar { within: "", name: name.to_owned(), near: None }));
         assert_eq!(read.firsts, Firsts { kind: first(4, "crash"), field: first(5, "x") });
         assert_eq!(answer.id, marks::of_id(marks::of_run(None), "c"));
     }

@@ -14,6 +14,8 @@ use crate::yaml::{GUESSED, MAX_KEY, scalar};
 pub struct ToolCount<'a> {
     /// The tool's name.
     pub tool: &'a str,
+    /// Something was taken out of the name: a row of it would speak of no tool.
+    pub is_redacted: bool,
     /// Its calls.
     pub calls: u64,
     /// Its calls of which an attempt failed.
@@ -57,7 +59,12 @@ const JOINING: [&str; 3] = ["and", "or", "then"];
 /// The text of a `format: tools/1` file for the tools of `source`, sorted by name. Counts of one tool are added up.
 pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>) -> String {
     let mut tools: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut redacted = 0;
     for count in counts {
+        if count.is_redacted {
+            redacted += 1;
+            continue;
+        }
         let (calls, failed) = tools.entry(count.tool).or_default();
         *calls = calls.saturating_add(count.calls);
         *failed = failed.saturating_add(count.failed);
@@ -69,6 +76,10 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
     if nameless > 0 {
         let names = counted(nameless as u64, "name is", "names are");
         let _ = writeln!(text, "  # {names} left out: blank, or longer than a row can hold");
+    }
+    if redacted > 0 {
+        let tools = counted(redacted, "tool is", "tools are");
+        let _ = writeln!(text, "  # {tools} left out: `redaction` takes out of the name; write such a row by hand");
     }
     let rows: Vec<(String, (u64, u64))> = tools.iter().map(|(tool, counts)| (row(tool), *counts)).collect();
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
@@ -172,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_file_is_sorted_counted_and_marked() {
-        let count = |tool, calls, failed| ToolCount { tool, calls, failed };
+        let count = |tool, calls, failed| ToolCount { tool, is_redacted: false, calls, failed };
         let text = render("a.json", [count("pay", 2, 1), count("get_x", 1, 0), count("pay", 1, 0)]);
         let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("  ")).collect();
         assert_eq!(
@@ -185,6 +196,8 @@ mod tests {
         assert!(text.contains("\nformat: tools/1\n"));
         assert!(text.lines().all(|line| line.len() <= 100), "{text}");
         assert!(render("a\n", []).ends_with("tools:\n  {}\n"));
+        let hidden = render("a", [ToolCount { is_redacted: true, ..count("[redacted]", 1, 0) }]);
+        assert!(hidden.contains("# 1 tool is left out: `redaction`") && hidden.ends_with("\n  {}\n"), "{hidden}");
         let odd = render(
             "a",
             [count("\u{1b}[31m", 1, 0), count(" ", 1, 0), count(&"x".repeat(MAX_KEY + 1), 1, 0), count("pay", 1, 0)],

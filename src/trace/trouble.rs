@@ -96,8 +96,6 @@ impl BadLine {
             self.window = REDACTED.to_owned();
             self.is_hidden = true;
             self.error.span = 0..REDACTED.len();
-            self.error.message = rules.text(&self.error.message).into_owned();
-            self.error.help = self.error.help.map(|help| rules.text(&help).into_owned());
         }
         self
     }

@@ -170,8 +170,8 @@ fn types_and_fields_that_nobody_knows_are_named_with_their_first_place() {
     assert_eq!(run.code, 0, "{}", run.err);
     for said in [
         "1 line of unknown type, 1 unknown field, all accounted for",
-        "unknown type `tool_cal`, first in line 2, did you mean `tool_call`?",
-        "unknown field `arg`, first in line 3, did you mean `args`?",
+        "unknown type `tool_cal`, first in line 2 (did you mean `tool_call`?)",
+        "unknown field `arg`, first in line 3 (did you mean `args`?)",
     ] {
         assert!(run.out.contains(said), "{said}\n{}", run.out);
     }
@@ -221,7 +221,7 @@ fn an_alias_bomb() {
 
 #[test]
 fn a_type_that_nobody_knows_is_named_where_there_are_no_calls() {
-    let said = ["no calls in 1 line", "unknown type `toolcall`, first in line 1, did you mean", "`tool_call`?"];
+    let said = ["no calls in 1 line", "unknown type `toolcall`, first in line 1 (did you mean", "`tool_call`?)"];
     refused("t.jsonl", "{\"type\":\"toolcall\",\"tool\":\"a\",\"status\":\"ok\"}\n", &said);
 }
 
@@ -321,7 +321,7 @@ fn what_only_has_to_be_converted_says_how() {
     assert!(run.code == 2 && run.err.contains("next: iconv -f UTF-16 -t UTF-8 t.jsonl"), "{}", run.err);
     place.write("t.gz", b"\x1f\x8b\x08garbage");
     let run = place.run(&["replay", "t.gz"]);
-    assert!(run.code == 2 && run.err.contains("cut short or damaged"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("cut short, damaged"), "{}", run.err);
     assert!(run.err.contains("next: gzip -t t.gz"), "{}", run.err);
 }
 

@@ -34,6 +34,36 @@ fn an_input_is_never_written_over_by_any_name() {
 }
 
 #[test]
+fn a_folder_in_place_of_an_output_and_a_name_that_is_empty_are_told_as_what_they_are() {
+    let place = Place::new();
+    place.write("chat.json", CHAT);
+    place.write("a.jsonl", TRACE);
+    place.write("there/a", "");
+    for folder in [".", "./", "there", "there/", "new/", "/"] {
+        let says = format!("`{folder}` is a folder, and a file is written");
+        refused(&place, &["tools", "a.jsonl", "-o", folder], &says);
+        refused(&place, &["import", "chat.json", "-o", folder], &says);
+        refused(&place, &["check", "--report", &format!("junit={folder}")], &says);
+    }
+    refused(&place, &["check", "--report", "junit="], "name the file that the junit report is written to");
+    let named: [&[&str]; 8] = [
+        &["tools", "a.jsonl", "-o", ""],
+        &["import", "chat.json", "--output="],
+        &["replay", ""],
+        &["replay", "a.jsonl", "--playbook", ""],
+        &["lint", "a", ""],
+        &["feedback", "show", ""],
+        &["propose", "check", ""],
+        &["init", ""],
+    ];
+    for args in named {
+        refused(&place, args, "it is empty\n");
+    }
+    // A trace may hold an empty name.
+    refused(&place, &["replay", "a.jsonl", "--run", ""], "there is no call in a run ``");
+}
+
+#[test]
 fn an_import_replaces_its_own_earlier_trace_and_nothing_else() {
     let place = Place::new();
     place.write("chat.json", CHAT);
@@ -50,6 +80,15 @@ fn an_import_replaces_its_own_earlier_trace_and_nothing_else() {
     let shown = place.run(&["import", "chat.json", "-o", "-"]);
     assert_eq!((shown.code, shown.out), (0, place.read("trace.jsonl")));
     assert!(!place.path().join("-").exists());
+    #[cfg(unix)]
+    {
+        let shown = place.run(&["import", "chat.json", "-o", "/dev/stdout"]);
+        assert!(
+            shown.code == 0 && !shown.err.contains("next:"),
+            "what a device takes cannot be replayed: {}",
+            shown.err
+        );
+    }
 }
 
 #[test]

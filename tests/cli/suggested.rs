@@ -59,7 +59,7 @@ fn no_command_offers_to_skip_lines_that_cannot() {
     assert!(run.code == 2 && run.err.contains("shorten the row"), "{}", run.err);
     assert!(!run.err.contains("--skip-invalid"), "{}", run.err);
     let run = place.run(&["replay", "trunc.jsonl", "--jobs", "0"]);
-    assert!(run.code == 2 && run.err.contains("give a number from 1"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("a whole number from 1 to 1,000"), "{}", run.err);
 }
 
 fn next_of(run: &str) -> &str {
@@ -100,7 +100,7 @@ fn a_damaged_zstd_file_is_told_as_a_damaged_gzip_file_is() {
     place.write("t.jsonl.zst", b"\x28\xb5\x2f\xfdgarbage");
     let run = place.run(&["replay", "t.jsonl.zst"]);
     assert_eq!((run.code, next_of(&run.err)), (2, "zstd -t t.jsonl.zst"), "{}", run.err);
-    assert!(run.err.contains("cut short or damaged") && !run.err.contains("dictionary"), "{}", run.err);
+    assert!(run.err.contains("cut short, damaged") && !run.err.contains("dictionary"), "{}", run.err);
 }
 
 #[test]

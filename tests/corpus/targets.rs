@@ -274,7 +274,9 @@ pub fn mapping(data: &[u8]) {
     };
     let Ok(text) = std::str::from_utf8(rules) else { return };
     match mapping::parse(Source::whole("fuzz.yaml", text)) {
-        Ok(mapping) => is_read_by_our_own_reader(mapping::apply(&mapping, recording, "fuzz.json")),
+        Ok(mapping) => {
+            is_read_by_our_own_reader(mapping::apply(&mapping, recording, "fuzz.json", &RedactionRules::default()))
+        }
         Err(report) => points_into_its_source(&report),
     }
 }

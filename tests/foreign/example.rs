@@ -2,6 +2,7 @@
 
 use playproof::diagnostic::Source;
 use playproof::trace::mapping;
+use playproof::trace::redact::RedactionRules;
 
 use super::{path, read_back};
 
@@ -10,7 +11,8 @@ fn the_gateway_s_log_becomes_a_trace() {
     let map = std::fs::read_to_string(path("docs/examples/my-log.mapping.yaml")).expect("the mapping");
     let log = std::fs::read(path("docs/examples/my-log.jsonl")).expect("the log");
     let mapping = mapping::parse(Source::whole("my-log.mapping.yaml", map)).unwrap_or_else(|report| panic!("{report}"));
-    let found = mapping::apply(&mapping, &log, "my-log.jsonl").unwrap_or_else(|report| panic!("{report}"));
+    let found = mapping::apply(&mapping, &log, "my-log.jsonl", &RedactionRules::default())
+        .unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(read_back(&found.lines), (9, 12, 7));
     let lines: Vec<serde_json::Value> = String::from_utf8(found.lines)
         .expect("text")

@@ -38,6 +38,19 @@ fn utf_32(bytes: fn(u32) -> [u8; 4]) -> Vec<u8> {
     CALL.chars().flat_map(|c| bytes(c.into())).collect()
 }
 
+fn cut(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.truncate(bytes.len() / 2);
+    bytes
+}
+
+/// A tar archive that holds the call.
+fn tar() -> Vec<u8> {
+    let mut header = vec![0; 512];
+    header[..7].copy_from_slice(b"t.jsonl");
+    header[257..262].copy_from_slice(b"ustar");
+    [header, CALL.as_bytes().to_vec()].concat()
+}
+
 /// Files that no command can use, with what each says of them.
 fn odd_inputs() -> Vec<(&'static str, Option<Vec<u8>>, &'static str)> {
     let twice = "it is compressed twice";
@@ -47,6 +60,14 @@ fn odd_inputs() -> Vec<(&'static str, Option<Vec<u8>>, &'static str)> {
         ("two.zst", Some(zstd(&zstd(CALL.as_bytes()))), twice),
         ("gzip.zst", Some(zstd(&gzip(CALL.as_bytes()))), twice),
         ("zstd.gz", Some(gzip(&zstd(CALL.as_bytes()))), twice),
+        ("a.tar", Some(tar()), "it is a tar archive"),
+        ("a.tgz", Some(gzip(&tar())), "it is a tar archive"),
+        ("a.tar.zst", Some(zstd(&tar())), "it is a tar archive"),
+        ("cut.gz", Some(cut(gzip(CALL.as_bytes()))), "its gzip data is cut short, damaged or"),
+        ("cut-zstd", Some(cut(zstd(CALL.as_bytes()))), "its zstd data is cut short, damaged or"),
+        ("begun.gz", Some(gzip(b"")[..3].to_vec()), "its gzip data is cut short, damaged or"),
+        ("followed.gz", Some([gzip(CALL.as_bytes()), b"more".to_vec()].concat()), "data is cut short, damaged or"),
+        ("followed.zst", Some([zstd(CALL.as_bytes()), b"more".to_vec()].concat()), "data is cut short, damaged or"),
         ("zip.gz", Some(gzip(b"PK\x03\x04zip")), "it is compressed by zip"),
         ("16.jsonl", encoded(b"\xff\xfe", utf_16(u16::to_le_bytes)), "this is UTF-16 text"),
         ("16le.jsonl", encoded(b"", utf_16(u16::to_le_bytes)), "this is UTF-16LE text"),
@@ -85,6 +106,51 @@ fn every_command_gives_the_same_answer_about_an_odd_file_from_any_folder() {
                 );
                 assert!(first.contains(wanted), "{command:?} {path}: {}", ran.err);
             }
+        }
+    }
+}
+
+#[test]
+fn a_long_file_that_is_cut_short_is_told_as_a_short_one() {
+    let place = Place::begun();
+    // So that nothing is wrong with what tells what the file is.
+    let calls: String = (0..20_000).map(|n| CALL.replace("c1", &format!("c{}", n * 7_919 % 10_007))).collect();
+    for (name, bytes, test) in
+        [("t.gz", cut(gzip(calls.as_bytes())), "gzip -t t.gz"), ("t", cut(zstd(calls.as_bytes())), "zstd -t t")]
+    {
+        place.write_bytes(name, &bytes);
+        // Only what is foreign is imported.
+        for command in COMMANDS.iter().filter(|command| !["import", "init"].contains(&command[0])) {
+            let ran = place.run(&[command, &[name][..]].concat());
+            let said = format!("× {name}: its {} data is cut short, damaged or", &test[..4]);
+            assert!(ran.code == 2 && ran.err.contains(&said), "{command:?}: {ran:?}");
+            assert!(ran.err.ends_with(&format!("next: {test}\n")), "{command:?}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn messages_name_a_file_of_the_project_from_where_people_stand() {
+    let place = Place::begun();
+    place.write("below/x", "");
+    place.write("t.jsonl", CALL);
+    let commands: [&[&str]; 6] = [
+        &["lint"],
+        &["lint", "ours"],
+        &["coverage"],
+        &["mutate", "--max-calls", "9"],
+        &["replay", "../t.jsonl"],
+        &["impact", "../t.jsonl", "-c", "standard"],
+    ];
+    let whole = place.read("playbooks/ours.yaml");
+    for playbook in [&whole, &format!("{whole}odd: 1\n")] {
+        place.write("playbooks/ours.yaml", playbook);
+        for command in commands {
+            let ran = place.run_below("below", command);
+            let root = place.path("").canonicalize().expect("a folder");
+            let said = ran.out + &ran.err;
+            assert!(!said.contains(&*root.to_string_lossy()), "{command:?}: {said}");
+            assert!(said.contains("../playbooks/ours.yaml") || playbook == &whole, "{command:?}: {said}");
         }
     }
 }

@@ -425,6 +425,75 @@ fn a_call_that_redaction_keeps_from_being_kept_is_named_as_it_is_shown() {
 }
 
 #[test]
+fn a_tool_whose_name_is_redacted_gets_no_row_and_is_counted() {
+    let place = Place::begun();
+    place.write(
+        "playproof.yaml",
+        &format!("{}redaction: {{ patterns: ['sk_[a-z]+'] }}\n", place.read("playproof.yaml")),
+    );
+    place.write(
+        "t.jsonl",
+        &["pay", "sk_a", "sk_b"].map(|tool| format!("{{\"tool\":\"{tool}\",\"status\":\"ok\"}}\n")).concat(),
+    );
+    let drafted = place.run(&["tools", "t.jsonl"]).exits(0).out;
+    let rows: Vec<&str> = drafted.lines().skip_while(|line| *line != "tools:").skip(1).collect();
+    assert!(rows[0].starts_with("  # 2 tools are left out: `redaction` takes out of the name"), "{drafted}");
+    assert!(rows.len() == 2 && rows[1].starts_with("  pay: "), "{drafted}");
+    place.run(&["init", "new", "--from", "t.jsonl"]);
+    let written = place.files().into_keys().find(|name| name.starts_with("new/tools/")).expect("tool facts");
+    assert!(place.read(&written).contains("# 2 tools are left out"), "{}", place.read(&written));
+}
+
+/// What commands say of inputs that are broken or odd, with redaction by `patterns`.
+fn said_under(patterns: &str) -> Vec<Ran> {
+    let place = Place::begun();
+    place.write("playproof.yaml", &format!("{}redaction: {{ patterns: {patterns} }}\n", place.read("playproof.yaml")));
+    place.write(
+        "m.yaml",
+        "format: mapping/1\ncall: { tool: t, args: a }\nresult: { message: m }\nfailed: { ok: false }\n",
+    );
+    let call = r#"{"tool":"x","status":"ok"}"#;
+    let blank = "\n".repeat(1_500);
+    let deep = format!(r#"{{"t":"x","a":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    let inputs: [(&str, String, &[&str]); 9] = [
+        ("cut.jsonl", format!("{call}\n{blank}{{\"tool\":\n"), &[]),
+        ("word.jsonl", format!("{call}\n{blank}{{\"tool\":\"x\",\"status\":\"oq\"}}\n"), &[]),
+        ("number.jsonl", format!("{call}\n{blank}{{\"tool\":\"x\",\"at_ms\":99999999999999999999999}}\n"), &[]),
+        ("none.jsonl", format!("{call}\n{{}}\n"), &[]),
+        ("odd.jsonl", format!("{blank}{{\"tool\":\"x\",\"status\":\"error\",\"error\":{{\"q\":1}}}}\n"), &[]),
+        ("cut.json", "[{\"role\": \"assistant\",".to_owned(), &[]),
+        ("unfit.jsonl", "{\"tt\":\"x\"}\n".repeat(1_500), &["--map", "m.yaml"]),
+        ("deep.jsonl", format!("{blank}{deep}\n"), &["--map", "m.yaml"]),
+        ("cut-row.jsonl", format!("{{\"t\":\"x\"}}\n{blank}{{\"t\":\n"), &["--map", "m.yaml"]),
+    ];
+    let commands: [&[&str]; 5] = [
+        &["replay", "TRACE"],
+        &["replay", "TRACE", "--skip-invalid"],
+        &["mine", "TRACE"],
+        &["import", "TRACE"],
+        &["init", "new", "--from", "TRACE"],
+    ];
+    let mut said = Vec::new();
+    for (name, text, flags) in &inputs {
+        place.write(name, text);
+        for words in commands {
+            let given = words.iter().map(|word| if *word == "TRACE" { name } else { word });
+            let flags = flags.iter().filter(|_| words[0] != "init");
+            said.push(place.run(&given.chain(flags).copied().collect::<Vec<_>>()));
+        }
+    }
+    said
+}
+
+#[test]
+fn a_pattern_that_matches_our_own_words_and_numbers_changes_none_of_them() {
+    let ours = r"['\d{4,}', line, field, mend, JSON, row, must, 'no\b', status, error, first, '`', '\d [a-z]+', '[ ]']";
+    for (plain, redacted) in said_under("[nothing-holds-this]").into_iter().zip(said_under(ours)) {
+        assert_eq!((plain.code, plain.out, plain.err), (redacted.code, redacted.out, redacted.err));
+    }
+}
+
+#[test]
 fn a_field_that_is_new_to_the_schema_must_get_a_secret_here() {
     let place = Place::new();
     let schema: Value = serde_json::from_str(&place.run(&["schema", "trace"]).exits(0).out).expect("JSON");

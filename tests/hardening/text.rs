@@ -268,6 +268,40 @@ fn what_is_drafted_is_read_whatever_tools_messages_and_kinds_are_called() {
 }
 
 #[test]
+fn a_line_break_in_a_name_breaks_no_line_of_a_page() {
+    let place = Place::begun();
+    let fixture = place.files().into_keys().find(|name| name.starts_with("fixtures/")).expect("a fixture");
+    let text = place.read(&fixture);
+    place.write("fixtures/a\nBROKEN.yaml", &text);
+    place.write("a\nBROKEN.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n{\n");
+    let chat = format!("{}/tests/samples/openai-chat.json", env!("CARGO_MANIFEST_DIR"));
+    let commands: [&[&str]; 10] = [
+        &["check"],
+        &["reject"],
+        &["check"],
+        &["accept"],
+        &["check", "--accept"],
+        &["check", "a\nBROKEN"],
+        &["replay", "a\nBROKEN.jsonl", "--skip-invalid"],
+        &["tools", "a\nBROKEN.jsonl", "--skip-invalid", "-o", "b\nBROKEN.yaml"],
+        &["replay", "a\nBROKEN.jsonl", "--skip-invalid", "--tools", "b\nBROKEN.yaml"],
+        &["import", &chat, "-o", "c\nBROKEN.jsonl"],
+    ];
+    for args in commands {
+        if args == ["check", "--accept"] {
+            place
+                .files()
+                .into_keys()
+                .filter(|name| name.contains("goldens/ours/a\n"))
+                .for_each(|name| place.remove(&name));
+        }
+        let ran = place.run(args);
+        let said = ran.out.clone() + &ran.err;
+        assert!(!said.lines().any(|line| line.trim_start().starts_with("BROKEN")), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_path_of_the_project_is_shown_without_its_control_characters() {
     let place = Place::begun();
     place.edit_first("playproof.yaml", "goldens: goldens", "goldens: \"a\\e[31mb\"");

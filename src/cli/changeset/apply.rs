@@ -18,8 +18,7 @@ use crate::cli::boundary::Boundary;
 use crate::cli::exit::Failure;
 use crate::cli::files::{from_here, reason};
 use crate::cli::folders::{Taken, taken};
-use crate::cli::output::to_stderr;
-use crate::text::escape_unprintable;
+use crate::cli::output::say;
 
 /// What decides a change: from when it is there, the change is finished.
 pub const JOURNAL: &str = "journal.json";
@@ -202,7 +201,7 @@ pub(super) fn place(step: &Step, new: &Path, path: &Path) -> io::Result<()> {
         let aside = aside(path);
         fs::rename(path, &aside)?;
         let said = format!("note: what was written to `{}` meanwhile lies in `{}`", from_here(path), from_here(&aside));
-        to_stderr(&format!("{}\n", escape_unprintable(&said)));
+        say(&said);
     } else if now.is_some() && step.new.is_none() {
         fs::remove_file(path)?;
     }

@@ -51,7 +51,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         to_stderr("playproof: accepting in CI, because this command says so\n");
     }
     let lines: Vec<String> = accepted.ids.iter().map(|id: &Id| format!("accepted {id}")).collect();
-    output.page(&lines.join("\n"))?;
+    output.lines(&lines)?;
     Ok(Exit::Clean)
 }
 

@@ -11,7 +11,7 @@ use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::command::approve;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::format::Format;
-use crate::cli::output::{Output, to_stderr};
+use crate::cli::output::{Output, say, to_stderr};
 use crate::cli::playbooks::is_path;
 use crate::cli::project::{self, Project};
 use crate::cli::reports::{self, ReportTo};
@@ -83,7 +83,7 @@ pub struct Args {
     pub allow_empty: bool,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::values::threads)]
     pub jobs: Option<NonZeroUsize>,
 
     /// Not an option of this command; named so that its refusal can say what to do.
@@ -120,7 +120,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             to_stderr(&format!("{} for review\n", counted(waiting as u64, "golden waits", "goldens wait")));
         }
         Ok(_) => {}
-        Err(failure) => to_stderr(&format!("playproof: nothing was left for review: {}\n", said(&failure))),
+        Err(failure) => say(&format!("playproof: nothing was left for review: {}", said(&failure))),
     }
     Ok(exit(&checked.report))
 }
@@ -277,7 +277,7 @@ fn accept(
         to_stderr(&format!("playproof: --accept in CI: {many} overwritten with what the runs show\n"));
     }
     for id in &accepted.ids {
-        to_stderr(&format!("accepted {id}\n"));
+        say(&format!("accepted {id}"));
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long)]
     pub all: bool,
 
-    /// Exit with 1 if less is exercised of what can be
+    /// Exit with 1 if the fixtures exercise less of what they can
     #[arg(long, value_name = "PERCENT", value_parser = permille)]
     pub fail_under: Option<Permille>,
 }
@@ -66,7 +66,7 @@ pub struct Permille(usize);
 
 /// `80`, `87.5` or `87.5%`.
 fn permille(text: &str) -> Result<Permille, String> {
-    let bad = || "expected a percentage from 0 to 100, with at most one decimal".to_owned();
+    let bad = || "expected a percentage from 0 to 100 with at most one decimal".to_owned();
     let number = text.trim_end_matches('%').trim_end();
     let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |text: &str, most: usize| {

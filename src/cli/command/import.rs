@@ -12,6 +12,7 @@ use crate::cli::project::Project;
 use crate::cli::reading::{each_call, refuse_mostly_skipped};
 use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
+use crate::cli::values::whole;
 use crate::report::style::Palette;
 use crate::report::text;
 use crate::shell::Command;
@@ -42,8 +43,8 @@ pub struct Args {
     #[arg(long)]
     pub skip_invalid: bool,
 
-    /// Skip at most so many; exit with 3 if there are more [default: as many as are read]
-    #[arg(long, value_name = "N", requires = "skip_invalid")]
+    /// Skip at most this many lines; exit with 3 if there are more [default: as many as are read]
+    #[arg(long, value_name = "N", requires = "skip_invalid", value_parser = whole::<u64>(0..=u64::MAX))]
     pub allow_skipped: Option<u64>,
 
     /// A recording without calls is no error
@@ -68,7 +69,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
-        outputs::refuse_link(path)?;
+        outputs::refuse_place(path)?;
         outputs::refuse_input(path, [&*args.input].into_iter().chain(args.map.as_deref()))?;
         outputs::refuse_others(path, "trace", own::is_ours)?;
     }
@@ -107,7 +108,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     };
     let report: Vec<String> = report.lines().flat_map(fitted).collect();
     to_stderr(&format!("{}\n", report.join("\n")));
-    if let Some(path) = target {
+    if let Some(path) = target.filter(|path| outputs::is_kept(path)) {
         let next = Command::new("playproof replay").path(path);
         to_stderr(&format!("{} {next}\n", palette.strong("next:")));
     }

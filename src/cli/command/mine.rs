@@ -10,6 +10,7 @@ use crate::cli::project::Project;
 use crate::cli::reading::Reading;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
+use crate::cli::values::whole;
 use crate::cli::{inputs, playbooks};
 use crate::mining::{Mined, Miner, Part};
 use crate::report::mining::{Shown, json, page};
@@ -53,7 +54,7 @@ pub struct Args {
     pub tools: Option<String>,
 
     /// How many forms to show
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<u16>(1..=1_000))]
     pub top: u16,
 
     /// An input without calls is no error
@@ -65,7 +66,7 @@ pub struct Args {
     pub format: Format,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::values::threads)]
     pub jobs: Option<std::num::NonZeroUsize>,
 
     /// How traces are read.

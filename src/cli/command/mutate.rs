@@ -10,6 +10,7 @@ use crate::cli::format::Format;
 use crate::cli::output::{Output, to_stderr};
 use crate::cli::repeated;
 use crate::cli::terminal::Terminal;
+use crate::cli::values::whole;
 use crate::cli::workspace::Workspace;
 use crate::coverage::Case;
 use crate::mutation::{Accepted, MutationReport, judge};
@@ -62,12 +63,12 @@ pub struct Args {
     #[arg(long)]
     pub all: bool,
 
-    /// Simulate about so many calls for each playbook at most; exit with 3 where that is not enough
-    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Simulate at most about this many calls for each playbook; exit with 3 if that is not enough
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = whole::<u64>(1..=u64::MAX))]
     pub max_calls: u64,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::values::threads)]
     pub jobs: Option<NonZeroUsize>,
 }
 

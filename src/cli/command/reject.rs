@@ -39,7 +39,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     pending::reject(&workspace, &project_lock, &meant, output)?;
     let lines: Vec<String> = meant.iter().map(|id| format!("rejected {id}")).collect();
-    output.page(&lines.join("\n"))?;
+    output.lines(&lines)?;
     Ok(Exit::Clean)
 }
 

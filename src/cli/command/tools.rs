@@ -49,12 +49,12 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
-        outputs::refuse_link(path)?;
+        outputs::refuse_place(path)?;
         outputs::refuse_input(path, args.inputs.iter().map(String::as_str).chain(args.reading.map.as_deref()))?;
         refuse_facts(path, args)?;
     }
     let mapping = args.reading.mapping()?;
-    let mut counts: Frequent<Box<str>, u64> = Frequent::new(MOST_TOOLS);
+    let mut counts: Frequent<Box<str>, (u64, bool)> = Frequent::new(MOST_TOOLS);
     let mut folded = 0;
     for (number, path) in args.inputs.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
@@ -63,7 +63,8 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
             let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
             row.count += 1;
-            row.value += u64::from(failed);
+            row.value.0 += u64::from(failed);
+            row.value.1 = closed.raw().tool() != closed.shown().tool();
         })?;
         args.reading.account_for(&files::display_name(path), &ledger)?;
     }
@@ -83,14 +84,19 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")
             .next("playproof schema trace"));
     }
-    let rows = counts.rows().map(|(tool, row)| ToolCount { tool, calls: row.count, failed: row.value });
+    let rows = counts.rows().map(|(tool, row)| {
+        let (failed, is_redacted) = row.value;
+        ToolCount { tool, is_redacted, calls: row.count, failed }
+    });
     let text = render(&said(&names), rows);
     match target {
         None => output.page(&text)?,
         Some(path) => {
             outputs::write(path, text.as_bytes(), output)?;
-            let replay = Command::new("playproof replay").paths(&args.inputs).flag("--tools", path);
-            to_stderr(&format!("confirm the guesses, and take the marks away\nnext: {}\n", flags.after(replay)));
+            if outputs::is_kept(path) {
+                let replay = Command::new("playproof replay").paths(&args.inputs).flag("--tools", path);
+                to_stderr(&format!("confirm the guesses, and take the marks away\nnext: {}\n", flags.after(replay)));
+            }
         }
     }
     Ok(Exit::Clean)

@@ -191,13 +191,13 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "redaction",
         "what of a trace is never shown",
         "\
-`redaction` in playproof.yaml takes text of a trace out of everything that is shown or written: pages, JSON and reports, imports, feedback, fixtures and proposals. `keys` are globs: what stands under such a key becomes `[redacted]`, in arguments and evidence, in JSON within any text however deep or broken, and in a trace's own fields (`run_id`, `call_id`, `tool`, `idempotency_key`, `reversal_token`, `args`, `evidence_refs`, `kind`, `message`, `code`). `patterns` are regular expressions over every text, number and key, also where backslashes escape its characters.
+`redaction` in playproof.yaml takes text of a trace out of everything that is shown or written: pages, JSON and reports, imports, feedback, fixtures and proposals. `keys` are globs: what stands under such a key becomes `[redacted]`, in arguments and evidence, in JSON within any text however deep or broken, and in a trace's own fields (`run_id`, `call_id`, `tool`, `idempotency_key`, `reversal_token`, `args`, `evidence_refs`, `kind`, `message`, `code`). `patterns` are regular expressions over every text, number and key of a trace, also where backslashes escape its characters; no pattern changes our own words.
 
 It changes what is shown and nothing else: calls are paired, compared, classified and counted as they are recorded. Names that become the same text are numbered in the order of the trace (`[redacted] 2`); such a call is chosen by its place FILE:LINE, and by its recorded name all the same. Only forms are mined of what is shown, so that no rule asks for what is redacted. Where a fixture or a feedback needs what was taken out, it is refused or shows less.
 
-Of input that cannot be read nothing is quoted, only its place, where anything is redacted. A mapping that would name what is redacted is not drafted.
+Of input that cannot be read nothing is quoted, only its place, where anything is redacted. A mapping that would name what is redacted is not drafted, and a tool whose name is redacted gets no row of tool facts: `tools` and `init` count such tools, and their rows are written by hand.
 
-Exempt are times, statuses (`ok`, `error`, status numbers), numbers of attempts, waits and timeouts, the names of files, and what you type yourself. What is encoded (percent, base64, compressed) is not decoded.",
+Exempt are times, statuses (`ok`, `error`, status numbers), numbers of attempts, waits and timeouts, places (file, line, path), and what you type yourself. What is encoded (percent, base64, compressed) is not decoded.",
     ),
     (
         "word",

@@ -20,7 +20,7 @@ pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed, notes: &[Input
         for (key, first) in firsts {
             if let Some((line, first)) = first {
                 object.object(key, |object| {
-                    object.text("name", &first.name).number("line", *line);
+                    object.text("name", &first.to_string()).number("line", *line);
                 });
             }
         }

@@ -18,17 +18,19 @@ use crate::trace::emit::{At, CallLine, ErrorPart, Lines, ResultLine};
 use crate::trace::foreign::{Imported, LossReport, Missing, Oddity};
 use crate::trace::json;
 use crate::trace::origin::{LineFinder, Origins, Stands};
+use crate::trace::redact::RedactionRules;
 use crate::trace::text::Foreign;
 use crate::trace::wire;
 
 /// Turns a whole foreign source, called `name`, into lines of our own trace format: JSON Lines, JSON documents one
-/// after the other, or one document with an array of rows.
+/// after the other, or one document with an array of rows. They are as recorded; what is said of the source is without what `redaction` takes
+/// out.
 ///
 /// # Errors
 /// Bytes that are no text or no JSON, with the place; a mapping of which no row is a call, with what the rows have.
-pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str) -> Result<Imported, Report> {
-    let foreign = Foreign::new(bytes, name)?;
-    let mut applier = Applier { finder: foreign.lines(), ..Applier::new(mapping, name) };
+pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Report> {
+    let foreign = Foreign::new(bytes, name).map_err(|report| redaction.report(report))?;
+    let mut applier = Applier { finder: foreign.lines(), ..Applier::new(mapping, name, redaction) };
     let mut documents = Documents::new(foreign);
     while let Some(next) = documents.next() {
         match next {
@@ -39,7 +41,7 @@ pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str) -> Result<Imported, Re
             Err(broken) if broken.is_line && mapping.skip_invalid => {
                 applier.loss.saw(Oddity::NotJson, &format!("line {}", broken.line));
             }
-            Err(broken) => return Err(broken.report),
+            Err(broken) => return Err(redaction.report(broken.report)),
         }
     }
     let (lines, origins) = (applier.take_lines(), applier.take_origins());
@@ -57,14 +59,14 @@ pub struct Applier<'m> {
     finder: LineFinder,
     /// How many rows had what each selector looks for.
     hits: Vec<u64>,
-    sample: Sample,
+    sample: Sample<'m>,
     rows: u64,
     runs: BTreeSet<String>,
 }
 
 impl<'m> Applier<'m> {
     /// An applier that has seen nothing of the source called `name`.
-    pub fn new(mapping: &'m Mapping, name: &str) -> Applier<'m> {
+    pub fn new(mapping: &'m Mapping, name: &str, redaction: &'m RedactionRules) -> Applier<'m> {
         Applier {
             mapping,
             name: name.to_owned(),
@@ -72,7 +74,7 @@ impl<'m> Applier<'m> {
             finder: LineFinder::default(),
             loss: LossReport { read_as: "rows of a mapping".into(), ..LossReport::default() },
             hits: vec![0; mapping.selectors],
-            sample: Sample::default(),
+            sample: Sample::new(redaction),
             rows: 0,
             runs: BTreeSet::new(),
         }

@@ -9,6 +9,7 @@ use super::path::child;
 use crate::diagnostic::{Diagnostic, Report, did_you_mean};
 use crate::trace::foreign::Unused;
 use crate::trace::json;
+use crate::trace::redact::RedactionRules;
 
 /// Rows that are looked at.
 const ROWS: usize = 50;
@@ -20,13 +21,19 @@ const DEPTH: usize = 4;
 const NAMED: usize = 20;
 
 /// The paths that the first rows have.
-#[derive(Debug, Default)]
-pub(super) struct Sample {
+#[derive(Debug)]
+pub(super) struct Sample<'r> {
     rows: usize,
     paths: BTreeSet<String>,
+    /// What of them must not be shown.
+    redaction: &'r RedactionRules,
 }
 
-impl Sample {
+impl<'r> Sample<'r> {
+    pub(super) fn new(redaction: &'r RedactionRules) -> Sample<'r> {
+        Sample { rows: 0, paths: BTreeSet::new(), redaction }
+    }
+
     pub(super) fn see(&mut self, raw: &RawValue) {
         if self.rows < ROWS {
             self.rows += 1;
@@ -48,12 +55,15 @@ impl Sample {
         }
     }
 
-    /// The nearest path to one that no row has.
+    /// The nearest path to one that no row has, as it is shown.
     fn near(&self, path: &str) -> Option<String> {
         let paths = || self.paths.iter().map(String::as_str);
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
         let deeper = || paths().find(|known| last(known) == last(path)); // `id` where `span.id` is meant
-        did_you_mean(path, paths()).or_else(deeper).filter(|near| *near != path).map(String::from)
+        did_you_mean(path, paths())
+            .or_else(deeper)
+            .filter(|near| *near != path)
+            .map(|near| self.redaction.text(near).into_owned())
     }
 
     /// The selectors that no row had; those of results only where a row is one.
@@ -104,7 +114,8 @@ impl Sample {
                 said.push(format!("no row has `{path}` (did you mean `{near}`?)"));
             }
         }
-        let shown: Vec<String> = self.paths.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
+        let shown: Vec<String> =
+            self.paths.iter().take(NAMED).map(|path| format!("`{}`", self.redaction.text(path))).collect();
         if !shown.is_empty() {
             let more = if self.paths.len() > NAMED { ", ..." } else { "" };
             said.push(format!("the first rows have {}{more}", shown.join(", ")));

@@ -3,6 +3,7 @@
 use super::{Applier, Imported, Mapping, apply, parse, schema};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::trace::foreign::{Missing, Oddity};
+use crate::trace::redact::RedactionRules;
 
 const TWO_ROWS: &str = "format: mapping/1
 call: { where: { event: tool_start }, run: trace_id, id: span.id, tool: name, args: input, at: ts }
@@ -30,8 +31,12 @@ fn underlined(report: &Report) -> Vec<(&'static str, String, Diagnostic)> {
     report.diagnostics.iter().map(|diagnostic| (diagnostic.id, text(diagnostic), diagnostic.clone())).collect()
 }
 
+fn as_recorded(map: &Mapping, rows: &[u8]) -> Result<Imported, Report> {
+    apply(map, rows, "log", &RedactionRules::default())
+}
+
 fn applied(map: &str, rows: &str) -> (Imported, Vec<serde_json::Value>) {
-    let found = apply(&mapping(map), rows.as_bytes(), "log").unwrap_or_else(|report| panic!("{report}"));
+    let found = as_recorded(&mapping(map), rows.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
     let text = String::from_utf8(found.lines.clone()).expect("text");
     let lines = text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
     (found, lines)
@@ -124,7 +129,7 @@ fn numbers_and_times_that_cannot_be_read_are_counted_and_left_out() {
 #[test]
 fn a_mapping_that_fits_no_row_says_what_the_rows_have() {
     let map = mapping("format: mapping/1\ncall: { where: { evnt: tool }, tool: name }\n");
-    let report = apply(&map, b"{\"event\":\"tool\",\"name\":\"a\"}\n{\"event\":\"x\"}", "log").expect_err("a report");
+    let report = as_recorded(&map, b"{\"event\":\"tool\",\"name\":\"a\"}\n{\"event\":\"x\"}").expect_err("a report");
     let (id, text, diagnostic) = underlined(&report).remove(0);
     assert_eq!((id, text.as_str()), ("nothing_fits", "where"));
     assert_eq!(diagnostic.message, "none of the 2 rows of `log` is a call");
@@ -135,7 +140,7 @@ fn a_mapping_that_fits_no_row_says_what_the_rows_have() {
 #[test]
 fn a_mapping_whose_tool_is_nowhere_points_at_it() {
     let map = mapping("format: mapping/1\ncall: { tool: nam }\n");
-    let report = apply(&map, b"[{\"name\":\"a\",\"span\":{\"id\":1}}]", "log").expect_err("a report");
+    let report = as_recorded(&map, b"[{\"name\":\"a\",\"span\":{\"id\":1}}]").expect_err("a report");
     let (_, text, diagnostic) = underlined(&report).remove(0);
     assert_eq!(text, "nam");
     assert!(diagnostic.help.is_some_and(|help| help.contains("did you mean `name`?") && help.contains("`span.id`")));
@@ -145,7 +150,7 @@ fn a_mapping_whose_tool_is_nowhere_points_at_it() {
 fn rows_that_fit_but_name_no_tool_point_at_the_tool_and_not_at_what_fits() {
     let map = mapping("format: mapping/1\ncall: { where: { event: tool }, tool: svc.nam }\n");
     let rows = b"{\"event\":\"tool\",\"svc\":{\"name\":\"a\"}}\n{\"event\":\"tool\"}\n{\"event\":\"x\"}";
-    let report = apply(&map, rows, "log").expect_err("a report");
+    let report = as_recorded(&map, rows).expect_err("a report");
     let (_, text, diagnostic) = underlined(&report).remove(0);
     assert_eq!((text.as_str(), diagnostic.labels.len()), ("svc.nam", 1));
     assert_eq!(diagnostic.labels[0].text, "none of the 2 rows that fit names a tool here");
@@ -171,9 +176,9 @@ fn a_mapping_of_whose_results_no_row_is_one_says_that_and_names_no_part_of_them(
 #[test]
 fn a_source_without_rows_is_no_success() {
     let map = mapping("format: mapping/1\nrecords: spans\ncall: { tool: t }\n");
-    let report = apply(&map, b"{\"items\": []}", "log").expect_err("a report");
+    let report = as_recorded(&map, b"{\"items\": []}").expect_err("a report");
     assert_eq!(underlined(&report)[0].1, "spans");
-    assert!(apply(&map, b"", "log").is_err());
+    assert!(as_recorded(&map, b"").is_err());
 }
 
 #[test]
@@ -189,7 +194,7 @@ fn a_part_of_the_mapping_that_no_row_has_is_named_with_what_was_meant() {
         found
             .loss
             .to_string()
-            .contains("no row has `input`, which the mapping names as `call.args`; did you mean `inputs`?")
+            .contains("no row has `input`, which the mapping names as `call.args` (did you mean `inputs`?)")
     );
 }
 
@@ -237,7 +242,8 @@ fn results_without_a_word_on_failures_are_refused() {
 #[test]
 fn lines_come_one_by_one_and_a_bad_one_does_not_stop_the_next() {
     let map = mapping("format: mapping/1\ncall: { tool: t }\n");
-    let mut applier = Applier::new(&map, "log");
+    let redaction = RedactionRules::default();
+    let mut applier = Applier::new(&map, "log", &redaction);
     assert_eq!(applier.line(1, b"{\"t\":\"a\"}"), Ok(()));
     assert_eq!(
         applier.line(2, b"{\"t\": ").map_err(|report| report.to_string()),
@@ -278,15 +284,15 @@ fn no_change_of_single_bytes_makes_a_mapping_panic() {
         for byte in [b'"', b'{', b']', b'0', 0xff] {
             let mut mutant = row.to_vec();
             mutant[at] = byte;
-            let _ = apply(&whole, &mutant, "mutant");
+            let _ = as_recorded(&whole, &mutant);
         }
-        let _ = apply(&whole, &row[..at], "mutant");
+        let _ = as_recorded(&whole, &row[..at]);
     }
     for at in (0..TWO_ROWS.len()).step_by(3) {
         for byte in ['"', '{', ']', '0', '[', ':'] {
             let mutant: String = TWO_ROWS.char_indices().map(|(n, c)| if n == at { byte } else { c }).collect();
             if let Ok(mapping) = parse(Source::whole("m", mutant)) {
-                let _ = apply(&mapping, row, "log");
+                let _ = as_recorded(&mapping, row);
             }
         }
     }

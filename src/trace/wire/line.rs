@@ -113,7 +113,7 @@ pub struct AnswerLine<'a> {
 pub struct LineError {
     /// A stable id.
     pub id: &'static str,
-    /// What is wrong.
+    /// What is wrong, in our own words: it quotes nothing of the line.
     pub message: String,
     /// Bytes of the line.
     pub span: Range<usize>,

@@ -16,19 +16,28 @@ const TYPES: [&str; 3] = ["tool_call", "tool_result", "run_end"];
 /// A name that nobody knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfamiliar {
-    /// As it is written; a field of an error with `error.` before it.
+    /// What stands before it where it is shown: `error.` before a field of an error, else nothing.
+    pub within: &'static str,
+    /// As it is written.
     pub name: String,
     /// What was probably meant.
     pub near: Option<&'static str>,
 }
 
 impl Unfamiliar {
-    fn new(prefix: &str, name: &str, known: &[&'static str]) -> Unfamiliar {
+    fn new(within: &'static str, name: &str, known: &[&'static str]) -> Unfamiliar {
         let near = did_you_mean(name, known.iter().copied());
         Unfamiliar {
-            name: format!("{prefix}{name}"),
+            within,
+            name: name.to_owned(),
             near: near.and_then(|near| known.iter().copied().find(|one| *one == near)),
         }
+    }
+}
+
+impl fmt::Display for Unfamiliar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.within, self.name)
     }
 }
 
@@ -84,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_first_field_that_nobody_knows_is_named_and_one_of_an_error_by_its_error() {
-        let first = |line| unfamiliar_field(line).map(|first| (first.name, first.near));
+        let first = |line| unfamiliar_field(line).map(|first| (first.to_string(), first.near));
         assert_eq!(first(r#"{"tool":"a","zeta":1,"alpha":2}"#), Some(("zeta".to_owned(), None)));
         assert_eq!(first(r#"{"tool":"a","arg":{}}"#), Some(("arg".to_owned(), Some("args"))));
         let line = r#"{"tool":"a","error":{"kind":"x","mesage":"y"}}"#;

@@ -16,7 +16,7 @@ use crate::cli::{files, folders, inputs, playbooks, reason};
 use crate::feedback::{self, CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
 use crate::playbook::model::Playbook;
 use crate::replay::Sessions;
-use crate::report::text::{counted, escape_unprintable};
+use crate::report::text::counted;
 use crate::shell::Command;
 use crate::sim::Plan;
 use crate::trace::assemble::{AssembleOptions, Assembler, ClosedCall};
@@ -147,7 +147,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         format!("  {}: {calls} of {run}", workspace.here(&trace)),
         format!("next: {}", show(&id)),
     ];
-    output.page(&lines.map(|line| escape_unprintable(&line).into_owned()).join("\n"))?;
+    output.lines(&lines)?;
     Ok(Exit::Clean)
 }
 
@@ -314,7 +314,7 @@ fn said_of(feedback: &Feedback, playbook: &Playbook, name: &str) -> String {
 fn kept_already(workspace: &Workspace, id: &str, new: &Feedback, output: &mut Output) -> Result<Exit, Failure> {
     let old = feedback::parse(workspace.read(&workspace.feedback_path(id, "yaml"))?)?.0;
     if old.note == new.note && old.expected == new.expected {
-        output.page(&format!("kept already, as {id}; nothing was changed\nnext: {}", show(id)))?;
+        output.lines(&[format!("kept already, as {id}; nothing was changed"), format!("next: {}", show(id))])?;
         return Ok(Exit::Clean);
     }
     Err(Failure::said(format!("this call is kept already, as `{id}`, with another note or expected verdict"))

@@ -9,7 +9,6 @@ use crate::cli::verdicts::refuse_misspelt;
 use crate::cli::workspace::Workspace;
 use crate::cli::{kept, reason};
 use crate::feedback::{Feedback, Kept};
-use crate::report::text::escape_unprintable;
 use crate::shell::Command;
 
 /// What is to be said from now on.
@@ -147,14 +146,15 @@ fn change(
     let (feedback, said, next) = other(&workspace, &kept)?;
     let path = workspace.feedback_path(&kept.id, "yaml");
     let said = match feedback == kept.feedback {
-        true => format!("{}: nothing was changed", kept.id),
+        true => vec![format!("{}: nothing was changed", kept.id)],
         false => {
             let name = workspace.here(&path);
             let text = kept::edited(&kept, &feedback)?;
             project_lock.commit(&[Change::Write(path, text.into_bytes())], output)?;
-            format!("{said}\nwrote {name}")
+            vec![said, format!("wrote {name}")]
         }
     };
-    output.page(&format!("{}\nnext: {next}", said.lines().map(escape_unprintable).collect::<Vec<_>>().join("\n")))?;
+    let lines: Vec<String> = said.into_iter().chain([format!("next: {next}")]).collect();
+    output.lines(&lines)?;
     Ok(Exit::Clean)
 }

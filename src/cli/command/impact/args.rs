@@ -81,7 +81,7 @@ pub struct Args {
     pub format: PublicFormat,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::values::threads)]
     pub jobs: Option<std::num::NonZeroUsize>,
 
     /// How traces are read.

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::NonEmptyStringValueParser;
-
 use super::page::Said;
 use super::set::{self, Before, Part, Set};
 use super::traces;
@@ -14,7 +12,7 @@ use crate::cli::checking::{self, Selection};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
 use crate::cli::flags::Flags;
-use crate::cli::output::{Output, to_stderr};
+use crate::cli::output::{Output, say};
 use crate::cli::project;
 use crate::cli::reading::without_skipping;
 use crate::cli::repeated;
@@ -22,7 +20,7 @@ use crate::cli::run::fail;
 use crate::cli::terminal::Terminal;
 use crate::cli::workspace::Workspace;
 use crate::report::style::Palette;
-use crate::report::text::{counted, escape_unprintable};
+use crate::report::text::counted;
 use crate::shell::Command;
 
 /// Where, and from what.
@@ -40,7 +38,7 @@ No file is overwritten: what is there is kept. Either all that is missing is wri
 Exit codes: 0 `playproof check` is clean, 1 what was kept does not go together with it, 2 nothing was written.")]
 pub struct Args {
     /// The project's folder; it is made where it is missing
-    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true, value_parser = NonEmptyStringValueParser::new())]
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub folder: String,
 
     /// A trace or another recording to draw tool facts, a mapping and a fixture from; repeatable
@@ -95,11 +93,7 @@ impl Args {
 fn say_nested(root: &Path) {
     let above = files::above(root, project::FILE);
     if let Some(found) = above.filter(|_| !files::exists(&root.join(project::FILE).to_string_lossy())) {
-        to_stderr(&escape_unprintable(&format!(
-            "note: this folder is part of a project already: `{}`",
-            files::from_here(&found)
-        )));
-        to_stderr("\n");
+        say(&format!("note: this folder is part of a project already: `{}`", files::from_here(&found)));
     }
 }
 

@@ -72,7 +72,7 @@ pub struct Read {
 pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &RedactionRules) -> Result<Drawn, Failure> {
     let given = map.map(inputs::mapping).transpose()?;
     let mut drawn = Drawn::default();
-    let mut tools: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut tools: BTreeMap<String, (u64, u64, bool)> = BTreeMap::new();
     let mut kinds = BTreeSet::new();
     for (number, path) in (0..).zip(paths) {
         let (input, mapping) = match map.zip(given.as_ref()) {
@@ -94,6 +94,7 @@ pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &Redact
             let count = tools.entry(closed.shown().tool().to_owned()).or_default();
             count.0 += 1;
             count.1 += u64::from(error.is_some());
+            count.2 = closed.raw().tool() != closed.shown().tool();
             if error.is_some() && failing.len() < FAILURES && kinds.insert((closed.raw().tool().to_owned(), error)) {
                 failing.push(closed.shown().clone());
             }
@@ -104,7 +105,7 @@ pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &Redact
         }
         drawn.read.push(read);
     }
-    let rows = tools.iter().map(|(tool, &(calls, failed))| ToolCount { tool, calls, failed });
+    let rows = tools.iter().map(|(tool, &(calls, failed, is_redacted))| ToolCount { tool, is_redacted, calls, failed });
     let names: Vec<String> = paths.iter().map(|path| files::lasting(root, path)).collect();
     drawn.tools = paths.first().map(|first| (stem(first), render(&names.join(", "), rows)));
     Ok(drawn)
@@ -127,8 +128,7 @@ fn opened(
         Shape::Known => Ok((inputs::trace(path, None, redaction)?, None)),
         Shape::Foreign => {
             let bytes = inputs::whole(path)?;
-            let (mut imported, mapping) = mapped(root, path, &bytes, mappings, redaction)?;
-            redaction.import(&mut imported);
+            let (imported, mapping) = mapped(root, path, &bytes, mappings, redaction)?;
             let lines = Box::new(Cursor::new(imported.lines));
             Ok((
                 TraceInput { name: path.to_owned(), lines, loss: Some(imported.loss), origins: Some(imported.origins) },
@@ -160,21 +160,20 @@ fn mapped(
     redaction: &RedactionRules,
 ) -> Result<(Imported, String), Failure> {
     for drafted in mappings.iter() {
-        let read = mapping::apply(&drafted.mapping, bytes, path).ok();
+        let read = mapping::apply(&drafted.mapping, bytes, path, redaction).ok();
         if let Some(imported) = read.filter(|imported| imported.loss.results > 0) {
             return Ok((imported, drafted.path()));
         }
     }
-    let shown = |report| redaction.report(report);
-    let draft = mapping::draft(bytes, &files::lasting(root, path)).map_err(shown)?;
+    let draft = mapping::draft(bytes, &files::lasting(root, path)).map_err(|report| redaction.report(report))?;
     let draft = draft.map_err(|why| unmapped(path, &why, redaction))?;
-    if redaction.text(&draft.text) != *draft.text {
+    if draft.of_rows.iter().any(|said| redaction.text(said) != **said) {
         return Err(Failure::source(path, "redacted", "a mapping for it would say what `redaction` takes out")
             .help("write one by hand that reads other fields, and name it with `--map`")
             .next("playproof schema mapping"));
     }
     let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
-    let imported = mapping::apply(&mapping, bytes, path).map_err(shown)?;
+    let imported = mapping::apply(&mapping, bytes, path, redaction)?;
     let taken: BTreeSet<&str> = mappings.iter().map(|drafted| drafted.stem.as_str()).collect();
     let stem = free(&stem(path), &taken);
     let drafted = Drafted { stem, text: draft.text, mapping };

@@ -56,8 +56,8 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
         lines.extend(change.text().map(|_| format!("wrote {}", workspace.here(change.path()))));
     }
     lines.push(format!("{} is accepted", stored.id));
-    lines.push(format!("{} playproof check", palette.strong("next:")));
-    output.page(&lines.join("\n"))?;
+    lines.push("next: playproof check".to_owned());
+    output.lines(&lines)?;
     Ok(Exit::Clean)
 }
 

@@ -7,6 +7,7 @@ use clap::{Subcommand, ValueEnum};
 use crate::cli::format::PublicFormat;
 use crate::cli::reading::Reading;
 use crate::cli::reason;
+use crate::cli::values::whole;
 
 const EXAMPLES: &str = "\
 The way of a change:
@@ -103,7 +104,7 @@ pub struct New {
 
     /// Take rule, fixtures and evidence from this cluster: the failures of one form, by its number in `mine`
     #[arg(long, value_name = "K", group = "evidence", requires = "traces", conflicts_with = "when",
-        value_parser = clap::value_parser!(u16).range(1..=1_000))]
+        value_parser = whole::<u16>(1..=1_000))]
     pub from_cluster: Option<u16>,
 
     /// Where the cluster was mined, or where look-alikes of a feedback may be; may be given several times
@@ -166,7 +167,7 @@ pub struct Check {
     pub tools: Option<String>,
 
     /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::cli::terminal::threads)]
+    #[arg(short, long, value_name = "N", value_parser = crate::cli::values::threads)]
     pub jobs: Option<NonZeroUsize>,
 
     /// How traces are read.

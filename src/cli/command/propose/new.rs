@@ -21,7 +21,6 @@ use crate::diagnostic::Source;
 use crate::feedback::{Feedback, Kept};
 use crate::playbook::lint::silent_rules;
 use crate::proposal::{self, Applied, Draft, DraftRule, adr_text, apply, proposal_text};
-use crate::report::text::escape_unprintable;
 use crate::shell::Command;
 use crate::sim::Plan;
 
@@ -112,7 +111,7 @@ fn say(
         changes.iter().map(|change| format!("wrote {}", workspace.here(change.path()))).collect();
     lines.extend(notes);
     lines.push(format!("next: {}", Command::new("playproof propose check").name(&target.id)));
-    output.page(&lines.iter().map(|line| escape_unprintable(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
+    output.lines(&lines)?;
     Ok(Exit::Clean)
 }
 

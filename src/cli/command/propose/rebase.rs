@@ -13,7 +13,6 @@ use crate::golden::{RowChange, row_changes};
 use crate::history::History;
 use crate::playbook::{fingerprint, fingerprint_of};
 use crate::proposal::{Applied, apply, rebased, touched};
-use crate::report::text::escape_unprintable;
 use crate::shell::Command;
 
 /// Rebases.
@@ -28,7 +27,7 @@ pub fn run(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     let now = fingerprint(&used.loaded.playbook);
     let next = Command::new("playproof propose check").name(&stored.id);
     if stored.proposal.base.text == now.to_string() {
-        output.page(&format!("{} was made for `{name}` as it is\nnext: {next}", stored.id))?;
+        output.lines(&[format!("{} was made for `{name}` as it is", stored.id), format!("next: {next}")])?;
         return Ok(Exit::Clean);
     }
     let file = stored.folder.join("proposal.yaml");
@@ -41,7 +40,7 @@ pub fn run(args: &Rebase, output: &mut Output) -> Result<Exit, Failure> {
     lines.extend(since(&workspace.read_history()?, &stored, &name, &applied));
     lines.push(format!("next: {next}"));
     project_lock.commit(&[Change::Write(file, text.into_bytes())], output)?;
-    output.page(&lines.iter().map(|line| escape_unprintable(line).into_owned()).collect::<Vec<_>>().join("\n"))?;
+    output.lines(&lines)?;
     Ok(Exit::Clean)
 }
 

@@ -34,7 +34,7 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
         changes.push(Change::Remove(file));
     }
     project_lock.commit(&changes, output)?;
-    output.page(&format!("{id} lies in {} now, with the reason", workspace.here(&to)))?;
+    output.lines(&[format!("{id} lies in {} now, with the reason", workspace.here(&to))])?;
     Ok(Exit::Clean)
 }
 

@@ -9,7 +9,7 @@ use super::watch::{Part, Watcher, of_playbook};
 use crate::cli::command::explain::{self, Search};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
-use crate::cli::output::{Output, json_to_stdout, to_stderr};
+use crate::cli::output::{Output, json_to_stdout, say};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
@@ -107,13 +107,12 @@ fn say_ambiguous(args: &Args, groups: &[Group], sources: &Sources) {
     let name = |group: &Group| sources.say(group.detail.call.place);
     let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
     let more = if groups.len() > SHOWN { ", and more" } else { "" };
-    to_stderr(&text::escape_unprintable(&format!(
+    say(&format!(
         "note: `{call}` is the name of {} calls: {}{more}; one of them alone: --call {}",
         groups.len(),
         listed.join(", "),
         shell::word(&name(first))
-    )));
-    to_stderr("\n");
+    ));
 }
 
 fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {

@@ -35,6 +35,8 @@ pub struct Draft {
     pub text: String,
     /// The guesses in it.
     pub guesses: usize,
+    /// What of it the rows say: paths and conditions.
+    pub of_rows: Vec<String>,
 }
 
 /// Why no mapping could be drafted.
@@ -63,12 +65,20 @@ pub(super) struct Guess {
     pub(super) result: Vec<Line>,
     pub(super) failed: Vec<(String, usize)>,
     pub(super) kinds: Vec<(&'static str, String)>,
-    pub(super) notes: Vec<String>,
+    /// A field that counts attempts from 0.
+    pub(super) from_zero: Option<String>,
 }
 
 impl Guess {
     fn guesses(&self) -> usize {
         self.call.len() + self.result.len() + self.failed.len()
+    }
+
+    fn of_rows(self) -> Vec<String> {
+        let lines = self.call.into_iter().chain(self.result).map(|line| line.value);
+        let conditions = self.failed.into_iter().map(|(condition, _)| condition);
+        let kinds = self.kinds.into_iter().map(|(_, condition)| condition);
+        lines.chain(conditions).chain(kinds).chain(self.records).chain(self.from_zero).collect()
     }
 }
 
@@ -93,7 +103,9 @@ pub fn draft(bytes: &[u8], name: &str) -> Result<Result<Draft, Unmapped>, Report
             Err(_) => {}
         }
     }
-    Ok(best.map(|guess| Draft { text: text::render(&guess), guesses: guess.guesses() }).ok_or(unmapped))
+    Ok(best
+        .map(|guess| Draft { text: text::render(&guess), guesses: guess.guesses(), of_rows: guess.of_rows() })
+        .ok_or(unmapped))
 }
 
 /// How much was found before something was missing.
@@ -166,7 +178,7 @@ fn guess(survey: &Survey) -> Result<Guess, Unmapped> {
         call: look.call(time.map(|(field, _)| field)),
         failed: look.failed(&signals),
         kinds: kinds(&result),
-        notes: look.notes(),
+        from_zero: look.from_zero(),
         result,
     };
     Ok(guess)

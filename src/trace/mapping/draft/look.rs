@@ -164,14 +164,11 @@ impl<'s> Look<'s> {
         all.filter(|row| self.shape.results.contains(row)).collect()
     }
 
-    /// What a reader should know beside the guesses.
-    pub(super) fn notes(&self) -> Vec<String> {
+    /// A field that counts attempts from 0.
+    pub(super) fn from_zero(&self) -> Option<String> {
         let rows = &self.shape.results;
         let from_zero = self.best(Part::Attempt, rows, rows.len(), |field| field.values.contains_key("0"));
-        let attempts = from_zero.map(|field| {
-            format!("`{}` counts from 0, and attempts count from 1: it is left out, each row is a call.", field.path)
-        });
-        attempts.into_iter().collect()
+        from_zero.map(|field| field.path.clone())
     }
 }
 

@@ -3,13 +3,15 @@
 use super::*;
 use crate::diagnostic::Source;
 use crate::trace::mapping::{Imported, apply, parse};
+use crate::trace::redact::RedactionRules;
 
 /// The draft, and what it makes of the log that it was drafted from.
 fn read(log: &str) -> (String, Imported) {
     let draft = draft(log.as_bytes(), "log").expect("JSON").unwrap_or_else(|why| panic!("{why:?}"));
     let mapping =
         parse(Source::whole("draft", &*draft.text)).unwrap_or_else(|report| panic!("{report}\n{}", draft.text));
-    let imported = apply(&mapping, log.as_bytes(), "log").unwrap_or_else(|report| panic!("{report}\n{}", draft.text));
+    let imported = apply(&mapping, log.as_bytes(), "log", &RedactionRules::default())
+        .unwrap_or_else(|report| panic!("{report}\n{}", draft.text));
     (draft.text, imported)
 }
 
@@ -23,7 +25,8 @@ fn counts(log: &str) -> (u64, u64, u64) {
 fn the_example_of_the_documentation_is_read_as_its_own_mapping_reads_it() {
     let log = include_str!("../../../../docs/examples/my-log.jsonl");
     let own = include_str!("../../../../docs/examples/my-log.mapping.yaml");
-    let own = apply(&parse(Source::whole("own", own)).unwrap(), log.as_bytes(), "log").unwrap();
+    let own =
+        apply(&parse(Source::whole("own", own)).unwrap(), log.as_bytes(), "log", &RedactionRules::default()).unwrap();
     let (text, drafted) = read(log);
     let account =
         |imported: &Imported| (imported.loss.runs, imported.loss.calls, imported.loss.results, imported.loss.failures);

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::guess::{Guess, Line};
+use crate::text::escape_unprintable;
 use crate::yaml::{GUESSED, scalar};
 
 const HEAD: &str = "\
@@ -17,8 +18,11 @@ const HEAD: &str = "\
 /// The text.
 pub(super) fn render(guess: &Guess) -> String {
     let mut text = HEAD.to_owned();
-    for note in &guess.notes {
-        line(&mut text, format_args!("#\n# {note}"));
+    if let Some(path) = guess.from_zero.as_deref().map(escape_unprintable) {
+        line(
+            &mut text,
+            format_args!("#\n# `{path}` counts from 0, and attempts count from 1: it is left out, each row is a call."),
+        );
     }
     line(&mut text, format_args!("format: mapping/1"));
     let mut top = Vec::new();
