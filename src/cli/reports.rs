@@ -86,8 +86,8 @@ pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
             let said = format!("two reports would be written to `{file}`, and only the last would be left");
             return Err(Failure::said(said).help("name a file for each"));
         }
-        outputs::refuse_others(file, "report of a check", is_report)?;
         outputs::refuse(file)?;
+        outputs::refuse_others(file, "report of a check", is_report)?;
     }
     Ok(())
 }

@@ -121,11 +121,16 @@ fn a_report_replaces_a_report_and_no_other_file() {
     let project = Project::few();
     project.write("notes.md", "mine\n");
     let kinds = ["junit", "sarif", "github", "markdown", "json"];
-    for file in ["playbooks/reversing.yaml", "goldens/playbook.lock", "fixtures/the-worked-refund.yaml", "notes.md"] {
+    for (file, said) in [
+        ("playbooks/reversing.yaml", "would be taken for a playbook"),
+        ("goldens/playbook.lock", "would be taken for a golden"),
+        ("fixtures/the-worked-refund.yaml", "would be taken for a fixture"),
+        ("notes.md", "is no report of a check"),
+    ] {
         let before = project.read(file);
         for kind in kinds {
             let ran = project.run(&["check", "--report", &format!("{kind}={file}")]);
-            assert!(ran.code == 2 && ran.err.contains("is no report of a check"), "{kind} {file}: {}", ran.err);
+            assert!(ran.code == 2 && ran.err.contains(said), "{kind} {file}: {}", ran.err);
             assert_eq!(project.read(file), before);
         }
     }

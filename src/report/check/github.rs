@@ -32,7 +32,7 @@ fn command(problem: &Problem, directions: &Directions) -> String {
         Level::Warning => "warning",
     };
     let title = property(&format!("{}: {}", problem.rule.replace('_', " "), problem.about));
-    let file = property(&directions.from_repository(&problem.spot.file));
+    let file = property(&directions.path_in_repository(&problem.spot.file));
     let (line, column) = (problem.spot.line, problem.spot.column);
     let message = data(&format!("{}\nrun: {}", problem.message, problem.command));
     format!("::{word} file={file},line={line},col={column},title={title}::{message}")

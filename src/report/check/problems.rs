@@ -40,7 +40,7 @@ pub struct Directions {
 
 impl Directions {
     /// A file of the project as it is named from the root of the repository: for services that show repositories.
-    pub(super) fn from_repository(&self, file: &str) -> String {
+    pub(super) fn path_in_repository(&self, file: &str) -> String {
         let (mut above, mut below) = (self.in_repository.as_str(), file);
         while let Some(rest) = below.strip_prefix("../").filter(|_| !above.is_empty()) {
             above = above.rsplit_once('/').map_or("", |(above, _)| above);

@@ -48,7 +48,7 @@ fn result(object: &mut Object<'_>, problem: &Problem, directions: &Directions) {
     object.objects("locations", [&problem.spot], |location, spot| {
         location.object("physicalLocation", |place| {
             place.object("artifactLocation", |file| {
-                file.text("uri", &uri(&directions.from_repository(&spot.file)));
+                file.text("uri", &uri(&directions.path_in_repository(&spot.file)));
             });
             place.object("region", |region| {
                 region.number("startLine", spot.line as u64).number("startColumn", spot.column as u64);
