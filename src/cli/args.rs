@@ -45,7 +45,7 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
     pub color: ColorChoice,
 
-    /// Use paths in playproof.yaml that lead out of its project, also through links
+    /// Use paths of playproof.yaml that lead out of its project; any other link that does is still refused
     #[arg(long, global = true)]
     pub allow_outside: bool,
 

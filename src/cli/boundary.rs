@@ -98,9 +98,21 @@ fn whole(path: &Path) -> PathBuf {
 }
 
 fn outside(root: &Path, path: &Path) -> Failure {
-    let link = link_below(root, &whole(path)).map(|link| format!(": `{}` is a symbolic link", from_here(&link)));
-    Failure::said(format!("`{}` leads out of the project{}", from_here(path), link.unwrap_or_default()))
-        .help("a project's files lie below the folder of its playproof.yaml; one outside must be named there, and `--allow-outside` given")
+    Failure::said(leads_out(root, path)).help(
+        "put the file itself there; `--allow-outside` is for the files and folders that playproof.yaml names, not for links in a folder",
+    )
+}
+
+/// That a path leads out of the project in `root`, and by which link, if by one.
+pub fn leads_out(root: &Path, path: &Path) -> String {
+    let here = from_here(path);
+    let (root, whole) = (whole(root), whole(path));
+    let link = if is_below(&root, &whole) { link_below(&root, &whole) } else { None };
+    let link = link.and_then(|link| Some((fs::read_link(&link).ok()?, link)));
+    let Some((target, link)) = link else { return format!("`{here}` leads out of the project") };
+    let link = from_here(&link);
+    let link = if link == here { "it".to_owned() } else { format!("`{link}`") };
+    format!("`{here}` leads out of the project: {link} is a symbolic link to `{}`", target.display())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::workspace::{Used, Workspace};
 use crate::check::{Case, Cause, CheckReport, Id, cause, cause_in_facts, check_one, map, row_changes};
 use crate::diagnostic::{Report, Source, did_you_mean};
 use crate::fixture::model::Fixture;
+use crate::shell::Command;
 use crate::sim::Simulator;
 
 /// Which cases are meant; what is not said restricts nothing.
@@ -23,6 +24,8 @@ pub struct Selection {
     pub run: Option<Regex>,
     /// Cases of which one of these files is a part.
     pub changed: Option<BTreeSet<PathBuf>>,
+    /// The command that asks, with its flags: for one that asks the same of another name.
+    pub again: Option<Command>,
 }
 
 impl Selection {
@@ -31,9 +34,9 @@ impl Selection {
         self.named.is_empty() && self.run.is_none() && self.changed.is_none()
     }
 
-    /// The cases that people named.
-    pub fn of(named: &[String]) -> Selection {
-        Selection { named: named.to_vec(), ..Selection::default() }
+    /// The cases that people named to the command `again`.
+    pub fn of(named: &[String], again: Command) -> Selection {
+        Selection { named: named.to_vec(), again: Some(again), ..Selection::default() }
     }
 }
 
@@ -67,7 +70,7 @@ pub fn check(
     for asked in &selection.named {
         if !all.iter().any(|(id, _)| workspace.names_run(asked, id)) {
             let ids: Vec<String> = all.iter().map(|(id, _)| id.to_string()).collect();
-            return Err(unknown(asked, &ids, workspace));
+            return Err(unknown(asked, &ids, workspace, selection));
         }
     }
     let meant: Vec<&(Id, &Fixture)> = all.iter().filter(|(id, _)| is_meant(workspace, selection, &used, id)).collect();
@@ -115,7 +118,7 @@ fn fixture_names(workspace: &Workspace, selection: &Selection) -> Result<Vec<Str
         let before = meant.len();
         meant.extend(all.iter().filter(|name| may_mean(workspace, asked, name)).cloned());
         if meant.len() == before && !meant.iter().any(|name| may_mean(workspace, asked, name)) {
-            return Err(unknown(asked, &all, workspace));
+            return Err(unknown(asked, &all, workspace, selection));
         }
     }
     Ok(meant.into_iter().collect())
@@ -133,11 +136,18 @@ fn bare(asked: &str) -> &str {
     endings.iter().find_map(|ending| asked.strip_suffix(ending)).unwrap_or(asked)
 }
 
-fn unknown(asked: &str, all: &[String], workspace: &Workspace) -> Failure {
+fn unknown(asked: &str, all: &[String], workspace: &Workspace, selection: &Selection) -> Failure {
     let failure = Failure::said(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
     let name = bare(asked).trim_start_matches("./");
     let name = name.strip_prefix(&format!("{}/", workspace.fixtures_name())).unwrap_or(name);
-    failure.next("playproof check").near(did_you_mean(name, all.iter().map(String::as_str)), "playproof check")
+    let again = selection.again.clone().unwrap_or("playproof check".into());
+    match did_you_mean(name, all.iter().map(String::as_str)) {
+        None => failure.next("playproof check"),
+        Some(near) => {
+            let meant = selection.named.iter().map(|named| if named == asked { near } else { named });
+            failure.help(format!("did you mean `{near}`?")).next(again.names(meant))
+        }
+    }
 }
 
 /// Every case of the fixtures, by playbook, then fixture.

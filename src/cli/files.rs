@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "beside `folders` and `changeset`, this file owns disk access")]
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -72,17 +72,21 @@ pub fn open(path: &str) -> Result<Box<dyn Read + Send>, Failure> {
     Ok(Box::new(file))
 }
 
-/// Opens a file. A pipe that nobody writes to would hold the program for ever: it waits a second, on a thread of its own,
-/// which ends with the program.
 fn open_file(path: &Path) -> io::Result<File> {
+    opened(path, File::options().read(true), "write")
+}
+
+/// Opens a file. A pipe that nobody opens to `write`, or to read, would hold the program for ever: it waits a second, on
+/// a thread of its own, which ends with the program.
+fn opened(path: &Path, options: &OpenOptions, other: &str) -> io::Result<File> {
     if !is_pipe(path) {
-        return File::open(path);
+        return options.open(path);
     }
     let (opened, waited_for) = std::sync::mpsc::channel();
-    let pipe = path.to_path_buf();
-    std::thread::spawn(move || opened.send(File::open(pipe)));
+    let (pipe, options) = (path.to_path_buf(), options.clone());
+    std::thread::spawn(move || opened.send(options.open(pipe)));
     waited_for.recv_timeout(PATIENCE).unwrap_or_else(|_| {
-        let said = "it is a pipe, and nothing has opened it to write within a second";
+        let said = format!("it is a pipe, and nothing has opened it to {other} within a second");
         Err(io::Error::new(ErrorKind::TimedOut, said))
     })
 }
@@ -117,7 +121,8 @@ pub fn size(path: &str) -> Option<u64> {
 pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     let target = Path::new(path);
     if fs::metadata(target).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
-        let written = File::options().write(true).open(target).and_then(|mut device| device.write_all(bytes));
+        let device = opened(target, File::options().write(true), "read");
+        let written = device.and_then(|mut device| device.write_all(bytes));
         return written.map_err(|error| unwritable(target, &error));
     }
     // Only a link is followed: a path stays as people wrote it, for they see it where it cannot be written.
@@ -160,6 +165,15 @@ fn write_beside(beside: &Path, bytes: &[u8], like: &Path) -> io::Result<File> {
         file.set_permissions(facts.permissions())?;
     }
     file.sync_all().map(|()| file)
+}
+
+/// Adds to the end of a file, which is made where it is missing.
+///
+/// # Errors
+/// A path that cannot be written.
+pub fn append(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let file = opened(path, File::options().create(true).append(true), "read");
+    file.and_then(|mut file| file.write_all(bytes)).map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(target: &Path, error: &io::Error) -> Failure {
@@ -247,6 +261,14 @@ pub fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
+/// The symbolic link that leads nowhere, in place of `path` or on the way to it, and where it should lead.
+pub fn dangling(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let path: PathBuf = path.components().collect(); // what ends in `/` would be looked for behind the link
+    let link = path.ancestors().find(|above| fs::symlink_metadata(above).is_ok())?;
+    let target = fs::read_link(link).ok()?;
+    fs::metadata(link).is_err().then(|| (link.to_path_buf(), target))
+}
+
 /// Whether two paths lead to the same file.
 pub fn is_same(one: &str, other: &str) -> bool {
     let file = |path: &str| real(Path::new(path)).filter(|path| path.is_file());
@@ -294,6 +316,11 @@ pub fn reason(error: &io::Error) -> String {
 
 /// The failure of reading `name`.
 pub fn unreadable(name: &str, error: &io::Error) -> Failure {
+    if let Some((link, target)) = dangling(Path::new(name)).filter(|_| error.kind() == ErrorKind::NotFound) {
+        let link = if link == Path::new(name) { "it".to_owned() } else { format!("`{}`", link.display()) };
+        let said = format!("{link} is a symbolic link to `{}`, where nothing is", target.display());
+        return Failure::source(name, "unreadable", said).help("put there what is meant, or remove the link");
+    }
     let failure = Failure::source(name, "unreadable", reason(error));
     match error.kind() {
         ErrorKind::NotFound => failure.help("paths are taken from the working directory"),

@@ -1,5 +1,7 @@
 //! The flags of a command as words, for the commands that it suggests: what is run next reads the same inputs the same
-//! way. Which command is suggested is decided elsewhere.
+//! way, and what is run again asks the same. Which command is suggested is decided elsewhere.
+
+use clap::ValueEnum;
 
 use super::beyond;
 use super::files;
@@ -7,6 +9,9 @@ use super::reading::Reading;
 use crate::shell::Command;
 use crate::trace::assemble::AssembleOptions;
 use crate::upstream::BeyondTape;
+
+/// The flags whose value is a file, which may be standard input.
+const READING: [&str; 6] = ["--accepted", "--base", "--candidate", "--map", "--playbook", "--tools"];
 
 /// Flags with their values, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
@@ -20,17 +25,42 @@ impl Flags {
         self
     }
 
+    /// The same with a number.
+    #[must_use]
+    pub fn number(self, flag: &'static str, value: Option<impl ToString>) -> Flags {
+        self.with(flag, value.map(|number| number.to_string()).as_deref())
+    }
+
+    /// The same with words out of a list, separated by commas; none where there are none.
+    #[must_use]
+    pub fn words<V: ValueEnum>(self, flag: &'static str, values: &[V]) -> Flags {
+        let names: Vec<String> =
+            values.iter().filter_map(V::to_possible_value).map(|value| value.get_name().to_owned()).collect();
+        self.with(flag, Some(&*names.join(",")).filter(|_| !names.is_empty()))
+    }
+
+    /// The same with one such word, where it is not the usual one.
+    #[must_use]
+    pub fn word<V: ValueEnum + Default + PartialEq>(self, flag: &'static str, value: V) -> Flags {
+        if value == V::default() { self } else { self.words(flag, &[value]) }
+    }
+
+    /// With a flag that has no value, if it was given.
+    #[must_use]
+    pub fn set(mut self, flag: &'static str, is_given: bool) -> Flags {
+        self.0.extend(is_given.then_some((flag, None)));
+        self
+    }
+
     /// With how traces are read.
     #[must_use]
     pub fn reading(self, reading: &Reading) -> Flags {
         let usual = AssembleOptions::default().reorder_window;
-        let window = (reading.reorder_window != usual).then(|| reading.reorder_window.to_string());
-        let mut flags = self.with("--map", reading.map.as_deref());
-        for (flag, given) in [("--join-resends", reading.join_resends), ("--skip-invalid", reading.skip_invalid)] {
-            flags.0.extend(given.then_some((flag, None)));
-        }
-        let allowed = reading.allow_skipped.map(|lines| lines.to_string());
-        flags.with("--allow-skipped", allowed.as_deref()).with("--reorder-window", window.as_deref())
+        self.with("--map", reading.map.as_deref())
+            .set("--join-resends", reading.join_resends)
+            .set("--skip-invalid", reading.skip_invalid)
+            .number("--allow-skipped", reading.allow_skipped)
+            .number("--reorder-window", Some(reading.reorder_window).filter(|window| *window != usual))
     }
 
     /// With what answers where a recording ends.
@@ -47,17 +77,17 @@ impl Flags {
 
     /// How many of them read standard input.
     pub fn of_stdin(&self) -> usize {
-        self.0.iter().filter(|(_, value)| reads_stdin(value)).count()
+        self.0.iter().filter(|flag| reads_stdin(flag)).count()
     }
 
     /// The same, with `file` in place of standard input for all but the last that reads it.
     #[must_use]
     pub fn with_stdin_once(&self, file: &str) -> Flags {
-        let last = self.0.iter().rposition(|(_, value)| reads_stdin(value));
+        let last = self.0.iter().rposition(reads_stdin);
         let mut flags = self.clone();
-        for (n, (_, value)) in flags.0.iter_mut().enumerate() {
-            if reads_stdin(value) && Some(n) != last {
-                *value = Some(file.to_owned());
+        for (n, flag) in flags.0.iter_mut().enumerate() {
+            if reads_stdin(flag) && Some(n) != last {
+                flag.1 = Some(file.to_owned());
             }
         }
         flags
@@ -72,8 +102,8 @@ impl Flags {
     }
 }
 
-fn reads_stdin(value: &Option<String>) -> bool {
-    value.as_deref() == Some(files::STDIN)
+fn reads_stdin((flag, value): &(&'static str, Option<String>)) -> bool {
+    READING.contains(flag) && value.as_deref() == Some(files::STDIN)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Folders on disk: what lies in them, and made. Reads and writes no file's content.
+//! Folders on disk: what lies in them. Reads and writes no file's content.
 
 #![expect(clippy::disallowed_methods, reason = "beside `files`, this file owns disk access")]
 
@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::exit::Failure;
-use super::files::{from_here, reason, unreadable};
+use super::files::{dangling, from_here, unreadable};
 use crate::shell::Command;
 
 /// Deeper folders are not looked into: a link may lead back up.
@@ -52,13 +52,21 @@ fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec
     let refuse = |error: &std::io::Error| unreadable(&folder.to_string_lossy(), error);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound && dangling(&folder).is_none() => return Ok(()),
         Err(error) => return Err(refuse(&error)),
     };
     for entry in entries {
         let entry = entry.map_err(|error| refuse(&error))?;
         let path = below.join(entry.file_name());
-        let is_folder = fs::metadata(entry.path()).is_ok_and(|facts| facts.is_dir());
+        let facts = fs::metadata(entry.path());
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        // It may be a folder: what lies in it must not be passed over. Editors leave links that lead nowhere, hidden.
+        if let Err(error) = facts.as_ref()
+            && !is_hidden
+        {
+            return Err(unreadable(&entry.path().to_string_lossy(), error));
+        }
+        let is_folder = facts.is_ok_and(|facts| facts.is_dir());
         if is_folder && deep < MOST_DEEP {
             collect(root, &path, ending, deep + 1, found)?;
         } else if !is_folder && entry.file_name().to_string_lossy().ends_with(ending) {
@@ -74,16 +82,6 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
-}
-
-/// Makes the folder that a file will lie in.
-///
-/// # Errors
-/// A folder that cannot be made.
-pub fn make_for(file: &Path) -> Result<(), Failure> {
-    let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
-    fs::create_dir_all(folder)
-        .map_err(|error| Failure::said(format!("`{}` cannot be made: {}", folder.display(), reason(&error))))
 }
 
 /// Where a folder lies in the git repository around it; none where it is no part of one, or its root.
@@ -132,6 +130,12 @@ pub fn is_file_or_free(path: &Path) -> bool {
     fs::symlink_metadata(path).map_or(true, |facts| facts.is_file() || facts.is_dir() || facts.is_symlink())
 }
 
+/// Whether something of this name is there, though it may be nothing that can be read; a folder is none.
+pub fn is_there(path: &Path) -> bool {
+    let none = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+    fs::symlink_metadata(path).map_or_else(|error| !none.contains(&error.kind()), |facts| !facts.is_dir())
+}
+
 /// Whether there is a file of this name.
 pub fn has_file(path: &Path) -> bool {
     path.is_file()
@@ -146,7 +150,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for name in ["b.snap", "a/c.snap", "a/d.snap.new", "x.txt"] {
             let path = folder.path().join(name);
-            make_for(&path).unwrap();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
         let found = files_under(folder.path(), ".snap").unwrap();

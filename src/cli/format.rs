@@ -12,16 +12,6 @@ pub enum Format {
     Json,
 }
 
-impl Format {
-    /// As it is asked for; none where it need not be.
-    pub fn word(self) -> Option<&'static str> {
-        match self {
-            Format::Table => None,
-            Format::Json => Some("json"),
-        }
-    }
-}
-
 /// The same, and for what is posted somewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum PublicFormat {

@@ -1,10 +1,12 @@
 //! Files that a command is told to write: what they may replace, and how they are written: as a change of the project
 //! where they lie in it, else through links as people mean them.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::boundary::Boundary;
 use super::changeset::{Change, ProjectLock};
+use super::command::mutate;
 use super::exit::Failure;
 use super::folders::Taken;
 use super::output::Output;
@@ -27,16 +29,61 @@ pub fn refuse_input<'a>(output: &str, inputs: impl IntoIterator<Item = &'a str>)
     }
 }
 
-/// Refuses an output that names a folder, and one in the project that a link stands in the way to: whoever made the
-/// project would choose what is written.
+/// Refuses an output whose folder is not there, that a project would take for a file of its own, or that a link in the
+/// project stands in the way to: whoever made the project would choose what is written.
 ///
 /// # Errors
-/// It is so.
-pub fn refuse_place(output: &str) -> Result<(), Failure> {
+/// It is one of them.
+pub fn refuse(output: &str) -> Result<(), Failure> {
+    if let Some((boundary, _, path)) = in_project(output) {
+        boundary.writable(&path)?;
+    }
+    refuse_without_folder(output)?;
+    refuse_project_file(output)
+}
+
+fn refuse_without_folder(output: &str) -> Result<(), Failure> {
     if output.ends_with(std::path::MAIN_SEPARATOR) || folders::taken(Path::new(output))? == Taken::Folder {
         return Err(Failure::said(format!("`{output}` is a folder, and a file is written")).help("name a file in it"));
     }
-    in_project(output).map_or(Ok(()), |(boundary, _, path)| boundary.writable(&path).map(drop))
+    let folder = Path::new(output).parent().unwrap_or(Path::new(""));
+    let name = folder.to_string_lossy();
+    let said = match folders::taken(folder)? {
+        _ if name.is_empty() => return Ok(()),
+        Taken::Folder => return Ok(()),
+        Taken::File => return Err(Failure::said(format!("`{name}` is no folder: `{output}` cannot lie in it"))),
+        Taken::Free => format!("there is no folder `{name}` for `{output}`"),
+    };
+    let help = "nothing was written; make the folder first, or name another one";
+    Err(Failure::said(said).help(help).next(Command::new("mkdir -p").path(&name)))
+}
+
+/// Refuses a file that has a meaning by its name, or by where it lies.
+fn refuse_project_file(path: &str) -> Result<(), Failure> {
+    let Some(there) = files::destination(path) else { return Ok(()) };
+    let what = match there.file_name().and_then(OsStr::to_str) {
+        Some(project::FILE) => "the settings of a project",
+        Some(mutate::ACCEPTED) => "a list of accepted mutants",
+        _ => return refuse_among_project_files(path),
+    };
+    Err(would_be(path, what))
+}
+
+/// Refuses a file where a project would take it for one of its own: the project around it, or that of the working
+/// directory.
+///
+/// # Errors
+/// It would.
+pub fn refuse_among_project_files(path: &str) -> Result<(), Failure> {
+    let Some(there) = files::destination(path) else { return Ok(()) };
+    let around = files::above(&there, project::FILE).and_then(|file| Some(file.parent()?.to_path_buf()));
+    let mut roots = around.into_iter().chain([project::root()]);
+    let what = roots.find_map(|root| workspace::taken_for(&root, &there));
+    what.map_or(Ok(()), |what| Err(would_be(path, what)))
+}
+
+fn would_be(path: &str, what: &str) -> Failure {
+    Failure::said(format!("`{path}` would be taken for {what}")).help("nothing was written; name another place")
 }
 
 /// Writes an output, whole or not at all.
@@ -49,7 +96,6 @@ pub fn write(path: &str, bytes: &[u8], output: &mut Output) -> Result<(), Failur
             ProjectLock::at(&boundary, &staging)?.commit(&[Change::Write(path, bytes.to_vec())], output)
         }
         _ => {
-            folders::make_for(Path::new(path))?;
             files::write_atomically(path, bytes)?;
             output.has_done("wrote", path);
             Ok(())

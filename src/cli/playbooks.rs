@@ -24,7 +24,7 @@ use crate::shell::Command;
 use crate::yaml::GUESSED;
 
 /// Where the project's own playbooks lie, below its root.
-const FOLDER: &str = "playbooks";
+pub const FOLDER: &str = "playbooks";
 
 /// A playbook by the name that fixtures and goldens know it by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,8 @@ pub fn file_of(root: &Path, usual: &Named, name: &str) -> Option<PathBuf> {
     if !is_plain(Path::new(name)) {
         return None; // no name leads out of the folder
     }
-    Some(apart.cloned().unwrap_or_else(own)).filter(|path| folders::has_file(path))
+    // What is there and cannot be read is not taken for the embedded one.
+    Some(apart.cloned().unwrap_or_else(own)).filter(|path| folders::is_there(path))
 }
 
 /// Refuses the project's playbook called `name` where its file ends in `.yml`: it would not be read, and perhaps an

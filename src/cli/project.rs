@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::boundary::is_outside;
+use super::boundary::{is_outside, leads_out};
 use super::exit::Failure;
 use super::files;
 use super::merged::refuse_halves;
@@ -83,7 +83,7 @@ impl Project {
                 say(&format!("note: `{}` lies outside this project, and `--allow-outside` allows it", named.path));
                 continue;
             }
-            let said = format!("`{}` leads out of the project", named.path);
+            let said = leads_out(root, Path::new(&named.path));
             let help =
                 "a project's files lie below the folder of its playproof.yaml; `--allow-outside` if this is meant";
             diagnostics.push(Diagnostic::error("outside", said).at(named.place.clone(), "").help(help));
@@ -100,13 +100,15 @@ impl Project {
 pub fn blamed(failure: Failure) -> Failure {
     let Failure::Reports { reports, next } = &failure else { return failure };
     let missing = |report: &&Report| report.diagnostics.iter().any(|said| said.id == "unreadable");
-    let Some(missing) = reports.iter().find(missing).map(|report| &report.source.name) else { return failure };
-    if files::exists(missing) {
+    let Some(missing) = reports.iter().find(missing) else { return failure };
+    let name = &missing.source.name;
+    if files::exists(name) {
         return failure;
     }
     let Ok(Project { named, source: Some(source), .. }) = Project::find() else { return failure };
-    let Some(Named { place, .. }) = named.into_iter().find(|named| named.path == *missing) else { return failure };
-    let said = Diagnostic::error("unreadable", format!("{missing}: no such file"));
+    let Some(Named { place, .. }) = named.into_iter().find(|named| named.path == *name) else { return failure };
+    let why = missing.diagnostics.first().map_or("no such file", |said| &said.message);
+    let said = Diagnostic::error("unreadable", format!("{name}: {why}"));
     let said =
         said.at(place, "named here").help(format!("paths in `{FILE}` are taken from the folder that it lies in"));
     Failure::Reports { reports: vec![Report::one(source, said)], next: next.clone() }
@@ -148,6 +150,11 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             if escape_unprintable(path) != *path {
                 let said = "a path with characters that cannot be seen";
                 cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), ""));
+            }
+            if let Some(typed) = cursor.words().filter(|typed| typed.starts_with(['~', '$'])) {
+                let said = "a path that only a shell could read: no home folder and no variable stands here";
+                let help = format!("write the path itself; a folder of this very name is `./{typed}`");
+                cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), "").help(help));
             }
         }
         project.named = named.into_iter().map(|(_, named)| named).collect();

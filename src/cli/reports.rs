@@ -1,14 +1,15 @@
 //! `--report KIND=FILE`, and what GitHub's runner wants to hear without being told. Writes what `report` draws.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
+use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use super::checking::Checked;
 use super::exit::Failure;
 use super::output::{Output, say, to_runner};
 use super::workspace::Workspace;
-use super::{files, outputs, project};
+use super::{files, folders, outputs, project};
 use crate::check::{CheckReport, row_places};
 use crate::diagnostic::{Report, did_you_mean};
 use crate::report::check::{
@@ -25,6 +26,12 @@ const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
 pub struct ReportTo {
     kind: &'static str,
     file: String,
+}
+
+impl fmt::Display for ReportTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.kind, self.file)
+    }
 }
 
 impl FromStr for ReportTo {
@@ -79,7 +86,7 @@ pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
             let said = format!("two reports would be written to `{file}`, and only the last would be left");
             return Err(Failure::said(said).help("name a file for each"));
         }
-        outputs::refuse_place(file)?;
+        outputs::refuse(file)?;
         outputs::refuse_others(file, "report of a check", is_report)?;
     }
     Ok(())
@@ -115,7 +122,8 @@ pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
         Failure::Said { next, .. } | Failure::Reports { next, .. } => next.clone().unwrap_or("playproof check".into()),
         Failure::PipeClosed => return,
     };
-    let directions = Directions { in_the_way: in_the_way(failure, &next), ..Directions::default() };
+    let in_repository = folders::below_repository(&project::root()).unwrap_or_default();
+    let directions = Directions { in_the_way: in_the_way(failure, &next), in_repository, ..Directions::default() };
     let (report, causes) = (CheckReport::default(), BTreeMap::new());
     let palette = Palette::new(false);
     let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
@@ -169,15 +177,14 @@ pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&Com
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
     let page = comment(shown, directions, next);
     // The steps of a job share the file: it is added to, not replaced.
-    let opened = std::fs::OpenOptions::new().create(true).append(true).open(&path);
-    opened
-        .and_then(|mut file| file.write_all(page.as_bytes()))
-        .map_err(|error| Failure::said(format!("the step's summary cannot be written: {}", files::reason(&error))))
+    files::append(Path::new(&path), page.as_bytes())
 }
 
 /// Where files lie and what to run, for the reports of a check.
 pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
-    let mut directions = Directions { lock: workspace.name(&workspace.lock_path()), ..Directions::default() };
+    let in_repository = folders::below_repository(workspace.root()).unwrap_or_default();
+    let lock = workspace.name(&workspace.lock_path());
+    let mut directions = Directions { lock, in_repository, ..Directions::default() };
     for result in checked.report.failing() {
         let (id, fixture) = (result.id.to_string(), workspace.fixture_name(&result.id.fixture));
         let playbook = workspace.playbook_name(&result.id.playbook);

@@ -121,10 +121,10 @@ fn the_page_says(edit: &Edit, page: &str) {
 /// Class, row, first decision and line, as they are in the JSON, in every other report and in the page's counts.
 fn every_report_says_the_same(edit: &Edit, project: &Project) {
     let id = format!("standard/{}", edit.class.1);
-    let files = ["junit=out/xml", "sarif=out/sarif", "github=out/github", "markdown=out/md", "json=out/json"];
+    let files = ["junit=o.xml", "sarif=o.sarif", "github=o.github", "markdown=o.md", "json=o.json"];
     let args: Vec<&str> = ["check", &id].into_iter().chain(files.iter().flat_map(|file| ["--report", file])).collect();
     let page = project.run_in_ci(&args).out;
-    let read = |file: &str| project.read(&format!("out/{file}"));
+    let read = |file: &str| project.read(&format!("o.{file}"));
     let json: serde_json::Value = serde_json::from_str(&read("json")).expect("JSON");
     let result = &json["results"][0];
     let (class, row) = (edit.class.0, format!("row `{}`", edit.row));
@@ -166,7 +166,7 @@ fn every_report_says_the_same(edit: &Edit, project: &Project) {
     assert!(cell.starts_with(&format!("| {title} |")), "{}: {comment}", edit.what);
     says_all("markdown", cell);
     assert!(comment.contains(&format!("{PLAYBOOK}:{line}\n")), "{}: {comment}", edit.what);
-    std::fs::remove_dir_all(project.path("out")).expect("it is there");
+    files.iter().filter_map(|report| report.split_once('=')).for_each(|(_, file)| project.remove(file));
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn every_report_says_what_the_page_says() {
         "markdown=out/check.md",
         "json=out/check.json",
     ];
+    std::fs::create_dir(project.path("out")).expect("a folder");
     let args: Vec<&str> = ["check", CASE].into_iter().chain(kinds.iter().flat_map(|kind| ["--report", kind])).collect();
     let page = project.run_in_ci(&args);
     assert_eq!((page.code, page.err.as_str()), (1, ""));
@@ -80,6 +81,31 @@ fn github_s_runner_is_told_and_its_summary_is_added_to() {
 }
 
 #[test]
+fn services_that_show_repositories_are_told_of_files_from_the_repository_s_root() {
+    for is_file in [false, true] {
+        let project = unguarded();
+        let around = project.path("").parent().expect("a folder").to_path_buf();
+        // In a work tree `.git` is a file.
+        let made =
+            if is_file { std::fs::write(around.join(".git"), "") } else { std::fs::create_dir(around.join(".git")) };
+        made.expect("it is made");
+        let args = ["check", CASE, "--report", "sarif=k.sarif", "--report", "github=k.txt", "--report", "json=k.json"];
+        let ran = project.run_on_github(&args);
+        assert!(ran.err.contains("::error file=place/playbooks/standard.yaml,"), "{}", ran.err);
+        assert!(project.read("k.txt").contains("::error file=place/playbooks/standard.yaml,"));
+        assert!(
+            project.read("k.sarif").contains("\"uri\":\"place/playbooks/standard.yaml\""),
+            "{}",
+            project.read("k.sarif")
+        );
+        assert!(!project.read("k.json").contains("place/"), "programs go by the project");
+        project.write("playproof.yaml", "format: project/1\nx: 1\n");
+        let ran = project.run_on_github(&args).exits(2);
+        assert!(ran.err.contains("::error file=place/playproof.yaml,line=2,"), "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_report_that_cannot_be_written_or_is_not_known_is_wrong_use() {
     let project = Project::new();
     let unknown = project.run(&["check", "--report", "junt=x.xml"]);
@@ -95,11 +121,16 @@ fn a_report_replaces_a_report_and_no_other_file() {
     let project = Project::few();
     project.write("notes.md", "mine\n");
     let kinds = ["junit", "sarif", "github", "markdown", "json"];
-    for file in ["playbooks/reversing.yaml", "goldens/playbook.lock", "fixtures/the-worked-refund.yaml", "notes.md"] {
+    for (file, said) in [
+        ("playbooks/reversing.yaml", "would be taken for a playbook"),
+        ("goldens/playbook.lock", "would be taken for a golden"),
+        ("fixtures/the-worked-refund.yaml", "would be taken for a fixture"),
+        ("notes.md", "is no report of a check"),
+    ] {
         let before = project.read(file);
         for kind in kinds {
             let ran = project.run(&["check", "--report", &format!("{kind}={file}")]);
-            assert!(ran.code == 2 && ran.err.contains("is no report of a check"), "{kind} {file}: {}", ran.err);
+            assert!(ran.code == 2 && ran.err.contains(said), "{kind} {file}: {}", ran.err);
             assert_eq!(project.read(file), before);
         }
     }
@@ -116,10 +147,10 @@ fn a_report_replaces_a_report_and_no_other_file() {
 #[test]
 fn two_reports_to_one_file_or_one_to_standard_output_are_wrong_use() {
     let project = Project::few();
-    for other in ["json=out/x", "json=./out/x", "junit=out/x"] {
-        let ran = project.run(&["check", "--report", "junit=out/x", "--report", other]);
+    for other in ["json=x", "json=./x", "junit=x"] {
+        let ran = project.run(&["check", "--report", "junit=x", "--report", other]);
         assert!(ran.code == 2 && ran.err.contains("two reports would be written"), "{}", ran.err);
-        assert!(!project.path("out").exists());
+        assert!(!project.path("x").exists());
     }
     let ran = project.run(&["check", "--report", "junit=-"]);
     assert!(ran.code == 2 && ran.err.contains("such as `junit=playproof.xml`"), "{}", ran.err);

@@ -7,7 +7,11 @@ fn an_empty_folder_is_nothing_to_check() {
     let project = Project::empty();
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("nothing to check") && ran.err.contains("next: playproof"), "{}", ran.err);
+    assert!(
+        ran.err.contains("there are no fixtures in `fixtures`") && ran.err.contains("next: playproof"),
+        "{}",
+        ran.err
+    );
     assert_eq!(project.run(&["check", "--allow-empty"]).code, 0);
     assert!(project.files().is_empty());
 }
@@ -15,10 +19,21 @@ fn an_empty_folder_is_nothing_to_check() {
 #[test]
 fn a_typo_in_a_name_is_refused_with_what_was_meant() {
     let project = Project::new();
-    for asked in ["the-worked-refnd", "fixtures/the-worked-refnd.yaml", "standrd/the-worked-refund"] {
+    for (asked, near) in [
+        ("the-worked-refnd", "the-worked-refund"),
+        ("fixtures/the-worked-refnd.yaml", "the-worked-refund"),
+        ("standrd/the-worked-refund", "standard/the-worked-refund"),
+    ] {
         let ran = project.run(&["check", asked]);
         assert_eq!(ran.code, 2, "{asked}: {ran:?}");
         assert!(ran.err.contains("did you mean"), "{asked}: {}", ran.err);
+        for again in
+            [&["check", "--format", "json", "--allow-empty"][..], &["accept", "--reason", "because"], &["diff"]]
+        {
+            let ran = project.run(&[again, &["keys-say-processed", asked]].concat()).exits(2);
+            let next = format!("next: playproof {} keys-say-processed {near}\n", again.join(" "));
+            assert!(ran.err.ends_with(&next), "{again:?}: {}", ran.err);
+        }
     }
 }
 

@@ -95,10 +95,119 @@ fn an_import_replaces_its_own_earlier_trace_and_nothing_else() {
 fn facts_that_people_confirmed_are_never_written_over() {
     let place = Place::new();
     place.write("a.jsonl", TRACE);
+    std::fs::create_dir(place.path().join("tools")).expect("a folder");
     let first = place.run(&["tools", "a.jsonl", "-o", "tools/ours.yaml"]);
     assert_eq!(first.code, 0, "{}", first.err);
     place.edit("tools/ours.yaml", "# guessed: confirm", "# confirmed");
     let again = ["tools", "a.jsonl", "-o", "tools/ours.yaml"];
     refused(&place, &again, "facts that people confirmed in it would be overwritten");
     refused(&place, &again, "next: playproof tools a.jsonl | diff tools/ours.yaml -\n");
+}
+
+#[test]
+fn no_folder_is_made_for_an_output_and_the_one_that_is_missing_is_named() {
+    for is_project in [false, true] {
+        let place = Place::new();
+        if is_project {
+            place.run(&["init"]).exits(0);
+        }
+        place.write("chat.json", CHAT);
+        place.write("a.jsonl", TRACE);
+        let elsewhere = tempfile::tempdir().expect("a folder");
+        let elsewhere = elsewhere.path().join("none").to_string_lossy().into_owned();
+        for (folder, file) in
+            [("none", "none/x"), ("none/deep", "none/deep/x"), (&*elsewhere, &*format!("{elsewhere}/x"))]
+        {
+            let said = format!("there is no folder `{folder}` for `{file}`");
+            refused(&place, &["import", "chat.json", "-o", file], &said);
+            refused(&place, &["tools", "a.jsonl", "-o", file], &said);
+            refused(&place, &["check", "--report", &format!("junit={file}")], &said);
+            refused(&place, &["tools", "a.jsonl", "-o", file], &format!("next: mkdir -p {folder}\n"));
+            assert!(!std::path::Path::new(&elsewhere).exists());
+        }
+        refused(&place, &["tools", "a.jsonl", "-o", "none/"], "there is no folder `none/`");
+        refused(&place, &["tools", "a.jsonl", "-o", "a.jsonl/x"], "`a.jsonl` is no folder");
+        std::fs::create_dir(place.path().join("none")).expect("a folder");
+        place.run(&["tools", "a.jsonl", "-o", "none/x"]).exits(0);
+    }
+}
+
+#[test]
+fn an_output_that_a_project_would_read_as_its_own_file_is_refused() {
+    let place = Place::new();
+    place.write("ours/chat.json", CHAT);
+    place.write("ours/a.jsonl", TRACE);
+    place.run(&["init", "ours"]).exits(0);
+    place.edit("ours/playproof.yaml", "goldens: goldens", "goldens: kept");
+    std::fs::rename(place.path().join("ours/goldens"), place.path().join("ours/kept")).expect("it moves");
+    let (a, chat) = ("ours/a.jsonl", "ours/chat.json");
+    for (file, what) in [
+        ("fixtures/x.yaml", "a fixture"),
+        ("fixtures/x.yml", "a fixture"),
+        ("kept/x.snap", "a golden"),
+        ("kept/ours/x.snap.new", "a golden"),
+        ("kept/playbook.lock", "a golden"),
+        ("proposals/x.xml", "a file of a proposal"),
+        ("proposals/history/0002-x.yaml", "a file of a proposal"),
+        ("playbooks/standard.yaml", "a playbook"),
+        ("playproof.yaml", "the settings of a project"),
+        ("mutants.yaml", "a list of accepted mutants"),
+    ] {
+        let said = format!("{file}` would be taken for {what}");
+        for folder in ["", "ours/", "ours/fixtures/../"] {
+            let name = format!("{folder}{file}");
+            let run = |args: &[&str]| match folder {
+                "" => place.run_below("ours", args),
+                _ => place.run(args),
+            };
+            let (a, chat) = if folder.is_empty() { ("a.jsonl", "chat.json") } else { (a, chat) };
+            let before = place.everything();
+            for args in [
+                &["tools", a, "-o", &name][..],
+                &["import", chat, "-o", &name, "--replace"],
+                &["check", "--report", &format!("json={name}")],
+            ] {
+                let ran = run(args);
+                assert!(ran.code == 2 && ran.err.contains(&said), "{args:?}: {}", ran.err);
+                assert_eq!(place.everything(), before, "{args:?}");
+            }
+        }
+    }
+    // A trace beside fixtures is read by nobody unasked.
+    place.run_below("ours", &["import", "chat.json", "-o", "fixtures/x.jsonl"]).exits(0);
+    place.run_below("ours", &["check"]).exits(0);
+    let nested = place.run(&["init", "ours/fixtures/new"]).exits(2);
+    assert!(nested.err.contains("`ours/fixtures/new/playproof.yaml` would be taken for a fixture"), "{}", nested.err);
+    #[cfg(unix)]
+    {
+        let place = Place::new();
+        place.write("a.jsonl", TRACE);
+        place.run(&["init", "ours"]).exits(0);
+        std::os::unix::fs::symlink("ours/goldens/playbook.lock", place.path().join("link")).expect("a link");
+        let run = place.run(&["tools", "a.jsonl", "-o", "link"]).exits(2);
+        assert!(run.err.contains("`link` would be taken for a golden"), "{}", run.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_nobody_reads_is_told_of_after_a_second() {
+    let place = Place::new();
+    place.run(&["init"]).exits(0);
+    place.write("chat.json", CHAT);
+    place.write("a.jsonl", TRACE);
+    assert!(std::process::Command::new("mkfifo").arg(place.path().join("pipe")).status().expect("mkfifo").success());
+    let said = "`pipe` cannot be written: it is a pipe, and nothing has opened it to read within a second";
+    for args in [
+        &["import", "chat.json", "-o", "pipe"][..],
+        &["tools", "a.jsonl", "-o", "pipe"],
+        &["check", "--report", "json=pipe"],
+    ] {
+        let run = place.run(args).exits(2);
+        assert!(run.err.contains(said), "{args:?}: {}", run.err);
+    }
+    let mut summary = place.command();
+    let summary = summary.envs([("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", "pipe")]).arg("check").output();
+    let summary = String::from_utf8(summary.expect("it runs").stderr).expect("UTF-8");
+    assert!(summary.contains(said), "{summary}");
 }

@@ -113,3 +113,94 @@ fn the_command_without_the_repeated_playbook_keeps_its_flags() {
         assert!(run.err.ends_with(&format!("next: playproof {next}\n")), "{command}: {}", run.err);
     }
 }
+
+/// A value for a flag, by what its help calls the value; none for a switch.
+fn value(flag: &str, value: Option<&str>) -> Option<String> {
+    let said = match (flag, value?) {
+        ("--format", _) => "json",
+        ("--fail-on", _) => "widening,effects",
+        ("--beyond-tape", _) => "fail:timeout",
+        (_, "N" | "CALLS") => "7",
+        (_, "VERDICT" | "failed|findings|VERDICT") => "policy_denied",
+        (_, "REF|PLACE|ID" | "RUN" | "REASON") => "a name",
+        (_, "FILE" | "P" | "DIR") => "some file",
+        other => panic!("a value for {other:?}"),
+    };
+    Some(said.to_owned())
+}
+
+/// Every flag of a command that its help lists, with a value.
+fn flags_of(place: &Place, command: &str) -> Vec<(String, Option<String>)> {
+    let help = place.run(&[command, "--help"]).out;
+    let lines = help.lines().filter_map(|line| {
+        let long = line.strip_prefix("      ").or_else(|| Some(line.strip_prefix("  -")?.split_once(", ")?.1))?;
+        long.starts_with("--").then(|| long.split("  ").next().unwrap_or(long))
+    });
+    let flag = |line: &str| match line.split_once(" <") {
+        Some((flag, name)) => (flag.to_owned(), value(flag, Some(name.trim_end_matches(['>', '.'])))),
+        None => (line.to_owned(), None),
+    };
+    let of_all = ["--help", "--version", "--color", "--allow-outside"];
+    lines.filter(|line| !of_all.iter().any(|other| line.starts_with(other))).map(flag).collect()
+}
+
+#[test]
+fn the_command_that_is_suggested_again_keeps_every_flag() {
+    let place = Place::with_trace();
+    for (command, twice, other_than) in [
+        ("replay", ["trace.jsonl"; 2], "--only"),
+        ("replay", ["trace.jsonl"; 2], "--call"),
+        ("impact", ["trace.jsonl"; 2], ""),
+        ("mine", ["trace.jsonl"; 2], ""),
+        ("explain", ["trace.jsonl"; 2], ""),
+        ("tools", ["trace.jsonl"; 2], ""),
+        ("import", ["-"; 2], "--map"),
+        ("lint", ["standard"; 2], ""),
+        ("mutate", ["standard"; 2], ""),
+    ] {
+        let flags: Vec<_> = flags_of(&place, command).into_iter().filter(|(flag, _)| flag != other_than).collect();
+        assert!(!flags.is_empty(), "{command}");
+        let words = flags.iter().flat_map(|(flag, value)| [Some(flag), value.as_ref()]).flatten().map(String::as_str);
+        let inputs: &[&str] = if command == "import" { &["-", "--map", "-"] } else { &twice };
+        let args: Vec<&str> = [command].into_iter().chain(inputs.iter().copied()).chain(words).collect();
+        let run = place.run(&args).exits(2);
+        let (_, next) = run.err.rsplit_once("next: ").expect("a next command");
+        for (flag, value) in &flags {
+            let value =
+                value.as_deref().map(|value| if value.contains(' ') { format!("'{value}'") } else { value.to_owned() });
+            let short = if flag == "--output" { "-o" } else { flag };
+            let said = [Some(short), value.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+            assert!(next.contains(&said), "{args:?} loses `{said}`: {next}");
+        }
+    }
+}
+
+#[test]
+fn a_selection_that_selects_nothing_is_dropped_and_all_else_is_kept() {
+    let place = Place::with_trace();
+    let run = place.run(&["replay", "trace.jsonl", "--only", "policy_denie", "--strict"]).exits(2);
+    assert!(run.err.contains("did you mean `policy_denied`?"), "{}", run.err);
+    let args = ["replay", "trace.jsonl", "--only", "evidence_stale", "--strict", "--format", "json"];
+    let run = place.run(&args).exits(2);
+    assert!(run.err.ends_with("next: playproof replay trace.jsonl --format json --strict\n"), "{}", run.err);
+    let run = place.run(&["replay", "trace.jsonl", "--run", "r9", "--all"]).exits(2);
+    assert!(run.err.ends_with("next: playproof replay trace.jsonl --run r1 --all\n"), "{}", run.err);
+}
+
+#[test]
+fn the_command_that_shows_more_asks_of_the_same_fixtures() {
+    let place = Place::new();
+    place.run(&["init"]).exits(0);
+    let mutate = place.run(&["mutate", "--fixtures", "fixtures", "--max-calls", "9000000"]);
+    assert!(
+        mutate.out.contains(": playproof mutate playbooks/ours.yaml --fixtures fixtures --max-calls 9000000 --all"),
+        "{}",
+        mutate.out
+    );
+    let coverage = place.run(&["coverage", "--fixtures", "fixtures", "--fail-under", "100"]).exits(1);
+    assert!(
+        coverage.err.ends_with("next: playproof coverage playbooks/ours.yaml --fixtures fixtures --all\n"),
+        "{}",
+        coverage.err
+    );
+}

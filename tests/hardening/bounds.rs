@@ -198,4 +198,6 @@ fn mutate_ends_after_so_many_simulated_calls_and_says_how_to_raise_the_limit() {
         assert_eq!((ran.out, ran.err), (other.out, other.err), "{most}");
     }
     assert!(matches!(place.run(&["mutate"]).code, 0 | 1));
+    let help = place.run(&["mutate", "--help"]).exits(0).out;
+    assert!(help.contains("[default: 2000000]"), "ten seconds or so, not minutes: {help}");
 }

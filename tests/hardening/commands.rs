@@ -22,7 +22,7 @@ pub const WRITING: [Writing; 18] = [
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
     Writing { name: "check", args: &["check", "--accept"], prepare: with_fixture_as_expected },
-    Writing { name: "check", args: &["check", "--report", "junit=out/check.xml"], prepare: |_| {} },
+    Writing { name: "check", args: &["check", "--report", "junit=out/check.xml"], prepare: with_out },
     Writing { name: "accept", args: &["accept"], prepare: with_pending },
     Writing { name: "reject", args: &["reject"], prepare: with_pending },
     Writing { name: "approve", args: &["approve", "--reason", "because"], prepare: with_edited_rows },
@@ -35,7 +35,7 @@ pub const WRITING: [Writing; 18] = [
     Writing { name: "propose reject", args: &["propose", "reject", "said-no", "--reason", "no"], prepare: |_| {} },
     Writing { name: "propose rebase", args: &["propose", "rebase", "said-no"], prepare: with_edited_rows },
     Writing { name: "import", args: &["import", "chat.json", "-o", "out/trace.jsonl"], prepare: with_chat },
-    Writing { name: "tools", args: &["tools", "trace.jsonl", "-o", "out/tools.yaml"], prepare: with_trace },
+    Writing { name: "tools", args: &["tools", "trace.jsonl", "-o", "out/tools.yaml"], prepare: with_trace_and_out },
 ];
 
 const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--note", "odd"];
@@ -112,7 +112,18 @@ fn with_trace(project: &Project) {
     project.write("trace.jsonl", TRACE);
 }
 
+/// A folder for outputs: none is made for them.
+fn with_out(project: &Project) {
+    std::fs::create_dir(project.path("out")).expect("a folder");
+}
+
+fn with_trace_and_out(project: &Project) {
+    with_trace(project);
+    with_out(project);
+}
+
 fn with_chat(project: &Project) {
+    with_out(project);
     project.copy("tests/samples/openai-chat.json", "chat.json");
 }
 

@@ -249,3 +249,109 @@ fn json_names_a_file_of_the_project_in_one_way_from_wherever_it_is_asked() {
         }
     }
 }
+
+#[test]
+fn every_command_says_the_same_where_no_project_is() {
+    let commands: [&[&str]; 12] = [
+        &["check"],
+        &["history"],
+        &["history", "verify"],
+        &["propose", "check"],
+        &["propose", "list"],
+        &["propose", "accept", "x", "--reason", "y"],
+        &["accept"],
+        &["reject"],
+        &["diff"],
+        &["approve", "--reason", "y"],
+        &["coverage"],
+        &["mutate"],
+    ];
+    let (nowhere, without_fixtures) = (Place::new(), Place::begun());
+    std::fs::remove_dir_all(without_fixtures.path("fixtures")).expect("it goes");
+    std::fs::remove_dir_all(without_fixtures.path("goldens")).expect("it goes");
+    std::fs::remove_dir_all(without_fixtures.path("proposals")).expect("it goes");
+    let said =
+        "this is no project: there is no `playproof.yaml` here or above, and there are no fixtures in `fixtures`";
+    for command in commands {
+        let ran = nowhere.run(command).exits(2);
+        assert!(ran.err.contains(said) && ran.err.ends_with("next: playproof init\n"), "{command:?}: {}", ran.err);
+        let ran = without_fixtures.run(command);
+        assert!(!ran.err.contains("this is no project"), "{command:?}: {}", ran.err);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_told_and_never_taken_for_nothing() {
+    let golden = "goldens/ours/a-denial-goes-to-people.snap";
+    for (link, there) in [
+        ("proposals/history", true),
+        ("proposals", true),
+        ("goldens/playbook.lock", true),
+        ("goldens", true),
+        ("fixtures/more", false),
+        ("fixtures", true),
+        ("playbooks/ours.yaml", true),
+        ("playproof.yaml", true),
+        (golden, true),
+    ] {
+        for target in ["nowhere", link.rsplit('/').next().expect("a name")] {
+            let place = Place::begun();
+            if there {
+                std::fs::rename(place.path(link), place.path("aside")).expect("it moves");
+            }
+            std::os::unix::fs::symlink(target, place.path(link)).expect("a link");
+            for command in [&["check"][..], &["check", "--accept"]] {
+                let ran = place.run(command);
+                let leads = match target {
+                    "nowhere" => "is a symbolic link to `nowhere`, where nothing is",
+                    _ => "too many levels of symbolic links",
+                };
+                let said = (ran.out.clone() + &ran.err).replace("\n  │ ", " ");
+                let is_told = said.contains(leads) || said.contains("is a symbolic link: nothing");
+                assert!(ran.code == 2 && is_told, "{link} to {target}: {ran:?}");
+            }
+        }
+    }
+    let place = Place::begun();
+    std::os::unix::fs::symlink("nowhere", place.path("fixtures/.#lock")).expect("a link");
+    place.run(&["check"]).exits(0);
+    let place = Place::new();
+    std::os::unix::fs::symlink("nowhere", place.path("playproof.yaml")).expect("a link");
+    let ran = place.run(&["init"]).exits(2);
+    assert!(ran.err.contains("it is a symbolic link to `nowhere`, where nothing is"), "{}", ran.err);
+}
+
+#[test]
+fn a_check_does_not_pass_where_the_history_cannot_be_read() {
+    let place = Place::begun();
+    std::fs::rename(place.path("proposals/history"), place.path("aside")).expect("it moves");
+    place.write("proposals/history", "");
+    for command in [&["check"][..], &["history"], &["history", "verify"], &["approve", "--reason", "x"]] {
+        let ran = place.run(command).exits(2);
+        assert!(ran.err.contains("proposals/history"), "{command:?}: {}", ran.err);
+    }
+    place.remove("proposals/history");
+    place.run(&["check"]).exits(0);
+    place.write("proposals/history/0001-ours.yaml", "format: history/1\nx: [\n");
+    place.run(&["check"]).exits(2);
+}
+
+#[test]
+fn a_path_that_only_a_shell_could_read_is_refused_where_it_stands() {
+    for key in ["playbook", "tools", "fixtures", "goldens", "proposals"] {
+        for path in ["~/x.yaml", "~ann/x.yaml", "$HOME/x.yaml"] {
+            let place = Place::new();
+            place.write("playproof.yaml", &format!("format: project/1\n{key}: {path}\n"));
+            for command in [&["check"][..], &["init"], &["approve", "--reason", "x"]] {
+                let (code, said) = place.refused(command);
+                let is_told = said.contains("playproof.yaml:2:") && said.contains(&format!("very name is `./{path}`"));
+                assert!(code == 2 && is_told, "{key}: {path}: {said}");
+            }
+        }
+    }
+    let place = Place::begun();
+    place.edit("playproof.yaml", "goldens: goldens", "goldens: ./~");
+    place.run(&["check", "--accept"]);
+    assert!(place.path("~").exists(), "a folder may be called so");
+}

@@ -228,6 +228,30 @@ fn a_path_that_leads_out_of_the_project_is_refused_where_it_is_named_unless_that
 }
 
 #[test]
+fn a_link_within_a_folder_leads_out_of_the_project_even_where_named_paths_may() {
+    let (project, outside) = (Project::new(), Place::new());
+    let fixture = outside.path("slow.yaml").to_string_lossy().into_owned();
+    outside.write("slow.yaml", &project.read("fixtures/slow.yaml"));
+    project.remove("fixtures/slow.yaml");
+    symlink(&fixture, project.path("fixtures/slow.yaml")).expect("a link");
+    for args in [&["check"][..], &["check", "--allow-outside"]] {
+        let ran = project.run(args).exits(2);
+        let said = format!("`fixtures/slow.yaml` leads out of the project: it is a symbolic link to `{fixture}`");
+        assert!(ran.err.contains(&said), "{}", ran.err);
+        assert!(ran.err.contains("not for links in a folder"), "{}", ran.err);
+    }
+    // A single file that playproof.yaml names may be such a link.
+    let project = Project::new();
+    let playbook = outside.path("ours.yaml").to_string_lossy().into_owned();
+    outside.write("ours.yaml", &project.read(PLAYBOOK));
+    project.remove(PLAYBOOK);
+    symlink(&playbook, project.path(PLAYBOOK)).expect("a link");
+    let ran = project.run(&["check"]).exits(2);
+    assert!(ran.err.contains("it is a symbolic link to `"), "{}", ran.err);
+    project.run(&["check", "--allow-outside"]).exits(0);
+}
+
+#[test]
 fn what_is_allowed_outside_is_written_there_and_a_kill_is_finished() {
     let (project, outside) = (Project::new(), Place::new());
     for (name, bytes) in project.files() {

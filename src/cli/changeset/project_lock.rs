@@ -102,8 +102,7 @@ impl ProjectLock {
                 Ok(()) if is_still_there(&file, &path) => {
                     return match stamp(&mut file, &staging) {
                         Ok(None) => {
-                            let _ = File::create_new(staging.join(IGNORED))
-                                .and_then(|mut ignored| ignored.write_all(IGNORES_ALL.as_bytes()));
+                            ignore(&staging);
                             Ok(ProjectLock { _file: file, boundary: boundary.clone(), staging, made })
                         }
                         Ok(Some(theirs)) => Err(Refused::Foreign(theirs)),
@@ -138,11 +137,7 @@ impl Drop for ProjectLock {
             return; // the next program goes on from here
         }
         clear(&self.staging);
-        let ignored = self.staging.join(IGNORED);
-        // A kill may have left it empty.
-        if is_file(&ignored) && fs::read(&ignored).is_ok_and(|text| IGNORES_ALL.as_bytes().starts_with(&text)) {
-            let _ = fs::remove_file(ignored);
-        }
+        let _ = our_ignored(&self.staging).map(fs::remove_file);
         let _ = fs::remove_file(self.staging.join(LOCK));
         let _ = fs::remove_dir(&self.staging);
         // Where it holds nothing else: whether this program made it, or one that was killed, is all the same.
@@ -176,6 +171,21 @@ pub fn finish(boundary: &Boundary, staging: &Path, is_project: bool) -> Result<(
                 .next("playproof check"))
         }
     }
+}
+
+/// Keeps what is staged out of git, also where a kill has left the file for that empty; a full disk stops nothing.
+fn ignore(staging: &Path) {
+    let is_cut = |path: &PathBuf| fs::metadata(path).is_ok_and(|facts| facts.len() < IGNORES_ALL.len() as u64);
+    let _ = our_ignored(staging).filter(is_cut).map(fs::remove_file);
+    let written = File::create_new(staging.join(IGNORED));
+    let _ = written.and_then(|mut ignored| ignored.write_all(IGNORES_ALL.as_bytes()));
+}
+
+/// The file of that name, if it is the program's own; a kill may have left it empty.
+fn our_ignored(staging: &Path) -> Option<PathBuf> {
+    let ignored = staging.join(IGNORED);
+    let is_ours = is_file(&ignored) && fs::read(&ignored).is_ok_and(|text| IGNORES_ALL.as_bytes().starts_with(&text));
+    is_ours.then_some(ignored)
 }
 
 /// Whether a change is decided and not finished.

@@ -442,6 +442,24 @@ fn a_link_with_the_name_of_a_staged_text_is_not_removed() {
 }
 
 #[test]
+fn what_git_must_not_see_is_said_again_where_a_kill_left_that_empty() {
+    let place = Place::new();
+    let (before, ignored) = (place.tree(), place.path(STAGING).join(".gitignore"));
+    for left in ["", "*", "*\n"] {
+        fs::create_dir_all(place.path(STAGING)).unwrap();
+        fs::write(&ignored, left).unwrap();
+        let lock = place.lock().unwrap();
+        assert_eq!(fs::read_to_string(&ignored).unwrap(), "*\n", "{left:?}");
+        drop(lock);
+        assert_eq!(place.tree(), before, "{left:?}");
+    }
+    fs::create_dir_all(place.path(STAGING)).unwrap();
+    fs::write(&ignored, "theirs").unwrap();
+    drop(place.lock().unwrap());
+    assert_eq!(fs::read_to_string(&ignored).unwrap(), "theirs");
+}
+
+#[test]
 fn only_what_a_program_staged_is_removed() {
     let place = Place::new();
     for name in ["notes", "1.new.bak", "x.new", ".gitignore"] {

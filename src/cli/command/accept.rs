@@ -37,9 +37,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let workspace = Workspace::open()?;
     let project_lock = workspace.project_lock()?;
     let reason = args.reason.as_deref();
-    let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
+    let again = Command::new("playproof accept").flag_if("--reason", reason);
+    let checked = checking::check(&workspace, &Selection::of(&args.ids, again), checking::jobs(None), false)?;
     let results = waiting(&workspace, &checked.report.results);
     if results.is_empty() {
+        workspace.refuse_empty()?;
         return Err(nothing_waits(&checked.report.results));
     }
     for result in &results {

@@ -10,6 +10,7 @@ use crate::cli::changeset::ProjectLock;
 use crate::cli::checking::{self, Checked, Selection};
 use crate::cli::command::approve;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::format::Format;
 use crate::cli::output::{Output, say, to_stderr};
 use crate::cli::playbooks::is_path;
@@ -128,6 +129,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 /// Runs what is meant; with `--accept`, what differs is accepted, and it is run again.
 fn examine(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<(Workspace, Checked), Failure> {
     let workspace = Workspace::open()?;
+    workspace.read_history()?;
     let project_lock = args.accept.then(|| workspace.project_lock()).transpose()?;
     workspace.say_guesses()?;
     let selection = selection(args, &workspace)?;
@@ -160,7 +162,12 @@ fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
     let changed = args.changed_since.as_deref().map(|rev| git::changed_since(workspace.root(), rev)).transpose()?;
     let shared = shared_files(workspace)?;
     let changed = changed.filter(|changed| !shared.iter().any(|file| changed.contains(file)));
-    Ok(Selection { named: args.fixtures.clone(), run, changed })
+    Ok(Selection {
+        named: args.fixtures.clone(),
+        run,
+        changed,
+        again: Some(given(args).after("playproof check".into())),
+    })
 }
 
 /// The files on which every run depends: the project's own, its tool facts, the approved rows.
@@ -170,17 +177,25 @@ fn shared_files(workspace: &Workspace) -> Result<Vec<PathBuf>, Failure> {
     Ok([PathBuf::from(project::FILE), lock].into_iter().chain(tools).collect())
 }
 
+/// The flags as they were given.
+fn given(args: &Args) -> Flags {
+    let flags = Flags::default()
+        .with("--run", args.run.as_deref())
+        .with("--changed-since", args.changed_since.as_deref())
+        .set("--fail-fast", args.fail_fast)
+        .set("--accept", args.accept)
+        .with("--reason", args.reason.as_deref())
+        .word("--format", args.format);
+    let flags = args.reports.iter().fold(flags, |flags, report| flags.with("--report", Some(&report.to_string())));
+    flags.set("--show-args", args.show_args).set("--allow-empty", args.allow_empty).number("--jobs", args.jobs)
+}
+
 fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure {
-    let folder = workspace.fixtures_name();
     if selection.is_everything() {
-        return Failure::said(format!("nothing to check: there are no fixtures in `{folder}`"))
-            .help(format!(
-                "`playproof init` makes a project; a fixture is a file `{folder}/NAME.yaml`; `--allow-empty` if this is meant"
-            ))
-            .next("playproof init");
+        return workspace.empty().and_help("`--allow-empty` if this is meant");
     }
     if let (Some(rev), None) = (&args.changed_since, &selection.run) {
-        let again = Command::new("playproof check").names(&args.fixtures).flag("--changed-since", rev);
+        let again = given(args).after(Command::new("playproof check").names(&args.fixtures));
         return Failure::said(format!("nothing to check: no fixture, golden or playbook has changed since `{rev}`"))
             .help("a gate that looked at nothing does not pass unasked: where that may be, say `--allow-empty`")
             .next(again.and("--allow-empty"));

@@ -86,7 +86,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
     let report = measure(&name, &used.loaded, workspace.tools(), &cases);
     let typed = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name));
-    let command = Command::new("playproof coverage").path(&typed);
+    let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());
     let palette = Palette::new(terminal.out.colour);
     let source = &used.loaded.places.source;
     match args.format {

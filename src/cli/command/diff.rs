@@ -32,12 +32,16 @@ pub struct Args {
 /// Nothing that waits, or files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
+    let checked =
+        checking::check(&workspace, &Selection::of(&args.ids, "playproof diff".into()), checking::jobs(None), false)?;
     let meant = match args.ids.is_empty() {
         true => waiting(&workspace, &checked.report.results),
         false => checked.report.results.iter().filter(|result| !result.passes()).collect(),
     };
-    let Some(first) = meant.first() else { return Err(nothing_waits(&checked.report.results)) };
+    let Some(first) = meant.first() else {
+        workspace.refuse_empty()?;
+        return Err(nothing_waits(&checked.report.results));
+    };
     let palette = Palette::new(terminal.out.colour);
     let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =

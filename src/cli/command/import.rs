@@ -63,13 +63,12 @@ pub struct Args {
 
 /// Imports.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let flags = Flags::default().with("--map", args.map.as_deref());
-    repeated::refuse_inputs(std::slice::from_ref(&args.input), &flags, |input, flags| {
+    repeated::refuse_inputs(std::slice::from_ref(&args.input), &given(args), |input, flags| {
         flags.after(Command::new("playproof import").paths(input).flag_if("-o", args.output.as_deref()))
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
-        outputs::refuse_place(path)?;
+        outputs::refuse(path)?;
         outputs::refuse_input(path, [&*args.input].into_iter().chain(args.map.as_deref()))?;
         outputs::refuse_others(path, "trace", own::is_ours)?;
     }
@@ -115,6 +114,16 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(Exit::Clean)
 }
 
+/// The flags as they were given, but for the output.
+fn given(args: &Args) -> Flags {
+    Flags::default()
+        .with("--map", args.map.as_deref())
+        .set("--skip-invalid", args.skip_invalid)
+        .number("--allow-skipped", args.allow_skipped)
+        .set("--allow-empty", args.allow_empty)
+        .set("--replace", args.replace)
+}
+
 /// Refuses to replace a trace that begins otherwise than what is imported: an import of the same recording, perhaps of
 /// less of it, begins the same, and what somebody recorded is kept.
 fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failure> {
@@ -124,7 +133,7 @@ fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failu
     if args.replace || there.is_empty() || (seen > 0 && first.get(..seen) == there.get(..seen)) {
         return Ok(());
     }
-    let flags = Flags::default().with("--map", args.map.as_deref()).with("--output", args.output.as_deref());
+    let flags = given(args).with("--output", args.output.as_deref());
     Err(Failure::said(format!("`{path}` is there already, and is no trace of this recording: it would be overwritten"))
         .help("nothing was written; name another file, or say `--replace` if it may go")
         .next(flags.after(Command::new("playproof import").path(&args.input).and("--replace"))))
@@ -151,7 +160,7 @@ fn without_calls(args: &Args, name: &str, results: u64) -> Failure {
         results => format!("{}, but no calls", text::counted(results, "result", "results")),
     };
     let help = "a result belongs to a call before it; `--allow-empty` makes a recording without calls no error";
-    let flags = Flags::default().with("--map", args.map.as_deref());
+    let flags = given(args).with("--output", args.output.as_deref());
     let again = flags.after(Command::new("playproof import").path(&args.input).and("--allow-empty"));
     Failure::source(name, "empty_input", said).help(help).next(again)
 }

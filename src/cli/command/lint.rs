@@ -49,7 +49,7 @@ struct Linted {
 /// Lints.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     repeated::refuse_playbooks(&args.playbooks, |once| {
-        let flags = Flags::default().with("--format", args.format.word());
+        let flags = Flags::default().word("--format", args.format);
         flags.after(Command::new("playproof lint").paths(once))
     })?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };

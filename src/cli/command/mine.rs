@@ -37,6 +37,9 @@ Examples:
   playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
   playproof mine results.json --tools tools.yaml --format json";
 
+/// Forms that are shown unless another number is asked for.
+const TOP: u16 = 10;
+
 /// What `mine` is told.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -54,7 +57,7 @@ pub struct Args {
     pub tools: Option<String>,
 
     /// How many forms to show
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<u16>(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = TOP, value_parser = whole::<u16>(1..=1_000))]
     pub top: u16,
 
     /// An input without calls is no error
@@ -79,7 +82,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let stream = Stream {
         name: "mine",
         command: "playproof mine".into(),
-        flags: flags(args),
+        flags: given(args),
         inputs: &args.inputs,
         sources: inputs::sources(&args.inputs),
         reading: &args.reading,
@@ -121,8 +124,7 @@ fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
                 flags(args).after(new.and("--trace").paths(&args.inputs))
             }
             Stand::AnotherIsOwn => {
-                let flags = Flags::default().with("--tools", args.tools.as_deref()).reading(&args.reading);
-                flags.after(Command::new("playproof mine").paths(&args.inputs))
+                given(args).without(&["--playbook"]).after(Command::new("playproof mine").paths(&args.inputs))
             }
             Stand::NoneIsOwn => {
                 let from = |command: Command, input: &String| command.flag("--from", input);
@@ -142,4 +144,13 @@ fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
 fn flags(args: &Args) -> Flags {
     let flags = Flags::default().with("--playbook", args.playbook.as_deref());
     flags.with("--tools", args.tools.as_deref()).reading(&args.reading)
+}
+
+/// All flags as they were given.
+fn given(args: &Args) -> Flags {
+    flags(args)
+        .number("--top", Some(args.top).filter(|top| *top != TOP))
+        .set("--allow-empty", args.allow_empty)
+        .word("--format", args.format)
+        .number("--jobs", args.jobs)
 }

@@ -22,7 +22,10 @@ use crate::report::text::{count, counted};
 use crate::shell::Command;
 
 /// The list of accepted survivors, found as the project is.
-const ACCEPTED: &str = "mutants.yaml";
+pub const ACCEPTED: &str = "mutants.yaml";
+
+/// Calls that are simulated for each playbook unless more are asked for: about ten seconds of a busy machine.
+const MAX_CALLS: u64 = 2_000_000;
 
 /// What is mutated.
 #[derive(Debug, clap::Args)]
@@ -64,7 +67,7 @@ pub struct Args {
     pub all: bool,
 
     /// Simulate at most about this many calls for each playbook; exit with 3 if that is not enough
-    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = whole::<u64>(1..=u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = MAX_CALLS, value_parser = whole::<u64>(1..=u64::MAX))]
     pub max_calls: u64,
 
     /// Threads; the result is the same for any number [default: all cores]
@@ -75,9 +78,8 @@ pub struct Args {
 /// Mutates.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     repeated::refuse_playbooks(&args.playbooks, |once| {
-        let flags = Flags::default().with("--fixtures", args.fixtures.as_deref());
-        let flags = flags.with("--accepted", args.accepted.as_deref()).with("--format", args.format.word());
-        flags.after(Command::new("playproof mutate").paths(once))
+        let all = flags(args).set("--all", args.all).word("--format", args.format);
+        all.after(Command::new("playproof mutate").paths(once))
     })?;
     let accepted = accepted(args.accepted.as_deref())?;
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
@@ -112,6 +114,15 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
 }
 
+/// The flags that say what is mutated and how.
+fn flags(args: &Args) -> Flags {
+    Flags::default()
+        .with("--fixtures", args.fixtures.as_deref())
+        .with("--accepted", args.accepted.as_deref())
+        .number("--max-calls", Some(args.max_calls).filter(|calls| *calls != MAX_CALLS))
+        .number("--jobs", args.jobs)
+}
+
 /// Why nothing can be concluded: not every mutant was judged, or there is none.
 fn inconclusive(reports: &[MutationReport], args: &Args) -> Option<String> {
     let not_judged: usize = reports.iter().map(MutationReport::not_judged).sum();
@@ -140,7 +151,8 @@ fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &T
     let extent = if args.all { Extent::All } else { Extent::Some };
     let palette = Palette::new(terminal.out.colour);
     let pages = reports.iter().zip(names).map(|(report, name)| {
-        page(report, extent, terminal.out.width, palette, &Command::new("playproof mutate").path(name))
+        let command = flags(args).after(Command::new("playproof mutate").path(name));
+        page(report, extent, terminal.out.width, palette, &command)
     });
     pages.collect::<Vec<_>>().join("\n\n")
 }

@@ -35,6 +35,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         .filter(|id| args.ids.is_empty() || args.ids.iter().any(|asked| is_meant(id, asked)))
         .collect();
     if meant.is_empty() {
+        workspace.refuse_empty()?;
         return Err(Failure::said("nothing waits for review").next("playproof check"));
     }
     pending::reject(&workspace, &project_lock, &meant, output)?;

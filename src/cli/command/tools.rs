@@ -49,7 +49,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
-        outputs::refuse_place(path)?;
+        outputs::refuse(path)?;
         outputs::refuse_input(path, args.inputs.iter().map(String::as_str).chain(args.reading.map.as_deref()))?;
         refuse_facts(path, args)?;
     }

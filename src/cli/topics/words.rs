@@ -173,9 +173,11 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "outside",
         "what a project names beyond its own folder",
         "Commands read and write the files of their own project: those below the folder of `playproof.yaml`. A path in it that \
-         leads elsewhere, by its words or by a link, is an error; `--allow-outside` uses it and says so. Nothing in a project \
-         is written or removed through a symbolic link. A file that you name yourself, after `-o` or `--report`, may lie \
-         anywhere.",
+         leads elsewhere, by its words or by a link, is an error; `--allow-outside` uses such a path and says so. It covers the \
+         files and folders that `playproof.yaml` names, and what lies in those; a link within another folder of the project \
+         (a fixture, say) that leads out of it stays an error, and so does everything that is written or removed through a \
+         link within one. A file that you name yourself, after `-o` or `--report`, may lie \
+         in any folder that is there, but not where a project would take it for a file of its own.",
     ),
     (
         "word",

@@ -8,7 +8,7 @@ use super::playbooks::Used;
 use super::root::{Workspace, gather, names};
 use crate::check::map;
 use crate::cli::exit::Failure;
-use crate::cli::{fixtures, folders};
+use crate::cli::{files, fixtures, folders, project};
 use crate::fixture;
 use crate::fixture::model::{Expect, Fixture};
 use crate::playbook::model::Playbook;
@@ -49,13 +49,20 @@ impl Workspace {
     /// # Errors
     /// There is none; what makes one.
     pub fn refuse_empty(&self) -> Result<(), Failure> {
-        if !self.fixture_names()?.is_empty() {
-            return Ok(());
-        }
+        if self.fixture_names()?.is_empty() { Err(self.empty()) } else { Ok(()) }
+    }
+
+    /// That there is not a single fixture, perhaps for want of a project.
+    pub fn empty(&self) -> Failure {
         let folder = self.fixtures_name();
-        Err(Failure::said(format!("there are no fixtures in `{folder}`"))
+        let none = format!("there are no fixtures in `{folder}`");
+        let said = match files::upwards(project::FILE) {
+            Some(_) => none,
+            None => format!("this is no project: there is no `{}` here or above, and {none}", project::FILE),
+        };
+        Failure::said(said)
             .help(format!("`playproof init` makes a project with three; a fixture is a file `{folder}/NAME.yaml`"))
-            .next("playproof init"))
+            .next("playproof init")
     }
 
     /// The fixtures that run under the playbook of this name, with their names, in their order.

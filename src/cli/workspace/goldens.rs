@@ -32,7 +32,7 @@ impl Workspace {
     /// A file that cannot be read.
     pub fn read_golden(&self, id: &Id) -> Result<Option<Arc<Source>>, Failure> {
         let path = self.golden(id).accepted;
-        if folders::has_file(&path) { self.read(&path).map(Some) } else { Ok(None) }
+        if folders::is_there(&path) { self.read(&path).map(Some) } else { Ok(None) }
     }
 
     /// The goldens under the goldens' folder whose names end in `ending`, by playbook and fixture, sorted.
@@ -65,7 +65,7 @@ impl Workspace {
     /// A lock that cannot be used.
     pub fn read_lock_with_source(&self) -> Result<Option<(Lock, Arc<Source>)>, Failure> {
         let path = self.lock_path();
-        if !folders::has_file(&path) {
+        if !folders::is_there(&path) {
             return Ok(None);
         }
         let source = self.read(&path)?;

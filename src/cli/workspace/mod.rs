@@ -9,4 +9,4 @@ mod records;
 mod root;
 
 pub use playbooks::Used;
-pub use root::{STAGING, Workspace, begin, begin_here, staging};
+pub use root::{STAGING, Workspace, begin, begin_here, staging, taken_for};

@@ -46,6 +46,24 @@ pub fn staging(root: &Path, project: &Project) -> PathBuf {
     proposals(root, project).join(STAGING)
 }
 
+/// What the project in `root` would take a file for, that is or will be `there` without links and detours; none where no
+/// command looks for it.
+pub fn taken_for(root: &Path, there: &Path) -> Option<&'static str> {
+    let file = root.join(project::FILE);
+    // A project that cannot be used is told of by whoever reads it.
+    let project = if folders::has_file(&file) { Project::read(&file).unwrap_or_default() } else { Project::default() };
+    let is_yaml = there.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let folders = [
+        (folder(root, project.goldens.as_ref(), "goldens"), true, "a golden"),
+        (proposals(root, &project), true, "a file of a proposal"),
+        (folder(root, project.fixtures.as_ref(), "fixtures"), is_yaml, "a fixture"),
+        (root.join(playbooks::FOLDER), is_yaml, "a playbook"),
+    ];
+    let holds =
+        |folder: &Path| files::destination(&folder.to_string_lossy()).is_some_and(|folder| there.starts_with(folder));
+    folders.iter().find(|(folder, is_read, _)| *is_read && holds(folder)).map(|(.., what)| *what)
+}
+
 /// Looks after the project of the working directory, and before it after one that is about to be in a folder nearer by.
 ///
 /// # Errors

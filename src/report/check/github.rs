@@ -1,4 +1,5 @@
-//! A check as GitHub workflow commands: annotations at lines, the most serious first, within GitHub's limits.
+//! A check as GitHub workflow commands: annotations at lines of files of the repository, the most serious first, within
+//! GitHub's limits.
 
 use super::page::Shown;
 use super::problems::{Directions, Level, Problem, problems};
@@ -13,7 +14,7 @@ pub fn annotations(shown: &Shown<'_>, directions: &Directions) -> String {
     let mut left = 0;
     for level in [Level::Error, Level::Warning] {
         let of_level: Vec<&Problem> = problems.iter().filter(|problem| problem.level == level).collect();
-        lines.extend(of_level.iter().take(MOST).map(|problem| command(problem)));
+        lines.extend(of_level.iter().take(MOST).map(|problem| command(problem, directions)));
         left += of_level.len().saturating_sub(MOST);
     }
     if left > 0 {
@@ -25,13 +26,14 @@ pub fn annotations(shown: &Shown<'_>, directions: &Directions) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn command(problem: &Problem) -> String {
+fn command(problem: &Problem, directions: &Directions) -> String {
     let word = match problem.level {
         Level::Error => "error",
         Level::Warning => "warning",
     };
     let title = property(&format!("{}: {}", problem.rule.replace('_', " "), problem.about));
-    let (file, line, column) = (property(&problem.spot.file), problem.spot.line, problem.spot.column);
+    let file = property(&directions.path_in_repository(&problem.spot.file));
+    let (line, column) = (problem.spot.line, problem.spot.column);
     let message = data(&format!("{}\nrun: {}", problem.message, problem.command));
     format!("::{word} file={file},line={line},col={column},title={title}::{message}")
 }

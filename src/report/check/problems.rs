@@ -1,6 +1,7 @@
 //! What a check found as one flat list, worst first, for reports that know rules, places and messages.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::page::{Shown, result};
 use super::{changes, json};
@@ -33,6 +34,21 @@ pub struct Directions {
     pub lock: String,
     /// What stood in the way of the check; then there are no results.
     pub in_the_way: Vec<Problem>,
+    /// Where the project lies in the repository around it; empty where it is its root, or in none.
+    pub in_repository: String,
+}
+
+impl Directions {
+    /// A file of the project as it is named from the root of the repository: for services that show repositories.
+    pub(super) fn path_in_repository(&self, file: &str) -> String {
+        let (mut above, mut below) = (self.in_repository.as_str(), file);
+        while let Some(rest) = below.strip_prefix("../").filter(|_| !above.is_empty()) {
+            above = above.rsplit_once('/').map_or("", |(above, _)| above);
+            below = rest;
+        }
+        let is_whole = above.is_empty() || Path::new(below).is_absolute();
+        if is_whole { below.to_owned() } else { format!("{above}/{below}") }
+    }
 }
 
 /// How serious a problem is to a report.

@@ -1,4 +1,5 @@
-//! A check as SARIF 2.1.0: one result a problem, with its place in the playbook or the golden.
+//! A check as SARIF 2.1.0: one result a problem, with its place in the playbook or the golden, from the root of the
+//! repository.
 
 use super::page::Shown;
 use super::problems::{Directions, Level, OTHERS, Problem, problems};
@@ -25,7 +26,7 @@ pub fn sarif(shown: &Shown<'_>, directions: &Directions) -> String {
             });
         });
         run.text("columnKind", "unicodeCodePoints");
-        run.objects("results", &problems, result);
+        run.objects("results", &problems, |object, problem| result(object, problem, directions));
     });
     document.end();
     String::from_utf8_lossy(&out).into_owned() + "\n"
@@ -35,7 +36,7 @@ fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
     Class::ALL.into_iter().map(|class| (class.as_str(), class.means())).chain(OTHERS)
 }
 
-fn result(object: &mut Object<'_>, problem: &Problem) {
+fn result(object: &mut Object<'_>, problem: &Problem, directions: &Directions) {
     let level = match problem.level {
         Level::Error => "error",
         Level::Warning => "warning",
@@ -47,7 +48,7 @@ fn result(object: &mut Object<'_>, problem: &Problem) {
     object.objects("locations", [&problem.spot], |location, spot| {
         location.object("physicalLocation", |place| {
             place.object("artifactLocation", |file| {
-                file.text("uri", &uri(&spot.file));
+                file.text("uri", &uri(&directions.path_in_repository(&spot.file)));
             });
             place.object("region", |region| {
                 region.number("startLine", spot.line as u64).number("startColumn", spot.column as u64);

@@ -220,3 +220,16 @@ fn json_names_every_run_and_is_the_same_each_time() {
     assert_eq!(value["next"], "playproof diff");
     assert_eq!(draw(), draw());
 }
+
+#[test]
+fn a_file_is_named_from_the_root_of_the_repository() {
+    let named = |project: &str, file: &str| {
+        Directions { in_repository: project.to_owned(), ..Directions::default() }.path_in_repository(file)
+    };
+    assert_eq!(named("", "goldens/x"), "goldens/x");
+    assert_eq!(named("a/b", "goldens/x"), "a/b/goldens/x");
+    assert_eq!(named("a/b", "../x"), "a/x");
+    assert_eq!(named("a/b", "../../x"), "x");
+    assert_eq!(named("a/b", "../../../x"), "../x");
+    assert_eq!(named("a/b", "/elsewhere/x"), "/elsewhere/x");
+}

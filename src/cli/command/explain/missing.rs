@@ -46,7 +46,7 @@ pub fn unknown(search: &Search<'_>, plan: &Plan, wanted: &str, names: &Names) ->
             .next(
                 search
                     .flags
-                    .without(&["--note", "--expected"])
+                    .without(&["--note", "--expected", "--new"])
                     .after(Command::new("playproof replay").paths(search.inputs)),
             ),
     }

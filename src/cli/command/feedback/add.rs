@@ -153,10 +153,11 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn note(args: &Args) -> Result<&str, Failure> {
     let note = args.note.as_deref();
+    let expected = Flags::default().with("--expected", args.expected.as_deref()).set("--new", args.new);
     note.ok_or_else(|| {
         Failure::said("a call is not kept without a note")
             .help("say what was wrong with how it was handled: whoever changes the playbook reads it first")
-            .next(again(args).and("--note '...'").flag_if("--expected", args.expected.as_deref()))
+            .next(expected.after(again(args).and("--note '...'")))
     })
 }
 
@@ -198,6 +199,7 @@ fn collect(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<(Foun
         flags: Flags::default()
             .with("--note", args.note.as_deref())
             .with("--expected", args.expected.as_deref())
+            .set("--new", args.new)
             .with("--playbook", args.playbook.as_deref())
             .with("--tools", args.tools.as_deref())
             .reading(&reading),

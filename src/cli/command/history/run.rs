@@ -2,6 +2,7 @@
 
 use super::verify;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::format::PublicFormat;
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
@@ -62,7 +63,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let workspace = Workspace::open()?;
     let history = workspace.read_history()?;
     let playbook = args.playbook.as_deref().map(|asked| workspace.known_name(asked));
-    let entries = chosen(&history, playbook.as_deref())?;
+    let entries = chosen(args, &history, playbook.as_deref())?;
     if entries.is_empty() {
         workspace.refuse_empty()?;
         return Err(Failure::said("nothing was accepted yet: there are no records")
@@ -80,7 +81,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(Exit::Clean)
 }
 
-fn chosen<'a>(history: &'a History, playbook: Option<&str>) -> Result<Vec<&'a Entry>, Failure> {
+fn chosen<'a>(args: &Args, history: &'a History, playbook: Option<&str>) -> Result<Vec<&'a Entry>, Failure> {
     let Some(asked) = playbook else { return Ok(history.entries().iter().collect()) };
     let all = history.entries().iter();
     let found: Vec<&Entry> = all.clone().filter(|entry| entry.record.playbook == asked).collect();
@@ -89,5 +90,9 @@ fn chosen<'a>(history: &'a History, playbook: Option<&str>) -> Result<Vec<&'a En
     }
     let failure = Failure::said(format!("no record speaks of a playbook called `{asked}`"));
     let near = did_you_mean(asked, all.map(|entry| entry.record.playbook.as_str()));
-    Err(failure.next("playproof history").near(near, "playproof history -p"))
+    let again = Flags::default().word("--format", args.format).set("--all", args.all).after("playproof history".into());
+    Err(match near {
+        None => failure.next(again),
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(again.flag("--playbook", near)),
+    })
 }

@@ -19,11 +19,10 @@ use crate::trace::origin::Sources;
 
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let compared = Flags::default().with("--base", args.base.as_deref()).with("--candidate", Some(&args.candidate));
     let stream = Stream {
         name: "impact",
         command: "playproof impact".into(),
-        flags: reading(compared, args),
+        flags: given(args),
         inputs: &args.inputs,
         sources: inputs::sources(&args.inputs),
         reading: &args.reading,
@@ -96,6 +95,18 @@ fn next(args: &Args, base: &str, impact: &Impact, sources: &Sources) -> Option<C
     let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
     let replay = Command::new("playproof replay").path(input).flag("--call", &call);
     Some(reading(compared, args).after(replay))
+}
+
+/// The flags as they were given.
+fn given(args: &Args) -> Flags {
+    let compared = Flags::default().with("--base", args.base.as_deref()).with("--candidate", Some(&args.candidate));
+    reading(compared, args)
+        .words("--fail-on", &args.fail_on)
+        .with("--allow-widening", args.allow_widening.as_deref())
+        .set("--strict", args.strict)
+        .set("--allow-empty", args.allow_empty)
+        .word("--format", args.format)
+        .number("--jobs", args.jobs)
 }
 
 /// With the flags that say how the recordings are read.

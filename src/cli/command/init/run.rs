@@ -13,6 +13,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::files;
 use crate::cli::flags::Flags;
 use crate::cli::output::{Output, say};
+use crate::cli::outputs;
 use crate::cli::project;
 use crate::cli::reading::without_skipping;
 use crate::cli::repeated;
@@ -61,6 +62,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         flags.after(once.iter().fold(init, |init, path| init.flag("--from", path)))
     })?;
     let root = args.root();
+    outputs::refuse_among_project_files(&root.join(project::FILE).to_string_lossy())?;
     say_nested(&root);
     let before = Before::of(&root)?;
     let drawn = traces::draw(&root, &args.from, args.map.as_deref(), &before.redaction()?).map_err(without_skipping)?;

@@ -30,10 +30,8 @@ pub fn denial() -> Named {
 pub fn config(tools: Option<&str>) -> String {
     let tools = match tools {
         Some(path) => format!("tools: {path}\n"),
-        None => {
-            "# tools: tools/ours.yaml     # what is known of your tools: `playproof tools TRACE -o tools/ours.yaml`\n"
-                .to_owned()
-        }
+        None => "# tools: tools.yaml          # what is known of your tools: `playproof tools TRACE -o tools.yaml`\n"
+            .to_owned(),
     };
     format!(
         "\

@@ -122,11 +122,15 @@ fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout) -> Result<String, 
     let plans = [Plan::new(tryout.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
     let [base, candidate] = &plans;
     let watcher = Watcher::new(base, candidate);
-    let command = Command::new("playproof propose check").name(&tryout.judged.id);
+    let command = Command::new("playproof propose check").names(&args.id);
     let stream = Stream {
         name: "propose",
         command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
-        flags: Flags::default().reading(&args.reading),
+        flags: Flags::default()
+            .reading(&args.reading)
+            .word("--format", args.format)
+            .set("--allow-empty", args.allow_empty)
+            .number("--jobs", args.jobs),
         inputs: &args.corpus,
         sources: inputs::sources(&args.corpus),
         reading: &args.reading,

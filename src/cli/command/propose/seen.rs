@@ -168,7 +168,7 @@ pub fn of_feedback(place: &Place<'_>, kept: &Kept, plan: &Plan) -> Result<Seen, 
 
 fn mined(place: &Place<'_>, inputs: &[String], reading: &Reading, plan: &Plan) -> Result<(Part, Replayed), Failure> {
     let args = place.args;
-    let command = command(args, &args.verdict);
+    let command = command(args, &args.verdict).flag_if("--when", args.when.as_deref());
     let stream = Stream {
         name: "propose",
         command: if args.traces.is_empty() { command } else { command.and("--trace") },

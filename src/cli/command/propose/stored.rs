@@ -124,6 +124,9 @@ fn refuse_conflicts(workspace: &Workspace, folder: &Path) -> Result<(), Failure>
 
 fn unknown(workspace: &Workspace, id: &str) -> Result<Failure, Failure> {
     let known = ids(workspace)?;
+    if known.is_empty() {
+        workspace.refuse_empty()?;
+    }
     let said = Failure::said(format!("no proposal in `{}` is called `{id}`", workspace.name(workspace.proposals())));
     let near = did_you_mean(id, known.iter().map(String::as_str));
     Ok(said.next("playproof propose list").near(near, "playproof propose check"))

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use crate::cli::beyond;
+use crate::cli::flags::Flags;
 use crate::cli::reading::Reading;
 use crate::upstream::BeyondTape;
 
@@ -97,4 +98,28 @@ pub struct Args {
     /// How traces are read.
     #[command(flatten)]
     pub reading: Reading,
+}
+
+impl Args {
+    /// The flags as they were given, for a command that replays again.
+    pub(super) fn given(&self) -> Flags {
+        self.given_with(&self.playbooks.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The same with other playbooks.
+    pub(super) fn given_with(&self, playbooks: &[&str]) -> Flags {
+        let tools = Flags::default().with("--tools", self.tools.as_deref());
+        let all = playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
+        all.reading(&self.reading)
+            .beyond(&self.beyond_tape.clone().unwrap_or_default())
+            .with("--only", self.only.as_deref())
+            .with("--call", self.call.as_deref())
+            .with("--run", self.run.as_deref())
+            .set("--all", self.all)
+            .word("--format", self.format)
+            .set("--show-args", self.show_args)
+            .set("--strict", self.strict)
+            .set("--allow-empty", self.allow_empty)
+            .number("--jobs", self.jobs)
+    }
 }

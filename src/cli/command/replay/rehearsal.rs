@@ -1,6 +1,7 @@
 //! A fixture under several playbooks: what became of each call, side by side.
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::flags::Flags;
 use crate::cli::view::facts_in_words;
 use crate::cli::{files, project};
 use crate::diagnostic::did_you_mean;
@@ -302,8 +303,8 @@ impl<'a> Rehearsed<'a> {
     }
 }
 
-/// Says that no fixture has the call that was asked for.
-pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>]) -> Failure {
+/// Says that no fixture has the call that was asked for; `flags` are the others that were given.
+pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>], flags: &Flags) -> Failure {
     let names: Vec<&str> =
         rehearsals.iter().flat_map(|one| &one.fixture.calls).map(|call| call.name.as_str()).collect();
     let paths: Vec<&str> = rehearsals.iter().map(|one| one.path).collect();
@@ -312,6 +313,6 @@ pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>]) -> Failure {
         None => failure.help(format!("there are {}", names.join(", "))),
         Some(near) => failure
             .help(format!("did you mean `{near}`?"))
-            .next(Command::new("playproof replay").paths(paths).flag("--call", near)),
+            .next(flags.after(Command::new("playproof replay").paths(paths).flag("--call", near))),
     }
 }

@@ -18,12 +18,11 @@ use crate::sim::Plan;
 
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let flags = traces::flags(args);
     let replay = |inputs: &[&str], flags: &Flags| flags.after(Command::new("playproof replay").paths(inputs));
-    repeated::refuse_inputs(&args.inputs, &flags, replay)?;
+    repeated::refuse_inputs(&args.inputs, &args.given(), replay)?;
     repeated::refuse_playbooks(&args.playbooks, |once| {
         let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
-        replay(&inputs, &traces::flags_with(args, once))
+        replay(&inputs, &args.given_with(once))
     })?;
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
@@ -33,7 +32,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         (false, true) => rehearse(args, &fixtures, &project, &tools, terminal, output),
         (false, false) => Err(Failure::said("a fixture and a trace cannot be replayed by one command")
             .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))
-            .next(Command::new("playproof replay").paths(&fixtures))),
+            .next(unselected(args).after(Command::new("playproof replay").paths(&fixtures)))),
         (true, _) => traces::run(args, &project, &tools, terminal, output),
     }
 }
@@ -68,7 +67,12 @@ fn refuse_selection(args: &Args, paths: &[String]) -> Result<(), Failure> {
     };
     Err(Failure::said(format!("`{flag}` selects calls of a trace, and these are fixtures: {}", paths.join(", ")))
         .help("a fixture is shown whole, or one of its calls with `--call`")
-        .next(Command::new("playproof replay").paths(paths)))
+        .next(unselected(args).after(Command::new("playproof replay").paths(paths))))
+}
+
+/// The flags that were given, but for those that select calls of a trace.
+fn unselected(args: &Args) -> Flags {
+    args.given().without(&["--only", "--run"])
 }
 
 fn rehearse(
@@ -94,7 +98,7 @@ fn rehearse(
         .collect();
     let wanted = args.call.as_deref();
     if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {
-        return Err(no_such_call(wanted, &rehearsals));
+        return Err(no_such_call(wanted, &rehearsals, &args.given().without(&["--call"])));
     }
     let shown = rehearsals.iter().filter(|one| wanted.is_none_or(|wanted| one.has_call(wanted)));
     let style = style(args, terminal);

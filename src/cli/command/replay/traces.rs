@@ -58,7 +58,7 @@ pub fn run(
     let stream = Stream {
         name: "replay",
         command: "playproof replay".into(),
-        flags: flags(args),
+        flags: args.given(),
         inputs: &args.inputs,
         sources: sources.clone(),
         reading: &args.reading,
@@ -163,14 +163,14 @@ fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -
         }
         None => failure.help("`--allow-empty` makes an empty selection no error"),
     };
-    Err(failure.next(flags(args).after(command)))
+    Err(failure.next(args.given().without(&["--only", "--call", "--run"]).after(command)))
 }
 
 /// How the call is looked for that nothing answered to.
 fn search<'a>(args: &'a Args, project: &'a Project) -> Search<'a> {
     Search {
         command: "playproof replay",
-        flags: flags(args),
+        flags: args.given().without(&["--call", "--run"]),
         inputs: &args.inputs,
         wanted: args.call.as_deref(),
         reading: &args.reading,
@@ -337,16 +337,4 @@ impl Page<'_> {
         let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
         Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(command))
     }
-}
-
-/// The flags that say what is replayed and how: those that suggested commands keep.
-pub(super) fn flags(args: &Args) -> Flags {
-    flags_with(args, &args.playbooks.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// The same with other playbooks.
-pub(super) fn flags_with(args: &Args, playbooks: &[&str]) -> Flags {
-    let tools = Flags::default().with("--tools", args.tools.as_deref());
-    let all = playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
-    all.reading(&args.reading).beyond(&args.beyond_tape.clone().unwrap_or_default())
 }

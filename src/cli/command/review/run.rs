@@ -46,7 +46,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
             .next("playproof diff"));
     }
-    let checked = checking::check(&workspace, &Selection::of(&args.ids), checking::jobs(None), false)?;
+    let checked =
+        checking::check(&workspace, &Selection::of(&args.ids, "playproof review".into()), checking::jobs(None), false)?;
     pending::leave(&workspace, &checked.report.results, output)?;
     let failing = checked.report.failing();
     let (open, closed): (Vec<&CaseResult>, Vec<&CaseResult>) =
