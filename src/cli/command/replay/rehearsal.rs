@@ -98,7 +98,7 @@ impl<'a> Rehearsal<'a> {
     /// The same as Markdown.
     pub fn markdown(&self, wanted: Option<&str>, style: Style) -> String {
         let mut header = vec![String::new()];
-        header.extend(self.runs.iter().map(|run| text::markdown_code(&run.plan.playbook.name)));
+        header.extend(self.runs.iter().map(|run| text::markdown_code(&run.plan.names.playbook)));
         let rows = self.rows();
         let mut parts = vec![
             format!("## {}\n\n{}", text::markdown_code(self.path), text::markdown(&self.fixture.title)),
@@ -120,7 +120,7 @@ impl<'a> Rehearsal<'a> {
         let mut object = Object::open(out);
         object.text("type", "fixture").text("fixture", &self.from_root).text("title", &self.fixture.title);
         object.objects("playbooks", &self.runs, |object, run| {
-            object.text("playbook", &run.plan.playbook.name);
+            object.text("playbook", &run.plan.names.playbook);
             object.number("attempts", run.attempts()).number("upstream_calls", run.sends());
             object.number("effects", run.effects()).millis("added_delay_ms", run.delay());
             if let Some(contradictions) = &run.contradictions {
@@ -151,7 +151,7 @@ impl<'a> Rehearsal<'a> {
 
     fn overview(&self, style: Style) -> String {
         let mut header = vec![String::new()];
-        header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.playbook.name).into_owned()));
+        header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.names.playbook).into_owned()));
         let aligns = vec![Align::Left; header.len()];
         let table = table::render(&header, &self.rows(), &aligns, style.width);
         let (first, rest) = table.split_once('\n').unwrap_or((&table, ""));
@@ -187,7 +187,7 @@ impl<'a> Rehearsal<'a> {
         let mut lines = Vec::new();
         for run in &self.runs {
             for contradiction in run.contradictions.iter().flatten() {
-                lines.push(style.palette.bad(&format!("  {}: {contradiction}", run.plan.playbook.name)));
+                lines.push(style.palette.bad(&format!("  {}: {contradiction}", run.plan.names.playbook)));
             }
         }
         (!lines.is_empty()).then(|| format!("What the fixture is meant to show, and does not:\n{}", lines.join("\n")))

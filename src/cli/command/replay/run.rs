@@ -54,9 +54,12 @@ pub fn style(args: &Args, terminal: &Terminal) -> Style {
     }
 }
 
-/// The plans of playbooks by name.
+/// The plans of playbooks by name, told apart.
 pub fn plans(names: &[String], tools: &Tools) -> Result<Vec<Plan>, Failure> {
-    names.iter().map(|name| Ok(Plan::new(playbooks::load(name)?.playbook, tools))).collect()
+    let load = |name: &String| Ok(Plan::new(playbooks::load(name)?.playbook, tools));
+    let mut plans = names.iter().map(load).collect::<Result<Vec<Plan>, Failure>>()?;
+    playbooks::tell_apart(&mut plans, names);
+    Ok(plans)
 }
 
 /// A fixture has no runs and is shown whole: what would select nothing there must not be passed over.
