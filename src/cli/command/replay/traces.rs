@@ -6,14 +6,13 @@ use super::args::{Args, Format};
 use super::run::{plans, style};
 use super::shown::{Drawing, heading};
 use super::watch::{Part, Watcher, of_playbook};
-use crate::cli::command::explain::{self, Search};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::{Output, json_to_stdout, to_stderr};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
-use crate::cli::{beyond, files, inputs, playbooks};
+use crate::cli::{beyond, inputs, playbooks};
 use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
@@ -76,7 +75,7 @@ pub fn run(
         watcher.keep(part);
         result
     })?;
-    refuse_empty(args, if lines { written } else { watcher.listing.calls() }, project, &plans)?;
+    refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
     if lines && written == 0 {
         output.json(FORMAT)?;
     }
@@ -129,20 +128,9 @@ fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
 }
 
 /// A selection that selects nothing is no success.
-fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -> Result<(), Failure> {
+fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
     if selected > 0 || args.allow_empty {
         return Ok(());
-    }
-    if let Some(plan) = plans.first().filter(|_| !args.inputs.iter().any(|input| input == files::STDIN)) {
-        let search = search(args, project);
-        let missing = match (&args.call, &args.run) {
-            (Some(call), None) => Some(explain::missing(&search, plan, call)),
-            (None, Some(run)) => explain::missing_run(&search, plan, run),
-            _ => None,
-        };
-        if let Some(failure) = missing {
-            return Err(failure);
-        }
     }
     let said = match (&args.call, &args.run, args.only.as_deref()) {
         (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
@@ -162,22 +150,13 @@ fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -
             command = command.flag("--call", whole);
             failure.help(format!("the calls of a run are named after it: `{whole}`"))
         }
+        None if args.call.is_some() => failure.help(
+            "a call is named by run and number (`r1#3`), by FILE:LINE, or by its own id; \
+             `--allow-empty` makes an empty selection no error",
+        ),
         None => failure.help("`--allow-empty` makes an empty selection no error"),
     };
     Err(failure.next(flags(args).after(command)))
-}
-
-/// How the call is looked for that nothing answered to.
-fn search<'a>(args: &'a Args, project: &'a Project) -> Search<'a> {
-    Search {
-        command: "playproof replay",
-        flags: flags(args),
-        inputs: &args.inputs,
-        wanted: args.call.as_deref(),
-        reading: &args.reading,
-        beyond: args.beyond_tape.clone().unwrap_or_default(),
-        redaction: &project.redaction,
-    }
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt, and that no call was answered, count only where they are asked to.
