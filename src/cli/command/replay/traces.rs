@@ -2,9 +2,11 @@
 
 use std::sync::Mutex;
 
+use serde::Serialize;
+
 use super::args::{Args, Format};
 use super::run::{plans, style};
-use super::shown::{Drawing, heading};
+use super::shown::{Drawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
@@ -17,7 +19,7 @@ use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
 use crate::replay::Replayed;
-use crate::report::json::{Object, fill_replayed};
+use crate::report::json::{self, Map, ReplayedJson, document};
 use crate::report::listing::{Detail, Group, Listing, Only, Selection};
 use crate::report::overview;
 use crate::report::summary::Totals;
@@ -187,6 +189,27 @@ struct Page<'a> {
     streamed: &'a Streamed,
 }
 
+#[derive(Serialize)]
+struct ReplayJson<'a> {
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed_only: Option<Map<&'a str>>,
+    #[serde(flatten)]
+    replayed: ReplayedJson<'a>,
+    groups: usize,
+    calls: Vec<GroupJson>,
+}
+
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed_only: Option<Map<&'a str>>,
+    #[serde(flatten)]
+    replayed: ReplayedJson<'a>,
+}
+
 impl Page<'_> {
     fn write(&self, groups: &[Group], output: &mut Output) -> Result<(), Failure> {
         let shown = if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] };
@@ -232,28 +255,23 @@ impl Page<'_> {
         parts.join("\n\n")
     }
 
-    fn json(&self, groups: &[Group], shown: &[Group]) -> Vec<u8> {
+    fn json(&self, groups: &[Group], shown: &[Group]) -> String {
         let drawing = self.drawing();
-        let mut out = Vec::new();
-        let mut document = Object::open(&mut out);
-        document.text("format", "replay/1");
-        self.fill_selection(&mut document);
-        fill_replayed(&mut document, self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources);
-        document.number("groups", groups.len() as u64).raws("calls", shown, |group, out| drawing.json(group, out));
-        document.end();
-        out.push(b'\n');
-        out
+        document(&ReplayJson {
+            format: "replay/1",
+            listed_only: self.listed_only(),
+            replayed: self.replayed_json(),
+            groups: groups.len(),
+            calls: shown.iter().map(|group| drawing.json(group)).collect(),
+        })
     }
 
-    fn last_line(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut line = Object::open(&mut out);
-        line.text("type", "summary");
-        self.fill_selection(&mut line);
-        fill_replayed(&mut line, self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources);
-        line.end();
-        out.push(b'\n');
-        out
+    fn last_line(&self) -> String {
+        document(&SummaryJson { kind: "summary", listed_only: self.listed_only(), replayed: self.replayed_json() })
+    }
+
+    fn replayed_json(&self) -> ReplayedJson<'_> {
+        json::replayed(self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources)
     }
 
     /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
@@ -273,14 +291,9 @@ impl Page<'_> {
     }
 
     /// Every number of the document is about the whole input, whatever was selected to be listed.
-    fn fill_selection(&self, document: &mut Object<'_>) {
-        if self.selected().next().is_some() {
-            document.object("listed_only", |object| {
-                for (flag, value) in self.selected() {
-                    object.text(flag, value);
-                }
-            });
-        }
+    fn listed_only(&self) -> Option<Map<&str>> {
+        let selected: Vec<(&'static str, &str)> = self.selected().collect();
+        (!selected.is_empty()).then_some(Map(selected))
     }
 
     fn replayed(&self) -> &Replayed {
