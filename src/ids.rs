@@ -10,6 +10,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+/// `wanted`, or where that is taken, `wanted-2`, `wanted-3` and so on: the first that is free.
+pub fn first_free(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..u32::MAX).map(|n| format!("{wanted}-{n}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
         $(#[$doc])*

@@ -167,32 +167,18 @@ pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
 /// # Errors
 /// What it is, and the command that converts it.
 pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
-    // What was piped has no name that a command could take.
-    let file = if path == STDIN_NAME { "FILE.json" } else { path };
     if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
         return Ok(());
     }
-    let failure =
-        Failure::source(path, "many_lines", "this is one JSON document over many lines; a trace has an object a line");
-    // Rows of our own fields only stand in too many lines; anything else is read as it is by a mapping.
-    let is_array = start.trim_ascii_start().first() == Some(&b'[');
-    if !names_a_tool(start, if is_array { 2 } else { 1 }) {
-        let how = "a mapping (`--map`) reads it as it is: its `records` says where in the document the rows lie";
-        let drafted = if path == STDIN_NAME {
-            failure.next("playproof schema mapping")
-        } else {
-            failure.next(Command::new("playproof init").flag("--from", path))
-        };
-        return Err(drafted.help(format!("{how}; `playproof init --from` drafts one")));
-    }
-    let each = if is_array { "jq -c '.[]'" } else { "jq -c ." };
-    let target = match (file.strip_suffix(".json"), file.strip_suffix(".jsonl").unwrap_or(file)) {
-        (Some(stem), _) => format!("{stem}.jsonl"),
-        (None, stem) => format!("{stem}.lines.jsonl"),
-    };
-    Err(failure
-        .help("`jq -c` writes each object in one line; a mapping (`--map`) with `records` reads it as it is")
-        .next(Command::new(each).path(file).into_file(&target)))
+    let said = "this is one JSON document over many lines; a trace has an object a line";
+    let failure = Failure::source(path, "many_lines", said).help(
+        "a mapping (`--map`) reads it as it is: its `records` says where the rows lie; rows of our own fields are \
+         written in one line each by `jq -c .` (of a list: `jq -c '.[]'`)",
+    );
+    Err(match path == STDIN_NAME {
+        true => failure.next("playproof schema mapping"), // what was piped has no name that a command could take
+        false => failure.next(Command::new("playproof init").flag("--from", path)),
+    })
 }
 
 /// The name of an encoding of two or four bytes, as `iconv` knows it.
@@ -215,42 +201,6 @@ fn is_over_many_lines(start: &[u8]) -> bool {
     let (Some(b"{" | b"[" | b"[{"), Some(second)) = (lines.next(), lines.next()) else { return false };
     let closes = lines.next().is_some_and(|third| third.starts_with(b"]")); // a row of a document may look like a line
     closes || !looks_like_a_trace(second)
-}
-
-/// Whether a document has the key `tool` so deep inside brackets, as rows of our own format have it.
-fn names_a_tool(start: &[u8], deep: usize) -> bool {
-    let (mut depth, mut rest) = (0_usize, start);
-    while let Some((first, after)) = rest.split_first() {
-        rest = match first {
-            b'"' if depth == deep && is_key(rest, b"\"tool\"") => return true,
-            b'"' => behind_string(after),
-            b'{' | b'[' => {
-                depth += 1;
-                after
-            }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                after
-            }
-            _ => after,
-        };
-    }
-    false
-}
-
-fn is_key(text: &[u8], key: &[u8]) -> bool {
-    text.strip_prefix(key).is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
-}
-
-/// What stands behind the end of a string that has begun.
-fn behind_string(text: &[u8]) -> &[u8] {
-    let mut is_escaped = false;
-    let end = text.iter().position(|byte| {
-        let ends = *byte == b'"' && !is_escaped;
-        is_escaped = *byte == b'\\' && !is_escaped;
-        ends
-    });
-    end.and_then(|end| text.get(end + 1..)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -302,18 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_our_own_in_too_many_lines_are_put_into_one_each_and_others_are_mapped() {
-        let next_of = |name: &str, start: &str| match refuse_unreadable(name, start.as_bytes(), false) {
+    fn a_document_of_many_lines_is_mapped_or_put_into_lines() {
+        let next = |name: &str| match refuse_unreadable(name, b"[\n {\"tool\": 1}\n]", false) {
             Err(Failure::Reports { next: Some(next), .. }) => next.to_string(),
             _ => String::new(),
         };
-        let next = |start: &str| next_of("x.json", start);
-        assert_eq!(next_of("x.jsonl", "{\n \"tool\": 1\n}"), "jq -c . x.jsonl > x.lines.jsonl");
-        assert_eq!(next("[\n {\"a\": \"\\\"{\", \"tool\": 1}\n]"), "jq -c '.[]' x.json > x.jsonl");
-        assert_eq!(next("{\n \"tool\": 1\n}"), "jq -c . x.json > x.jsonl");
-        for foreign in ["{\n \"calls\": [{\"tool\": 1}]\n}", "[\n {\"name\": \"tool\"}\n]", "{\n \"a\": \"\\\""] {
-            assert_eq!(next(foreign), "playproof init --from x.json", "{foreign}");
-        }
+        assert_eq!(next("x.json"), "playproof init --from x.json");
+        assert_eq!(next(STDIN_NAME), "playproof schema mapping");
     }
 
     #[test]

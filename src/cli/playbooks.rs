@@ -21,6 +21,7 @@ use crate::playbook::tools::{self, ToolsFile};
 use crate::playbook::{self, EMBEDDED, Loaded, embedded};
 use crate::report::text::counted;
 use crate::shell::Command;
+use crate::sim::Plan;
 use crate::yaml::GUESSED;
 
 /// Where the project's own playbooks lie, below its root.
@@ -115,6 +116,22 @@ pub fn names(asked: &[String], project: &Project) -> Vec<String> {
     match asked {
         [] => vec![files::near(&project::root(), usual_of(project))],
         asked => asked.to_vec(),
+    }
+}
+
+/// Shows playbooks of one name by their files, as each was `asked` for.
+pub fn tell_apart(plans: &mut [Plan], asked: &[String]) {
+    let root = project::root();
+    rename_equal(plans, asked.iter().map(|asked| files::lasting(&root, &files::display_name(asked))));
+    rename_equal(plans, asked.iter().cloned()); // two paths may end in one file name
+}
+
+fn rename_equal(plans: &mut [Plan], others: impl Iterator<Item = String>) {
+    let names: Vec<Arc<str>> = plans.iter().map(|plan| Arc::clone(&plan.names.playbook)).collect();
+    for (plan, other) in plans.iter_mut().zip(others) {
+        if names.iter().filter(|name| **name == plan.names.playbook).count() > 1 {
+            plan.names.playbook = other.into();
+        }
     }
 }
 

@@ -17,6 +17,11 @@ use crate::yaml::{self, Cursor};
 /// The file's name.
 pub const FILE: &str = "playproof.yaml";
 
+/// The JSON Schema of the file, for editors.
+pub const SCHEMA: &str = include_str!("../../schemas/project.json");
+
+const FORMAT: &str = "project/1";
+const REDACTION: [&str; 2] = ["keys", "patterns"];
 const KEYS: [&str; 7] = ["format", "playbook", "tools", "fixtures", "goldens", "proposals", "redaction"];
 
 /// What the file says; paths are as seen from the working directory.
@@ -126,7 +131,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
     let whole = Arc::clone(&source);
     yaml::parse(source, |file| {
         let record = file.record("a project", &KEYS)?;
-        record.required("format")?.word(&[("project/1", ())])?;
+        record.required("format")?.word(&[(FORMAT, ())])?;
         let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
         let mut project = Project {
             playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
@@ -163,7 +168,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
 }
 
 fn redaction(cursor: Cursor<'_>) -> Option<RedactionRules> {
-    let record = cursor.record("redaction", &["keys", "patterns"])?;
+    let record = cursor.record("redaction", &REDACTION)?;
     let values = |key: &str| record.optional(key).map(Cursor::one_or_many).unwrap_or_default();
     let (keys, patterns) = (values("keys"), values("patterns"));
     let texts = |cursors: &[Cursor<'_>]| cursors.iter().map(|one| one.words().map(str::to_owned)).collect();
@@ -214,5 +219,19 @@ mod tests {
         assert!(report.to_string().starts_with("playproof.yaml:2:25: this is no glob"), "{report}");
         let report = read("format: project/1\nredaction: { patterns: '(x' }\n").unwrap_err();
         assert!(report.to_string().contains("this is no regular expression"), "{report}");
+    }
+
+    #[test]
+    fn the_schema_has_every_key_that_the_reader_knows_and_no_other() {
+        let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+        let lists: [(&str, &[&str]); 2] = [("", &KEYS), ("/properties/redaction", &REDACTION)];
+        for (at, known) in lists {
+            let part = schema.pointer(at).unwrap();
+            let mut known = known.to_vec();
+            known.sort_unstable();
+            assert_eq!(part["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), known, "{at}");
+            assert_eq!(part["additionalProperties"], false, "{at}");
+        }
+        assert_eq!(schema["properties"]["format"]["const"], FORMAT);
     }
 }

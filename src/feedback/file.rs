@@ -17,6 +17,11 @@ const HEAD: &str = "\
 format: feedback/1
 ";
 
+/// The JSON Schema of a feedback, for editors.
+pub const SCHEMA: &str = include_str!("../../schemas/feedback.json");
+
+const FORMAT: &str = "feedback/1";
+const CAME_FROM: [&str; 3] = ["trace", "call", "line"];
 const KEYS: [&str; 9] = ["format", "note", "playbook", "call", "expected", "closed", "facts", "came_from", "before"];
 const BEFORE: [&str; 7] = ["attempt", "verdict", "rule", "compensation", "outcome", "effect", "attempts"];
 const FACTS: [&str; 4] = ["access", "idempotent", "repeatable", "timeout_ms"];
@@ -71,7 +76,7 @@ pub fn parse(source: Arc<Source>) -> Result<(Feedback, Places), Report> {
 
 fn read(root: Cursor<'_>) -> Option<(Feedback, Places)> {
     let map = root.record("a feedback", &KEYS)?;
-    map.required("format")?.word(&[("feedback/1", ())])?;
+    map.required("format")?.word(&[(FORMAT, ())])?;
     let text = |key: &'static str| map.required(key).and_then(Cursor::words).map(str::to_owned);
     let (note, playbook, call) = (text("note"), text("playbook"), text("call"));
     let expected = map.optional("expected").map(|expected| expected.name().map(|name| name.text.to_owned()));
@@ -110,7 +115,7 @@ fn facts(at: Cursor<'_>) -> Option<ToolFacts> {
 }
 
 fn came_from(at: Cursor<'_>) -> Option<CameFrom> {
-    let map = at.record("where the call was", &["trace", "call", "line"])?;
+    let map = at.record("where the call was", &CAME_FROM)?;
     let text = |key: &'static str| map.required(key).and_then(Cursor::string).map(str::to_owned);
     let (trace, call) = (text("trace"), text("call"));
     let line = map.required("line").and_then(|line| line.whole(0..=u64::MAX));
@@ -135,4 +140,30 @@ fn before(at: Cursor<'_>) -> Option<Ending> {
     };
     let (outcome, effect, attempts) = (text("outcome"), text("effect"), number("attempts", 0));
     Some(Ending { failed, outcome: outcome?, effect: effect?, attempts: attempts? })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_schema_has_every_key_that_the_reader_knows_and_no_other() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let lists: [(&str, &[&str]); 4] = [
+            ("", &KEYS),
+            ("/properties/facts", &FACTS),
+            ("/properties/came_from", &CAME_FROM),
+            ("/properties/before", &BEFORE),
+        ];
+        for (at, known) in lists {
+            let part = schema.pointer(at).unwrap();
+            let mut known = known.to_vec();
+            known.sort_unstable();
+            assert_eq!(part["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), known, "{at}");
+            assert_eq!(part["additionalProperties"], false, "{at}");
+        }
+        assert_eq!(schema["properties"]["format"]["const"], FORMAT);
+    }
 }

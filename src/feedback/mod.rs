@@ -10,6 +10,6 @@ mod slice;
 mod tests;
 
 pub use ending::{Ending, Failed, failure_at, verdict_now};
-pub use file::parse;
+pub use file::{SCHEMA, parse};
 pub use model::{CameFrom, Feedback, Kept, Places, State};
 pub use slice::{MOST_EARLIER, belongs};

@@ -11,7 +11,7 @@ mod verify;
 
 pub use name::{next_number, number_of, slug};
 pub use past::{Entry, History, Standing};
-pub use read::{Places, RowPlaces, parse};
+pub use read::{Places, RowPlaces, SCHEMA, parse};
 pub use reasons::{reason_for, reasons, rewritten, unkept};
 pub use record::{Kind, Record, Taken};
 pub use verify::{Objection, verify};

@@ -8,6 +8,11 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{RowChange, merge_conflict};
 use crate::yaml::{self, Cursor, Record as Map};
 
+/// The JSON Schema of a record, for editors.
+pub const SCHEMA: &str = include_str!("../../schemas/history.json");
+
+const FORMAT: &str = "history/1";
+const ROW: [&str; 5] = ["added", "changed", "removed", "before", "after"];
 const KEYS: [&str; 10] =
     ["format", "kind", "proposal", "adr", "playbook", "reason", "fixtures", "goldens", "explained", "rows"];
 
@@ -53,7 +58,7 @@ pub fn parse(source: Arc<Source>) -> Result<(Record, Places), Report> {
 
 fn read(root: Cursor<'_>) -> Option<(Record, Places)> {
     let map = root.record("a record", &KEYS)?;
-    map.required("format")?.word(&[("history/1", ())])?;
+    map.required("format")?.word(&[(FORMAT, ())])?;
     let is_proposal = map.required("kind")?.word(&[("approval", false), ("proposal", true)])?;
     let text = |key: &'static str| map.required(key).and_then(Cursor::words).map(str::to_owned);
     let (playbook, reason) = (text("playbook"), text("reason"));
@@ -110,7 +115,7 @@ fn rows(at: Cursor<'_>) -> Option<Vec<(RowChange, RowPlaces)>> {
 
 fn row(at: Cursor<'_>) -> Option<(RowChange, RowPlaces)> {
     const WHAT: [(&str, bool, bool); 3] = [("added", false, true), ("changed", true, true), ("removed", true, false)];
-    let map = at.record("a row", &["added", "changed", "removed", "before", "after"])?;
+    let map = at.record("a row", &ROW)?;
     let mut chosen = WHAT.iter().filter_map(|&(word, before, after)| Some((map.optional(word)?, word, before, after)));
     let (Some((name, word, before, after)), None) = (chosen.next(), chosen.next()) else {
         at.wrong("nothing_chosen", "a row is one of `added`, `changed` and `removed`", "exactly one of the three");
@@ -129,4 +134,25 @@ fn row(at: Cursor<'_>) -> Option<(RowChange, RowPlaces)> {
     let row = RowChange { name: named?.to_owned(), before: before?, after: after? };
     let place = |key: &str| map.optional(key).map_or_else(|| name.span(), Cursor::span);
     Some((row, RowPlaces { name: name.span(), before: place("before"), after: place("after") }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_schema_has_every_key_that_the_reader_knows_and_no_other() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let lists: [(&str, &[&str]); 2] = [("", &KEYS), ("/$defs/row", &ROW)];
+        for (at, known) in lists {
+            let part = schema.pointer(at).unwrap();
+            let mut known = known.to_vec();
+            known.sort_unstable();
+            assert_eq!(part["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), known, "{at}");
+            assert_eq!(part["additionalProperties"], false, "{at}");
+        }
+        assert_eq!(schema["properties"]["format"]["const"], FORMAT);
+    }
 }

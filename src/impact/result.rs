@@ -208,7 +208,7 @@ fn side(plan: &Plan, replayed: &Replayed, n: usize, doubled: u64) -> Side {
     let effects = summary.effects;
     let made = effects.recorded + effects.inferred + effects.modelled;
     Side {
-        playbook: plan.playbook.name.to_string(),
+        playbook: plan.names.playbook.to_string(),
         fingerprint: fingerprint(&plan.playbook).short(),
         upstream_calls: summary.requests,
         added_delay: summary.added_delay,

@@ -5,6 +5,7 @@ use super::merge::{Joined, WORD};
 use super::rule::{Drawn, Trial, Undrawn, try_rule};
 use super::shape::{FORM_MAX, Key, Shape};
 use crate::glob::is_glob;
+use crate::ids::first_free;
 use crate::trace::redact::REDACTED;
 use crate::yaml::scalar;
 
@@ -32,7 +33,7 @@ pub(super) fn draw(cluster: &Joined, shapes: &[(Key, Shape)], taken: &[String]) 
     let Some((key, _)) = cluster.members.first().and_then(|&n| shapes.get(n)) else {
         return Err(Undrawn::NothingToAsk);
     };
-    let name = unique(name(&cluster.form, key), taken);
+    let name = first_free(&name(&cluster.form, key), |name| taken.iter().any(|other| other == name));
     let is_redacted =
         cluster.form.contains(REDACTED) || key.code.as_deref().is_some_and(|code| code.contains(REDACTED));
     let mut refused = if is_redacted { Undrawn::Redacted } else { Undrawn::NothingToAsk };
@@ -181,15 +182,6 @@ fn expression(pieces: &[Piece<'_>], uneven: bool, open: bool) -> String {
         (false, false) => "$",
     });
     out
-}
-
-/// The name, with a number behind it where it is taken.
-fn unique(name: String, taken: &[String]) -> String {
-    let mut numbered = (2..).map(|n: u64| format!("{name}-{n}"));
-    match taken.contains(&name) {
-        true => numbered.find(|name| !taken.contains(name)).unwrap_or(name),
-        false => name,
-    }
 }
 
 /// A name out of the form's own words, else out of its kind.

@@ -22,4 +22,4 @@ pub mod words;
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
 pub use fingerprint::{Fingerprint, Row, fingerprint, fingerprint_of, rows};
 pub use places::{Loaded, Places, parse};
-pub use schema::{schema, tools_schema};
+pub use schema::{SCHEMA, TOOLS_SCHEMA};

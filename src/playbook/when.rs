@@ -84,23 +84,6 @@ impl Ask {
             Ask::Keyed | Ask::Attempt | Ask::Error => About::Call,
         }
     }
-
-    /// What it says, in a sentence for authors of playbooks.
-    pub const fn means(self) -> &'static str {
-        match self {
-            Ask::Kind => "The error kind is one of these.",
-            Ask::Message => "Each of these tests of the message holds.",
-            Ask::Status => "The status is one of these, or in one of these ranges: `\"500-599\"`.",
-            Ask::Code => "The upstream's own error name is one of these.",
-            Ask::Tool => "The tool matches one of these names or globs.",
-            Ask::Access => "Whether the tool changes the upstream.",
-            Ask::Idempotent => "Whether doing it twice is doing it once.",
-            Ask::Keyed => "Whether the call has an idempotency key.",
-            Ask::Attempt => "The number of the attempt that failed, from 1.",
-            Ask::RetryAfter => "Whether the upstream asked to wait.",
-            Ask::Error => "The failure came without an error object.",
-        }
-    }
 }
 
 /// What one condition asks.

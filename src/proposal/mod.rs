@@ -22,4 +22,4 @@ pub use gates::{Gate, GateKind, Tried, given, judge, touched};
 pub use judged::{FactLine, Judged};
 pub use model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
 pub use parse::{REBASE, parse, rebased, with_base};
-pub use schema::schema;
+pub use schema::SCHEMA;

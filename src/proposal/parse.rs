@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Class, merge_conflict};
 use crate::yaml::{self, Cursor, Kind, Record, lines, quoted};
 
+pub(super) const FORMAT: &str = "proposal/1";
 pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
 pub(super) const STEPS: &[&str] = &[
     "add_verdict",
@@ -36,7 +37,7 @@ pub(super) const STEP: &[&str] = &[
     "then",
 ];
 /// What only some steps know.
-const OF_STEPS: [(&str, &[&str]); 7] = [
+pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
     ("comment", &["add_verdict", "add_rule"]),
     ("before", &["add_rule", "move_rule"]),
     ("after", &["add_rule", "move_rule"]),
@@ -92,7 +93,7 @@ pub fn with_base(source: Arc<Source>) -> Arc<Source> {
 
 fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
     let record = root.record("a proposal", KEYS)?;
-    record.required("format")?.word(&[("proposal/1", ())])?;
+    record.required("format")?.word(&[(FORMAT, ())])?;
     let playbook = record.required("playbook").and_then(|at| at.words().map(|text| named(at, text)));
     let base = match record.optional("base") {
         Some(base) => fingerprint(base),

@@ -7,11 +7,13 @@ mod counts;
 mod engine;
 mod facts;
 mod frequent;
+mod io;
 mod lanes;
 mod pipeline;
 mod recorded;
 mod seen;
 mod spare;
+mod stages;
 mod summary;
 mod template;
 #[cfg(test)]
@@ -19,8 +21,9 @@ mod tests;
 
 pub use attempts::judge as judge_attempts;
 pub use counts::Counts;
-pub use engine::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch, replay};
+pub use engine::replay;
 pub use frequent::{Frequent, Row};
+pub use io::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch};
 pub use lanes::Sessions;
 pub use recorded::{PossibleDuplicates, Recording, finding};
 pub use seen::{FactsUsed, Seen, SeenCall};

@@ -1,62 +1,32 @@
-//! Runs an ordered pipeline on any number of threads: read, parse, order, work, sink.
+//! Runs the stages of a replay on any number of threads: read, parse, order, work, sink.
 //! Reading, ordering and sinking happen one at a time and in order; parsing and working happen anywhere.
-//! So the outcome is the same for any number of threads. Knows nothing of traces; reads no clock.
+//! So the outcome is the same for any number of threads. Looks into nothing that it hands on; reads no clock.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What the five stages do.
-pub trait Stages: Sync {
-    /// What is read.
-    type Raw: Send;
-    /// What parsing makes of it.
-    type Parsed: Send;
-    /// What ordering cuts the parsed into.
-    type Batch: Send;
-    /// What work makes of a batch.
-    type Done: Send;
-    /// What ends a run early.
-    type Error: Send;
-    /// The state of the reader.
-    type Source: Send;
-    /// The state of the order.
-    type Order: Send;
-    /// The state of the sink.
-    type Sink: Send;
-    /// What a worker keeps between batches.
-    type Scratch;
+use super::batch::Batch;
+use super::io::{ReplayError, Watch};
+use super::stages::{Done, Feed, Order, Parsed, Stages, Total};
 
-    /// The next piece; none at the end.
-    fn read(&self, source: &mut Self::Source) -> Option<Self::Raw>;
-    /// Parses a piece.
-    fn parse(&self, raw: Self::Raw) -> Self::Parsed;
-    /// Takes the next parsed piece in order (none: there are no more) and adds the batches that follow from it.
-    fn order(
-        &self,
-        order: &mut Self::Order,
-        parsed: Option<Self::Parsed>,
-        batches: &mut Vec<Self::Batch>,
-    ) -> Result<(), Self::Error>;
-    /// What a new worker starts with.
-    fn scratch(&self) -> Self::Scratch;
-    /// Works a batch.
-    fn work(&self, scratch: &mut Self::Scratch, batch: Self::Batch) -> Self::Done;
-    /// Takes what was done, in the order of the batches.
-    fn sink(&self, sink: &mut Self::Sink, done: Self::Done) -> Result<(), Self::Error>;
-}
-
-/// What is left when a pipeline has run.
-pub struct Finished<S: Stages> {
+/// What is left when a replay has run.
+pub(super) struct Finished<'a, P> {
     /// The order's last state.
-    pub order: Option<S::Order>,
+    pub order: Option<Order<'a>>,
     /// The sink's last state.
-    pub sink: Option<S::Sink>,
+    pub sink: Option<Total<'a, P>>,
     /// What ended the run early: all that came before it in order was sunk.
-    pub error: Option<S::Error>,
+    pub error: Option<ReplayError>,
 }
 
 /// Runs `stages` on `jobs` threads, the calling one included.
-pub fn run<S: Stages>(stages: &S, jobs: usize, source: S::Source, order: S::Order, sink: S::Sink) -> Finished<S> {
+pub(super) fn run<'a, W: Watch>(
+    stages: &Stages<'a, W>,
+    jobs: usize,
+    source: Feed<'_>,
+    order: Order<'a>,
+    sink: Total<'a, W::Part>,
+) -> Finished<'a, W::Part> {
     let jobs = jobs.clamp(1, 1_024);
     let shared = Shared { stages, state: Mutex::new(State::new(source, order, sink, jobs)), changed: Condvar::new() };
     std::thread::scope(|scope| {
@@ -70,14 +40,14 @@ pub fn run<S: Stages>(stages: &S, jobs: usize, source: S::Source, order: S::Orde
 }
 
 /// Everything that the workers share. A stage's state is absent while a worker has it.
-struct State<S: Stages> {
-    source: Option<S::Source>,
-    order: Option<S::Order>,
-    sink: Option<S::Sink>,
-    parsed: BTreeMap<u64, S::Parsed>,
-    batches: VecDeque<S::Batch>,
-    done: BTreeMap<u64, S::Done>,
-    error: Option<S::Error>,
+struct State<'a, 'i, P> {
+    source: Option<Feed<'i>>,
+    order: Option<Order<'a>>,
+    sink: Option<Total<'a, P>>,
+    parsed: BTreeMap<u64, Parsed>,
+    batches: VecDeque<Batch>,
+    done: BTreeMap<u64, Done<P>>,
+    error: Option<ReplayError>,
     /// Pieces read, pieces ordered, batches taken up, batches sunk.
     read: u64,
     ordered: u64,
@@ -95,15 +65,16 @@ struct State<S: Stages> {
 }
 
 /// What a worker does next.
-enum Task<S: Stages> {
-    Read(S::Source),
-    Order(S::Order, Option<S::Parsed>),
-    Work(u64, S::Batch),
-    Sink(S::Sink, S::Done),
+#[expect(clippy::large_enum_variant, reason = "a task is taken up at once and never kept")]
+enum Task<'a, 'i, P> {
+    Read(Feed<'i>),
+    Order(Order<'a>, Option<Parsed>),
+    Work(u64, Batch),
+    Sink(Total<'a, P>, Done<P>),
 }
 
-impl<S: Stages> State<S> {
-    fn new(source: S::Source, order: S::Order, sink: S::Sink, jobs: usize) -> State<S> {
+impl<'a, 'i, P> State<'a, 'i, P> {
+    fn new(source: Feed<'i>, order: Order<'a>, sink: Total<'a, P>, jobs: usize) -> Self {
         State {
             source: Some(source),
             order: Some(order),
@@ -127,7 +98,7 @@ impl<S: Stages> State<S> {
     }
 
     /// The task nearest to the end of the pipeline, so that little is kept in memory.
-    fn next(&mut self) -> Option<Task<S>> {
+    fn next(&mut self) -> Option<Task<'a, 'i, P>> {
         if self.sink.is_some() && self.done.contains_key(&self.sunk) {
             let done = self.done.remove(&self.sunk)?;
             return Some(Task::Sink(self.sink.take()?, done));
@@ -156,16 +127,16 @@ impl<S: Stages> State<S> {
     }
 }
 
-struct Shared<'a, S: Stages> {
-    stages: &'a S,
-    state: Mutex<State<S>>,
+struct Shared<'s, 'a, 'i, W: Watch> {
+    stages: &'s Stages<'a, W>,
+    state: Mutex<State<'a, 'i, W::Part>>,
     changed: Condvar,
 }
 
 /// Stops the other workers if this one panics, so that the panic is heard and nobody waits for ever.
-struct Alarm<'a, 'b, S: Stages>(&'b Shared<'a, S>);
+struct Alarm<'b, 's, 'a, 'i, W: Watch>(&'b Shared<'s, 'a, 'i, W>);
 
-impl<S: Stages> Drop for Alarm<'_, '_, S> {
+impl<W: Watch> Drop for Alarm<'_, '_, '_, '_, W> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.lock().stopped = true;
@@ -174,20 +145,20 @@ impl<S: Stages> Drop for Alarm<'_, '_, S> {
     }
 }
 
-impl<S: Stages> Shared<'_, S> {
-    fn lock(&self) -> MutexGuard<'_, State<S>> {
+impl<'a, 'i, W: Watch> Shared<'_, 'a, 'i, W> {
+    fn lock(&self) -> MutexGuard<'_, State<'a, 'i, W::Part>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn worker(&self) {
         let alarm = Alarm(self);
-        let mut scratch = self.stages.scratch();
+        let mut bench = self.stages.bench();
         while let Some(task) = self.wait() {
             match task {
                 Task::Read(source) => self.read_and_parse(source),
                 Task::Order(order, parsed) => self.order(order, parsed),
                 Task::Work(number, batch) => {
-                    let done = self.stages.work(&mut scratch, batch);
+                    let done = self.stages.work(&mut bench, batch);
                     self.change(|state| {
                         state.working -= 1;
                         state.done.insert(number, done);
@@ -199,7 +170,7 @@ impl<S: Stages> Shared<'_, S> {
         drop(alarm);
     }
 
-    fn wait(&self) -> Option<Task<S>> {
+    fn wait(&self) -> Option<Task<'a, 'i, W::Part>> {
         let mut state = self.lock();
         loop {
             if state.is_over() {
@@ -214,7 +185,7 @@ impl<S: Stages> Shared<'_, S> {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut State<S>)) {
+    fn change(&self, change: impl FnOnce(&mut State<'a, 'i, W::Part>)) {
         let mut state = self.lock();
         change(&mut state);
         let heard = state.idle > 0;
@@ -224,7 +195,7 @@ impl<S: Stages> Shared<'_, S> {
         }
     }
 
-    fn read_and_parse(&self, mut source: S::Source) {
+    fn read_and_parse(&self, mut source: Feed<'i>) {
         let raw = self.stages.read(&mut source);
         let mut number = 0;
         self.change(|state| {
@@ -249,7 +220,7 @@ impl<S: Stages> Shared<'_, S> {
         }
     }
 
-    fn order(&self, mut order: S::Order, parsed: Option<S::Parsed>) {
+    fn order(&self, mut order: Order<'a>, parsed: Option<Parsed>) {
         let last = parsed.is_none();
         let mut batches = Vec::new();
         let result = self.stages.order(&mut order, parsed, &mut batches);
@@ -268,7 +239,7 @@ impl<S: Stages> Shared<'_, S> {
         });
     }
 
-    fn sink(&self, mut sink: S::Sink, done: S::Done) {
+    fn sink(&self, mut sink: Total<'a, W::Part>, done: Done<W::Part>) {
         let result = self.stages.sink(&mut sink, done);
         self.change(|state| {
             state.sink = Some(sink);
@@ -283,107 +254,78 @@ impl<S: Stages> Shared<'_, S> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::io::{self, Cursor};
 
-    /// Adds numbers up in an order that shows every mistake: reads 0, 1, 2…, parses to squares, orders to pairs.
-    struct Numbers {
-        fail_order_at: u64,
-        fail_sink_at: usize,
+    use crate::diagnostic::Source;
+    use crate::playbook::model::Tools;
+    use crate::replay::{Input, Inputs, ReplayError, ReplayOptions, Seen, Watch, replay};
+    use crate::sim::Plan;
+
+    const CALLS: u64 = 20_000;
+
+    /// Keeps the line of each call, and goes wrong at one of them.
+    struct Lines {
         panic_at: u64,
     }
 
-    impl Stages for Numbers {
-        type Raw = u64;
-        type Parsed = u64;
-        type Batch = (u64, u64);
-        type Done = String;
-        type Error = &'static str;
-        type Source = std::ops::Range<u64>;
-        type Order = u64;
-        type Sink = Vec<String>;
-        type Scratch = ();
+    impl Watch for Lines {
+        type Part = Vec<u64>;
 
-        fn read(&self, source: &mut Self::Source) -> Option<u64> {
-            source.next()
+        fn part(&self) -> Vec<u64> {
+            Vec::new()
         }
 
-        fn parse(&self, raw: u64) -> u64 {
-            if raw.is_multiple_of(7) {
-                std::thread::yield_now(); // uneven pieces
-            }
-            raw * raw
+        fn see(&self, seen: &Seen<'_>, part: &mut Vec<u64>) {
+            assert!(seen.call.place.line != self.panic_at, "the work went wrong");
+            part.push(seen.call.place.line);
         }
+    }
 
-        fn order(
-            &self,
-            order: &mut u64,
-            parsed: Option<u64>,
-            batches: &mut Vec<(u64, u64)>,
-        ) -> Result<(), &'static str> {
-            let Some(parsed) = parsed else {
-                batches.push((u64::MAX, *order));
-                return Ok(());
-            };
-            *order += parsed;
-            if parsed == self.fail_order_at {
-                return Err("order");
+    /// Replays calls on `jobs` threads into a sink that takes `room` parts: how that ended, and what it took.
+    fn run_on(jobs: usize, room: usize, panic_at: u64) -> (Result<(), ReplayError>, Vec<Vec<u64>>) {
+        let text = crate::playbook::embedded("standard").unwrap();
+        let playbook = crate::playbook::parse(Source::whole("standard", text)).unwrap().playbook;
+        let trace: String =
+            (0..CALLS).map(|n| format!("{{\"tool\":\"a\",\"args\":{n},\"status\":\"ok\"}}\n")).collect();
+        let source = Box::new(Cursor::new(trace.into_bytes()));
+        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(Input { name: "t".into(), source })));
+        let options = ReplayOptions { jobs, ..ReplayOptions::default() };
+        let mut taken = Vec::new();
+        let plans = [Plan::new(playbook, &Tools::default())];
+        let ended = replay(&plans, inputs, &options, &Lines { panic_at }, |part| {
+            if taken.len() == room {
+                return Err(io::Error::other("no room"));
             }
-            batches.extend((0..parsed % 3).map(|n| (n, *order)));
+            taken.push(part);
             Ok(())
-        }
-
-        fn scratch(&self) {}
-
-        fn work(&self, (): &mut (), batch: (u64, u64)) -> String {
-            assert!(batch.1 != self.panic_at, "the work went wrong");
-            format!("{batch:?}")
-        }
-
-        fn sink(&self, sink: &mut Vec<String>, done: String) -> Result<(), &'static str> {
-            sink.push(done);
-            if sink.len() == self.fail_sink_at { Err("sink") } else { Ok(()) }
-        }
-    }
-
-    const FINE: Numbers = Numbers { fail_order_at: u64::MAX, fail_sink_at: usize::MAX, panic_at: u64::MAX };
-
-    fn run_on(jobs: usize, numbers: &Numbers) -> (Option<&'static str>, Vec<String>) {
-        let finished = run(numbers, jobs, 0..1_000, 0, Vec::new());
-        (finished.error, finished.sink.unwrap())
+        });
+        (ended.map(drop), taken)
     }
 
     #[test]
-    fn the_outcome_does_not_depend_on_the_number_of_threads() {
-        let one = run_on(1, &FINE);
-        assert_eq!((one.0, one.1.len()), (None, 667));
-        for jobs in [2, 3, 8, 40] {
-            assert_eq!(run_on(jobs, &FINE), one);
-        }
-    }
-
-    #[test]
-    fn an_error_in_the_order_comes_after_all_that_was_before_it() {
-        let numbers = Numbers { fail_order_at: 500 * 500, ..FINE };
-        let one = run_on(1, &numbers);
-        assert_eq!((one.0, one.1.len()), (Some("order"), 333));
-        for jobs in [2, 8] {
-            assert_eq!(run_on(jobs, &numbers), one);
+    fn parts_come_in_the_order_of_the_calls_on_any_number_of_threads() {
+        for jobs in [1, 2, 3, 40] {
+            let (ended, taken) = run_on(jobs, usize::MAX, 0);
+            assert!(ended.is_ok());
+            assert!(taken.concat().into_iter().eq(1..=CALLS), "{jobs} threads");
         }
     }
 
     #[test]
     fn a_sink_that_fails_stops_everything() {
         for jobs in [1, 2, 8] {
-            let (error, sunk) = run_on(jobs, &Numbers { fail_sink_at: 5, ..FINE });
-            assert_eq!((error, sunk.len()), (Some("sink"), 5));
+            let (ended, taken) = run_on(jobs, 5, 0);
+            assert!(matches!(ended, Err(ReplayError::Output(_))));
+            let lines = taken.concat();
+            assert_eq!(taken.len(), 5);
+            assert!(lines.iter().copied().eq(1..=lines.len() as u64), "{jobs} threads");
         }
     }
 
     #[test]
     fn a_panic_is_heard_and_nobody_waits_for_ever() {
         for jobs in [1, 4] {
-            let numbers = Numbers { panic_at: (0..=100).map(|n| n * n).sum(), ..FINE };
-            assert!(std::panic::catch_unwind(|| run_on(jobs, &numbers)).is_err());
+            assert!(std::panic::catch_unwind(|| run_on(jobs, usize::MAX, CALLS / 2)).is_err());
         }
     }
 }

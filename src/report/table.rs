@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
+use super::style::Palette;
 use super::text;
 
 /// Blanks between columns.
@@ -122,6 +123,19 @@ pub fn markdown(header: &[String], rows: &[Vec<String>], aligns: &[Align]) -> St
 pub fn markdown_row<S: AsRef<str>>(cells: &[S]) -> String {
     let cell = |cell: &S| cell.as_ref().replace("\\|", "\\\\u{7c}").replace('|', "\\|").replace('\n', " ");
     format!("| {} |", cells.iter().map(cell).collect::<Vec<_>>().join(" | "))
+}
+
+/// The blanks before everything of a block but its title.
+pub const INDENT: usize = 3;
+
+/// Lines of a block: a label in a column of `column` characters, and behind it what is said.
+pub fn labelled(label: &str, said: &str, column: usize, width: usize, palette: Palette) -> Vec<String> {
+    let pieces = text::wrapped(said, width.saturating_sub(INDENT + column).max(20));
+    let line = |(n, piece): (usize, String)| {
+        let label = if n == 0 { label } else { "" };
+        format!("{:INDENT$}{}{piece}", "", palette.faint(&format!("{label:column$}")))
+    };
+    pieces.into_iter().enumerate().map(line).collect()
 }
 
 #[cfg(test)]

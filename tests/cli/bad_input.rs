@@ -123,7 +123,7 @@ fn a_lone_bracket_is_a_document_before_the_first_line_of_a_trace_and_a_broken_li
 fn what_is_piped_has_no_name_that_a_next_command_could_take() {
     for (piped, next) in [
         ("{\0\"\0", "next: iconv -f UTF-16LE -t UTF-8 FILE.json > FILE.json.utf8"),
-        ("[\n  {\"tool\": \"a\"}\n]", "next: jq -c '.[]' FILE.json > FILE.jsonl"),
+        ("[\n  {\"tool\": \"a\"}\n]", "next: playproof schema mapping"),
         ("format: playbook/1\n", "next: playproof lint FILE"),
     ] {
         let run = Place::new().run_with(&["replay", "-"], piped);
@@ -314,7 +314,11 @@ fn a_file_of_another_kind_is_told_in_one_line_with_the_command_that_takes_it() {
 
 #[test]
 fn what_only_has_to_be_converted_says_how() {
-    refused("t.json", "{\n  \"tool\": \"a\"\n}\n", &["one JSON document over many lines", "jq -c . t.json > t.jsonl"]);
+    refused(
+        "t.json",
+        "{\n  \"tool\": \"a\"\n}\n",
+        &["one JSON document over many lines", "by `jq -c .`", "next: playproof init --from t.json"],
+    );
     let place = Place::new();
     place.write("t.jsonl", b"\xff\xfe{\0\"\0");
     let run = place.run(&["replay", "t.jsonl"]);
@@ -335,14 +339,11 @@ fn wrong_usage() {
         (&["replay", "trace.jsonl", "--playbook", "standrd"], "did you mean `standard`?"),
         (&["replay", "trace.jsonl", "--beyond-tape", "perhaps"], "fail:KIND"),
         (&["replay", "trace.jsonl", "--run", "r9"], "there is no call in a run `r9`"),
-        (
-            &["replay", "trace.jsonl", "--run", "r9"],
-            "did you mean `r1`?\n  next: playproof replay trace.jsonl --run r1",
-        ),
-        (&["replay", "trace.jsonl", "--run", "zzzz"], "help: runs are r1, r2"),
+        (&["replay", "trace.jsonl", "--run", "r9"], "next: playproof replay trace.jsonl"),
         (&["replay", "trace.jsonl", "--run", "r9", "--format", "jsonl"], "there is no call in a run `r9`"),
         (&["replay", "trace.jsonl", "--call", "nope", "--format", "jsonl"], "there is no call `nope`"),
-        (&["replay", "trace.jsonl", "--call", "r1"], "`r1` is a run; its calls are r1#1"),
+        (&["replay", "trace.jsonl", "--call", "r1"], "a call is named by run and number (`r1#3`)"),
+        (&["explain", "trace.jsonl", "--call", "r1"], "`r1` is a run; its calls are r1#1"),
         (&["explain", "trace.jsonl", "--call", "r1"], "next: playproof explain trace.jsonl --call 'r1#1'"),
         (&["replay", "trace.jsonl", "--call", "c9"], "there is no call `c9`"),
         (&["explain", "trace.jsonl", "--call", "c1"], "several calls: r1#1, r2#1"),

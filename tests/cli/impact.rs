@@ -47,6 +47,25 @@ fn the_page_names_widening_doubled_effects_and_queue_load() {
 }
 
 #[test]
+fn two_playbooks_of_one_name_are_shown_by_their_files() {
+    let place = place();
+    place.write("old/mine.yaml", playbook("max_attempts: 6", "max_attempts: 5"));
+    place.write("new/mine.yaml", playbook("crm.none", "crm.*"));
+    let same = ["--base", "old/mine.yaml", "--candidate", "new/mine.yaml"];
+    for format in ["table", "json", "markdown"] {
+        let said = run(&place, &same, &["--beyond-tape", "ok", "--format", format]).out;
+        assert!(said.contains("old/mine.yaml") && said.contains("new/mine.yaml"), "{said}");
+    }
+    let beside =
+        ["replay", "t.jsonl", "-p", "old/mine.yaml", "-p", "new/mine.yaml", "-p", "standard", "--format", "json"];
+    let json: serde_json::Value = serde_json::from_str(&place.run(&beside).out).unwrap();
+    let names: Vec<_> = json["playbooks"].as_array().unwrap().iter().map(|one| one["playbook"].clone()).collect();
+    assert_eq!(names, ["old/mine.yaml", "new/mine.yaml", "standard"]);
+    let alone = run(&place, &["--base", "standard", "--candidate", "new/mine.yaml"], &["--format", "json"]).out;
+    assert!(!alone.contains("new/mine.yaml"), "{alone}");
+}
+
+#[test]
 fn narrowing_passes_and_widening_does_not() {
     let place = place();
     assert_eq!(run(&place, &REVERSE, &["--fail-on", "widening"]).code, 0);

@@ -1,5 +1,9 @@
 //! `playproof lint PLAYBOOK...`: what is wrong in a playbook, and what is legal but likely not meant.
 
+use std::path::Path;
+
+use serde::Serialize;
+
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::format::Format;
@@ -11,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Report, Severity, Source};
 use crate::playbook::lint::lint;
 use crate::playbook::{Loaded, fingerprint};
 use crate::report::diagnostic::{render, tally};
-use crate::report::json::Object;
+use crate::report::json::document;
 use crate::report::style::Palette;
 use crate::report::text;
 use crate::shell::Command;
@@ -135,26 +139,57 @@ fn facts(loaded: &Loaded) -> String {
     )
 }
 
+#[derive(Serialize)]
+struct LintJson<'a> {
+    format: &'static str,
+    playbooks: Vec<PlaybookJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaybookJson<'a> {
+    source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    diagnostics: Vec<DiagnosticJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct DiagnosticJson<'a> {
+    id: &'a str,
+    severity: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+}
+
 fn json(linted: &[Linted]) -> String {
-    let mut out = Vec::new();
-    let mut document = Object::open(&mut out);
-    document.text("format", "lint/1");
-    document.objects("playbooks", linted, |object, one| {
-        object.text("source", &files::lasting(&project::root(), &one.source.name));
-        if let Some(loaded) = &one.loaded {
-            object.text("name", &loaded.playbook.name);
-            object.text("fingerprint", &fingerprint(&loaded.playbook).to_string());
+    let playbook = |one| playbook_json(&project::root(), one);
+    document(&LintJson { format: "lint/1", playbooks: linted.iter().map(playbook).collect() })
+}
+
+fn playbook_json<'a>(root: &Path, one: &'a Linted) -> PlaybookJson<'a> {
+    let diagnostic = |diagnostic: &'a Diagnostic| {
+        let place = diagnostic.labels.first().map(|label| one.source.place(label.span.start));
+        DiagnosticJson {
+            id: diagnostic.id,
+            severity: if diagnostic.severity == Severity::Error { "error" } else { "warning" },
+            message: &diagnostic.message,
+            line: place.map(|(line, _)| line),
+            column: place.map(|(_, column)| column),
+            help: diagnostic.help.as_deref(),
         }
-        object.objects("diagnostics", &one.diagnostics, |object, diagnostic| {
-            let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
-            object.text("id", diagnostic.id).text("severity", severity).text("message", &diagnostic.message);
-            if let Some(label) = diagnostic.labels.first() {
-                let (line, column) = one.source.place(label.span.start);
-                object.number("line", line as u64).number("column", column as u64);
-            }
-            object.text_if("help", diagnostic.help.as_deref());
-        });
-    });
-    document.end();
-    String::from_utf8_lossy(&out).into_owned()
+    };
+    let loaded = one.loaded.as_ref();
+    PlaybookJson {
+        source: files::lasting(root, &one.source.name),
+        name: loaded.map(|loaded| &*loaded.playbook.name),
+        fingerprint: loaded.map(|loaded| fingerprint(&loaded.playbook).to_string()),
+        diagnostics: one.diagnostics.iter().map(diagnostic).collect(),
+    }
 }

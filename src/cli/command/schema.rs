@@ -4,8 +4,9 @@ use clap::ValueEnum;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
-use crate::trace::mapping;
-use crate::{fixture, playbook, proposal};
+use crate::cli::project;
+use crate::trace::{mapping, wire};
+use crate::{feedback, fixture, history, playbook, proposal};
 
 /// The formats that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -46,21 +47,21 @@ pub struct Args {
 
 /// Prints.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    output.page(&text(args.kind))?;
+    output.page(text(args.kind))?;
     Ok(Exit::Clean)
 }
 
-fn text(kind: Kind) -> String {
+fn text(kind: Kind) -> &'static str {
     match kind {
-        Kind::Trace => include_str!("../schemas/trace.json").to_owned(),
-        Kind::Playbook => format!("{:#}", playbook::schema()),
-        Kind::Fixture => format!("{:#}", fixture::schema()),
-        Kind::Tools => format!("{:#}", playbook::tools_schema()),
-        Kind::Project => include_str!("../schemas/project.json").to_owned(),
-        Kind::Proposal => format!("{:#}", proposal::schema()),
-        Kind::History => include_str!("../schemas/history.json").to_owned(),
-        Kind::Feedback => include_str!("../schemas/feedback.json").to_owned(),
-        Kind::Mapping => format!("{:#}", mapping::schema()),
+        Kind::Trace => wire::SCHEMA,
+        Kind::Playbook => playbook::SCHEMA,
+        Kind::Fixture => fixture::SCHEMA,
+        Kind::Tools => playbook::TOOLS_SCHEMA,
+        Kind::Project => project::SCHEMA,
+        Kind::Proposal => proposal::SCHEMA,
+        Kind::History => history::SCHEMA,
+        Kind::Feedback => feedback::SCHEMA,
+        Kind::Mapping => mapping::SCHEMA,
     }
 }
 
@@ -70,13 +71,13 @@ mod tests {
 
     use crate::feedback::{CameFrom, Ending, Feedback};
     use crate::golden::RowChange;
-    use crate::history::{self, Record};
+    use crate::history::Record;
     use crate::playbook::model::ToolFacts;
 
     #[test]
     fn every_kind_has_a_schema_that_is_json() {
         for kind in Kind::value_variants() {
-            let schema: serde_json::Value = serde_json::from_str(&text(*kind)).unwrap();
+            let schema: serde_json::Value = serde_json::from_str(text(*kind)).unwrap();
             assert!(schema["$schema"].is_string() && schema["title"].is_string(), "{kind:?}");
         }
     }
@@ -104,7 +105,7 @@ mod tests {
             before: ending,
         };
         for (kind, written) in [(Kind::History, record.render()), (Kind::Feedback, feedback.render())] {
-            let schema: serde_json::Value = serde_json::from_str(&text(kind)).unwrap();
+            let schema: serde_json::Value = serde_json::from_str(text(kind)).unwrap();
             let keys =
                 written.lines().filter(|line| !line.starts_with(['#', ' '])).filter_map(|line| line.split_once(':'));
             let keys: Vec<&str> = keys.map(|(key, _)| key).collect();

@@ -1,68 +1,173 @@
 //! A check for programs: `format: check/1`, every run, in a stable order, without time of day.
 
+use serde::Serialize;
+
 use super::page::Shown;
-use super::problems::Directions;
+use super::problems::{Directions, Problem};
 use crate::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
 use crate::golden::{Class, Comparison, Divergence, FirstChange, Place};
-use crate::report::json::Object;
+use crate::report::json::{Map, Millis, document};
 use crate::shell::Command;
 use crate::time::Instant;
+
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    format: &'static str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ended_early: bool,
+    counts: Map<usize>,
+    in_the_way: Vec<ObstacleJson<'a>>,
+    rows: Vec<RowsJson<'a>>,
+    orphans: &'a [String],
+    results: Vec<ResultJson<'a>>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ObstacleJson<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct RowsJson<'a> {
+    playbook: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    locked: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    used: bool,
+    changes: Vec<RowJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RowJson<'a> {
+    row: &'a str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ResultJson<'a> {
+    id: String,
+    playbook: &'a str,
+    fixture: &'a str,
+    status: &'static str,
+    contradictions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    #[serde(flatten)]
+    diverged: Option<DivergedJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct DivergedJson<'a> {
+    class: Option<&'static str>,
+    headline: String,
+    effects: EffectsJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<FirstJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<PlaceJson<'a>>,
+    divergences: Vec<DivergenceJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct EffectsJson {
+    golden: u32,
+    run: u32,
+}
+
+#[derive(Serialize)]
+struct FirstJson<'a> {
+    call: &'a str,
+    at_ms: Millis,
+    golden: Option<&'a str>,
+    run: Option<&'a str>,
+    rule: Option<&'a str>,
+    verdict: Option<&'a str>,
+    compensation: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct PlaceJson<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+    row: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct DivergenceJson<'a> {
+    class: &'static str,
+    part: &'static str,
+    name: &'a str,
+    field: &'a str,
+    golden: Option<&'a str>,
+    run: Option<&'a str>,
+}
 
 /// The report as one JSON document. `next` is the command to run next, if there is one to run.
 pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
     let report = shown.report;
-    let counts = report.counts();
-    let mut out = Vec::new();
-    let mut document = Object::open(&mut out);
     let verdict = match report.verdict() {
         _ if !directions.in_the_way.is_empty() => "unusable",
         Verdict::Clean => "clean",
         Verdict::Differs => "differs",
         Verdict::Unusable => "unusable",
     };
-    document.text("format", "check/1").text("verdict", verdict).flag("ended_early", report.ended_early);
-    document.object("counts", |object| {
-        object.number("runs", report.results.len() as u64).number("passed", counts.passed as u64);
-        object.number("unreadable", counts.unreadable as u64).number("contradicting", counts.contradicting as u64);
-        for (class, count) in Class::ALL.iter().zip(counts.diverged) {
-            object.number(class.as_str(), count as u64);
-        }
-        object.number("missing", counts.missing as u64);
-    });
-    document.objects("in_the_way", &directions.in_the_way, |object, problem| {
-        object.text("file", &problem.spot.file).number("line", problem.spot.line as u64);
-        object.number("column", problem.spot.column as u64).text("message", &problem.message);
-    });
-    document.objects("rows", &report.rows, rows);
-    document.texts("orphans", report.orphans.iter().map(String::as_str));
-    document.objects("results", &report.results, |object, result| one(object, result, shown.causes.get(&result.id)));
-    document.text_or_null("next", next.map(ToString::to_string).as_deref());
-    document.end();
-    String::from_utf8_lossy(&out).into_owned()
+    document(&CheckJson {
+        format: "check/1",
+        verdict,
+        ended_early: report.ended_early,
+        counts: counts(shown),
+        in_the_way: directions.in_the_way.iter().map(obstacle).collect(),
+        rows: report.rows.iter().map(rows).collect(),
+        orphans: &report.orphans,
+        results: report.results.iter().map(|result| one(result, shown.causes.get(&result.id))).collect(),
+        next: next.map(ToString::to_string),
+    })
 }
 
-fn rows(object: &mut Object<'_>, rows: &PlaybookRows) {
-    object.text("playbook", &rows.playbook).flag("locked", rows.is_locked).flag("used", rows.is_used);
-    object.objects("changes", &rows.changes, |object, change| {
-        object.text("row", &change.name);
-        object.text_or_null("before", change.before.as_deref()).text_or_null("after", change.after.as_deref());
-    });
+fn counts(shown: &Shown<'_>) -> Map<usize> {
+    let counts = shown.report.counts();
+    let mut rows = vec![("runs", shown.report.results.len()), ("passed", counts.passed)];
+    rows.extend([("unreadable", counts.unreadable), ("contradicting", counts.contradicting)]);
+    rows.extend(Class::ALL.map(Class::as_str).into_iter().zip(counts.diverged));
+    rows.push(("missing", counts.missing));
+    Map(rows)
 }
 
-fn one(object: &mut Object<'_>, result: &CaseResult, cause: Option<&Cause>) {
-    object.text("id", &result.id.to_string());
-    object.text("playbook", &result.id.playbook).text("fixture", &result.id.fixture);
-    object.text("status", status(result));
-    object.texts(
-        "contradictions",
-        result.contradictions.iter().map(ToString::to_string).collect::<Vec<_>>().iter().map(String::as_str),
-    );
-    match &result.golden {
-        GoldenState::Unreadable(report) => {
-            object.text("problem", &report.to_string());
-        }
-        GoldenState::Diverged(diverged) => diverges(object, &diverged.comparison, cause),
-        GoldenState::Same | GoldenState::Missing => {}
+fn obstacle(problem: &Problem) -> ObstacleJson<'_> {
+    let spot = &problem.spot;
+    ObstacleJson { file: &spot.file, line: spot.line, column: spot.column, message: &problem.message }
+}
+
+fn rows(rows: &PlaybookRows) -> RowsJson<'_> {
+    let changes = rows.changes.iter().map(|change| RowJson {
+        row: &change.name,
+        before: change.before.as_deref(),
+        after: change.after.as_deref(),
+    });
+    RowsJson { playbook: &rows.playbook, locked: rows.is_locked, used: rows.is_used, changes: changes.collect() }
+}
+
+fn one<'a>(result: &'a CaseResult, cause: Option<&'a Cause>) -> ResultJson<'a> {
+    let (problem, diverged) = match &result.golden {
+        GoldenState::Unreadable(report) => (Some(report.to_string()), None),
+        GoldenState::Diverged(diverged) => (None, Some(diverges(&diverged.comparison, cause))),
+        GoldenState::Same | GoldenState::Missing => (None, None),
+    };
+    ResultJson {
+        id: result.id.to_string(),
+        playbook: &result.id.playbook,
+        fixture: &result.id.fixture,
+        status: status(result),
+        contradictions: result.contradictions.iter().map(ToString::to_string).collect(),
+        problem,
+        diverged,
     }
 }
 
@@ -77,21 +182,20 @@ pub(super) fn status(result: &CaseResult) -> &'static str {
     }
 }
 
-fn diverges(object: &mut Object<'_>, comparison: &Comparison, cause: Option<&Cause>) {
-    object.text_or_null("class", comparison.worst().map(Class::as_str)).text("headline", &comparison.headline());
-    object.object("effects", |object| {
-        object.number("golden", u64::from(comparison.effects.0)).number("run", u64::from(comparison.effects.1));
+fn diverges<'a>(comparison: &'a Comparison, cause: Option<&'a Cause>) -> DivergedJson<'a> {
+    let (golden, run) = comparison.effects;
+    let place = cause.and_then(|cause| {
+        let (line, column, file) = place_of(cause)?;
+        Some(PlaceJson { file, line, column, row: Some(&cause.row) })
     });
-    if let Some(first) = &comparison.first {
-        object.object("first", |object| first_change(object, first, cause));
+    DivergedJson {
+        class: comparison.worst().map(Class::as_str),
+        headline: comparison.headline(),
+        effects: EffectsJson { golden, run },
+        first: comparison.first.as_ref().map(|first| first_change(first, cause)),
+        place,
+        divergences: comparison.divergences.iter().map(divergence).collect(),
     }
-    if let Some((line, column, file)) = cause.and_then(place_of) {
-        object.object("place", |object| {
-            object.text("file", file).number("line", line as u64).number("column", column as u64);
-            object.text_or_null("row", cause.map(|cause| cause.row.as_str()));
-        });
-    }
-    object.objects("divergences", &comparison.divergences, divergence);
 }
 
 /// The nearest line of the playbook.
@@ -101,16 +205,20 @@ pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
     Some((line, column, &cause.report.source.name))
 }
 
-fn first_change(object: &mut Object<'_>, first: &FirstChange, cause: Option<&Cause>) {
-    object.text("call", &first.call).millis("at_ms", first.at.since(Instant::ZERO));
-    object.text_or_null("golden", first.golden.as_deref()).text_or_null("run", first.run.as_deref());
+fn first_change<'a>(first: &'a FirstChange, cause: Option<&Cause>) -> FirstJson<'a> {
     let because = first.actual.as_ref().or(first.expected.as_ref());
-    object.text_or_null("rule", because.map(|because| because.rule.as_str()));
-    object.text_or_null("verdict", because.map(|because| because.verdict.as_str()));
-    object.text_or_null("compensation", cause.and_then(|cause| cause.compensation));
+    FirstJson {
+        call: &first.call,
+        at_ms: Millis(first.at.since(Instant::ZERO)),
+        golden: first.golden.as_deref(),
+        run: first.run.as_deref(),
+        rule: because.map(|because| because.rule.as_str()),
+        verdict: because.map(|because| because.verdict.as_str()),
+        compensation: cause.and_then(|cause| cause.compensation),
+    }
 }
 
-fn divergence(object: &mut Object<'_>, divergence: &Divergence) {
+fn divergence(divergence: &Divergence) -> DivergenceJson<'_> {
     let (part, name) = match &divergence.place {
         Place::Call(call) => ("call", call.as_str()),
         Place::Ledger(intent) => ("ledger", intent.as_str()),
@@ -118,8 +226,12 @@ fn divergence(object: &mut Object<'_>, divergence: &Divergence) {
         Place::Event(call, _) => ("event", call.as_str()),
         Place::Whole => ("golden", ""),
     };
-    object.text("class", divergence.class.as_str()).text("part", part).text("name", name);
-    object.text("field", &divergence.field);
-    object.text_or_null("golden", divergence.expected.as_deref());
-    object.text_or_null("run", divergence.actual.as_deref());
+    DivergenceJson {
+        class: divergence.class.as_str(),
+        part,
+        name,
+        field: &divergence.field,
+        golden: divergence.expected.as_deref(),
+        run: divergence.actual.as_deref(),
+    }
 }

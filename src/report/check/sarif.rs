@@ -1,63 +1,124 @@
 //! A check as SARIF 2.1.0: one result a problem, with its place in the playbook or the golden, from the root of the
 //! repository.
 
+use serde::Serialize;
+
 use super::page::Shown;
 use super::problems::{Directions, Level, OTHERS, Problem, problems};
 use crate::golden::Class;
-use crate::report::json::Object;
+use crate::report::json::{Map, document};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+#[derive(Serialize)]
+struct SarifJson<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [RunJson<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunJson<'a> {
+    tool: ToolJson,
+    column_kind: &'static str,
+    results: Vec<ResultJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ToolJson {
+    driver: DriverJson,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DriverJson {
+    name: &'static str,
+    semantic_version: &'static str,
+    rules: Vec<RuleJson>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RuleJson {
+    id: &'static str,
+    short_description: TextJson,
+}
+
+#[derive(Serialize)]
+struct TextJson {
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResultJson<'a> {
+    rule_id: &'a str,
+    level: &'static str,
+    message: TextJson,
+    locations: [LocationJson; 1],
+    partial_fingerprints: Map<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LocationJson {
+    physical_location: PhysicalJson,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalJson {
+    artifact_location: ArtifactJson,
+    region: RegionJson,
+}
+
+#[derive(Serialize)]
+struct ArtifactJson {
+    uri: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RegionJson {
+    start_line: usize,
+    start_column: usize,
+}
 
 /// The report.
 pub fn sarif(shown: &Shown<'_>, directions: &Directions) -> String {
     let problems = problems(&Shown { show_args: true, ..*shown }, directions);
-    let mut out = Vec::new();
-    let mut document = Object::open(&mut out);
-    document.text("$schema", SCHEMA).text("version", "2.1.0");
-    document.objects("runs", [()], |run, ()| {
-        run.object("tool", |tool| {
-            tool.object("driver", |driver| {
-                driver.text("name", "playproof").text("semanticVersion", env!("CARGO_PKG_VERSION"));
-                driver.objects("rules", rules(), |rule, (id, means)| {
-                    rule.text("id", id).object("shortDescription", |text| {
-                        text.text("text", means);
-                    });
-                });
-            });
-        });
-        run.text("columnKind", "unicodeCodePoints");
-        run.objects("results", &problems, |object, problem| result(object, problem, directions));
-    });
-    document.end();
-    String::from_utf8_lossy(&out).into_owned() + "\n"
-}
-
-fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
-    Class::ALL.into_iter().map(|class| (class.as_str(), class.means())).chain(OTHERS)
-}
-
-fn result(object: &mut Object<'_>, problem: &Problem, directions: &Directions) {
-    let level = match problem.level {
-        Level::Error => "error",
-        Level::Warning => "warning",
+    let driver = DriverJson { name: "playproof", semantic_version: env!("CARGO_PKG_VERSION"), rules: rules() };
+    let run = RunJson {
+        tool: ToolJson { driver },
+        column_kind: "unicodeCodePoints",
+        results: problems.iter().map(|problem| result(problem, directions)).collect(),
     };
-    object.text("ruleId", problem.rule).text("level", level);
-    object.object("message", |message| {
-        message.text("text", &format!("{}: {}\nrun: {}", problem.about, problem.message, problem.command));
-    });
-    object.objects("locations", [&problem.spot], |location, spot| {
-        location.object("physicalLocation", |place| {
-            place.object("artifactLocation", |file| {
-                file.text("uri", &uri(&directions.path_in_repository(&spot.file)));
-            });
-            place.object("region", |region| {
-                region.number("startLine", spot.line as u64).number("startColumn", spot.column as u64);
-            });
-        });
-    });
-    object.object("partialFingerprints", |prints| {
-        prints.text("playproof/v1", &format!("{}/{}", problem.rule, problem.about));
-    });
+    document(&SarifJson { schema: SCHEMA, version: "2.1.0", runs: [run] }) + "\n"
+}
+
+fn rules() -> Vec<RuleJson> {
+    let rules = Class::ALL.into_iter().map(|class| (class.as_str(), class.means())).chain(OTHERS);
+    rules.map(|(id, means)| RuleJson { id, short_description: TextJson { text: means.to_owned() } }).collect()
+}
+
+fn result<'a>(problem: &'a Problem, directions: &Directions) -> ResultJson<'a> {
+    let Problem { rule, about, message, spot, command, .. } = problem;
+    let physical_location = PhysicalJson {
+        artifact_location: ArtifactJson { uri: uri(&directions.path_in_repository(&spot.file)) },
+        region: RegionJson { start_line: spot.line, start_column: spot.column },
+    };
+    ResultJson {
+        rule_id: rule,
+        level: match problem.level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+        },
+        message: TextJson { text: format!("{about}: {message}\nrun: {command}") },
+        locations: [LocationJson { physical_location }],
+        partial_fingerprints: Map(vec![("playproof/v1", format!("{rule}/{about}"))]),
+    }
 }
 
 /// A path as a relative URI reference.

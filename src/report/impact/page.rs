@@ -5,7 +5,7 @@ use crate::event::EffectClaim;
 use crate::impact::{CauseRow, Direction, Impact};
 use crate::report::overview;
 use crate::report::style::Palette;
-use crate::report::table::{self, Align};
+use crate::report::table::{self, Align, labelled};
 use crate::report::text::{count, counted, escape_unprintable, fitted, wrapped};
 use crate::report::timeline::millis;
 use crate::time::Duration;
@@ -155,13 +155,7 @@ fn cause(number: usize, row: &CauseRow, columns: usize, palette: Palette) -> Str
         head += &format!(", {} undetermined", count(row.undetermined));
     }
     let mut lines = vec![head];
-    let mut say = |label: &str, said: &str| {
-        let indent = 3 + LABEL;
-        for (n, piece) in wrapped(said, columns.saturating_sub(indent).max(20)).into_iter().enumerate() {
-            let label = if n == 0 { label } else { "" };
-            lines.push(format!("   {}{piece}", palette.faint(&format!("{label:LABEL$}"))));
-        }
-    };
+    let mut say = |label: &str, said: &str| lines.extend(labelled(label, said, LABEL, columns, palette));
     say("cause", &words::cause(&row.cause));
     say("tools", &words::tools(&row.tools));
     say("differ in", &words::changes(row));

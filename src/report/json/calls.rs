@@ -1,8 +1,7 @@
 //! One object a call: how it ended under one playbook, and what was found. Written in whole fragments, as events are.
 
 use super::events::{self, Said};
-use super::fragment::{list, number, raw, span, text, text_if, word};
-use super::write::quote;
+use super::fragment::{list, number, quote, raw, span, text, text_if, word};
 use crate::event::{Finding, Transcript};
 use crate::ids::CallId;
 use crate::report::view::CallView;

@@ -3,8 +3,7 @@
 
 use std::ops::Range;
 
-use super::fragment::{number, quoted, raw, span, text, word};
-use super::write::{Object, millis};
+use super::fragment::{millis, number, quoted, raw, span, text, text_if, word};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, EventKind, Key, Outcome, Status, Transcript, Value};
 use crate::time::Instant;
 
@@ -126,11 +125,19 @@ fn how(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
 }
 
 fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {
-    let mut object = Object::open(out);
-    object.text_if("kind", error.kind.as_deref()).text_if("message", error.message.as_deref());
-    object.number_if("status", error.status.map(u64::from)).text_if("code", error.code.as_deref());
-    if let Some(wait) = error.retry_after {
-        object.millis("retry_after_ms", wait);
+    let start = out.len();
+    text_if(out, ",\"kind\":", error.kind.as_deref());
+    text_if(out, ",\"message\":", error.message.as_deref());
+    if let Some(status) = error.status {
+        number(out, ",\"status\":", status);
     }
-    object.end();
+    text_if(out, ",\"code\":", error.code.as_deref());
+    if let Some(wait) = error.retry_after {
+        span(out, ",\"retry_after_ms\":", wait);
+    }
+    match out.get_mut(start) {
+        Some(comma) => *comma = b'{', // the first key has none before it
+        None => out.push(b'{'),
+    }
+    out.push(b'}');
 }

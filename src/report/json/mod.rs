@@ -1,4 +1,5 @@
-//! JSON for programs: one object a line, in a stable order, written by hand because a trace has millions of calls.
+//! JSON for programs, with keys in a stable order: documents by serde; calls and events, of which a trace has millions,
+//! in whole fragments.
 
 mod calls;
 mod events;
@@ -8,5 +9,5 @@ mod write;
 
 pub use calls::{Events, write_call};
 pub use events::write_events;
-pub use summary::{fill_replayed, write_inputs, write_place};
-pub use write::Object;
+pub use summary::{InputJson, PlaceJson, ReplayedJson, inputs, place, replayed};
+pub use write::{Map, Millis, append, document, raw};

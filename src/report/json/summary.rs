@@ -1,120 +1,221 @@
-//! The summary of a replay under one playbook, and the account of the inputs.
+//! The summary of a replay under each playbook, and the account of the inputs.
 
-use super::write::Object;
+use serde::{Serialize, Serializer};
+
+use super::write::{Map, Millis};
 use crate::event::{EffectClaim, FindingBy, FindingId, Names, OutcomeWord};
-use crate::replay::{Counts, FindingCounts, Replayed, Summary};
+use crate::replay::{Counts, Effects, FindingCounts, Replayed, Summary};
 use crate::report::overview::InputNote;
 use crate::trace::model::Place;
 use crate::trace::origin::Sources;
 
-/// Writes the account of a replay's inputs into an object.
-pub fn write_inputs(object: &mut Object<'_>, replayed: &Replayed, notes: &[InputNote], sources: &Sources) {
+/// What became of the lines of one input.
+#[derive(Debug, Serialize)]
+pub struct InputJson<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    account: Map<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_unknown_type: Option<FirstJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_unknown_field: Option<FirstJson>,
+    #[serde(flatten)]
+    foreign: Option<ForeignJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct FirstJson {
+    name: String,
+    line: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ForeignJson<'a> {
+    read_as: &'a str,
+    odd_in_the_source: &'a [String],
+}
+
+/// The accounts of a replay's inputs.
+pub fn inputs<'a>(replayed: &'a Replayed, notes: &'a [InputNote], sources: &'a Sources) -> Vec<InputJson<'a>> {
     let notes = notes.iter().map(Some).chain(std::iter::repeat(None));
     let inputs = (0_u32..).zip(&replayed.inputs).zip(notes);
-    object.objects("inputs", inputs, |object, ((n, input), note)| {
-        object.text("name", sources.name_from_root(n).unwrap_or(&input.name));
-        for (key, count) in input.ledger.rows() {
-            object.number(key, count);
-        }
-        let firsts = [("first_unknown_type", &input.firsts.kind), ("first_unknown_field", &input.firsts.field)];
-        for (key, first) in firsts {
-            if let Some((line, first)) = first {
-                object.object(key, |object| {
-                    object.text("name", &first.to_string()).number("line", *line);
-                });
-            }
-        }
-        if let Some((note, read_as)) = note.and_then(|note| Some((note, note.read_as.as_ref()?))) {
-            object.text("read_as", read_as);
-            object.texts("odd_in_the_source", note.remarks.iter().map(String::as_str));
-        }
-    });
+    let input = |((n, input), note): ((u32, &'a crate::replay::InputAccount), Option<&'a InputNote>)| InputJson {
+        name: sources.name_from_root(n).unwrap_or(&input.name),
+        account: Map(input.ledger.rows().into()),
+        first_unknown_type: input
+            .firsts
+            .kind
+            .as_ref()
+            .map(|(line, kind)| FirstJson { name: kind.to_string(), line: *line }),
+        first_unknown_field: input
+            .firsts
+            .field
+            .as_ref()
+            .map(|(line, name)| FirstJson { name: name.to_string(), line: *line }),
+        foreign: note
+            .and_then(|note| Some(ForeignJson { read_as: note.read_as.as_ref()?, odd_in_the_source: &note.remarks })),
+    };
+    inputs.map(input).collect()
 }
 
-/// Writes where a call stands into an object: `input`, `line`, and `path` where the line alone does not tell it.
-pub fn write_place(object: &mut Object<'_>, sources: &Sources, place: Place) {
+/// Where a call stands; with its path where the line alone does not tell it.
+#[derive(Debug, Serialize)]
+pub struct PlaceJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a str>,
+    line: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+}
+
+/// Where a call stands.
+pub fn place(sources: &Sources, place: Place) -> PlaceJson<'_> {
     let origin = sources.of(place);
-    object
-        .text_if("input", sources.name_from_root(place.input))
-        .number("line", origin.line)
-        .text_if("path", origin.path);
+    PlaceJson { input: sources.name_from_root(place.input), line: origin.line, path: origin.path }
 }
 
-/// Writes the keys of a whole replay into an object: `inputs`, `recorded`, `playbooks`.
-pub fn fill_replayed(
-    object: &mut Object<'_>,
-    replayed: &Replayed,
-    names: &[&Names],
-    notes: &[InputNote],
-    sources: &Sources,
-) {
-    write_inputs(object, replayed, notes, sources);
-    object.object("recorded", |object| {
-        findings(object, &replayed.recorded, FindingBy::Recorded);
-        counts(object, "possible_duplicates_by_undeclared_tool", &replayed.possible_duplicates.undeclared);
-        counts(object, "possible_duplicates_by_keyed_tool", &replayed.possible_duplicates.keyed);
-        counts(object, "possible_duplicates_by_failed_tool", &replayed.possible_duplicates.failed);
-        counts(object, "possible_duplicates_by_resent_tool", &replayed.possible_duplicates.resent);
-    });
-    let pairs = replayed.summaries.iter().zip(names);
-    object.objects("playbooks", pairs, |object, (summary, names)| fill(object, summary, names));
+/// A whole replay.
+#[derive(Debug, Serialize)]
+pub struct ReplayedJson<'a> {
+    inputs: Vec<InputJson<'a>>,
+    recorded: RecordedJson<'a>,
+    playbooks: Vec<PlaybookJson<'a>>,
 }
 
-fn fill(object: &mut Object<'_>, summary: &Summary, names: &Names) {
-    object.text("playbook", &names.playbook);
-    object.number("calls", summary.calls).number("failed_calls", summary.failed_calls);
-    object.number("failed_attempts", summary.failed_attempts);
-    named(object, "verdicts", &names.verdicts, &summary.verdicts);
-    object.object("outcomes", |object| {
-        // No playbook refuses calls yet: the key comes with the first that does.
-        let said = OutcomeWord::ALL.into_iter().zip(summary.outcomes);
-        for (outcome, count) in said.filter(|(outcome, count)| *outcome != OutcomeWord::Refused || *count > 0) {
-            object.number(outcome.as_str(), count);
+#[derive(Debug, Serialize)]
+struct RecordedJson<'a> {
+    findings: Vec<FindingJson>,
+    #[serde(flatten)]
+    undeclared: Counted<'a>,
+    #[serde(flatten)]
+    keyed: Counted<'a>,
+    #[serde(flatten)]
+    failed: Counted<'a>,
+    #[serde(flatten)]
+    resent: Counted<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaybookJson<'a> {
+    playbook: &'a str,
+    calls: u64,
+    failed_calls: u64,
+    failed_attempts: u64,
+    verdicts: Vec<NamedJson<'a>>,
+    outcomes: Map<u64>,
+    claims: Map<u64>,
+    findings: Vec<FindingJson>,
+    added_delay_ms: Millis,
+    upstream_calls_recorded: u64,
+    upstream_calls: u64,
+    effects: EffectsJson,
+    queues: Vec<NamedJson<'a>>,
+    off_tape_calls: u64,
+    off_tape_runs: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    off_tape_runs_is_lower_bound: bool,
+    tape_left: u64,
+    undetermined_for_lack_of: Map<u64>,
+    #[serde(flatten)]
+    unclassified: Counted<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct EffectsJson {
+    recorded: u64,
+    inferred: u64,
+    modelled: u64,
+    reversed: u64,
+    unobserved: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct NamedJson<'a> {
+    name: &'a str,
+    count: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct FindingJson {
+    id: &'static str,
+    severity: &'static str,
+    calls: u64,
+}
+
+/// Counts by name under a key, and those of which no name is kept.
+#[derive(Debug)]
+struct Counted<'a>(&'static str, &'a Counts);
+
+impl Serialize for Counted<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let Counted(key, counts) = self;
+        let rows: Vec<NamedJson<'_>> =
+            counts.rows().into_iter().map(|(name, count)| NamedJson { name, count }).collect();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(key, &rows)?;
+        if counts.others() > 0 {
+            map.serialize_entry("uncounted_by_name", &counts.others())?;
         }
-    });
-    object.object("claims", |object| {
-        for claim in EffectClaim::ALL {
-            object.number(claim.as_str(), summary.claim(claim));
-        }
-    });
-    findings(object, &summary.findings, FindingBy::Playbook);
-    object.millis("added_delay_ms", summary.added_delay);
-    object.number("upstream_calls_recorded", summary.requests_recorded).number("upstream_calls", summary.requests);
-    let effects = &summary.effects;
-    object.object("effects", |object| {
-        object.number("recorded", effects.recorded).number("inferred", effects.inferred);
-        object.number("modelled", effects.modelled).number("reversed", effects.reversed);
-        object.number("unobserved", effects.unobserved);
-    });
-    named(object, "queues", &names.queues, &summary.queues);
-    object.number("off_tape_calls", summary.off_tape_calls).number("off_tape_runs", summary.off_tape_runs);
-    object.flag("off_tape_runs_is_lower_bound", summary.off_tape_runs_bound).number("tape_left", summary.tape_left);
-    let [attempt, refresh, reversal] = summary.undetermined;
-    object.object("undetermined_for_lack_of", |object| {
-        object.number("attempt", attempt).number("refresh", refresh).number("reversal", reversal);
-    });
-    counts(object, "unclassified_by_message", &summary.unclassified);
-}
-
-fn named(object: &mut Object<'_>, key: &str, names: &[std::sync::Arc<str>], values: &[u64]) {
-    let pairs = names.iter().zip(values);
-    object.objects(key, pairs, |object, (name, count)| {
-        object.text("name", name).number("count", *count);
-    });
-}
-
-fn findings(object: &mut Object<'_>, counts: &FindingCounts, by: FindingBy) {
-    let seen = FindingId::ALL.into_iter().map(|id| (id, counts.count(id, by))).filter(|(_, count)| *count > 0);
-    object.objects("findings", seen, |object, (id, count)| {
-        object.text("id", id.as_str()).text("severity", id.severity().as_str()).number("calls", count);
-    });
-}
-
-fn counts(object: &mut Object<'_>, key: &str, counts: &Counts) {
-    object.objects(key, counts.rows(), |object, (name, count)| {
-        object.text("name", name).number("count", count);
-    });
-    if counts.others() > 0 {
-        object.number("uncounted_by_name", counts.others());
+        map.end()
     }
+}
+
+/// A whole replay: its inputs, what was recorded, and what each playbook makes of it.
+pub fn replayed<'a>(
+    replayed: &'a Replayed,
+    names: &[&'a Names],
+    notes: &'a [InputNote],
+    sources: &'a Sources,
+) -> ReplayedJson<'a> {
+    let possible = &replayed.possible_duplicates;
+    ReplayedJson {
+        inputs: inputs(replayed, notes, sources),
+        recorded: RecordedJson {
+            findings: findings(&replayed.recorded, FindingBy::Recorded),
+            undeclared: Counted("possible_duplicates_by_undeclared_tool", &possible.undeclared),
+            keyed: Counted("possible_duplicates_by_keyed_tool", &possible.keyed),
+            failed: Counted("possible_duplicates_by_failed_tool", &possible.failed),
+            resent: Counted("possible_duplicates_by_resent_tool", &possible.resent),
+        },
+        playbooks: replayed.summaries.iter().zip(names).map(|(summary, names)| playbook(summary, names)).collect(),
+    }
+}
+
+fn playbook<'a>(summary: &'a Summary, names: &'a Names) -> PlaybookJson<'a> {
+    let said = OutcomeWord::ALL.into_iter().zip(summary.outcomes);
+    // No playbook refuses calls yet: the key comes with the first that does.
+    let outcomes = said.filter(|(outcome, count)| *outcome != OutcomeWord::Refused || *count > 0);
+    let [attempt, refresh, reversal] = summary.undetermined;
+    let Effects { recorded, inferred, modelled, reversed, unobserved } = summary.effects;
+    PlaybookJson {
+        playbook: &names.playbook,
+        calls: summary.calls,
+        failed_calls: summary.failed_calls,
+        failed_attempts: summary.failed_attempts,
+        verdicts: named(&names.verdicts, &summary.verdicts),
+        outcomes: Map(outcomes.map(|(outcome, count)| (outcome.as_str(), count)).collect()),
+        claims: Map(EffectClaim::ALL.into_iter().map(|claim| (claim.as_str(), summary.claim(claim))).collect()),
+        findings: findings(&summary.findings, FindingBy::Playbook),
+        added_delay_ms: Millis(summary.added_delay),
+        upstream_calls_recorded: summary.requests_recorded,
+        upstream_calls: summary.requests,
+        effects: EffectsJson { recorded, inferred, modelled, reversed, unobserved },
+        queues: named(&names.queues, &summary.queues),
+        off_tape_calls: summary.off_tape_calls,
+        off_tape_runs: summary.off_tape_runs,
+        off_tape_runs_is_lower_bound: summary.off_tape_runs_bound,
+        tape_left: summary.tape_left,
+        undetermined_for_lack_of: Map(vec![("attempt", attempt), ("refresh", refresh), ("reversal", reversal)]),
+        unclassified: Counted("unclassified_by_message", &summary.unclassified),
+    }
+}
+
+fn named<'a>(names: &'a [std::sync::Arc<str>], values: &[u64]) -> Vec<NamedJson<'a>> {
+    names.iter().zip(values).map(|(name, &count)| NamedJson { name, count }).collect()
+}
+
+fn findings(counts: &FindingCounts, by: FindingBy) -> Vec<FindingJson> {
+    let seen = FindingId::ALL.into_iter().map(|id| (id, counts.count(id, by))).filter(|(_, count)| *count > 0);
+    seen.map(|(id, calls)| FindingJson { id: id.as_str(), severity: id.severity().as_str(), calls }).collect()
 }

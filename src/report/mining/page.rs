@@ -4,6 +4,7 @@ use crate::mining::{Cluster, Drawn, Example, LookAlike, Mined, Undrawn};
 use crate::replay::Replayed;
 use crate::report::overview::{self, InputNote};
 use crate::report::style::Palette;
+use crate::report::table::{INDENT, labelled};
 use crate::report::text::{count, counted, escape_unprintable, fitted, wrapped};
 use crate::shell::Command;
 use crate::trace::origin::Sources;
@@ -13,9 +14,6 @@ const TOOLS: usize = 4;
 
 /// The labels of a cluster stand in a column of this width.
 const LABEL: usize = 12;
-
-/// The blanks before everything but a cluster's title.
-const INDENT: usize = 3;
 
 /// Everything that the page is drawn from.
 #[derive(Clone, Copy, Debug)]
@@ -89,12 +87,7 @@ fn block(cluster: &Cluster, columns: usize, palette: Palette) -> String {
     let form =
         if cluster.form.is_empty() { "(no message)".into() } else { fitted(&cluster.form, columns.saturating_sub(20)) };
     let mut lines = vec![format!("{}. {}  {}", cluster.number, count(cluster.failures), palette.strong(&form))];
-    let mut say = |label: &str, said: &str| {
-        for (n, piece) in wrapped(said, columns.saturating_sub(INDENT + LABEL).max(20)).into_iter().enumerate() {
-            let label = if n == 0 { label } else { "" };
-            lines.push(format!("   {}{piece}", palette.faint(&format!("{label:LABEL$}"))));
-        }
-    };
+    let mut say = |label: &str, said: &str| lines.extend(labelled(label, said, LABEL, columns, palette));
     say("what", &what(cluster));
     say("tools", &tools(cluster));
     let room = columns.saturating_sub(INDENT + LABEL).max(20);

@@ -1,52 +1,86 @@
 //! The reports as one JSON document, `mutation/1`.
 
-use crate::mutation::{Judged, Judgement, MutationReport};
-use crate::report::json::Object;
+use serde::Serialize;
+
+use crate::mutation::{Judged, Judgement, MutationReport, Shown};
+use crate::report::json::document;
+
+#[derive(Serialize)]
+struct ReportsJson<'a> {
+    format: &'static str,
+    playbooks: Vec<ReportJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    playbook: &'a str,
+    fixtures: &'a [String],
+    runs: usize,
+    mutants: Vec<MutantJson<'a>>,
+    stale: Vec<StaleJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct MutantJson<'a> {
+    id: &'a str,
+    row: &'a str,
+    what: &'a str,
+    #[serde(flatten)]
+    judgement: JudgementJson<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "judgement", rename_all = "snake_case")]
+enum JudgementJson<'a> {
+    Caught { by: Vec<&'a str> },
+    NotJudged,
+    NoDifferenceFound,
+    Accepted { why: &'a str, shown_by: ShownJson<'a> },
+    Survived { shown_by: ShownJson<'a> },
+}
+
+#[derive(Serialize)]
+struct ShownJson<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct StaleJson<'a> {
+    mutant: &'a str,
+    why: &'a str,
+}
 
 /// The document.
 pub fn json(reports: &[MutationReport]) -> String {
-    let mut out = Vec::new();
-    let mut document = Object::open(&mut out);
-    document.text("format", "mutation/1");
-    document.objects("playbooks", reports, |object, report| {
-        object.text("playbook", &report.playbook);
-        object.texts("fixtures", report.fixtures.iter().map(String::as_str));
-        object.number("runs", report.runs as u64);
-        object.objects("mutants", &report.mutants, |object, judged| mutant(object, judged, report));
-        object.objects("stale", &report.stale, |object, stale| {
-            object.text("mutant", &stale.mutant).text("why", &stale.why);
-        });
-    });
-    document.end();
-    String::from_utf8_lossy(&out).into_owned()
+    document(&ReportsJson { format: "mutation/1", playbooks: reports.iter().map(report).collect() })
 }
 
-fn mutant(object: &mut Object<'_>, judged: &Judged, report: &MutationReport) {
-    object.text("id", &judged.id).text("row", &judged.row).text("what", &judged.what);
-    let shown_by = match &judged.judgement {
+fn report(report: &MutationReport) -> ReportJson<'_> {
+    let stale = report.stale.iter().map(|stale| StaleJson { mutant: &stale.mutant, why: &stale.why });
+    ReportJson {
+        playbook: &report.playbook,
+        fixtures: &report.fixtures,
+        runs: report.runs,
+        mutants: report.mutants.iter().map(|judged| mutant(judged, report)).collect(),
+        stale: stale.collect(),
+    }
+}
+
+fn mutant<'a>(judged: &'a Judged, report: &'a MutationReport) -> MutantJson<'a> {
+    let judgement = match &judged.judgement {
         Judgement::Caught(by) => {
-            let names = by.iter().filter_map(|&place| report.fixtures.get(place)).map(String::as_str);
-            object.text("judgement", "caught").texts("by", names);
-            return;
+            let names = by.iter().filter_map(|&place| report.fixtures.get(place));
+            JudgementJson::Caught { by: names.map(String::as_str).collect() }
         }
-        Judgement::NotJudged => {
-            object.text("judgement", "not_judged");
-            return;
-        }
-        Judgement::NotShown => {
-            object.text("judgement", "no_difference_found");
-            return;
-        }
-        Judgement::Accepted { why, shown_by } => {
-            object.text("judgement", "accepted").text("why", why);
-            shown_by
-        }
-        Judgement::Survived { shown_by } => {
-            object.text("judgement", "survived");
-            shown_by
-        }
+        Judgement::NotJudged => JudgementJson::NotJudged,
+        Judgement::NotShown => JudgementJson::NoDifferenceFound,
+        Judgement::Accepted { why, shown_by } => JudgementJson::Accepted { why, shown_by: shown(shown_by) },
+        Judgement::Survived { shown_by } => JudgementJson::Survived { shown_by: shown(shown_by) },
     };
-    object.object("shown_by", |object| {
-        object.text("name", &shown_by.name).text("text", &shown_by.text);
-    });
+    MutantJson { id: &judged.id, row: &judged.row, what: &judged.what, judgement }
+}
+
+fn shown(shown: &Shown) -> ShownJson<'_> {
+    ShownJson { name: &shown.name, text: &shown.text }
 }

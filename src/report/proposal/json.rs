@@ -1,43 +1,110 @@
 //! Proposals as one JSON document.
 
-use crate::proposal::{CallFacts, FixtureDiff, Judged};
-use crate::report::json::Object;
+use serde::Serialize;
 
-/// The document.
-pub fn json(all: &[Judged]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut document = Object::open(&mut out);
-    document.text("format", "propose-check/1");
-    document.objects("proposals", all, |object, judged| {
-        object.text("id", &judged.id).text("playbook", &judged.playbook);
-        object.objects("gates", &judged.gates, |object, gate| {
-            object.text("id", gate.kind.as_str()).text("message", &gate.message);
-            object.text_if("help", gate.help.as_deref()).text("next", &gate.next.to_string());
-        });
-        object.objects("rows", &judged.rows, |object, row| {
-            object.text("row", &row.name);
-            object.text_or_null("before", row.before.as_deref()).text_or_null("after", row.after.as_deref());
-        });
-        object.objects("fixtures", judged.shown(), fixture);
-        object.number("unchanged", judged.unchanged() as u64);
-    });
-    document.end();
-    out.push(b'\n');
-    out
+use crate::proposal::{CallFacts, FixtureDiff, Gate, Judged};
+use crate::report::json::document;
+
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    format: &'static str,
+    proposals: Vec<ProposalJson<'a>>,
 }
 
-fn fixture(object: &mut Object<'_>, diff: &FixtureDiff) {
-    object.text("id", &diff.id.to_string()).flag("new", diff.is_new);
-    object.text_or_null("class", diff.class().map(|class| class.as_str()));
-    object.number("effects_before", u64::from(diff.effects.0)).number("effects_after", u64::from(diff.effects.1));
-    object.objects("before", &diff.before, call);
-    object.objects("after", &diff.after, call);
+#[derive(Serialize)]
+struct ProposalJson<'a> {
+    id: &'a str,
+    playbook: &'a str,
+    gates: Vec<GateJson<'a>>,
+    rows: Vec<RowJson<'a>>,
+    fixtures: Vec<FixtureJson<'a>>,
+    unchanged: usize,
 }
 
-fn call(object: &mut Object<'_>, facts: &CallFacts) {
-    object.text("call", &facts.call);
-    object.texts("verdicts", facts.verdicts.split(", ").filter(|verdict| !verdict.is_empty()));
-    object.text("compensation", &facts.compensation).text("outcome", &facts.outcome);
-    object.text_or_null("queue", facts.queue.as_deref()).text("effect", &facts.effect);
-    object.number("attempts", facts.attempts.parse().unwrap_or(0)).number("delay_ms", facts.delay_ms);
+#[derive(Serialize)]
+struct GateJson<'a> {
+    id: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+    next: String,
+}
+
+#[derive(Serialize)]
+struct RowJson<'a> {
+    row: &'a str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct FixtureJson<'a> {
+    id: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    new: bool,
+    class: Option<&'static str>,
+    effects_before: u32,
+    effects_after: u32,
+    before: Vec<CallJson<'a>>,
+    after: Vec<CallJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct CallJson<'a> {
+    call: &'a str,
+    verdicts: Vec<&'a str>,
+    compensation: &'a str,
+    outcome: &'a str,
+    queue: Option<&'a str>,
+    effect: &'a str,
+    attempts: u64,
+    delay_ms: u64,
+}
+
+/// The document, ending with a line break.
+pub fn json(all: &[Judged]) -> String {
+    document(&CheckJson { format: "propose-check/1", proposals: all.iter().map(proposal).collect() }) + "\n"
+}
+
+fn proposal(judged: &Judged) -> ProposalJson<'_> {
+    let rows = judged.rows.iter();
+    ProposalJson {
+        id: &judged.id,
+        playbook: &judged.playbook,
+        gates: judged.gates.iter().map(gate).collect(),
+        rows: rows
+            .map(|row| RowJson { row: &row.name, before: row.before.as_deref(), after: row.after.as_deref() })
+            .collect(),
+        fixtures: judged.shown().into_iter().map(fixture).collect(),
+        unchanged: judged.unchanged(),
+    }
+}
+
+fn gate(gate: &Gate) -> GateJson<'_> {
+    GateJson { id: gate.kind.as_str(), message: &gate.message, help: gate.help.as_deref(), next: gate.next.to_string() }
+}
+
+fn fixture(diff: &FixtureDiff) -> FixtureJson<'_> {
+    FixtureJson {
+        id: diff.id.to_string(),
+        new: diff.is_new,
+        class: diff.class().map(|class| class.as_str()),
+        effects_before: diff.effects.0,
+        effects_after: diff.effects.1,
+        before: diff.before.iter().map(call).collect(),
+        after: diff.after.iter().map(call).collect(),
+    }
+}
+
+fn call(facts: &CallFacts) -> CallJson<'_> {
+    CallJson {
+        call: &facts.call,
+        verdicts: facts.verdicts.split(", ").filter(|verdict| !verdict.is_empty()).collect(),
+        compensation: &facts.compensation,
+        outcome: &facts.outcome,
+        queue: facts.queue.as_deref(),
+        effect: &facts.effect,
+        attempts: facts.attempts.parse().unwrap_or(0),
+        delay_ms: facts.delay_ms,
+    }
 }

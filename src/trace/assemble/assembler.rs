@@ -2,7 +2,7 @@
 //! Memory is bounded by the calls that are open. Reads no lines and judges nothing.
 //!
 //! A result finds its call by run and label; without a label it goes to the newest open call of its run and tool that
-//! has not succeeded. A call closes at its run's end, at the end of input, when its label is used again in its run,
+//! has not succeeded; with a label but without a run, to the only open call with that label, of whatever run. A call closes at its run's end, at the end of input, when its label is used again in its run,
 //! or `reorder_window` calls later; a result after that is an orphan. Calls of one run are given out in the order of
 //! their lines, for what a recording shows of a call depends on those before it: one whose label is used again waits
 //! until its turn.
@@ -17,10 +17,11 @@ use crate::time::Instant;
 use crate::trace::assemble::account::InputLedger;
 use crate::trace::assemble::closed::{ClosedCall, Story, TracedCall};
 use crate::trace::assemble::joined::{Joined, Resend};
+use crate::trace::assemble::labels::{Labels, without_run};
 use crate::trace::assemble::open::OpenCalls;
 use crate::trace::assemble::runs::{RunSlot, Runs};
 use crate::trace::hash::half;
-use crate::trace::marks::Marks;
+use crate::trace::marks::{self, Marks};
 use crate::trace::model::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::trace::processor::fetch;
 use crate::trace::read::{AnswerEntry, Digest, Entry, Firsts};
@@ -74,6 +75,10 @@ pub struct Assembler<'a> {
     name: String,
     open: OpenCalls,
     joined: Joined,
+    /// Labels without their runs; none before a result without a run finds no call.
+    labels: Option<Labels>,
+    /// The mark of the run of calls and results that name none.
+    nameless: u128,
     /// Where resends are joined: the newest open call of each kind.
     by_resend: HashMap<u64, u64, FixedState>,
     runs: Runs,
@@ -96,6 +101,8 @@ impl<'a> Assembler<'a> {
             name: name.to_owned(),
             open: OpenCalls::new(usual),
             joined: Joined::default(),
+            labels: None,
+            nameless: marks::of_run(None),
             by_resend: HashMap::default(),
             runs: Runs::default(),
             ledger: InputLedger::default(),
@@ -188,7 +195,7 @@ impl<'a> Assembler<'a> {
         }
         let line = call.place.line;
         match resend {
-            Some(resend) => self.join(resend, &marks),
+            Some(resend) => self.join(resend, &traced),
             None => self.open(traced, run, closed),
         }
         for answer in &mut answers {
@@ -210,6 +217,9 @@ impl<'a> Assembler<'a> {
         if self.options.join_resends {
             self.by_resend.insert(half(traced.marks.resend()), number);
         }
+        if let Some(labels) = &mut self.labels {
+            labels.add(without_run(&traced), traced.marks.id);
+        }
         self.open.push(traced, slot, &mut self.runs);
         if number - self.open.first() >= self.options.reorder_window.max(1) {
             self.close(self.open.first(), closed);
@@ -229,12 +239,17 @@ impl<'a> Assembler<'a> {
         (failed && unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
     }
 
-    fn join(&mut self, resend: Resend, marks: &Marks) {
+    fn join(&mut self, resend: Resend, traced: &TracedCall) {
         self.ledger.joined += 1;
         let Some(earlier) = self.open.get_mut(resend.of) else { return };
         earlier.traced.story.failed_on = 0; // the next resend waits for this one's answer
-        if marks.id != 0 && marks.id != earlier.traced.marks.id {
-            self.joined.add(marks.id, resend);
+        let id = traced.marks.id;
+        if id != 0 && id != earlier.traced.marks.id {
+            let label = without_run(traced);
+            let is_new = self.joined.add(id, label, resend);
+            if let Some(labels) = self.labels.as_mut().filter(|_| is_new) {
+                labels.add(label, id);
+            }
         }
     }
 
@@ -248,15 +263,28 @@ impl<'a> Assembler<'a> {
         })
     }
 
+    /// The same for a result without a run: the only open call with this label, by its mark with its run.
+    fn find_in_any_run(&mut self, label: u128) -> Option<(u128, Target)> {
+        let labels = self.labels.get_or_insert_with(|| Labels::of(&self.open, &self.joined));
+        let id = labels.only(label)?;
+        Some((id, self.find(id)?))
+    }
+
     fn answer(&mut self, entry: AnswerEntry, lines_before: u64) {
-        let AnswerEntry { run, id, tool, mut answer } = entry;
+        let AnswerEntry { run, mut id, tool, mut answer } = entry;
         self.ledger.results += 1;
         answer.place.input = self.input;
         answer.place.line += lines_before;
         let target = match (id, tool) {
             (0, 0) => None,
             (0, _) => self.newest(run, tool).map(|number| Target { number, resend: None }),
-            _ => self.find(id),
+            _ => match self.find(id) {
+                None if run == self.nameless => self.find_in_any_run(id).map(|found| {
+                    id = found.0;
+                    found.1
+                }),
+                found => found,
+            },
         };
         let Some((target, run)) = target.and_then(|target| Some((target, self.open.get(target.number)?.run))) else {
             self.ledger.orphans += 1;
@@ -273,6 +301,9 @@ impl<'a> Assembler<'a> {
     fn forget(&mut self, number: u64) {
         let Some(open) = self.open.get_mut(number) else { return };
         open.forgotten = true;
+        if let Some(labels) = &mut self.labels {
+            labels.remove_call(&open.traced, &self.joined);
+        }
         if self.options.join_resends {
             let resend = half(open.traced.marks.resend());
             if self.by_resend.get(&resend) == Some(&number) {
@@ -358,7 +389,11 @@ impl<'a> Assembler<'a> {
     }
 
     fn close(&mut self, number: u64, closed: &mut Vec<ClosedCall>) {
+        let is_forgotten = self.open.get(number).is_some_and(|open| open.forgotten);
         let Some(traced) = self.open.take(number, &mut self.runs) else { return };
+        if let Some(labels) = self.labels.as_mut().filter(|_| !is_forgotten) {
+            labels.remove_call(&traced, &self.joined);
+        }
         fetch(&*traced); // it was last touched thousands of calls ago, and will be looked at soon
         if self.options.join_resends {
             self.joined.close(number);

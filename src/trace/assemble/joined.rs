@@ -8,7 +8,7 @@ use crate::time::Instant;
 #[derive(Debug, Default)]
 pub struct Joined {
     calls: BTreeMap<u128, Resend>,
-    labels: BTreeMap<u64, Vec<u128>>,
+    labels: BTreeMap<u64, Vec<(u128, u128)>>,
 }
 
 /// A call that was read as a further attempt of an earlier one.
@@ -21,10 +21,19 @@ pub struct Resend {
 }
 
 impl Joined {
-    /// Notes that the call labelled `id` is a further attempt.
-    pub fn add(&mut self, id: u128, resend: Resend) {
-        self.calls.insert(id, resend);
-        self.labels.entry(resend.of).or_default().push(id);
+    /// Notes that the call labelled `id`, without its run `label`, is a further attempt; says whether that is new.
+    pub fn add(&mut self, id: u128, label: u128, resend: Resend) -> bool {
+        let before = self.calls.insert(id, resend);
+        let is_new = before.is_none_or(|before| before.of != resend.of);
+        if is_new {
+            self.labels.entry(resend.of).or_default().push((id, label));
+        }
+        is_new
+    }
+
+    /// The labels that were joined to an open call, each with its run and without.
+    pub fn labels(&self, number: u64) -> &[(u128, u128)] {
+        self.labels.get(&number).map_or(&[], Vec::as_slice)
     }
 
     /// The call labelled `id`, if it is a further attempt of an earlier one.
@@ -41,7 +50,7 @@ impl Joined {
 
     /// Drops the labels of a call that has closed.
     pub fn close(&mut self, number: u64) {
-        for id in self.labels.remove(&number).unwrap_or_default() {
+        for (id, _) in self.labels.remove(&number).unwrap_or_default() {
             if self.calls.get(&id).is_some_and(|resend| resend.of == number) {
                 self.calls.remove(&id);
             }

@@ -4,6 +4,7 @@ mod account;
 mod assembler;
 mod closed;
 mod joined;
+mod labels;
 mod open;
 mod runs;
 #[cfg(test)]

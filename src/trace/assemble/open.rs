@@ -63,6 +63,11 @@ impl OpenCalls {
         self.0.get_mut(number)?.as_mut()
     }
 
+    /// All that are open, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &OpenCall> {
+        (self.first()..self.next()).filter_map(|number| self.get(number))
+    }
+
     /// The number of the newest call with this label, if that is open and not forgotten.
     pub fn find(&self, id: u128) -> Option<u64> {
         self.0.find(id).filter(|&number| self.get(number).is_some_and(|open| !open.forgotten))

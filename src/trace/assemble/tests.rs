@@ -72,6 +72,58 @@ fn results_find_their_calls_by_run_and_label() {
 }
 
 #[test]
+fn a_result_without_a_run_goes_to_the_only_open_call_with_its_label() {
+    let read = assemble(&[
+        r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
+        r#"{"tool":"b","run_id":"s","call_id":"2"}"#,
+        r#"{"tool":"c","run_id":"t","call_id":"2"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+        r#"{"call_id":"3","status":"ok"}"#,
+        r#"{"type":"run_end","run_id":"s"}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+        r#"{"tool":"d","run_id":"u","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"type":"run_end","run_id":"r"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"call_id":"1","run_id":"v","status":"ok"}"#,
+    ]);
+    assert_eq!(shape(&read), ["s#1 b", "r#1 a-", "t#1 c+", "u#1 d+"]);
+    assert_eq!((read.ledger.orphans, read.ledger.attached), (4, 3), "of two it says nothing, and another run is named");
+}
+
+#[test]
+fn a_result_without_a_run_prefers_the_call_without_one_and_passes_over_a_label_that_was_given_anew() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1"}"#,
+        r#"{"tool":"b","run_id":"r","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"tool":"c","run_id":"s","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"error"}"#,
+        r#"{"tool":"d","run_id":"s","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+    ]);
+    let mut shapes = shape(&read);
+    shapes.sort();
+    assert_eq!(shapes, ["#1 a+", "r#1 b", "s#1 c-", "s#2 d+"]);
+    assert_eq!(read.ledger.orphans, 0);
+}
+
+#[test]
+fn a_result_without_a_run_finds_a_resend_that_was_joined() {
+    let lines = [
+        r#"{"call_id":"0","status":"ok"}"#,
+        r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"tool":"a","run_id":"r","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+    ];
+    for lines in [&lines[..], &lines[1..]] {
+        assert_eq!(shape(&joining(lines)), ["r#1 a-+i"]);
+    }
+}
+
+#[test]
 fn a_result_without_a_label_goes_to_the_newest_open_call_of_its_tool_that_has_not_succeeded() {
     let result = |tool, status| format!(r#"{{"type":"tool_result","tool":"{tool}","status":"{status}"}}"#);
     let lines = [

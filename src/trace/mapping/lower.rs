@@ -29,13 +29,15 @@ pub(super) const RESULT: [&str; 14] = [
     "retry_after_s",
 ];
 pub(super) const TEST: [&str; 6] = ["equals", "contains", "starts_with", "matches", "absent", "case"];
-const UNITS: [(&str, TimeUnit); 5] = [
+pub(super) const UNITS: [(&str, TimeUnit); 5] = [
     ("s", TimeUnit::Seconds),
     ("ms", TimeUnit::Millis),
     ("us", TimeUnit::Micros),
     ("ns", TimeUnit::Nanos),
     ("iso", TimeUnit::Iso),
 ];
+/// Whether case counts.
+pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("ignored", false)];
 
 /// Reads a mapping file.
 ///
@@ -219,7 +221,7 @@ fn tests(cursor: Cursor<'_>) -> Option<Vec<Test>> {
     }
     let record = cursor.record("a test", &TEST)?;
     let case = match record.optional("case") {
-        Some(case) => case.word(&[("sensitive", true), ("ignored", false)])?,
+        Some(case) => case.word(&CASES)?,
         None => false,
     };
     let forms = [("equals", Form::Equals), ("contains", Form::Contains), ("starts_with", Form::StartsWith)];

@@ -19,4 +19,4 @@ pub use apply::{Applier, apply};
 pub use draft::{Draft, Unmapped, draft};
 pub use lower::parse;
 pub use model::Mapping;
-pub use schema::schema;
+pub use schema::SCHEMA;

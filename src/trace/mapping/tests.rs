@@ -1,6 +1,6 @@
 //! What a mapping makes of rows, and what it says where it does not fit.
 
-use super::{Applier, Imported, Mapping, apply, parse, schema};
+use super::{Applier, Imported, Mapping, apply, parse};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::trace::foreign::{Missing, Oddity};
 use crate::trace::redact::RedactionRules;
@@ -255,25 +255,6 @@ fn lines_come_one_by_one_and_a_bad_one_does_not_stop_the_next() {
     assert_eq!(text.lines().count(), 2);
     assert!(text.contains("\"source\":\"line 4\""));
     assert_eq!(applier.finish().map(|loss| loss.calls), Ok(2));
-}
-
-#[test]
-fn the_schema_names_every_key_of_the_reader() {
-    let schema = schema();
-    let keys = |part: &serde_json::Value| {
-        part["properties"].as_object().map(|keys| keys.keys().cloned().collect::<Vec<_>>()).unwrap_or_default()
-    };
-    let mut call: Vec<String> = super::lower::CALL.map(String::from).to_vec();
-    let mut result: Vec<String> = super::lower::RESULT.map(String::from).to_vec();
-    let mut top: Vec<String> = super::lower::TOP.map(String::from).to_vec();
-    let mut test: Vec<String> = super::lower::TEST.map(String::from).to_vec();
-    for keys in [&mut call, &mut result, &mut top, &mut test] {
-        keys.sort();
-    }
-    assert_eq!(keys(&schema), top);
-    assert_eq!(keys(&schema["properties"]["call"]), call);
-    assert_eq!(keys(&schema["properties"]["result"]), result);
-    assert_eq!(keys(&schema["$defs"]["test"]["oneOf"][2]), test);
 }
 
 #[test]

@@ -14,4 +14,5 @@ mod unfamiliar;
 pub use line::{AnswerLine, CallLine, Line, LineError, Listener, OtherJson, Parsed, is_field};
 pub use lines::{Lines, parse_line};
 pub use lower::hash_of_line;
+pub use names::SCHEMA;
 pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};

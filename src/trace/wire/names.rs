@@ -3,6 +3,9 @@
 
 use crate::trace::wire::fields::{Known, SPELT};
 
+/// The JSON Schema of one line of a trace, for editors.
+pub const SCHEMA: &str = include_str!("../../../schemas/trace.json");
+
 pub(super) const AT_MS: usize = 0;
 pub(super) const STARTED: usize = 1;
 pub(super) const ATTEMPT: usize = 2;
@@ -141,5 +144,36 @@ impl Known for ErrorFields {
     fn spelt(bytes: &[u8; SPELT]) -> Option<(usize, usize)> {
         let is = |number, literal: &[u8]| bytes.starts_with(literal).then_some((number, literal.len()));
         is(0, b"\"kind\":").or_else(|| is(1, b"\"message\":")).or_else(|| is(2, b"\"status\":"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_schema_has_every_field_that_the_reader_knows_and_no_other() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let lists: [(&str, &[&str]); 2] = [("", &NAMES), ("/$defs/error", &ERROR_NAMES)];
+        for (at, known) in lists {
+            let fields = schema.pointer(at).unwrap()["properties"].as_object().unwrap();
+            let mut known = known.to_vec();
+            known.sort_unstable();
+            assert_eq!(fields.keys().collect::<Vec<_>>(), known, "{at}");
+        }
+    }
+
+    #[test]
+    fn the_schema_has_every_word_that_the_reader_knows() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let words = |field: usize| WORDS[field - WORDY].iter().map(|word| word.trim_matches('"')).collect::<Vec<_>>();
+        assert_eq!(schema["properties"]["type"]["anyOf"][0]["enum"], json!(words(TYPE)));
+        let answer = &schema["$defs"]["answer"]["properties"];
+        for (name, field) in [("status", STATUS), ("answers", ANSWERS)] {
+            let known: Vec<Option<&str>> = words(field).into_iter().map(Some).chain([None]).collect();
+            assert_eq!(answer[name]["enum"], json!(known), "{name}");
+        }
     }
 }

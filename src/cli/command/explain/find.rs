@@ -2,8 +2,7 @@
 //! several are.
 
 use super::case::Case;
-use super::missing::{is_exactly, unknown};
-use super::names::Names;
+use super::names::{LISTED, Names};
 use super::recorded::{Met, Watching};
 use crate::cli::exit::Failure;
 use crate::cli::flags::Flags;
@@ -17,8 +16,9 @@ use crate::trace::origin::Sources;
 use crate::trace::redact::RedactionRules;
 use crate::upstream::BeyondTape;
 
-/// References that are listed where a name does not tell.
-pub(super) const LISTED: usize = 10;
+/// What helps where resends are joined and a name is not there.
+const RESENDS_HAVE_NO_NAME: &str =
+    "with `--join-resends` a call that was sent again is an attempt of the first, and has no name of its own";
 
 /// How the call is looked for.
 pub struct Search<'a> {
@@ -72,7 +72,7 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
     let Candidates { exact, others, names } = candidates;
     let mut found = if exact.is_empty() { others } else { exact };
     match (found.len(), search.wanted) {
-        (0, wanted) => Err(unknown(search, plan, wanted.unwrap_or(""), &names)),
+        (0, wanted) => Err(unknown(search, wanted.unwrap_or(""), &names)),
         (1, _) => Ok(found.remove(0).case),
         _ => Err(several(search, &found)),
     }
@@ -190,7 +190,34 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
     }
 }
 
+/// That there is no call of this name among those that were seen.
+fn unknown(search: &Search<'_>, wanted: &str, names: &Names) -> Failure {
+    let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
+    let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
+    if names.is_empty() {
+        return failure.help("it holds no calls at all").next("playproof schema trace");
+    }
+    let failure = match (names.of_run(wanted), names.near(wanted)) {
+        (Some((calls, first)), _) => {
+            failure.help(format!("`{wanted}` is a run; its calls are {calls}")).next(command(search, first))
+        }
+        (None, Some(near)) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
+        (None, None) => {
+            let said = "calls are named by run and number, by FILE:LINE, or by their own id, such as";
+            let all = Command::new("playproof replay").paths(search.inputs);
+            let flags = search.flags.without(&["--note", "--expected"]);
+            failure.help(format!("{said} {}", names.such_as())).next(flags.after(all))
+        }
+    };
+    if search.reading.join_resends { failure.and_help(RESENDS_HAVE_NO_NAME) } else { failure }
+}
+
+/// Whether `wanted` is the reference of a call, its place or that of one of its results.
+fn is_exactly(closed: &ClosedCall, wanted: &str, sources: &Sources) -> bool {
+    closed.has_reference(wanted) || sources.is_call_meant(&inputs::place(wanted), closed.raw())
+}
+
 /// The same command for one call.
-pub(super) fn command(search: &Search<'_>, call: &str) -> Command {
+fn command(search: &Search<'_>, call: &str) -> Command {
     search.flags.after(Command::new(search.command).paths(search.inputs).flag("--call", call))
 }

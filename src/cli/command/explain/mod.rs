@@ -3,7 +3,6 @@
 mod advice;
 mod case;
 mod find;
-mod missing;
 mod names;
 mod otherwise;
 mod proof;
@@ -16,5 +15,4 @@ mod truth;
 
 pub use case::Case;
 pub use find::{Search, find};
-pub use missing::{missing, missing_run};
 pub use run::{Args, page, run};

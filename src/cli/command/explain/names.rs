@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::find::LISTED;
 use crate::diagnostic::did_you_mean;
 use crate::report::text;
 use crate::trace::assemble::ClosedCall;
 use crate::trace::origin::Sources;
 use crate::trace::redact::REDACTED;
+
+/// Names that are listed.
+pub const LISTED: usize = 10;
 
 /// Names that are remembered.
 const REMEMBERED: usize = 100_000;
@@ -21,8 +23,6 @@ pub struct Names {
     meant: BTreeMap<String, Meant>,
     /// Runs, with the references and places of their first calls.
     runs: BTreeMap<String, Vec<(String, String)>>,
-    /// Runs in the order in which they came.
-    run_order: Vec<String>,
 }
 
 /// What a name is the name of.
@@ -55,7 +55,6 @@ impl Names {
             }
         } else if self.runs.len() < REMEMBERED {
             self.runs.insert(run.to_owned(), vec![(reference, sources.say(call.place))]);
-            self.run_order.push(run.to_owned());
         }
     }
 
@@ -78,11 +77,6 @@ impl Names {
         did_you_mean(wanted, self.alone())
     }
 
-    /// The run that is near `wanted`.
-    pub fn near_run(&self, wanted: &str) -> Option<&str> {
-        did_you_mean(wanted, self.run_order.iter().map(String::as_str))
-    }
-
     /// A few names of calls, those first that are a call's alone, else places.
     pub fn such_as(&self) -> String {
         let shared = self.calls.iter().filter(|name| !self.is_alone(name));
@@ -94,12 +88,6 @@ impl Names {
             }
         }
         listed(&names, false)
-    }
-
-    /// A few names of runs; none where no call says its run.
-    pub fn some_runs(&self) -> Option<String> {
-        let names: Vec<&str> = self.run_order.iter().map(String::as_str).take(LISTED + 1).collect();
-        (!names.is_empty()).then(|| listed(&names, names.len() > LISTED))
     }
 
     /// The first calls of the run `wanted`, in names that are theirs alone: as a list, and the first of them.

@@ -36,7 +36,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let base = args.base.clone().into_iter().collect::<Vec<_>>();
     let base = playbooks::names(&base, &project).swap_remove(0); // never empty
     let load = |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, &tools));
-    let plans = [load(&base)?, load(&args.candidate)?];
+    let mut plans = [load(&base)?, load(&args.candidate)?];
+    playbooks::tell_apart(&mut plans, &[base.clone(), args.candidate.clone()]);
     let [mine, theirs] = &plans;
     refuse_equal(args, &base, [mine, theirs])?;
     let watcher = Watcher::new(mine, theirs);

@@ -10,6 +10,7 @@ use crate::cli::files;
 use crate::cli::inputs::{self, Shape, TraceInput};
 use crate::cli::reading::{self, each_call};
 use crate::diagnostic::Source;
+use crate::ids::first_free;
 use crate::shell::Command;
 use crate::trace::assemble::AssembleOptions;
 use crate::trace::foreign::Imported;
@@ -175,7 +176,7 @@ fn mapped(
     let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
     let imported = mapping::apply(&mapping, bytes, path, redaction)?;
     let taken: BTreeSet<&str> = mappings.iter().map(|drafted| drafted.stem.as_str()).collect();
-    let stem = free(&stem(path), &taken);
+    let stem = first_free(&stem(path), |name| taken.contains(name));
     let drafted = Drafted { stem, text: draft.text, mapping };
     let file = drafted.path();
     mappings.push(drafted);
@@ -200,10 +201,4 @@ fn unmapped(path: &str, why: &mapping::Unmapped, redaction: &RedactionRules) -> 
 fn stem(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     slug(name.trim_start_matches('.').split('.').next().unwrap_or(name))
-}
-
-fn free(stem: &str, taken: &BTreeSet<&str>) -> String {
-    let numbered = (2..).map(|n| format!("{stem}-{n}"));
-    let all = std::iter::once(stem.to_owned()).chain(numbered);
-    all.take(taken.len() + 1).find(|name| !taken.contains(name.as_str())).unwrap_or_else(|| stem.to_owned())
 }

@@ -11,6 +11,7 @@ use crate::cli::flags::Flags;
 use crate::cli::verdicts::refuse_odd;
 use crate::cli::workspace::{Used, Workspace};
 use crate::diagnostic::{Source, did_you_mean};
+use crate::ids::first_free;
 use crate::playbook::fingerprint;
 use crate::playbook::model::{Playbook, Verdict};
 use crate::proposal::{self, Draft, DraftRule, Evidence, VerdictChange, flow};
@@ -200,8 +201,8 @@ fn effect_word(args: &New) -> Option<&'static str> {
 fn rule(args: &New, target: &Target, playbook: &Playbook, seen: Option<&Seen>) -> Result<Option<DraftRule>, Failure> {
     let before = seen.and_then(|seen| seen.cluster.before.clone());
     if let Some(when) = &args.when {
-        let name =
-            free_name(args.verdict.replace('_', "-"), |name| playbook.rules.iter().any(|rule| *rule.name == *name));
+        let is_rule = |name: &str| playbook.rules.iter().any(|rule| *rule.name == *name);
+        let name = first_free(&args.verdict.replace('_', "-"), is_rule);
         return Ok(Some(DraftRule { name, when: one_line("--when", when)?, before }));
     }
     let Some(seen) = seen else { return Ok(None) };
@@ -210,15 +211,6 @@ fn rule(args: &New, target: &Target, playbook: &Playbook, seen: Option<&Seen>) -
     }
     let drawn = seen.cluster.rule.as_ref().map_err(|why| seen.undrawn(why, args))?;
     Ok(Some(DraftRule { name: drawn.name.clone(), when: drawn.when.clone(), before }))
-}
-
-/// The name, with the first number behind it that makes it free where it is taken.
-pub fn free_name(name: String, is_taken: impl Fn(&str) -> bool) -> String {
-    let mut numbered = (2..1_000).map(|n| format!("{name}-{n}"));
-    match is_taken(&name) {
-        true => numbered.find(|name| !is_taken(name)).unwrap_or(name),
-        false => name,
-    }
 }
 
 /// What is done with a verdict that is there already.

@@ -1,7 +1,5 @@
 //! `playproof propose reject ID --reason TEXT`: a proposal goes to `rejected/`, with the reason beside it.
 
-use std::path::PathBuf;
-
 use super::args::Reject;
 use super::stored;
 use crate::cli::changeset::Change;
@@ -9,6 +7,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::workspace::Workspace;
 use crate::cli::{files, folders};
+use crate::ids::first_free;
 use crate::shell::Command;
 
 /// Puts a proposal aside.
@@ -26,7 +25,9 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     // One that cannot be read can be rejected all the same.
     let id = stored::find(&workspace, &args.id)?;
     let from = workspace.proposals().join(&id);
-    let to = free(workspace.proposals().join("rejected").join(&id));
+    let rejected = workspace.proposals().join("rejected");
+    // An earlier proposal of that name may have been rejected.
+    let to = rejected.join(first_free(&id, |id| folders::has_file(&rejected.join(id).join("reason.md"))));
     let mut changes = vec![Change::Create(to.join("reason.md"), format!("{reason}\n").into_bytes())];
     for file in stored::files(&from)? {
         let below = file.strip_prefix(&from).unwrap_or(&file).to_path_buf();
@@ -36,15 +37,4 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     project_lock.commit(&changes, output)?;
     output.lines(&[format!("{id} lies in {} now, with the reason", workspace.here(&to))])?;
     Ok(Exit::Clean)
-}
-
-/// The folder, with a number behind it where an earlier proposal of that name was rejected.
-fn free(folder: PathBuf) -> PathBuf {
-    let is_free = |folder: &PathBuf| !folders::has_file(&folder.join("reason.md"));
-    if is_free(&folder) {
-        return folder;
-    }
-    let numbered = (2..1_000)
-        .map(|n| folder.with_file_name(format!("{}-{n}", folder.file_name().unwrap_or_default().to_string_lossy())));
-    numbered.into_iter().find(is_free).unwrap_or(folder)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::drafting::{Target, free_name};
+use super::drafting::Target;
 use super::recorded;
 use super::seen::Seen;
 use crate::cli::exit::Failure;
@@ -13,6 +13,7 @@ use crate::coverage::{expected, probes, to_yaml};
 use crate::diagnostic::Source;
 use crate::fixture;
 use crate::fixture::model::{Expect, ExpectCall, Fixture};
+use crate::ids::first_free;
 use crate::mining::Example;
 use crate::playbook::model::UNCLASSIFIED;
 use crate::proposal::{Draft, VerdictChange};
@@ -132,7 +133,7 @@ pub fn fixtures(
     let spared = spared.map(|fixture| bench.with_exclusion(fixture));
     let named = [(target.id.clone(), caught), (format!("not-{}", target.id), spared)];
     let fixtures = named.into_iter().filter_map(|(name, fixture)| {
-        Some((free_name(name, |name| taken.iter().any(|other| other == name)), fixture?))
+        Some((first_free(&name, |name| taken.iter().any(|other| other == name)), fixture?))
     });
     Ok(fixtures.collect())
 }

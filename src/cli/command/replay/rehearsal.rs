@@ -1,5 +1,8 @@
 //! A fixture under several playbooks: what became of each call, side by side.
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::view::facts_in_words;
@@ -9,7 +12,7 @@ use crate::event::{Finding, FindingSeverity, Transcript, unnamed};
 use crate::fixture::model::{Fixture, FixtureCall};
 use crate::ids::CallId;
 use crate::report::block::{self, Alike, Style};
-use crate::report::json::{Events, Object, write_call, write_events};
+use crate::report::json::{Events, Millis, append, raw, write_call, write_events};
 use crate::report::table::{self, Align};
 use crate::report::text;
 use crate::report::timeline::millis;
@@ -29,6 +32,29 @@ pub struct Rehearsal<'a> {
     /// The file of tool facts that was given.
     tools: Option<&'a str>,
     runs: Vec<Rehearsed<'a>>,
+}
+
+/// A fixture and what became of it, for programs.
+#[derive(Debug, Serialize)]
+pub struct RehearsalJson<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    fixture: &'a str,
+    title: &'a str,
+    playbooks: Vec<PlaybookJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaybookJson<'a> {
+    playbook: &'a str,
+    attempts: u64,
+    upstream_calls: u64,
+    effects: u64,
+    added_delay_ms: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contradictions: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<Box<RawValue>>,
 }
 
 /// A fixture under one playbook.
@@ -99,7 +125,7 @@ impl<'a> Rehearsal<'a> {
     /// The same as Markdown.
     pub fn markdown(&self, wanted: Option<&str>, style: Style) -> String {
         let mut header = vec![String::new()];
-        header.extend(self.runs.iter().map(|run| text::markdown_code(&run.plan.playbook.name)));
+        header.extend(self.runs.iter().map(|run| text::markdown_code(&run.plan.names.playbook)));
         let rows = self.rows();
         let mut parts = vec![
             format!("## {}\n\n{}", text::markdown_code(self.path), text::markdown(&self.fixture.title)),
@@ -110,34 +136,44 @@ impl<'a> Rehearsal<'a> {
         parts.join("\n\n")
     }
 
-    /// The same as JSON: one object in `json`, events and calls and a summary a line in `jsonl`.
-    pub fn json(&self, wanted: Option<&str>, format: Format, out: &mut Vec<u8>) {
-        if format == Format::Jsonl {
-            for run in &self.runs {
-                write_events(out, &run.transcript());
-                self.write_calls(run, wanted, &Events::Elsewhere, b"\n", out);
-            }
+    /// Events and calls and a summary, a line each.
+    pub fn write_lines(&self, wanted: Option<&str>, out: &mut Vec<u8>) {
+        for run in &self.runs {
+            write_events(out, &run.transcript());
+            self.write_calls(run, wanted, &Events::Elsewhere, b"\n", out);
         }
-        let mut object = Object::open(out);
-        object.text("type", "fixture").text("fixture", &self.from_root).text("title", &self.fixture.title);
-        object.objects("playbooks", &self.runs, |object, run| {
-            object.text("playbook", &run.plan.playbook.name);
-            object.number("attempts", run.attempts()).number("upstream_calls", run.sends());
-            object.number("effects", run.effects()).millis("added_delay_ms", run.delay());
-            if let Some(contradictions) = &run.contradictions {
-                object.texts(
-                    "contradictions",
-                    contradictions.iter().map(ToString::to_string).collect::<Vec<_>>().iter().map(String::as_str),
-                );
-            }
-            if format == Format::Json {
-                let mut calls = Vec::new();
-                self.write_calls(run, wanted, &Events::Within, b",", &mut calls);
-                calls.pop();
-                object.raw("calls", &[b"[".as_slice(), &calls, b"]"].concat());
-            }
-        });
-        object.end();
+        append(out, &self.json(wanted, Format::Jsonl));
+        out.push(b'\n');
+    }
+
+    /// The same as one object, with its calls where `format` gives them no lines of their own.
+    pub fn json(&self, wanted: Option<&str>, format: Format) -> RehearsalJson<'_> {
+        let playbook = |run| self.playbook_json(run, wanted, format);
+        RehearsalJson {
+            kind: "fixture",
+            fixture: &self.from_root,
+            title: &self.fixture.title,
+            playbooks: self.runs.iter().map(playbook).collect(),
+        }
+    }
+
+    fn playbook_json<'r>(&self, run: &'r Rehearsed<'_>, wanted: Option<&str>, format: Format) -> PlaybookJson<'r> {
+        PlaybookJson {
+            playbook: &run.plan.names.playbook,
+            attempts: run.attempts(),
+            upstream_calls: run.sends(),
+            effects: run.effects(),
+            added_delay_ms: Millis(run.delay()),
+            contradictions: run.contradictions.as_ref().map(|all| all.iter().map(ToString::to_string).collect()),
+            calls: Some(format).filter(|format| *format == Format::Json).and_then(|_| self.calls_json(run, wanted)),
+        }
+    }
+
+    fn calls_json(&self, run: &Rehearsed<'_>, wanted: Option<&str>) -> Option<Box<RawValue>> {
+        let mut calls = Vec::new();
+        self.write_calls(run, wanted, &Events::Within, b",", &mut calls);
+        calls.pop();
+        raw(&[b"[".as_slice(), &calls, b"]"].concat())
     }
 
     fn write_calls(&self, run: &Rehearsed<'_>, wanted: Option<&str>, told: &Events, end: &[u8], out: &mut Vec<u8>) {
@@ -152,7 +188,7 @@ impl<'a> Rehearsal<'a> {
 
     fn overview(&self, style: Style) -> String {
         let mut header = vec![String::new()];
-        header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.playbook.name).into_owned()));
+        header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.names.playbook).into_owned()));
         let aligns = vec![Align::Left; header.len()];
         let table = table::render(&header, &self.rows(), &aligns, style.width);
         let (first, rest) = table.split_once('\n').unwrap_or((&table, ""));
@@ -188,7 +224,7 @@ impl<'a> Rehearsal<'a> {
         let mut lines = Vec::new();
         for run in &self.runs {
             for contradiction in run.contradictions.iter().flatten() {
-                lines.push(style.palette.bad(&format!("  {}: {contradiction}", run.plan.playbook.name)));
+                lines.push(style.palette.bad(&format!("  {}: {contradiction}", run.plan.names.playbook)));
             }
         }
         (!lines.is_empty()).then(|| format!("What the fixture is meant to show, and does not:\n{}", lines.join("\n")))

@@ -1,7 +1,9 @@
 //! `playproof replay`: from arguments to pages.
 
+use serde::Serialize;
+
 use super::args::{Args, Format};
-use super::rehearsal::{Rehearsal, no_such_call};
+use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
 use super::traces;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
@@ -11,10 +13,16 @@ use crate::cli::terminal::Terminal;
 use crate::cli::{fixtures, inputs, playbooks, repeated};
 use crate::playbook::model::Tools;
 use crate::report::block::{Arguments, Style};
-use crate::report::json::Object;
+use crate::report::json::document;
 use crate::report::style::Palette;
 use crate::shell::Command;
 use crate::sim::Plan;
+
+#[derive(Serialize)]
+struct RehearsalsJson<'a> {
+    format: &'static str,
+    fixtures: Vec<RehearsalJson<'a>>,
+}
 
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -53,9 +61,12 @@ pub fn style(args: &Args, terminal: &Terminal) -> Style {
     }
 }
 
-/// The plans of playbooks by name.
+/// The plans of playbooks by name, told apart.
 pub fn plans(names: &[String], tools: &Tools) -> Result<Vec<Plan>, Failure> {
-    names.iter().map(|name| Ok(Plan::new(playbooks::load(name)?.playbook, tools))).collect()
+    let load = |name: &String| Ok(Plan::new(playbooks::load(name)?.playbook, tools));
+    let mut plans = names.iter().map(load).collect::<Result<Vec<Plan>, Failure>>()?;
+    playbooks::tell_apart(&mut plans, names);
+    Ok(plans)
 }
 
 /// A fixture has no runs and is shown whole: what would select nothing there must not be passed over.
@@ -112,20 +123,14 @@ fn rehearse(
             output.page(&pages.join("\n\n"))?;
         }
         Format::Json => {
-            let mut out = Vec::new();
-            let mut document = Object::open(&mut out);
-            document.text("format", "rehearsal/1");
-            document.raws("fixtures", shown, |one, out| one.json(wanted, Format::Json, out));
-            document.end();
-            out.push(b'\n');
-            output.json(&out)?;
+            let fixtures = shown.map(|one| one.json(wanted, Format::Json)).collect();
+            output.json(document(&RehearsalsJson { format: "rehearsal/1", fixtures }))?;
         }
         Format::Jsonl => {
             let mut out = br#"{"type":"format","format":"rehearsal/1"}"#.to_vec();
             out.push(b'\n');
             for one in shown {
-                one.json(wanted, Format::Jsonl, &mut out);
-                out.push(b'\n');
+                one.write_lines(wanted, &mut out);
             }
             output.json(&out)?;
         }

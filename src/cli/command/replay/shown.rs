@@ -1,15 +1,18 @@
 //! The calls that a page of a replay shows, drawn in its format.
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+
 use super::watch::of_playbook;
 use crate::cli::view::{facts_of_recorded, of_recorded};
 use crate::event::{Finding, unnamed};
 use crate::ids::CallId;
 use crate::report::block::{self, Style};
-use crate::report::json::{Events, Object, write_call};
+use crate::report::json::{Events, raw, write_call};
 use crate::report::listing::{Group, Only};
 use crate::report::text;
 use crate::report::view::{CallView, RunView};
-use crate::sim::{Plan, ScenarioCall};
+use crate::sim::{Plan, Record, ScenarioCall};
 use crate::trace::origin::Sources;
 use crate::upstream::BeyondTape;
 
@@ -22,6 +25,16 @@ pub struct Drawing<'a> {
     pub beyond: &'a BeyondTape,
     /// What the inputs are called, and where their lines come from.
     pub sources: &'a Sources,
+}
+
+/// A group of calls that went the same way.
+#[derive(Debug, Serialize)]
+pub struct GroupJson {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    of_many_kinds: bool,
+    count: u64,
+    others: Vec<String>,
+    runs: Vec<Box<RawValue>>,
 }
 
 impl Drawing<'_> {
@@ -40,28 +53,30 @@ impl Drawing<'_> {
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
-    /// Writes a group: how many calls it stands for, and what each playbook made of the one that is shown.
-    pub fn json(&self, group: &Group, out: &mut Vec<u8>) {
+    /// A group: how many calls it stands for, and what each playbook made of the one that is shown.
+    pub fn json(&self, group: &Group) -> GroupJson {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
         let view = of_recorded(&detail.call, &reference[0], "", self.sources);
-        let mut object = Object::open(out);
-        if group.is_mixed {
-            object.flag("of_many_kinds", true);
-        }
-        object.number("count", group.count).texts("others", group.alike().others.iter().map(String::as_str));
-        object.raws("runs", detail.records.iter().zip(self.plans), |(record, plan), out| {
+        let run = |(record, plan): (&Record, &Plan)| {
             let transcript = record.transcript(&plan.names, &reference, &unnamed);
             let tally = record.tallies.first().copied().unwrap_or_default();
             let findings: Vec<Finding> = detail.recorded.iter().copied().chain(of_playbook(record)).collect();
-            write_call(out, &view, &transcript, CallId(0), &tally, &findings, &Events::Within);
-        });
-        object.end();
+            let mut out = Vec::new();
+            write_call(&mut out, &view, &transcript, CallId(0), &tally, &findings, &Events::Within);
+            raw(&out)
+        };
+        GroupJson {
+            of_many_kinds: group.is_mixed,
+            count: group.count,
+            others: group.alike().others,
+            runs: detail.records.iter().zip(self.plans).filter_map(run).collect(),
+        }
     }
 
     fn runs<'g>(&'g self, group: &'g Group, reference: &'g [String]) -> Vec<RunView<'g>> {
         let detail = &group.detail;
-        let run = |(n, (record, plan)): (usize, (&'g crate::sim::Record, &'g Plan))| {
+        let run = |(n, (record, plan)): (usize, (&'g Record, &'g Plan))| {
             let facts = detail.facts.under(n);
             let recorded = if n == 0 { detail.recorded.as_slice() } else { &[] };
             RunView {

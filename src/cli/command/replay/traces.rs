@@ -2,23 +2,24 @@
 
 use std::sync::Mutex;
 
+use serde::Serialize;
+
 use super::args::{Args, Format};
 use super::run::{plans, style};
-use super::shown::{Drawing, heading};
+use super::shown::{Drawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
-use crate::cli::command::explain::{self, Search};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::flags::Flags;
 use crate::cli::output::{Output, json_to_stdout, say};
 use crate::cli::project::Project;
 use crate::cli::stream::{Stream, Streamed};
 use crate::cli::terminal::Terminal;
-use crate::cli::{beyond, files, inputs, playbooks};
+use crate::cli::{beyond, inputs, playbooks};
 use crate::diagnostic::did_you_mean;
 use crate::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use crate::playbook::model::Tools;
 use crate::replay::Replayed;
-use crate::report::json::{Object, fill_replayed};
+use crate::report::json::{self, Map, ReplayedJson, document};
 use crate::report::listing::{Detail, Group, Listing, Only, Selection};
 use crate::report::overview;
 use crate::report::summary::Totals;
@@ -76,7 +77,7 @@ pub fn run(
         watcher.keep(part);
         result
     })?;
-    refuse_empty(args, if lines { written } else { watcher.listing.calls() }, project, &plans)?;
+    refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
     if lines && written == 0 {
         output.json(FORMAT)?;
     }
@@ -128,20 +129,9 @@ fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
 }
 
 /// A selection that selects nothing is no success.
-fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -> Result<(), Failure> {
+fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
     if selected > 0 || args.allow_empty {
         return Ok(());
-    }
-    if let Some(plan) = plans.first().filter(|_| !args.inputs.iter().any(|input| input == files::STDIN)) {
-        let search = search(args, project);
-        let missing = match (&args.call, &args.run) {
-            (Some(call), None) => Some(explain::missing(&search, plan, call)),
-            (None, Some(run)) => explain::missing_run(&search, plan, run),
-            _ => None,
-        };
-        if let Some(failure) = missing {
-            return Err(failure);
-        }
     }
     let said = match (&args.call, &args.run, args.only.as_deref()) {
         (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
@@ -161,22 +151,13 @@ fn refuse_empty(args: &Args, selected: u64, project: &Project, plans: &[Plan]) -
             command = command.flag("--call", whole);
             failure.help(format!("the calls of a run are named after it: `{whole}`"))
         }
+        None if args.call.is_some() => failure.help(
+            "a call is named by run and number (`r1#3`), by FILE:LINE, or by its own id; \
+             `--allow-empty` makes an empty selection no error",
+        ),
         None => failure.help("`--allow-empty` makes an empty selection no error"),
     };
     Err(failure.next(args.given().without(&["--only", "--call", "--run"]).after(command)))
-}
-
-/// How the call is looked for that nothing answered to.
-fn search<'a>(args: &'a Args, project: &'a Project) -> Search<'a> {
-    Search {
-        command: "playproof replay",
-        flags: args.given().without(&["--call", "--run"]),
-        inputs: &args.inputs,
-        wanted: args.call.as_deref(),
-        reading: &args.reading,
-        beyond: args.beyond_tape.clone().unwrap_or_default(),
-        redaction: &project.redaction,
-    }
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt, and that no call was answered, count only where they are asked to.
@@ -205,6 +186,27 @@ struct Page<'a> {
     beyond: &'a BeyondTape,
     only: &'a Only,
     streamed: &'a Streamed,
+}
+
+#[derive(Serialize)]
+struct ReplayJson<'a> {
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed_only: Option<Map<&'a str>>,
+    #[serde(flatten)]
+    replayed: ReplayedJson<'a>,
+    groups: usize,
+    calls: Vec<GroupJson>,
+}
+
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed_only: Option<Map<&'a str>>,
+    #[serde(flatten)]
+    replayed: ReplayedJson<'a>,
 }
 
 impl Page<'_> {
@@ -252,28 +254,23 @@ impl Page<'_> {
         parts.join("\n\n")
     }
 
-    fn json(&self, groups: &[Group], shown: &[Group]) -> Vec<u8> {
+    fn json(&self, groups: &[Group], shown: &[Group]) -> String {
         let drawing = self.drawing();
-        let mut out = Vec::new();
-        let mut document = Object::open(&mut out);
-        document.text("format", "replay/1");
-        self.fill_selection(&mut document);
-        fill_replayed(&mut document, self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources);
-        document.number("groups", groups.len() as u64).raws("calls", shown, |group, out| drawing.json(group, out));
-        document.end();
-        out.push(b'\n');
-        out
+        document(&ReplayJson {
+            format: "replay/1",
+            listed_only: self.listed_only(),
+            replayed: self.replayed_json(),
+            groups: groups.len(),
+            calls: shown.iter().map(|group| drawing.json(group)).collect(),
+        })
     }
 
-    fn last_line(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut line = Object::open(&mut out);
-        line.text("type", "summary");
-        self.fill_selection(&mut line);
-        fill_replayed(&mut line, self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources);
-        line.end();
-        out.push(b'\n');
-        out
+    fn last_line(&self) -> String {
+        document(&SummaryJson { kind: "summary", listed_only: self.listed_only(), replayed: self.replayed_json() })
+    }
+
+    fn replayed_json(&self) -> ReplayedJson<'_> {
+        json::replayed(self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources)
     }
 
     /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
@@ -293,14 +290,9 @@ impl Page<'_> {
     }
 
     /// Every number of the document is about the whole input, whatever was selected to be listed.
-    fn fill_selection(&self, document: &mut Object<'_>) {
-        if self.selected().next().is_some() {
-            document.object("listed_only", |object| {
-                for (flag, value) in self.selected() {
-                    object.text(flag, value);
-                }
-            });
-        }
+    fn listed_only(&self) -> Option<Map<&str>> {
+        let selected: Vec<(&'static str, &str)> = self.selected().collect();
+        (!selected.is_empty()).then_some(Map(selected))
     }
 
     fn replayed(&self) -> &Replayed {
