@@ -7,7 +7,6 @@ use super::{Entry, Judgement, MutationReport, judge, mutants};
 use crate::coverage::Case;
 use crate::diagnostic::Source;
 use crate::fixture;
-use crate::ids::comparisons;
 use crate::playbook::model::{Playbook, Tools};
 use crate::playbook::{EMBEDDED, embedded, parse};
 
@@ -223,18 +222,6 @@ fn where_the_simulated_calls_are_used_up_the_rest_is_not_judged_and_what_was_is_
         ends.insert(end);
     }
     assert!(ends.contains(&0) && ends.iter().any(|end| (1..all.len()).contains(end)), "{ends:?} of {}", all.len());
-}
-
-#[test]
-fn few_simulated_calls_are_little_work() {
-    let (playbook, cases) = (playbook(SMALL), [case("denied", DENIED)]);
-    let work = |most| {
-        comparisons::of(|| {
-            judge("small", &playbook, &Tools::default(), &cases, &[], NonZeroUsize::MIN, most);
-        })
-    };
-    let (few, all) = (work(10), work(u64::MAX));
-    assert!(few * 5 < all, "{few} comparisons for 10 simulated calls, {all} for all");
 }
 
 #[test]
