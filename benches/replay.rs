@@ -11,10 +11,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use playproof::trace::assemble::TracedCall;
-use playproof::trace::pieces::{Chunks, Piece};
-use playproof::trace::read::{Entry, Spares, digest_into, recycle};
-use playproof::trace::redact::RedactionRules;
+use playproof_trace::assemble::TracedCall;
+use playproof_trace::pieces::{Chunks, Piece};
+use playproof_trace::read::{Entry, Spares, digest_into, recycle};
+use playproof_trace::redact::RedactionRules;
 
 use generate::Shape;
 

@@ -1,10 +1,5 @@
-//! Playproof replays and tests the failure playbooks of LLM agents.
-//!
-//! A failure gets a *verdict*, a verdict has one *compensation*, a compensation ends in one *outcome*.
-//! The dispatcher that decides is a state machine without I/O, clock or randomness; replay drives that very
-//! machine against a simulated upstream on a virtual clock. Only `cli` touches disk, environment and terminal.
+//! The command line: the only part that touches disk, environment, terminal and exit codes.
 
-// What binds the product but not its tests and benches; the lists and their reasons are in clippy.toml.
 #![warn(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -23,31 +18,40 @@
     clippy::missing_errors_doc
 )]
 
-pub mod check;
-pub mod classify;
-pub mod cli;
-pub mod clock;
-pub mod coverage;
-pub mod diagnostic;
-pub mod dispatch;
-pub mod event;
-pub mod feedback;
-pub mod fixture;
-pub mod glob;
-pub mod golden;
-pub mod history;
-pub mod ids;
-pub mod impact;
-pub mod mining;
-pub mod mutation;
-pub mod playbook;
-pub mod proposal;
-pub mod replay;
-pub mod report;
-pub mod shell;
-pub mod sim;
-pub mod text;
-pub mod time;
-pub mod trace;
-pub mod upstream;
-pub mod yaml;
+mod args;
+mod beyond;
+mod boundary;
+pub mod changeset;
+mod checking;
+mod command;
+mod exit;
+mod files;
+mod fixtures;
+mod flags;
+mod folders;
+mod format;
+mod git;
+mod inputs;
+mod kept;
+mod kinds;
+mod manual;
+mod merged;
+mod output;
+mod outputs;
+mod pending;
+mod playbooks;
+mod project;
+mod reading;
+mod reason;
+mod repeated;
+mod reports;
+mod run;
+mod stream;
+mod terminal;
+mod topics;
+mod values;
+mod verdicts;
+mod view;
+mod workspace;
+
+pub use run::run;

@@ -1,7 +1,7 @@
-//! The `playproof` program. Everything it does is in the library; see `playproof::cli`.
+//! The `playproof` program. Everything it does is in the library; see `playproof::run`.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    playproof::cli::run(std::env::args_os())
+    playproof::run(std::env::args_os())
 }

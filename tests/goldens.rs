@@ -4,12 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use playproof::check::body_of;
-use playproof::diagnostic::Source;
-use playproof::fixture::{self, model::Fixture};
-use playproof::playbook::{self, model::Tools};
-use playproof::sim::{Plan, Scenario, Simulator, contradictions};
-use playproof::upstream::{Ledger, World};
+use playproof_analysis::check::body_of;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::{Plan, Scenario, Simulator, contradictions};
+use playproof_engine::upstream::{Ledger, World};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::fixture;
+use playproof_formats::playbook;
 
 const DEFAULT_PLAYBOOK: &str = "standard";
 

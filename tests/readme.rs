@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use assert_cmd::Command;
-use playproof::diagnostic::Source;
-use playproof::playbook;
-use playproof::trace::wire;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::playbook;
+use playproof_trace::wire;
 
 const DOCUMENTS: [&str; 2] = ["README.md", "docs/from-an-incident-to-an-accepted-verdict.md"];
 

@@ -1,11 +1,11 @@
 //! What the shipped playbooks make of real error texts: a table of failures and the verdicts they get.
 
-use playproof::classify::{Classifier, Signal};
-use playproof::diagnostic::Source;
-use playproof::event::ErrorFacts;
-use playproof::ids::AttemptNo;
-use playproof::playbook::model::{Playbook, ToolFacts};
-use playproof::playbook::{embedded, parse};
+use playproof_engine::classify::{Classifier, Signal};
+use playproof_engine::event::ErrorFacts;
+use playproof_engine::ids::AttemptNo;
+use playproof_engine::playbook::{Playbook, ToolFacts};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::playbook::{embedded, parse};
 
 fn load(name: &str) -> Playbook {
     let text = embedded(name).expect("an embedded playbook");

@@ -76,13 +76,13 @@ const VALID: [&str; 4] =
 
 #[test]
 fn nasty_files_are_refused_and_odd_but_valid_ones_are_not() {
-    use playproof::diagnostic::{Report, Source};
+    use playproof_formats::diagnostic::{Report, Source};
     let accepted = |target: &str, text: &str| -> Result<(), Report> {
         let source = Source::whole("t", text);
         match target {
-            "playbook" => playproof::playbook::parse(source).map(drop),
-            "tools" => playproof::playbook::tools::parse(source).map(drop),
-            _ => playproof::fixture::parse(source).map(drop),
+            "playbook" => playproof_formats::playbook::parse(source).map(drop),
+            "tools" => playproof_formats::playbook::tools::parse(source).map(drop),
+            _ => playproof_formats::fixture::parse(source).map(drop),
         }
     };
     let mut seen = 0;

@@ -113,10 +113,10 @@ proptest! {
 
     #[test]
     fn no_mutation_of_a_shipped_playbook_makes_its_reader_panic(
-        which in 0..playproof::playbook::EMBEDDED.len(),
+        which in 0..playproof_formats::playbook::EMBEDDED.len(),
         mutations in prop::collection::vec(mutation(), 1..6),
     ) {
-        let text = playproof::playbook::embedded(playproof::playbook::EMBEDDED[which]).expect("embedded");
+        let text = playproof_formats::playbook::embedded(playproof_formats::playbook::EMBEDDED[which]).expect("embedded");
         run(targets::playbook, text, &mutations);
     }
 
@@ -143,14 +143,14 @@ proptest! {
 
 #[test]
 fn what_is_mutated_is_valid() {
-    use playproof::diagnostic::Source;
-    let standard = Source::whole("standard", playproof::playbook::embedded("standard").expect("embedded"));
+    use playproof_formats::diagnostic::Source;
+    let standard = Source::whole("standard", playproof_formats::playbook::embedded("standard").expect("embedded"));
     let proposal =
-        playproof::proposal::parse(Source::whole("t", PROJECT[0])).unwrap_or_else(|report| panic!("{report}"));
-    playproof::proposal::apply(&standard, &proposal).unwrap_or_else(|report| panic!("{report}"));
-    playproof::history::parse(Source::whole("t", PROJECT[1])).unwrap_or_else(|report| panic!("{report}"));
-    playproof::golden::Lock::parse(Source::whole("t", PROJECT[2])).unwrap_or_else(|report| panic!("{report}"));
-    playproof::feedback::parse(Source::whole("t", PROJECT[3])).unwrap_or_else(|report| panic!("{report}"));
-    playproof::fixture::parse(Source::whole("t", FIXTURE)).unwrap_or_else(|report| panic!("{report}"));
-    playproof::playbook::tools::parse(Source::whole("t", TOOLS)).unwrap_or_else(|report| panic!("{report}"));
+        playproof_analysis::proposal::parse(Source::whole("t", PROJECT[0])).unwrap_or_else(|report| panic!("{report}"));
+    playproof_analysis::proposal::apply(&standard, &proposal).unwrap_or_else(|report| panic!("{report}"));
+    playproof_formats::history::parse(Source::whole("t", PROJECT[1])).unwrap_or_else(|report| panic!("{report}"));
+    playproof_formats::golden::Lock::parse(Source::whole("t", PROJECT[2])).unwrap_or_else(|report| panic!("{report}"));
+    playproof_analysis::feedback::parse(Source::whole("t", PROJECT[3])).unwrap_or_else(|report| panic!("{report}"));
+    playproof_formats::fixture::parse(Source::whole("t", FIXTURE)).unwrap_or_else(|report| panic!("{report}"));
+    playproof_formats::playbook::tools::parse(Source::whole("t", TOOLS)).unwrap_or_else(|report| panic!("{report}"));
 }

@@ -1,8 +1,8 @@
 //! The worked example of a mapping does what its comments say.
 
-use playproof::diagnostic::Source;
-use playproof::trace::mapping;
-use playproof::trace::redact::RedactionRules;
+use playproof_formats::diagnostic::Source;
+use playproof_trace::mapping;
+use playproof_trace::redact::RedactionRules;
 
 use super::{path, read_back};
 

@@ -8,12 +8,12 @@ mod traces;
 
 use std::path::{Path, PathBuf};
 
-use playproof::trace::assemble::{AssembleOptions, Assembler, InputLedger};
-use playproof::trace::import::{Imported, detect, import};
-use playproof::trace::model::{RecordedCall, Reply};
-use playproof::trace::pieces::Chunks;
-use playproof::trace::read::digest;
-use playproof::trace::redact::RedactionRules;
+use playproof_engine::call::{RecordedCall, Reply};
+use playproof_trace::assemble::{AssembleOptions, Assembler, InputLedger};
+use playproof_trace::import::{Imported, detect, import};
+use playproof_trace::pieces::Chunks;
+use playproof_trace::read::digest;
+use playproof_trace::redact::RedactionRules;
 
 /// A file of the repository.
 fn path(name: &str) -> PathBuf {

@@ -1,9 +1,9 @@
 //! Tool facts: the shipped file and a drafted one are files that the playbook's reader takes.
 
-use playproof::diagnostic::Source;
-use playproof::playbook::model::{Access, Tools};
-use playproof::playbook::tools;
-use playproof::trace::toolfacts::{ToolCount, render};
+use playproof_engine::playbook::{Access, Tools};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::playbook::tools;
+use playproof_trace::toolfacts::{ToolCount, render};
 
 use super::path;
 

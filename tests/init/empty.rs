@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use playproof::diagnostic::Source;
-use playproof::yaml;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::yaml;
 
 use crate::place::Place;
 

@@ -7,12 +7,12 @@ use crate::tree::{Tree, Violation};
 const DECODERS: [&str; 2] = ["flate2::", "zstd::"];
 
 /// Where they are used.
-const PLACE: &str = "src/trace/pieces.rs";
+const PLACE: &str = "crates/trace/src/pieces.rs";
 
 /// Other files that decode.
 pub fn elsewhere(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (path, text) in tree.rust("src/").filter(|(path, _)| *path != PLACE) {
+    for (path, text) in tree.product().filter(|(path, _)| *path != PLACE) {
         let code = scan::without_tests(&scan::views(text).code);
         for decoder in DECODERS {
             let said = || format!("`{decoder}` is used in {PLACE} alone");

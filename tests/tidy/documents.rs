@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::tree::{Tree, Violation, is_generated};
 
 /// What a name begins with that is meant as a path of this package.
-const ROOTS: [&str; 12] = [
+const ROOTS: [&str; 13] = [
+    "crates/",
     "src/",
     "tests/",
     "benches/",
@@ -42,15 +43,21 @@ pub fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// Every file and folder directly under `src`, and every decision, that the architecture does not name.
+/// Every package, every folder of its sources, and every decision, that the architecture does not name.
 pub fn house(tree: &Tree) -> Vec<Violation> {
     const DOCUMENT: &str = "DESIGN.md";
     let Some(text) = tree.text(DOCUMENT) else { return vec![Violation::of_file(DOCUMENT, "is missing")] };
-    let rust = tree.rust("src/").filter_map(|(path, _)| path.strip_prefix("src/"));
-    let rooms: BTreeSet<String> =
-        rust.map(|path| path.split_once('/').map_or(path.to_owned(), |(folder, _)| format!("{folder}/"))).collect();
-    let unnamed = rooms.iter().filter(|room| !text.contains(&format!("\nsrc/{room} ")));
-    let missing = unnamed.map(|room| format!("the house has no `src/{room}`"));
+    let mut folders: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for (path, _) in tree.product() {
+        let (package, inside) = path.split_once("src/").unwrap_or(("", path));
+        folders.insert((package, inside.split_once('/').map_or("", |(folder, _)| folder)));
+    }
+    let unnamed = folders.iter().filter(|(package, folder)| {
+        let head = if package.is_empty() { "\nsrc/ ".to_owned() } else { format!("\n{package} ") };
+        let of_package = text.split_once(&head).map_or("", |(_, rest)| rest.split("\ncrates/").next().unwrap_or(rest));
+        of_package.is_empty() || !folder.is_empty() && !of_package.contains(&format!(" {folder}/ "))
+    });
+    let missing = unnamed.map(|(package, folder)| format!("the packages have no `{package}src/{folder}`"));
     let decisions = tree.texts().map(|(path, _)| path).filter(|path| path.starts_with("docs/adr/"));
     let untold = decisions.filter(|path| !text.contains(&format!("]({path})")));
     let untold = untold.map(|path| format!("the decisions do not name `{path}`"));
@@ -134,15 +141,17 @@ mod tests {
     }
 
     #[test]
-    fn the_architecture_names_every_room_of_the_house() {
+    fn the_architecture_names_every_package_and_folder() {
         assert_none(&house(&Tree::of_this_package()));
     }
 
     #[test]
-    fn a_room_that_the_architecture_does_not_name_is_caught() {
-        let design = ("DESIGN.md", "\nsrc/a/   words\nsrc/b.rs words\n");
-        assert_none(&house(&Tree::of(&[design, ("src/a/x.rs", ""), ("src/b.rs", "")])));
-        assert_one(&house(&Tree::of(&[design, ("src/c/d/e.rs", "")])), "DESIGN.md", 1, "`src/c/`");
+    fn a_folder_that_the_architecture_does_not_name_is_caught() {
+        let design = ("DESIGN.md", "\nsrc/   words\n  a/   words\ncrates/x/  words\n  b/ c/  words\n");
+        assert_none(&house(&Tree::of(&[design, ("src/a/x.rs", ""), ("src/b.rs", ""), ("crates/x/src/c/d.rs", "")])));
+        assert_one(&house(&Tree::of(&[design, ("src/c/d/e.rs", "")])), "DESIGN.md", 1, "`src/c`");
+        assert_one(&house(&Tree::of(&[design, ("crates/x/src/a/b.rs", "")])), "DESIGN.md", 1, "`crates/x/src/a`");
+        assert_one(&house(&Tree::of(&[design, ("crates/y/src/lib.rs", "")])), "DESIGN.md", 1, "`crates/y/src/`");
         assert_one(&house(&Tree::of(&[design, ("docs/adr/0001-x.md", "")])), "DESIGN.md", 1, "`docs/adr/0001-x.md`");
     }
 

@@ -1,112 +1,44 @@
-//! Who may import whom. The table stands here and in CONTRIBUTING.md; a test holds the two together.
+//! Who may import whom inside the engine, and that no modules of a package import each other in a circle. The table
+//! stands here and in CONTRIBUTING.md; a test holds the two together. Packages are Cargo's to hold apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::scan;
 use crate::tree::{Tree, Violation};
 
-/// What every module may import.
-const OPEN: [&str; 6] = ["diagnostic", "glob", "ids", "shell", "text", "time"];
+/// Where the engine's sources lie.
+const ENGINE: &str = "crates/engine/src/";
 
-/// What else a module may import; rows are not transitive. `a::b` opens that part of `a` alone, `*` everything.
+/// What every module of the engine may import.
+const OPEN: [&str; 4] = ["glob", "ids", "time", "words"];
+
+/// What else a module of the engine may import; rows are not transitive.
 const TABLE: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("ids", &[]),
-    ("text", &[]),
-    ("shell", &[]),
-    ("diagnostic", &[]),
     ("glob", &[]),
-    ("yaml", &[]),
     ("event", &[]),
     ("clock", &[]),
-    ("trace", &["event", "yaml"]),
-    ("playbook", &["event", "yaml"]),
-    ("classify", &["event", "playbook", "trace"]),
+    ("call", &["event"]),
+    ("playbook", &["event"]),
+    ("classify", &["event", "playbook"]),
     ("dispatch", &["event", "playbook"]),
-    ("upstream", &["clock", "event", "trace"]),
-    ("fixture", &["event", "trace", "upstream", "yaml"]),
-    ("sim", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "trace", "upstream", "yaml"]),
-    ("golden", &["event", "yaml"]),
-    ("history", &["golden", "yaml"]),
-    ("feedback", &["classify", "event", "golden", "playbook", "sim", "trace", "upstream", "yaml"]),
-    ("replay", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "sim", "trace", "upstream", "yaml"]),
-    ("check", &["event", "fixture", "golden", "playbook", "sim"]),
-    (
-        "mutation",
-        &[
-            "check::body_of",
-            "check::map",
-            "classify",
-            "clock",
-            "coverage",
-            "dispatch",
-            "event",
-            "fixture",
-            "golden::GoldenBody",
-            "playbook",
-            "replay",
-            "sim",
-            "trace",
-            "upstream",
-            "yaml",
-        ],
-    ),
-    (
-        "report",
-        &[
-            "check",
-            "coverage",
-            "event",
-            "feedback",
-            "fixture",
-            "golden",
-            "history",
-            "impact",
-            "mining",
-            "mutation",
-            "proposal",
-            "replay",
-            "sim",
-            "trace::model",
-            "trace::origin",
-        ],
-    ),
-    ("impact", CAPABILITY),
-    ("coverage", CAPABILITY),
-    ("mining", CAPABILITY),
-    (
-        "proposal",
-        &[
-            "check", "classify", "clock", "dispatch", "event", "fixture", "golden", "playbook", "replay", "sim",
-            "trace", "upstream", "yaml",
-        ],
-    ),
-    // Decided, not built yet.
-    ("verify", &["classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
-    ("live", &["classify", "dispatch", "event", "playbook"]),
-    // The edge.
-    ("cli", &["*"]),
-    ("main", &["cli"]),
+    ("upstream", &["call", "event"]),
+    ("fixture", &["event", "upstream"]),
+    ("sim", &["call", "classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
 ];
 
-/// What the capabilities that build on replay may import.
-const CAPABILITY: &[&str] = &[
-    "classify", "clock", "dispatch", "event", "fixture", "golden", "playbook", "replay", "sim", "trace", "upstream",
-    "yaml",
-];
-
-/// Every import of the product that the table does not allow.
+/// Every import of the engine that the table does not allow.
 pub fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (path, text) in tree.rust("src/").filter(|(path, _)| *path != "src/lib.rs" && !is_test_file(path)) {
-        let module = module_of(path);
+    for (path, text) in product(tree, ENGINE) {
+        let module = module_of(path.trim_start_matches(ENGINE));
         let Some(row) = row_of(module[0]) else {
             let message = format!("`{}` has no row in the import table (tests/tidy/imports.rs)", module[0]);
             violations.push(Violation::of_file(path, message));
             continue;
         };
-        let product = scan::without_tests(&scan::views(text).code);
-        for found in scan::crate_paths(&product, &module, "playproof") {
+        for found in scan::crate_paths(&scan::without_tests(&scan::views(text).code), &module, "playproof_engine") {
             if let Some(message) = verdict(module[0], row, &found.segments) {
                 violations.push(Violation::at(path, text, found.offset, message));
             }
@@ -118,25 +50,87 @@ pub fn check(tree: &Tree) -> Vec<Violation> {
 /// Why this import is not allowed, if it is not.
 fn verdict(module: &str, row: &[&str], import: &[String]) -> Option<String> {
     let full = import.join("::");
-    let target = import.first()?; // the root itself: `pub(crate)`
-    if target == module || OPEN.contains(&target.as_str()) && module != "main" {
+    let target = import.first()?.as_str(); // the root itself: `pub(crate)`
+    if target == module || OPEN.contains(&target) || row.contains(&target) {
         return None;
     }
     if row_of(target).is_none() {
         return Some(format!("`{full}` goes through the crate's root: name a module"));
     }
-    let allowed = row.iter().any(|open| *open == "*" || full == *open || full.starts_with(&format!("{open}::")));
-    (!allowed).then(|| format!("`{module}` may not import `{full}`: its row is {row:?}"))
+    Some(format!("`{module}` may not import `{full}`: its row is {row:?}"))
 }
 
 fn row_of(module: &str) -> Option<&'static [&'static str]> {
     TABLE.iter().find(|(name, _)| *name == module).map(|(_, row)| *row)
 }
 
-/// `src/sim/world.rs` is `[sim, world]`.
+/// Circles that are still there, by package: they are to go.
+const CIRCLES: &[(&str, &[&str])] = &[
+    ("crates/trace/src/", &["assemble", "origin", "read", "redact", "text", "trouble", "wire"]),
+    ("src/", &["args", "command", "manual", "run", "stream"]),
+    ("src/", &["boundary", "playbooks", "project"]),
+    ("src/", &["exit", "files", "kinds", "output"]),
+    ("src/", &["inputs", "reading"]),
+];
+
+/// Modules of a package that import each other in a circle, and circles that are no longer there.
+pub fn circles(tree: &Tree, known: &[(&str, &[&str])]) -> Vec<Violation> {
+    let lib = |path: &str| path.ends_with("/src/lib.rs") || path == "src/lib.rs";
+    let roots = tree.rust("").map(|(path, _)| path).filter(|path| lib(path) && !path.starts_with("tests/"));
+    let mut violations = Vec::new();
+    for root in roots.map(|path| path.trim_end_matches("lib.rs")) {
+        let found = circles_of(tree, root);
+        let is_known = |circle: &[String]| known.iter().any(|(package, names)| *package == root && *names == circle);
+        let message = |circle: &Vec<String>| format!("{} import each other in a circle", circle.join(", "));
+        violations.extend(
+            found.iter().filter(|circle| !is_known(circle)).map(|circle| Violation::of_file(root, message(circle))),
+        );
+        let gone = known.iter().filter(|(package, names)| *package == root && !found.iter().any(|one| one == names));
+        violations.extend(gone.map(|(_, names)| {
+            Violation::of_file(root, format!("{} is no circle any more: take it from the list", names.join(", ")))
+        }));
+    }
+    violations
+}
+
+/// Sets of modules of one package each of which imports all others, by way of others or not.
+fn circles_of(tree: &Tree, root: &str) -> Vec<Vec<String>> {
+    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in product(tree, root) {
+        let module = module_of(path.trim_start_matches(root));
+        let code = scan::without_tests(&scan::views(text).code);
+        let targets =
+            scan::crate_paths(&code, &module, "crate").into_iter().filter_map(|found| found.segments.first().cloned());
+        imports.entry(module[0].to_owned()).or_default().extend(targets.filter(|target| target != module[0]));
+    }
+    let reach = |from: &String| {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<&String> = imports.get(from).into_iter().flatten().collect();
+        while let Some(next) = open.pop() {
+            if reached.insert(next.clone()) {
+                open.extend(imports.get(next).into_iter().flatten());
+            }
+        }
+        reached
+    };
+    let reached: BTreeMap<&String, BTreeSet<String>> = imports.keys().map(|module| (module, reach(module))).collect();
+    let circle = |module: &String| -> Vec<String> {
+        let back = |other: &&String| reached[module].contains(*other) && reached[*other].contains(module);
+        reached.keys().copied().filter(back).cloned().collect()
+    };
+    let all: BTreeSet<Vec<String>> = imports.keys().map(circle).filter(|circle| !circle.is_empty()).collect();
+    all.into_iter().collect()
+}
+
+/// The files of a folder that belong to the product, without the list of its modules.
+fn product<'a>(tree: &'a Tree, root: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let is_root = move |path: &str| matches!(path.strip_prefix(root), Some("lib.rs" | "main.rs"));
+    tree.rust(root).filter(move |(path, _)| !is_root(path) && !is_test_file(path))
+}
+
+/// `sim/world.rs` is `[sim, world]`.
 fn module_of(path: &str) -> Vec<&str> {
-    let inside = path.trim_start_matches("src/").trim_end_matches(".rs");
-    inside.trim_end_matches("/mod").split('/').collect()
+    path.trim_end_matches(".rs").trim_end_matches("/mod").split('/').collect()
 }
 
 /// A unit test's own file; `layout` sees to it that it is declared under `#[cfg(test)]`.
@@ -177,8 +171,13 @@ mod tests {
     use crate::tree::{assert_none, assert_one};
 
     #[test]
-    fn this_package_imports_only_what_the_table_allows() {
+    fn the_engine_imports_only_what_the_table_allows() {
         assert_none(&check(&Tree::of_this_package()));
+    }
+
+    #[test]
+    fn no_modules_import_each_other_in_a_circle() {
+        assert_none(&circles(&Tree::of_this_package(), CIRCLES));
     }
 
     #[test]
@@ -188,59 +187,61 @@ mod tests {
 
     #[test]
     fn a_dispatcher_that_looks_at_the_trace_is_caught() {
-        let bad = Tree::of(&[("src/dispatch/machine.rs", "//! d\nuse crate::{event::Names, trace::model};")]);
-        assert_one(&check(&bad), "src/dispatch/machine.rs", 2, "`dispatch` may not import `trace::model`");
+        let path = "crates/engine/src/dispatch/machine.rs";
+        let bad = Tree::of(&[(path, "//! d\nuse crate::{event::Names, call::RecordedCall};")]);
+        assert_one(&check(&bad), path, 2, "`dispatch` may not import `call::RecordedCall`");
     }
 
     #[test]
     fn a_path_in_the_midst_of_code_is_caught() {
-        let bad = Tree::of(&[("src/upstream/tape.rs", "fn f() {\n  let x = crate::playbook::model::X;\n}")]);
-        assert_one(&check(&bad), "src/upstream/tape.rs", 2, "playbook::model::X");
+        let path = "crates/engine/src/upstream/tape.rs";
+        let bad = Tree::of(&[(path, "fn f() {\n  let x = crate::playbook::X;\n}")]);
+        assert_one(&check(&bad), path, 2, "playbook::X");
     }
 
     #[test]
     fn a_super_that_leaves_its_folder_is_caught() {
-        let bad = Tree::of(&[("src/clock/mod.rs", "use super::sim::World;")]);
-        assert_one(&check(&bad), "src/clock/mod.rs", 1, "sim::World");
+        let path = "crates/engine/src/clock/mod.rs";
+        assert_one(&check(&Tree::of(&[(path, "use super::sim::World;")])), path, 1, "sim::World");
     }
 
     #[test]
-    fn a_part_that_is_open_does_not_open_the_whole() {
-        let good = Tree::of(&[("src/report/table.rs", "use crate::trace::model::RecordedCall;")]);
-        assert_none(&check(&good));
-        let bad = Tree::of(&[("src/report/table.rs", "use crate::trace::read::Reader;")]);
-        assert_one(&check(&bad), "src/report/table.rs", 1, "trace::read::Reader");
-    }
-
-    #[test]
-    fn a_folder_without_a_row_is_caught() {
-        let bad = Tree::of(&[("src/magic/mod.rs", "//! m")]);
-        assert_one(&check(&bad), "src/magic/mod.rs", 1, "no row");
+    fn a_module_without_a_row_is_caught() {
+        let path = "crates/engine/src/magic/mod.rs";
+        assert_one(&check(&Tree::of(&[(path, "//! m")])), path, 1, "no row");
     }
 
     #[test]
     fn a_name_taken_from_the_crate_s_root_is_caught() {
-        let bad = Tree::of(&[("src/sim/run.rs", "use crate::*;")]);
-        assert_one(&check(&bad), "src/sim/run.rs", 1, "root");
-    }
-
-    #[test]
-    fn the_binary_may_call_nothing_but_the_command_line() {
-        let bad = Tree::of(&[("src/main.rs", "fn main() { playproof::sim::run() }")]);
-        assert_one(&check(&bad), "src/main.rs", 1, "sim::run");
+        let path = "crates/engine/src/sim/run.rs";
+        assert_one(&check(&Tree::of(&[(path, "use crate::*;")])), path, 1, "root");
     }
 
     #[test]
     fn tests_may_import_what_they_like() {
         let text = "#[cfg(test)]\nmod tests { use crate::sim::X; }\n// crate::sim\nconst S: &str = \"crate::sim::X\";";
-        assert_none(&check(&Tree::of(&[("src/clock/queue.rs", text), ("src/clock/tests.rs", "use crate::sim::X;")])));
+        let queue = ("crates/engine/src/clock/queue.rs", text);
+        assert_none(&check(&Tree::of(&[queue, ("crates/engine/src/clock/tests.rs", "use crate::sim::X;")])));
+    }
+
+    #[test]
+    fn a_circle_is_caught_also_through_a_third_and_a_list_that_is_too_long() {
+        let lib = ("crates/x/src/lib.rs", "mod a;");
+        let a = ("crates/x/src/a.rs", "use crate::b::B;");
+        let b = ("crates/x/src/b/deep.rs", "use crate::c::{C, D};");
+        let good = Tree::of(&[lib, a, b, ("crates/x/src/c.rs", "use crate::d::D;")]);
+        assert_none(&circles(&good, &[]));
+        let bad = Tree::of(&[lib, a, b, ("crates/x/src/c.rs", "use crate::a::A;")]);
+        assert_one(&circles(&bad, &[]), "crates/x/src/", 1, "a, b, c import each other");
+        assert_none(&circles(&bad, &[("crates/x/src/", &["a", "b", "c"])]));
+        assert_one(&circles(&good, &[("crates/x/src/", &["a", "b"])]), "crates/x/src/", 1, "no circle any more");
     }
 
     #[test]
     fn a_row_that_differs_in_the_document_is_caught() {
         let mut text = String::new();
         for (module, row) in TABLE {
-            let row = if *module == "dispatch" { &["trace"] } else { *row };
+            let row = if *module == "dispatch" { &["call"] } else { *row };
             let names: Vec<String> = row.iter().map(|name| format!("`{name}`")).collect();
             text.push_str(&format!("| `{module}` | {} |\n", names.join(" ")));
         }

@@ -18,11 +18,11 @@ pub fn first_lines(tree: &Tree) -> Vec<Violation> {
         .collect()
 }
 
-/// Every statement of a `mod.rs` that is not a re-export, and of `lib.rs` that is not a module.
+/// Every statement of a `mod.rs` that is not a re-export, and of a `lib.rs` that is neither a module nor a re-export.
 pub fn roots(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (path, text) in tree.rust("src/") {
-        let is_lib = path == "src/lib.rs";
+    for (path, text) in tree.product() {
+        let is_lib = path.ends_with("src/lib.rs");
         if !is_lib && !path.ends_with("/mod.rs") {
             continue;
         }
@@ -32,9 +32,8 @@ pub fn roots(tree: &Tree) -> Vec<Violation> {
             let start = from + code[from..].len() - code[from..].trim_start().len();
             let end = code[start..].find(';').map_or(code.len(), |end| start + end + 1);
             from = end;
-            if !is_declaration(&code[start..end], is_lib) {
-                let what = if is_lib { "src/lib.rs holds the module list only" } else { "a mod.rs re-exports only" };
-                violations.push(Violation::at(path, text, start, what));
+            if !is_declaration(&code[start..end]) {
+                violations.push(Violation::at(path, text, start, "a mod.rs or lib.rs re-exports only"));
                 break;
             }
         }
@@ -42,8 +41,8 @@ pub fn roots(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// Whether a statement is `mod x;` or, outside `lib.rs`, `use x;`.
-fn is_declaration(statement: &str, is_lib: bool) -> bool {
+/// Whether a statement is `mod x;` or `use x;`.
+fn is_declaration(statement: &str) -> bool {
     let bare = match statement.strip_prefix("pub") {
         Some(rest) => {
             rest.trim_start().strip_prefix('(').map_or(rest, |rest| rest.split_once(')').map_or("", |(_, rest)| rest))
@@ -53,7 +52,7 @@ fn is_declaration(statement: &str, is_lib: bool) -> bool {
     let mut words = bare.split_whitespace();
     match words.next() {
         Some("mod") => words.next().is_some_and(|name| name.ends_with(';')),
-        Some("use") => !is_lib && statement.ends_with(';'),
+        Some("use") => statement.ends_with(';'),
         _ => false,
     }
 }
@@ -61,7 +60,7 @@ fn is_declaration(statement: &str, is_lib: bool) -> bool {
 /// Every file of the product that is too long, and every exception that is no longer needed.
 pub fn sizes(tree: &Tree, long: &[(&str, &str)]) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (path, text) in tree.rust("src/").filter(|(path, _)| !is_test_file(path)) {
+    for (path, text) in tree.product().filter(|(path, _)| !is_test_file(path)) {
         let tests: usize =
             scan::test_items(&scan::views(text).code).into_iter().map(|item| text[item].lines().count()).sum();
         let lines = text.lines().count() - tests;
@@ -81,7 +80,7 @@ pub fn sizes(tree: &Tree, long: &[(&str, &str)]) -> Vec<Violation> {
 /// Every `tests.rs` in `src` that is not declared under `#[cfg(test)]`: the other rules take it for a test.
 pub fn test_files(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (path, text) in tree.rust("src/").filter(|(path, _)| !is_test_file(path)) {
+    for (path, text) in tree.product().filter(|(path, _)| !is_test_file(path)) {
         let product = scan::without_tests(&scan::views(text).code);
         if let Some(offset) = product.find("mod tests;") {
             violations.push(Violation::at(path, text, offset, "`mod tests;` without `#[cfg(test)]`"));
@@ -126,9 +125,9 @@ mod tests {
     }
 
     #[test]
-    fn a_prelude_in_lib_rs_is_caught() {
-        let bad = Tree::of(&[("src/lib.rs", "//! l\npub mod a;\npub use a::A;\n")]);
-        assert_one(&roots(&bad), "src/lib.rs", 3, "module list");
+    fn a_function_in_a_lib_rs_is_caught() {
+        let bad = Tree::of(&[("src/lib.rs", "//! l\npub mod a;\nfn f() {}\n")]);
+        assert_one(&roots(&bad), "src/lib.rs", 3, "re-exports only");
     }
 
     #[test]

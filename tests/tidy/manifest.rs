@@ -1,8 +1,8 @@
-//! Cargo.toml says of every dependency what it is for, and pins it.
+//! Cargo.toml says of every dependency what it is for, and pins none: Cargo.lock does.
 
 use crate::tree::{Tree, Violation};
 
-/// Every dependency of a manifest without a word on its line or on the lines above it, or without an exact version.
+/// Every dependency of a manifest without a word on its line or on the lines above it, or with an exact version.
 pub fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in tree.texts().filter(|(path, _)| path.ends_with("Cargo.toml")) {
@@ -12,13 +12,20 @@ pub fn check(tree: &Tree) -> Vec<Violation> {
             let offset = line.as_ptr() as usize - text.as_ptr() as usize;
             if line.starts_with('[') {
                 in_table = line.trim_end_matches(']').ends_with("dependencies");
-            } else if let Some((name, value)) = line.split_once('=').filter(|_| in_table && !line.starts_with('#')) {
+            } else if let Some((name, value)) = line.split_once('=').filter(|(_, value)| {
+                in_table && !line.starts_with('#') && !value.contains("workspace = true") && !value.contains("path =")
+            }) {
                 if !commented && !value.contains('#') {
                     let message = format!("`{}` does not say what it is for", name.trim());
                     violations.push(Violation::at(path, text, offset, message));
                 }
-                if !value.contains("\"=") && !value.contains("path =") {
-                    violations.push(Violation::at(path, text, offset, format!("`{}` is not pinned", name.trim())));
+                if value.contains("\"=") {
+                    violations.push(Violation::at(
+                        path,
+                        text,
+                        offset,
+                        format!("`{}` is pinned: `Cargo.lock` holds the exact version", name.trim()),
+                    ));
                 }
             }
             commented = line.starts_with('#');
@@ -39,13 +46,13 @@ mod tests {
 
     #[test]
     fn a_dependency_without_a_word_is_caught() {
-        let bad = "[package]\nname = \"x\"\n[dev-dependencies]\na = \"=1.0.0\" # for a\n# for b\nb = \"=1.0.0\"\nc = \"=1.0.0\"\n";
+        let bad = "[package]\nname = \"x\"\n[dev-dependencies]\na = \"1.0.0\" # for a\n# for b\nb = \"1.0.0\"\nc = \"1.0.0\"\n";
         assert_one(&check(&Tree::of(&[("Cargo.toml", bad)])), "Cargo.toml", 7, "`c` does not say");
     }
 
     #[test]
-    fn a_dependency_that_floats_is_caught() {
-        let bad = "[dependencies]\na = { version = \"1\" } # for a\n";
-        assert_one(&check(&Tree::of(&[("Cargo.toml", bad)])), "Cargo.toml", 2, "not pinned");
+    fn a_dependency_that_is_pinned_is_caught() {
+        let bad = "[dependencies]\na = { version = \"=1.2.3\" } # for a\n";
+        assert_one(&check(&Tree::of(&[("Cargo.toml", bad)])), "Cargo.toml", 2, "is pinned");
     }
 }

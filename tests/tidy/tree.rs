@@ -85,6 +85,12 @@ impl Tree {
         self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
+    /// The Rust sources of the product: of the command line and of the libraries.
+    pub fn product(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rust("")
+            .filter(|(path, _)| path.starts_with("src/") || path.starts_with("crates/") && path.contains("/src/"))
+    }
+
     /// The Rust sources under a folder.
     pub fn rust<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.texts().filter(move |(path, _)| path.starts_with(folder) && path.ends_with(".rs"))

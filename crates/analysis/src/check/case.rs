@@ -1,0 +1,138 @@
+//! One fixture under one playbook: run, held against its `expect` and its golden. Writes nothing.
+
+use std::fmt;
+use std::sync::Arc;
+
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::{Contradiction, Plan, Record, Scenario, Simulator, contradictions};
+use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, compare, parse_body};
+
+/// Which fixture under which playbook; shown and typed as `standard/refund`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Id {
+    /// The playbook's name.
+    pub playbook: String,
+    /// The fixture's name.
+    pub fixture: String,
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.playbook, self.fixture)
+    }
+}
+
+/// What is to be checked.
+#[derive(Clone, Debug)]
+pub struct Case<'a> {
+    /// Which.
+    pub id: Id,
+    /// The fixture.
+    pub fixture: &'a Fixture,
+    /// The playbook, ready to run.
+    pub plan: &'a Plan,
+    /// The golden's file, or why it is no text; none where there is none.
+    pub golden: Option<Result<Arc<Source>, Report>>,
+}
+
+/// What became of it.
+#[derive(Clone, Debug)]
+pub struct CaseResult {
+    /// Which.
+    pub id: Id,
+    /// The fixture's title.
+    pub title: String,
+    /// What the run shows, as a golden's body.
+    pub body: GoldenBody,
+    /// The run against its golden.
+    pub golden: GoldenState,
+    /// The run against the fixture's `expect`.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// A run against its golden.
+#[derive(Clone, Debug)]
+pub enum GoldenState {
+    /// They say the same.
+    Same,
+    /// They do not.
+    Diverged(Box<Diverged>),
+    /// Nobody has accepted anything yet.
+    Missing,
+    /// The golden cannot be read.
+    Unreadable(Report),
+}
+
+/// A golden from which a run diverges.
+#[derive(Clone, Debug)]
+pub struct Diverged {
+    /// The golden.
+    pub golden: GoldenFile,
+    /// In what.
+    pub comparison: Comparison,
+}
+
+impl CaseResult {
+    /// Whether there is nothing to object to.
+    pub fn passes(&self) -> bool {
+        matches!(self.golden, GoldenState::Same) && self.contradictions.is_empty()
+    }
+
+    /// In what the run diverges from its golden.
+    pub fn comparison(&self) -> Option<&Comparison> {
+        match &self.golden {
+            GoldenState::Diverged(diverged) => Some(&diverged.comparison),
+            _ => None,
+        }
+    }
+
+    /// The worst class of divergence.
+    pub fn worst(&self) -> Option<Class> {
+        self.comparison().and_then(Comparison::worst)
+    }
+}
+
+/// What a golden says of a run: its decisions, outcomes, effects and findings.
+pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> GoldenBody {
+    let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
+    GoldenBody::of(&record.transcript(&plan.names, &calls, &|intent| scenario.intent_name(intent)))
+}
+
+/// Checks one case. The simulator may have been used before.
+pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
+    let plan = case.plan;
+    let scenario = Scenario::of_fixture(case.fixture, |tool| plan.facts(tool));
+    let record = simulator.rehearse(plan, &scenario);
+    let expect = case.fixture.expect.get(&case.id.playbook);
+    let body = body_of(plan, &scenario, record);
+    CaseResult {
+        id: case.id.clone(),
+        title: case.fixture.title.clone(),
+        contradictions: expect.map_or_else(Vec::new, |expect| contradictions(expect, plan, &scenario, record)),
+        golden: match &case.golden {
+            None => GoldenState::Missing,
+            Some(Err(report)) => GoldenState::Unreadable(report.clone()),
+            Some(Ok(golden)) => hold_against(golden, &body),
+        },
+        body,
+    }
+}
+
+fn hold_against(source: &Arc<Source>, body: &GoldenBody) -> GoldenState {
+    let golden = match GoldenFile::parse(source) {
+        Ok(golden) => golden,
+        Err(report) => return GoldenState::Unreadable(report),
+    };
+    if golden.body.text.trim_end() == body.render().trim_end() {
+        return GoldenState::Same; // the usual case needs no values
+    }
+    let comparison = match parse_body(Arc::clone(&golden.body)) {
+        Ok(accepted) => compare(&accepted, body),
+        Err(report) => return GoldenState::Unreadable(report),
+    };
+    match comparison.worst() {
+        None => GoldenState::Same,
+        Some(_) => GoldenState::Diverged(Box::new(Diverged { golden, comparison })),
+    }
+}

@@ -1,0 +1,135 @@
+//! Which lines of a playbook a divergence comes from: the rows that changed, else the rule and the compensation that
+//! were in force where the run first differs. Draws nothing.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::rows::PlaybookRows;
+use playproof_engine::playbook::Playbook;
+use playproof_formats::diagnostic::{Diagnostic, Report};
+use playproof_formats::golden::{Because, Comparison, PartChange, RowChange};
+use playproof_formats::playbook::Loaded;
+
+/// More places than this tell nobody anything.
+const MOST: usize = 3;
+
+/// Where a divergence comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// One diagnostic that points into the playbook; its first place is the nearest.
+    pub report: Report,
+    /// The row of the playbook that its first place belongs to: `verdict transient_timeout`.
+    pub row: String,
+    /// What the playbook does about the verdict that the run had reached.
+    pub compensation: Option<&'static str>,
+    /// What led to it, where that is no verdict of the playbook.
+    pub because: Option<String>,
+}
+
+/// The lines that `comparison` comes from; none where the playbook has none to show.
+pub fn cause(loaded: &Loaded, rows: Option<&PlaybookRows>, comparison: &Comparison) -> Option<Cause> {
+    let first = comparison.first.as_ref();
+    let run = first.and_then(|first| first.actual.as_ref());
+    let golden = first.and_then(|first| first.expected.as_ref());
+    let changes = rows.map_or(&[][..], |rows| &rows.changes);
+    let mut labels = changed_places(loaded, changes, &[run, golden]);
+    if labels.is_empty() {
+        labels = places_in_force(loaded, run.or(golden)?);
+    }
+    let row = labels.first()?.0.clone();
+    let mut said = Diagnostic::error(comparison.worst()?.as_str(), comparison.headline());
+    for (_, (span, text)) in labels.into_iter().take(MOST) {
+        said = said.at(span, text);
+    }
+    let compensation = compensation(&loaded.playbook, run);
+    Some(Cause { report: Report::one(Arc::clone(&loaded.places.source), said), row, compensation, because: None })
+}
+
+/// What the playbook does about the verdict that a run had reached.
+pub(super) fn compensation(playbook: &Playbook, run: Option<&Because>) -> Option<&'static str> {
+    let verdict = playbook.verdicts.iter().find(|verdict| run.is_some_and(|run| *verdict.name == *run.verdict));
+    verdict.map(|verdict| verdict.then.as_str())
+}
+
+/// A place in the playbook with what is said of it, behind the name of its row.
+type InRow = (String, (Range<usize>, String));
+
+/// The places of the rows that changed and bear on this divergence: those of its verdicts and rules, else those that
+/// bear on every call.
+fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&Because>]) -> Vec<InRow> {
+    let is_near = |change: &&RowChange| {
+        let names = |because: &&Because| {
+            change.name == format!("verdict {}", because.verdict) || change.name == format!("rule {}", because.rule)
+        };
+        because.iter().flatten().any(names)
+    };
+    // Why a study exists changes no decision.
+    let is_wide = |change: &&RowChange| {
+        !change.name.starts_with("verdict ") && !change.name.starts_with("rule ") && change.name != "study why"
+    };
+    let places = |change: &RowChange| {
+        row_places(loaded, change).into_iter().map(|place| (change.name.clone(), place)).collect::<Vec<_>>()
+    };
+    let near: Vec<_> = changes.iter().filter(is_near).flat_map(places).collect();
+    match near.is_empty() {
+        false => near,
+        true => changes.iter().filter(is_wide).flat_map(places).collect(),
+    }
+}
+
+/// The places of what changed in a row, each with what was there.
+pub fn row_places(loaded: &Loaded, change: &RowChange) -> Vec<(Range<usize>, String)> {
+    let place = |part: &PartChange| {
+        let span = loaded.places.row(&loaded.playbook, &change.name, &part.path)?;
+        let text = match (&change.before, &part.before) {
+            (None, _) => format!("`{}` is new", change.name),
+            (_, None) => format!("`{}` is new", part.path),
+            (_, Some(before)) => changed(&part.path, before, part.after.as_deref()),
+        };
+        Some((span, text))
+    };
+    change.parts().iter().filter_map(place).collect()
+}
+
+/// What became of a part of a row that was there before. The part is named, for not every part has a place.
+fn changed(path: &str, before: &str, after: Option<&str>) -> String {
+    match path.rsplit('.').next() {
+        Some("after") => moved(&names(before), &names(after.unwrap_or_default())),
+        Some(part) if !part.is_empty() => format!("`{part}` was {before}"),
+        _ => format!("was {before}"),
+    }
+}
+
+/// What stands before a row, as its text says it: a list, or one name.
+fn names(text: &str) -> Vec<String> {
+    serde_json::from_str(text).unwrap_or_else(|_| (!text.is_empty()).then(|| text.to_owned()).into_iter().collect())
+}
+
+fn moved(before: &[String], after: &[String]) -> String {
+    let new = |here: &[String], there: &[String]| {
+        let names: Vec<String> =
+            here.iter().filter(|name| !there.contains(name)).map(|name| format!("`{name}`")).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    let now = new(after, before).map(|names| format!("now comes after {names}"));
+    let no_longer = new(before, after).map(|names| format!("no longer comes after {names}"));
+    now.into_iter().chain(no_longer).collect::<Vec<_>>().join(", ")
+}
+
+fn places_in_force(loaded: &Loaded, because: &Because) -> Vec<InRow> {
+    let playbook = &loaded.playbook;
+    let verdict = playbook.verdicts.iter().find(|verdict| *verdict.name == *because.verdict);
+    let verdict_row = format!("verdict {}", because.verdict);
+    let then = loaded.places.row(playbook, &verdict_row, "then");
+    let rule_row = match because.rule.as_str() {
+        "otherwise" => "otherwise".to_owned(),
+        rule => format!("rule {rule}"),
+    };
+    let rule = loaded.places.row(playbook, &rule_row, "");
+    let does = verdict.map_or("", |verdict| verdict.then.as_str());
+    let then = then.map(|span| (span, format!("`{}` is answered with `{does}`", because.verdict)));
+    let rule = rule.map(|span| (span, format!("gave `{}`", because.verdict)));
+    let then = then.map(|place| (verdict_row, place));
+    let rule = rule.map(|place| (rule_row, place));
+    then.into_iter().chain(rule).collect()
+}

@@ -1,0 +1,207 @@
+//! Failures made up so that a rule takes them, or `otherwise`. Which rule really does is asked of the classifier.
+
+use super::shape::Shape;
+use playproof_engine::classify::{Classification, Signal};
+use playproof_engine::event::ErrorFacts;
+use playproof_engine::ids::{AttemptNo, VerdictId};
+use playproof_engine::playbook::{Access, Ask, Between, Playbook, Test, ToolFacts, When};
+use playproof_engine::sim::Plan;
+use playproof_engine::time::Duration;
+use playproof_formats::playbook::words;
+
+/// Rules beyond which only neighbours are held against each other.
+const MOST_PAIRED: usize = 32;
+
+/// What upstreams ask to wait where they ask.
+const RETRY_AFTER: Duration = Duration::from_millis(1_000);
+
+/// A failure, and what it asks of the call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MadeUp {
+    /// None: a failure without an error object.
+    pub error: Option<ErrorFacts>,
+    /// A tool that the rule takes, where it asks for one.
+    pub tool: Option<String>,
+    pub access: Option<Access>,
+    pub idempotent: Option<bool>,
+    pub keyed: Option<bool>,
+    /// The attempts that the rule takes; empty: any.
+    pub attempts: Vec<Between>,
+    /// The verdict that it is made for.
+    pub verdict: VerdictId,
+}
+
+impl MadeUp {
+    /// Whether a call of this shape can be what the rule asks for.
+    pub fn fits(&self, shape: Shape) -> bool {
+        self.access.is_none_or(|access| access == shape.access)
+            && self.idempotent.is_none_or(|idempotent| idempotent == shape.idempotent)
+            && self.keyed.is_none_or(|keyed| keyed == shape.keyed)
+    }
+
+    /// The earliest attempt, from `at`, that the rule takes.
+    pub fn attempt(&self, at: u32) -> Option<u32> {
+        if self.attempts.is_empty() {
+            return Some(at);
+        }
+        self.attempts.iter().filter(|range| range.last >= at).map(|range| range.first.max(at)).min()
+    }
+
+    /// The tool of the call.
+    pub fn tool_for(&self, shape: Shape) -> &str {
+        self.tool.as_deref().unwrap_or(shape.tool())
+    }
+
+    /// What the playbook makes of it.
+    pub fn classified(&self, plan: &Plan, shape: Shape, attempt: u32) -> Classification {
+        self.classified_at(plan, shape, attempt, self.tool_for(shape))
+    }
+
+    /// What the playbook makes of it, on a call of this tool.
+    pub fn classified_at(&self, plan: &Plan, shape: Shape, attempt: u32, tool: &str) -> Classification {
+        let facts = ToolFacts { access: shape.access, idempotent: shape.idempotent, ..ToolFacts::ASSUMED };
+        let signal = Signal::new(self.error.as_ref(), tool, facts, shape.keyed, AttemptNo::new(attempt));
+        plan.classifier.classify(&signal)
+    }
+}
+
+/// Failures for every rule (each way in which it can match, one at a time), for every pair of rules that might take
+/// the same failure, and for `otherwise`.
+pub(super) fn of_playbook(playbook: &Playbook) -> Vec<MadeUp> {
+    let mut made: Vec<MadeUp> = playbook.rules.iter().flat_map(|rule| of_when(&rule.when, rule.verdict)).collect();
+    made.extend(of_pairs(playbook));
+    made.extend(of_otherwise(playbook.otherwise));
+    made
+}
+
+/// Failures that both rules take: the earlier one speaks.
+fn of_pairs(playbook: &Playbook) -> Vec<MadeUp> {
+    let rules = &playbook.rules;
+    let reach = if rules.len() <= MOST_PAIRED { rules.len() } else { 1 };
+    let mut made = Vec::new();
+    for (n, first) in rules.iter().enumerate() {
+        for second in rules.iter().skip(n + 1).take(reach) {
+            if let Some(when) = both(&first.when, &second.when) {
+                made.extend(of_when(&when, first.verdict));
+            }
+        }
+    }
+    made
+}
+
+fn of_otherwise(verdict: VerdictId) -> Vec<MadeUp> {
+    let error = |kind: &str, status| ErrorFacts {
+        kind: Some(kind.into()),
+        message: Some("nobody has seen this before".into()),
+        status,
+        ..ErrorFacts::default()
+    };
+    let nothing =
+        MadeUp { error: None, tool: None, access: None, idempotent: None, keyed: None, attempts: Vec::new(), verdict };
+    let errors = [Some(error("something_new", None)), Some(error("418_teapot", Some(418))), None];
+    errors.map(|error| MadeUp { error, ..nothing.clone() }).into()
+}
+
+/// Failures that `when` likely takes: the plainest, then each other way, one condition at a time.
+fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
+    let messages = words::of_tests(when.messages());
+    let statuses = edges(when.ranges(Ask::Status));
+    let Some(plain) = plainest(when, verdict, &messages, &statuses) else { return Vec::new() };
+    let mut made = vec![plain.clone()];
+    let mut vary = |change: &dyn Fn(&mut MadeUp)| {
+        let mut other = plain.clone();
+        change(&mut other);
+        made.push(other);
+    };
+    let error = |made: &mut MadeUp, change: &dyn Fn(&mut ErrorFacts)| {
+        if let Some(error) = &mut made.error {
+            change(error);
+        }
+    };
+    for kind in when.texts(Ask::Kind).iter().skip(1) {
+        vary(&|made| error(made, &|error| error.kind = Some(kind.as_str().into())));
+    }
+    for code in when.texts(Ask::Code).iter().skip(1) {
+        vary(&|made| error(made, &|error| error.code = Some(code.as_str().into())));
+    }
+    for &status in statuses.iter().skip(1) {
+        vary(&|made| error(made, &|error| error.status = Some(status)));
+    }
+    for message in messages.iter().skip(1).filter(|_| !when.messages().is_empty()) {
+        vary(&|made| error(made, &|error| error.message = Some(message.as_str().into())));
+    }
+    for tool in when.texts(Ask::Tool).iter().skip(1) {
+        vary(&|made| made.tool = Some(words::of_glob(tool)));
+    }
+    made
+}
+
+fn plainest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u16]) -> Option<MadeUp> {
+    let text = |texts: &[String]| texts.first().map(|text| text.as_str().into());
+    let message = if when.messages().is_empty() { None } else { Some(messages.first()?.as_str().into()) };
+    let error = ErrorFacts {
+        kind: text(when.texts(Ask::Kind)),
+        message,
+        status: statuses.first().copied(),
+        code: text(when.texts(Ask::Code)),
+        retry_after: (when.is(Ask::RetryAfter) == Some(true)).then_some(RETRY_AFTER),
+    };
+    Some(MadeUp {
+        error: when.get(Ask::Error).is_none().then_some(error),
+        tool: when.texts(Ask::Tool).first().map(|tool| words::of_glob(tool)),
+        access: when.access(),
+        idempotent: when.is(Ask::Idempotent),
+        keyed: when.is(Ask::Keyed),
+        attempts: when.ranges(Ask::Attempt).to_vec(),
+        verdict,
+    })
+}
+
+/// The first, the last and a middle value of every range, and the one after the first.
+fn edges(ranges: &[Between]) -> Vec<u16> {
+    let of = |range: &Between| [range.first, range.last, range.first.midpoint(range.last), range.first + 1];
+    let mut values: Vec<u16> = Vec::new();
+    for value in
+        ranges.iter().flat_map(of).filter(|value| ranges.iter().any(|range| (range.first..=range.last).contains(value)))
+    {
+        let value = u16::try_from(value).unwrap_or(u16::MAX); // a status has three digits
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// A `when` that asks what both ask; none where no failure can have both.
+fn both(a: &When, b: &When) -> Option<When> {
+    let mut both = a.clone();
+    for (ask, theirs) in b.iter() {
+        let test = match a.get(ask) {
+            Some(mine) => common(mine, theirs)?,
+            None => theirs.clone(),
+        };
+        both.set(ask, test);
+    }
+    Some(both)
+}
+
+/// What holds where both tests hold; of globs the first are taken for both.
+fn common(a: &Test, b: &Test) -> Option<Test> {
+    match (a, b) {
+        (Test::AnyOf(a), Test::AnyOf(b)) => {
+            let both: Vec<String> = a.iter().filter(|text| b.contains(text)).cloned().collect();
+            (!both.is_empty()).then_some(Test::AnyOf(both))
+        }
+        (Test::Ranges(a), Test::Ranges(b)) => {
+            let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
+            let both = pairs.map(|(a, b)| Between { first: a.first.max(b.first), last: a.last.min(b.last) });
+            let both: Vec<Between> = both.filter(|range| range.first <= range.last).collect();
+            (!both.is_empty()).then_some(Test::Ranges(both))
+        }
+        (Test::Messages(a), Test::Messages(b)) => {
+            Some(Test::Messages(a.iter().chain(b.iter().filter(|test| !a.contains(test))).cloned().collect()))
+        }
+        (Test::Globs(a), Test::Globs(_)) => Some(Test::Globs(a.clone())),
+        (a, b) => (a == b).then(|| a.clone()),
+    }
+}

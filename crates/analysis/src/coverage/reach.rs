@@ -1,0 +1,270 @@
+//! What no fixture can ever exercise, and why. Says so only where it is certain from the playbook alone.
+
+use super::goal::{Cell, Goal};
+use super::prefix::resends;
+use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
+use playproof_engine::ids::{QueueId, VerdictId};
+use playproof_engine::playbook::{
+    After, AfterRefresh, Ask, Between, Compensation, Final, Guard, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule,
+};
+use playproof_formats::playbook::Loaded;
+use playproof_formats::playbook::lint::{lint, silent_rules, why_never_unsafe};
+
+/// What is known of a playbook before anything runs.
+pub(super) struct Reach<'a> {
+    loaded: &'a Loaded,
+    /// By `RuleId`: why it never speaks.
+    silent: Vec<Option<String>>,
+    live: Vec<bool>,
+    /// By `VerdictId`: why it is never given.
+    ungiven: Vec<Option<String>>,
+}
+
+type Why = Option<String>;
+
+fn because(why: &str) -> Why {
+    Some(why.to_owned())
+}
+
+impl<'a> Reach<'a> {
+    pub fn new(loaded: &'a Loaded) -> Reach<'a> {
+        let silent = silent_rules(loaded);
+        let live: Vec<bool> = silent.iter().map(Option::is_none).collect();
+        let playbook = &loaded.playbook;
+        let given = |id: VerdictId| {
+            playbook.otherwise == id || playbook.rules.iter().zip(&live).any(|(rule, live)| *live && rule.verdict == id)
+        };
+        let verdicts = (0..).map(VerdictId).take(playbook.verdicts.len());
+        let ungiven = verdicts.map(|id| (!given(id)).then(|| "no rule that can speak gives it".to_owned())).collect();
+        Reach { loaded, silent, live, ungiven }
+    }
+
+    /// Why the goal can never be reached; none: it may.
+    pub fn why_not(&self, goal: Goal) -> Why {
+        match goal {
+            Goal::Rule(id) => self.silent.get(id.index()).cloned().flatten(),
+            Goal::Otherwise => None,
+            Goal::Verdict(id) => self.ungiven(id),
+            Goal::Compensation(id) => self.ungiven(id).or_else(|| self.not_carried_out(id)),
+            Goal::Guard { verdict, guard, stops } => {
+                self.ungiven(verdict).or_else(|| self.guard(verdict, guard, stops))
+            }
+            Goal::Outcome(outcome) => self.outcome(outcome),
+            Goal::Stop(stop) => self.stop(stop),
+            Goal::Queue(id) => self.queue(id),
+            Goal::Tool(row) => self.tool(row),
+            Goal::Cell(cell) => self.ungiven(cell.verdict).or_else(|| self.cell(cell)),
+        }
+    }
+
+    fn playbook(&self) -> &'a Playbook {
+        &self.loaded.playbook
+    }
+
+    fn ungiven(&self, id: VerdictId) -> Why {
+        self.ungiven.get(id.index()).cloned().flatten()
+    }
+
+    /// The verdicts that can be given, with what follows from them.
+    fn given(&self) -> impl Iterator<Item = (VerdictId, &'a Compensation)> {
+        let verdicts = (0..).map(VerdictId).zip(&self.playbook().verdicts);
+        verdicts.filter(|(id, _)| self.ungiven(*id).is_none()).map(|(id, verdict)| (id, &verdict.then))
+    }
+
+    fn retries(&self) -> impl Iterator<Item = &'a Retry> {
+        self.given().filter_map(|(_, then)| match then {
+            Compensation::RetryWithBackoff(retry) => Some(retry),
+            _ => None,
+        })
+    }
+
+    fn refreshes(&self) -> impl Iterator<Item = &'a Refresh> {
+        self.given().filter_map(|(_, then)| match then {
+            Compensation::RefreshEvidence(refresh) => Some(refresh),
+            _ => None,
+        })
+    }
+
+    /// What stands in where the retry guard stops, where it can stop.
+    fn stand_ins(&self) -> impl Iterator<Item = (VerdictId, OnUnsafe)> {
+        self.given().filter_map(|(id, then)| {
+            let stand_in = match then {
+                Compensation::RetryWithBackoff(retry) => retry.on_unsafe,
+                Compensation::RefreshEvidence(refresh) if refresh.then == AfterRefresh::Retry => refresh.on_unsafe,
+                _ => return None,
+            };
+            self.never_stops(id).is_none().then_some((id, stand_in))
+        })
+    }
+
+    fn reversals(&self) -> impl Iterator<Item = Reversal> {
+        let own = self.given().filter_map(|(_, then)| match then {
+            Compensation::IssueReversal(reversal) => Some(*reversal),
+            _ => None,
+        });
+        own.chain(self.stand_ins().filter_map(|(_, stand_in)| match stand_in {
+            OnUnsafe::Reverse(reversal) => Some(reversal),
+            OnUnsafe::Final(_) => None,
+        }))
+    }
+
+    /// Everything that can end a call without asking the upstream.
+    fn finals(&self) -> Vec<Final> {
+        let own = self.given().filter_map(|(_, then)| match then {
+            Compensation::EscalateToHuman(queue) => Some(Final::Escalate(*queue)),
+            Compensation::DeprecateToolCall(reason) => Some(Final::Deprecate(*reason)),
+            _ => None,
+        });
+        let stand_ins = self.stand_ins().filter_map(|(_, stand_in)| match stand_in {
+            OnUnsafe::Final(end) => Some(end),
+            OnUnsafe::Reverse(_) => None,
+        });
+        let refused = self.reversals().map(|reversal| reversal.on_refused).filter(|_| !self.refusal_exhausts());
+        own.chain(stand_ins).chain(refused).collect()
+    }
+
+    fn refusal_exhausts(&self) -> bool {
+        self.playbook().study.as_ref().is_some_and(|study| study.refused_reversal_exhausts)
+    }
+
+    /// Why the retry guard never stops what follows from this verdict.
+    fn never_stops(&self, id: VerdictId) -> Option<&'static str> {
+        why_never_unsafe(self.playbook(), &self.live, id)
+    }
+
+    fn not_carried_out(&self, id: VerdictId) -> Why {
+        match &self.playbook().verdict(id).then {
+            Compensation::RetryWithBackoff(_) if self.playbook().limits.max_attempts == 1 => because(ONE_ATTEMPT),
+            Compensation::RefreshEvidence(_) if self.playbook().limits.max_attempts == 1 => because(ONE_ATTEMPT),
+            _ => None,
+        }
+    }
+
+    fn guard(&self, id: VerdictId, guard: GuardKind, stops: bool) -> Why {
+        let off = |guard: Guard| (guard == Guard::Off && stops).then(|| "the guard is off".to_owned());
+        match guard {
+            GuardKind::Retry if stops => self.never_stops(id).map(str::to_owned),
+            GuardKind::Retry => None,
+            GuardKind::Token => {
+                let stands_in = !matches!(self.playbook().verdict(id).then, Compensation::IssueReversal(_));
+                let why = self.never_stops(id).filter(|_| stands_in);
+                why.map(|why| format!("it stands in for a retry, and {why}"))
+                    .or_else(|| off(self.playbook().token_guard()))
+            }
+        }
+    }
+
+    fn sends_nothing_again(&self) -> Why {
+        if self.playbook().limits.max_attempts == 1 {
+            return because(ONE_ATTEMPT);
+        }
+        (!self.given().any(|(_, then)| resends(then))).then(|| "nothing sends a call again".to_owned())
+    }
+
+    fn outcome(&self, outcome: OutcomeWord) -> Why {
+        let none = |is: bool, why: &str| (!is).then(|| why.to_owned());
+        match outcome {
+            OutcomeWord::SucceededAfterCompensation => self.sends_nothing_again(),
+            OutcomeWord::Deprecated => {
+                let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);
+                let aborts = self.refreshes().any(|refresh| refresh.then == AfterRefresh::Abort || futile);
+                let gives_up = self.finals().iter().any(|end| matches!(end, Final::Deprecate(_)));
+                none(aborts || gives_up, "nothing gives a call up")
+            }
+            OutcomeWord::Escalated => {
+                let escalates = self.finals().iter().any(|end| matches!(end, Final::Escalate(_)));
+                none(escalates, "nothing hands a call to people")
+            }
+            OutcomeWord::Reversed => none(self.reversals().next().is_some(), "nothing issues a reversal"),
+            OutcomeWord::Exhausted => {
+                let bounded = self.retries().next().is_some() || self.refreshes().next().is_some();
+                let refused = self.refusal_exhausts() && self.reversals().next().is_some();
+                none(bounded || refused, "nothing is bounded by a limit")
+            }
+            OutcomeWord::Refused => because("nothing refuses a call"),
+            OutcomeWord::Succeeded | OutcomeWord::Undetermined => None,
+        }
+    }
+
+    fn stop(&self, stop: StopReason) -> Why {
+        let limits = self.playbook().limits;
+        let none = |is: bool, why: &str| (!is).then(|| why.to_owned());
+        let resends = self.given().any(|(_, then)| resends(then));
+        let bounded = self.retries().next().is_some() || self.refreshes().next().is_some();
+        match stop {
+            StopReason::MaxRetries => {
+                // The verdict's own limit speaks first, but a call with N attempts has had N - 1 retries at most.
+                let fits = self.retries().any(|retry| retry.max_retries < limits.max_attempts);
+                none(fits, "no verdict allows fewer retries than `limits.max_attempts` has room for")
+            }
+            StopReason::MaxAttempts => {
+                let retries = self.retries().fold(0, |sum: u32, retry| sum.saturating_add(retry.max_retries));
+                let refreshes = self.refreshes().map(|refresh| refresh.max_refreshes).max().unwrap_or(0);
+                let most = retries.saturating_add(refreshes).saturating_add(1);
+                let why = "all retries and refreshes together stay within `limits.max_attempts`";
+                none(most > limits.max_attempts && bounded, why)
+            }
+            StopReason::Deadline => none(limits.deadline.is_some(), "there is no deadline")
+                .or_else(|| none(bounded, "nothing is sent after the first attempt")),
+            StopReason::MaxWait => {
+                let waits = self.retries().any(|retry| retry.after == After::RetryAfter && retry.max_wait.is_some());
+                none(waits, "no retry waits as the upstream asks, up to a `max_wait_ms`")
+            }
+            StopReason::MaxRefreshes => {
+                let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);
+                let again = self.refreshes().any(|refresh| {
+                    refresh.then == AfterRefresh::Retry && resends && refresh.max_refreshes < limits.max_attempts
+                });
+                none(again && !futile, "no refresh can be asked for more often than it is allowed")
+            }
+            StopReason::RefreshFailed => none(self.refreshes().next().is_some(), "nothing refreshes evidence"),
+            StopReason::ReversalRefused => {
+                let refused = self.refusal_exhausts() && self.reversals().next().is_some();
+                none(refused, "a refused reversal goes on to `on_refused`")
+            }
+        }
+    }
+
+    fn queue(&self, id: QueueId) -> Why {
+        let used = self.finals().contains(&Final::Escalate(id));
+        (!used).then(|| "nothing that can happen escalates to it".to_owned())
+    }
+
+    fn tool(&self, row: usize) -> Why {
+        let place = self.loaded.places.tool(row)?;
+        let shadowed = lint(self.loaded)
+            .into_iter()
+            .find(|found| found.id == "shadowed_tool" && found.labels.first().is_some_and(|label| label.span == place));
+        shadowed.map(|found| found.message)
+    }
+
+    fn cell(&self, cell: Cell) -> Why {
+        if cell.later
+            && let Some(why) = self.sends_nothing_again()
+        {
+            return Some(why);
+        }
+        if self.playbook().otherwise == cell.verdict {
+            return None;
+        }
+        let mut rules =
+            self.playbook().rules.iter().zip(&self.live).filter(|(rule, live)| **live && rule.verdict == cell.verdict);
+        let takes = rules.any(|(rule, _)| takes(rule, cell));
+        (!takes).then(|| "none of its rules takes such a call".to_owned())
+    }
+}
+
+const ONE_ATTEMPT: &str = "a call has one attempt";
+
+/// Whether a rule can take a failure in this cell, by what it asks of the call.
+fn takes(rule: &Rule, cell: Cell) -> bool {
+    let when = &rule.when;
+    let attempts = when.ranges(Ask::Attempt);
+    let attempt = |range: &Between| match cell.later {
+        true => range.last > 1,
+        false => range.first == 1,
+    };
+    when.access().is_none_or(|access| access == cell.access)
+        && when.is(Ask::Keyed).is_none_or(|keyed| keyed == cell.keyed)
+        && (attempts.is_empty() || attempts.iter().any(attempt))
+}

@@ -1,0 +1,252 @@
+//! A fixture as the text of its file, and what a run of it says that it shows. Written so that the reader of fixtures
+//! reads the very same fixture back.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use playproof_engine::event::{Decision, ErrorFacts, OutcomeKind};
+use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
+use playproof_engine::ids::CallId;
+use playproof_engine::sim::{Plan, Record, Scenario};
+use playproof_engine::upstream::{KeyDialect, Says, Script, ScriptedAnswer};
+use playproof_formats::yaml::scalar;
+
+/// What a run shows, as the `expect` of its fixture: for people to read before they keep it.
+pub fn expected(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> Expect {
+    let calls = scenario.calls.iter().zip(&record.outcomes).zip(0..);
+    let calls = calls.map(|((call, outcome), n)| {
+        let verdicts = record.events_of(CallId(n)).filter_map(|event| match event.what {
+            Decision::FailureClassified { verdict, .. } => Some(plan.names.verdict(verdict).to_owned()),
+            _ => None,
+        });
+        let expect = ExpectCall {
+            outcome: Some(outcome.kind.as_str().to_owned()),
+            effect: Some(outcome.claim),
+            attempts: Some(outcome.attempts),
+            verdicts: Some(verdicts.collect()),
+            not_verdicts: None,
+            queue: match outcome.kind {
+                OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue).to_owned()),
+                _ => None,
+            },
+            stop: match outcome.kind {
+                OutcomeKind::Exhausted(stop) => Some(stop.as_str().to_owned()),
+                _ => None,
+            },
+        };
+        (call.name.to_owned(), expect)
+    });
+    let effects = record.ledger.net().values().map(|net| net.effects).sum();
+    Expect { calls: calls.collect(), effects: Some(effects), sends: None, findings: None }
+}
+
+/// The text of the fixture's file.
+pub fn to_yaml(fixture: &Fixture) -> String {
+    let mut text = format!("format: fixture/1\ntitle: {}\n", scalar(&fixture.title));
+    if !fixture.playbooks.is_empty() {
+        line(&mut text, format_args!("playbooks: [{}]", listed(fixture.playbooks.iter().map(String::as_str))));
+    }
+    line(&mut text, format_args!("calls:"));
+    for call in &fixture.calls {
+        line(&mut text, format_args!("  {}: {{ {} }}", scalar(&call.name), call_fields(call)));
+    }
+    if fixture.calls.iter().any(|call| call.script != Script::default()) {
+        line(&mut text, format_args!("upstream:"));
+    }
+    for call in fixture.calls.iter().filter(|call| call.script != Script::default()) {
+        script(&mut text, &call.name, &call.script);
+    }
+    if fixture.keys != KeyDialect::default() {
+        line(&mut text, format_args!("keys: {}", fixture.keys.as_str()));
+    }
+    if !fixture.before.is_empty() {
+        line(&mut text, format_args!("before:"));
+    }
+    for effect in &fixture.before {
+        let key = effect.key.as_ref().map_or_else(String::new, |key| format!(", key: {}", scalar(key)));
+        line(&mut text, format_args!("  - {{ tool: {}{key}, args: {} }}", scalar(&effect.tool), flow(&effect.args)));
+    }
+    if !fixture.tools.is_empty() {
+        line(&mut text, format_args!("tools:"));
+    }
+    for tool in &fixture.tools {
+        line(&mut text, format_args!("  {}: {{ {} }}", scalar(&tool.pattern), tool_fields(tool)));
+    }
+    expect(&mut text, &fixture.expect);
+    text
+}
+
+fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
+    let _ = writeln!(text, "{what}"); // writing to a String cannot fail
+}
+
+fn call_fields(call: &FixtureCall) -> String {
+    let mut fields = format!("tool: {}, args: {}", scalar(&call.tool), flow(&call.args));
+    let mut field = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            fields += &format!(", {name}: {value}");
+        }
+    };
+    field("idempotency_key", call.key.as_deref().map(|key| scalar(key).into_owned()));
+    field("reversal_token", call.token.as_deref().map(|token| scalar(token).into_owned()));
+    let evidence = (!call.evidence.is_empty()).then(|| listed(call.evidence.iter().map(String::as_str)));
+    field("evidence_refs", evidence.map(|refs| format!("[{refs}]")));
+    field("at_ms", (call.at.as_micros() > 0).then(|| (call.at.as_micros() / 1_000).to_string()));
+    field("timeout_ms", call.timeout.map(|timeout| timeout.to_string()));
+    fields
+}
+
+fn tool_fields(tool: &FixtureTool) -> String {
+    let mut fields = format!("access: {}", if tool.writes { "write" } else { "read" });
+    for (name, on) in [("idempotent", tool.idempotent), ("repeatable", tool.repeatable)] {
+        if on {
+            fields += &format!(", {name}: true");
+        }
+    }
+    if let Some(timeout) = tool.timeout {
+        fields += &format!(", timeout_ms: {timeout}");
+    }
+    fields
+}
+
+fn script(text: &mut String, name: &str, script: &Script) {
+    line(text, format_args!("  {}:", scalar(name)));
+    let parts = [("attempts", &script.attempts), ("refresh", &script.refresh), ("reversal", &script.reversal)];
+    let only_attempts = script.refresh.is_empty() && script.reversal.is_empty();
+    for (part, answers) in parts.into_iter().filter(|(_, answers)| !answers.is_empty()) {
+        if !only_attempts {
+            line(text, format_args!("    {part}:"));
+        }
+        let indent = if only_attempts { "    " } else { "      " };
+        for answer in answers {
+            line(text, format_args!("{indent}- {{ {} }}", answer_fields(answer)));
+        }
+    }
+}
+
+fn answer_fields(answer: &ScriptedAnswer) -> String {
+    let mut fields = match &answer.says {
+        Says::Ok => "ok: {}".to_owned(),
+        Says::Lost => "timeout: {}".to_owned(),
+        Says::Failed(None) => "error: absent".to_owned(),
+        Says::Failed(Some(error)) => format!("error: {{ {} }}", error_fields(error)),
+    };
+    if answer.latency.as_micros() > 0 {
+        fields += &format!(", latency_ms: {}", answer.latency);
+    }
+    if let Some(applied) = answer.applied {
+        fields += &format!(", applied: {applied}");
+    }
+    fields
+}
+
+fn error_fields(error: &ErrorFacts) -> String {
+    let text =
+        |name: &str, value: &Option<Box<str>>| value.as_deref().map(|value| format!("{name}: {}", scalar(value)));
+    let fields = [
+        text("kind", &error.kind),
+        text("message", &error.message),
+        error.status.map(|status| format!("status: {status}")),
+        text("code", &error.code),
+        error.retry_after.map(|span| format!("retry_after_ms: {span}")),
+    ];
+    fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn expect(text: &mut String, expect: &BTreeMap<String, Expect>) {
+    line(text, format_args!("expect:"));
+    for (playbook, expect) in expect {
+        line(text, format_args!("  {}:", scalar(playbook)));
+        for (call, expect) in &expect.calls {
+            line(text, format_args!("    {}: {{ {} }}", scalar(call), expected_fields(expect)));
+        }
+        for (name, count) in [("effects", expect.effects), ("sends", expect.sends)] {
+            if let Some(count) = count {
+                line(text, format_args!("    {name}: {count}"));
+            }
+        }
+        if let Some(findings) = &expect.findings {
+            line(text, format_args!("    findings: [{}]", listed(findings.iter().map(|id| id.as_str()))));
+        }
+    }
+}
+
+fn expected_fields(expect: &ExpectCall) -> String {
+    let verdicts = expect.verdicts.as_ref().filter(|verdicts| !verdicts.is_empty());
+    let excluded = expect.not_verdicts.as_ref();
+    let fields = [
+        expect.outcome.as_ref().map(|word| format!("outcome: {word}")),
+        expect.queue.as_ref().map(|queue| format!("queue: {}", scalar(queue))),
+        expect.stop.as_ref().map(|stop| format!("stop: {stop}")),
+        expect.effect.map(|effect| format!("effect: {}", effect.as_str())),
+        expect.attempts.map(|attempts| format!("attempts: {attempts}")),
+        verdicts.map(|verdicts| format!("verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
+        excluded.map(|verdicts| format!("not_verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
+    ];
+    fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    texts.map(scalar).collect::<Vec<_>>().join(", ")
+}
+
+/// Arguments, which are canonical JSON, as people write them.
+fn flow(args: &str) -> String {
+    fn write(value: &Value) -> String {
+        match value {
+            Value::Object(pairs) if !pairs.is_empty() => {
+                let pairs = pairs.iter().map(|(key, value)| format!("{}: {}", scalar(key), write(value)));
+                format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+            }
+            Value::Array(items) => format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(", ")),
+            Value::String(text) => scalar(text).into_owned(),
+            other => other.to_string(),
+        }
+    }
+    serde_json::from_str(args).map_or_else(|_| args.to_owned(), |value| write(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_formats::diagnostic::Source;
+    use playproof_formats::fixture;
+
+    #[test]
+    fn what_is_written_is_read_back_as_it_was() {
+        let text = "\
+format: fixture/1
+title: \"Everything: at once\"
+playbooks: [study/a, b]
+calls:
+  one: { tool: pay.refund, args: { a: [1, 2.5, 'x y', true, null, {}], 'k k': '12' }, idempotency_key: '007', at_ms: 30, timeout_ms: 900, evidence_refs: [ev_1, 'e 2'], reversal_token: 'yes' }
+  two: { tool: look }
+  three: { tool: look }
+upstream:
+  one:
+    attempts: [{ timeout: {}, applied: true }, { error: absent, latency_ms: 2 }, { error: {} }, { ok: {}, applied: false }]
+    refresh: [{ ok: {}, latency_ms: 1 }]
+    reversal: [{ error: { kind: 5xx, message: 'no: \"n\\o', status: 503, code: '1e5', retry_after_ms: 20 } }]
+  two: [{ ok: {} }, { error: { kind: '0x1F', message: absent, code: '2020-01-01' } }]
+keys: ietf
+before: [{ tool: pay.refund, key: k, args: { order: o } }, { tool: look }]
+tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5 }, look: { access: read } }
+expect:
+  study/a:
+    one: { outcome: escalated, queue: q, effect: unknown, attempts: 3, verdicts: [v, w] }
+    two: { outcome: exhausted, stop: max_retries }
+    three: { not_verdicts: [v, w] }
+    effects: 2
+    sends: 5
+    findings: [unclassified]
+  b: { findings: [] }
+";
+        let read =
+            |text: &str| fixture::parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
+        let fixture = read(text);
+        let written = to_yaml(&fixture);
+        assert_eq!(read(&written), fixture, "{written}");
+    }
+}

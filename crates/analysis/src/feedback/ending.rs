@@ -1,0 +1,88 @@
+//! What a playbook makes of one recorded call: by the real simulation, in words that can be kept.
+
+use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
+use playproof_engine::classify::Signal;
+use playproof_engine::event::{Decision, ErrorFacts};
+use playproof_engine::ids::AttemptNo;
+use playproof_engine::sim::{Plan, Simulator};
+use playproof_engine::upstream::BeyondTape;
+
+/// How a call ends under a playbook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// The last failure that the playbook met; none where nothing failed.
+    pub failed: Option<Failed>,
+    /// The outcome.
+    pub outcome: String,
+    /// What the outcome claims of the effect.
+    pub effect: String,
+    /// Attempts.
+    pub attempts: u32,
+}
+
+/// A failure and what was made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The attempt that failed.
+    pub attempt: u32,
+    /// The verdict.
+    pub verdict: String,
+    /// The rule that gave it; `otherwise` where none matched.
+    pub rule: String,
+    /// The compensation that the verdict declares.
+    pub compensation: String,
+}
+
+impl Ending {
+    /// Simulates the call; `token_spent` says that another call of its run has sent its reversal token. Nothing
+    /// answers beyond the recording.
+    pub fn of(plan: &Plan, call: &RecordedCall, token_spent: bool) -> Ending {
+        let mut simulator = Simulator::new();
+        let facts = plan.facts(call.tool());
+        let record = simulator.replay_after(plan, call, facts, &BeyondTape::Unanswered, token_spent);
+        let mut attempt = 0;
+        let mut failed = None;
+        for event in &record.events {
+            match event.what {
+                Decision::AttemptFinished { attempt: finished, .. } => attempt = finished.get(),
+                Decision::FailureClassified { verdict, rule, .. } => {
+                    failed = Some(Failed {
+                        attempt,
+                        verdict: plan.names.verdict(verdict).to_owned(),
+                        rule: plan.names.rule(rule).to_owned(),
+                        compensation: plan.playbook.verdict(verdict).then.as_str().to_owned(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        let outcome = record.outcomes.first();
+        Ending {
+            failed,
+            outcome: outcome.map_or("undetermined", |outcome| outcome.kind.as_str()).to_owned(),
+            effect: outcome.map_or("unknown", |outcome| outcome.claim.as_str()).to_owned(),
+            attempts: outcome.map_or(0, |outcome| outcome.attempts),
+        }
+    }
+}
+
+/// The failure that the recording has for an attempt: outer none where it did not fail, inner where it has no error
+/// object.
+pub fn failure_at(call: &RecordedCall, attempt: u32) -> Option<Option<&ErrorFacts>> {
+    let place = usize::try_from(attempt).ok()?.checked_sub(1)?;
+    let answer = call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt).nth(place)?;
+    match &answer.reply {
+        Reply::Ok => None,
+        Reply::Failed(error) => Some(error.as_deref()),
+    }
+}
+
+/// The verdict of a playbook on the failure of one attempt, and the rule that gives it, whether or not it would come
+/// to that attempt.
+pub fn verdict_now(plan: &Plan, call: &RecordedCall, attempt: u32) -> Option<(String, String)> {
+    let error = failure_at(call, attempt)?;
+    let attempt = AttemptNo::new(attempt);
+    let signal = Signal::new(error, call.tool(), plan.facts(call.tool()), call.key().is_some(), attempt);
+    let classified = plan.classifier.classify(&signal);
+    Some((plan.names.verdict(classified.verdict).to_owned(), plan.names.rule(classified.rule).to_owned()))
+}

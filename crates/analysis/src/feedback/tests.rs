@@ -1,0 +1,235 @@
+//! Feedback written, read back and held against a playbook.
+
+use super::*;
+use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::event::ErrorFacts;
+use playproof_engine::playbook::{Access, ToolFacts, Tools};
+use playproof_engine::sim::Plan;
+use playproof_engine::time::{Duration, Instant};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::playbook::{embedded, parse as parse_playbook};
+
+fn call(error: Option<ErrorFacts>) -> RecordedCall {
+    let texts = CallTexts { run: Some("r1"), tool: "payments.refund", args: Some("{}"), ..CallTexts::default() };
+    let mut call = RecordedCall::new(texts, Place { input: 0, line: 1 });
+    call.number_in_run = 1;
+    call.at = Some(Instant::ZERO);
+    call.answers = vec![RecordedAnswer {
+        to: AnswerTo::Attempt,
+        attempt: None,
+        started: None,
+        at: Some(Instant::from_millis(40)),
+        reply: error.map_or(Reply::Ok, |error| Reply::Failed(Some(error.into()))),
+        inferred: false,
+        from_text: false,
+        line_hash: 0,
+        place: Place { input: 0, line: 2 },
+    }];
+    call
+}
+
+fn odd() -> ErrorFacts {
+    ErrorFacts { kind: Some("out_of_stock".into()), message: Some("slow down".into()), ..ErrorFacts::default() }
+}
+
+fn plan() -> Plan {
+    let source = Source::whole("standard", embedded("standard").unwrap());
+    Plan::new(parse_playbook(source).unwrap().playbook, &Tools::default())
+}
+
+fn feedback(expected: Option<&str>) -> Feedback {
+    Feedback {
+        note: "it's a \"limit\":\nwait".into(),
+        playbook: "standard".into(),
+        call: "r1#1".into(),
+        expected: expected.map(str::to_owned),
+        facts: None,
+        closed: None,
+        came_from: CameFrom { trace: "t.jsonl".into(), call: "r1#7".into(), line: 9 },
+        before: Ending::of(&plan(), &call(Some(odd())), false),
+    }
+}
+
+fn kept(expected: Option<&str>) -> Kept {
+    let feedback = feedback(expected);
+    let source = Source::whole("x.yaml", feedback.render());
+    let (feedback, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
+    let calls = vec![call(Some(odd()))];
+    Kept { id: "x".into(), feedback, places, source, recorded: calls.clone(), calls, about: 0 }
+}
+
+#[test]
+fn what_is_written_is_read_back_and_written_again_to_the_byte() {
+    let facts = ToolFacts {
+        access: Access::Read,
+        idempotent: false,
+        repeatable: true,
+        timeout: Duration::from_millis(900),
+        declared: true,
+    };
+    let calm = Feedback { before: Ending::of(&plan(), &call(None), false), facts: Some(facts), ..feedback(None) };
+    assert_eq!(calm.before.failed, None);
+    let closed = Feedback { closed: Some("the tool is gone: it's over".into()), ..feedback(None) };
+    for feedback in [feedback(Some("out_of_stock")), calm, closed] {
+        let (again, _) = parse(Source::whole("x.yaml", feedback.render())).unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!((again.render(), again), (feedback.render(), feedback));
+    }
+}
+
+#[test]
+fn an_ending_says_verdict_rule_compensation_outcome_and_effect() {
+    let ending = Ending::of(&plan(), &call(Some(odd())), false);
+    let failed = ending.failed.unwrap();
+    assert_eq!((&*failed.verdict, &*failed.rule, failed.attempt), ("unclassified", "otherwise", 1));
+    assert_eq!((&*failed.compensation, &*ending.outcome), ("escalate_to_human", "escalated"));
+    assert_eq!((&*ending.effect, ending.attempts), ("unknown", 1));
+}
+
+#[test]
+fn a_feedback_is_answered_once_its_failure_has_the_expected_verdict() {
+    assert_eq!(kept(None).state(&plan()).0, State::Open);
+    assert_eq!(
+        kept(Some("out_of_stock")).state(&plan()),
+        (State::Open, Some(("unclassified".into(), "otherwise".into())))
+    );
+    assert_eq!(kept(Some("unclassified")).state(&plan()).0, State::Answered);
+    let mut closed = kept(Some("out_of_stock"));
+    closed.feedback.closed = Some("over".into());
+    assert_eq!(closed.state(&plan()).0, State::Closed);
+    let mut gone = kept(Some("unclassified"));
+    gone.recorded = vec![call(None)];
+    assert_eq!(gone.state(&plan()), (State::Open, None));
+}
+
+#[test]
+fn facts_that_were_kept_win_over_all_others() {
+    let mut kept = kept(None);
+    let playbook = plan().playbook;
+    assert!(!kept.plan(&playbook, &Tools::default()).facts("payments.refund").idempotent);
+    let facts = ToolFacts { idempotent: true, ..ToolFacts::ASSUMED };
+    kept.feedback.facts = Some(facts);
+    assert!(kept.plan(&playbook, &Tools::default()).facts("payments.refund").idempotent);
+}
+
+#[test]
+fn what_no_feedback_says_is_refused_with_its_place() {
+    let good = feedback(Some("out_of_stock")).render();
+    for (old, new, said) in [
+        ("feedback/1", "feedback/2", "x.yaml:3:9: expected `feedback/1`"),
+        ("expected:", "expcted:", "x.yaml:7:1: a feedback has no key `expcted`"),
+        ("expected: 'out_of_stock'", "expected: 'out of stock'", "x.yaml:7:11: `out of stock` cannot be a name"),
+        ("note: ", "note: ' ' #", "x.yaml:4:7: this text says nothing"),
+        ("  attempt: 1", "  attempt: 0", "x.yaml:10:12: expected a whole number from 1"),
+        ("  rule: 'otherwise'\n", "", "x.yaml:10:3: what was made of the call needs `rule`"),
+        ("call: ", "<<<<<<< HEAD\ncall: ", "x.yaml:6:1: git could not merge"),
+    ] {
+        let text = good.replacen(old, new, 1);
+        let report = parse(Source::whole("x.yaml", text)).expect_err(said).to_string();
+        assert!(report.starts_with(said), "{said}\n{report}");
+    }
+}
+
+#[test]
+fn an_id_is_readable_and_stable_and_another_for_another_slice() {
+    let id = Feedback::id("payments.issue_refund", "timeout", "standard", "slice");
+    assert!(id.starts_with("payments-issue-refund-timeout-") && id.len() == 36, "{id}");
+    assert_eq!(id, Feedback::id("payments.issue_refund", "timeout", "standard", "slice"));
+    assert_ne!(id, Feedback::id("payments.issue_refund", "timeout", "standard", "other"));
+    assert_eq!(Feedback::id("…", "", "p", "s").len(), 6);
+    assert!(Feedback::id(&"x".repeat(300), "y", "p", "s").len() <= 67);
+}
+
+#[test]
+fn earlier_calls_of_the_run_belong_that_ask_the_same_or_hold_the_token() {
+    let call = |number, run, tool, key, args, token| {
+        let (run, args) = (Some(run), Some(args));
+        let texts = CallTexts { run, tool, key, args, token, ..CallTexts::default() };
+        let mut call = RecordedCall::new(texts, Place::default());
+        call.number = number;
+        call
+    };
+    let (a, b) = (r#"{"x":1,"y":2}"#, r#"{"z":1}"#);
+    let about = call(9, "r", "pay", Some("k"), a, Some("t"));
+    assert!(belongs(&call(1, "r", "pay", None, r#"{"y":2, "x":1}"#, None), &about));
+    assert!(belongs(&call(1, "r", "pay", Some("k"), b, None), &about));
+    assert!(belongs(&call(1, "r", "bill", None, b, Some("t")), &about));
+    assert!(!belongs(&call(1, "r", "pay", None, b, None), &about));
+    assert!(!belongs(&call(1, "r", "bill", Some("k"), a, None), &about));
+    assert!(!belongs(&call(1, "r2", "pay", Some("k"), a, Some("t")), &about));
+    assert!(!belongs(&call(10, "r", "pay", Some("k"), a, Some("t")), &about));
+}
+
+#[test]
+fn a_file_that_is_cut_off_or_lost_a_line_is_read_or_refused_with_a_place() {
+    let text = Feedback { facts: Some(ToolFacts::ASSUMED), ..feedback(Some("out_of_stock")) }.render();
+    let cuts = (0..text.len()).filter_map(|at| text.get(..at)).map(str::to_owned);
+    let lines: Vec<&str> = text.lines().collect();
+    let gaps = (0..lines.len()).map(|gap| [&lines[..gap], &lines[gap + 1..]].concat().join("\n"));
+    for text in cuts.chain(gaps) {
+        if let Err(report) = parse(Source::whole("x.yaml", text.as_str())) {
+            let end = report.source.text.len();
+            let spans = report.diagnostics.iter().flat_map(|said| &said.labels).map(|label| label.span.clone());
+            assert!(spans.into_iter().all(|span| span.start <= span.end && span.end <= end), "{text}");
+        }
+    }
+}
+
+/// A feedback whose file reads `text`.
+fn written(text: &str) -> Kept {
+    let source = Source::whole("x.yaml", text);
+    let (feedback, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
+    Kept { feedback, places, source, ..kept(None) }
+}
+
+#[test]
+fn what_is_said_anew_leaves_every_other_byte_as_it_is() {
+    let rendered = feedback(None).render();
+    let note = rendered.lines().find(|line| line.starts_with("note: ")).unwrap();
+    let text = rendered
+        .replace(note, "# asked for by Ann\nnote: |\n  it is\n  slow\n# and why")
+        .replace("call: 'r1#1'\n", "call: r1#1   # the second\n");
+    let with = |lines: &str| text.replace("# the second\n", &format!("# the second\n{lines}"));
+    let (asked, closed) = ("expected: 'out_of_stock'\n", "closed: 'it''s gone'\n");
+    for broken in ["\n", "\r\n"] {
+        let file = |text: &str| written(&text.replace('\n', broken));
+        let anew = |text: &str, change: &dyn Fn(&mut Feedback)| {
+            let old = file(text);
+            let mut new = old.feedback.clone();
+            change(&mut new);
+            old.edited(&new).unwrap_or_else(|report| panic!("{report}"))
+        };
+        let is = |edited: String, wanted: &str| assert_eq!(edited, wanted.replace('\n', broken));
+        is(anew(&text, &|new| new.expected = Some("out_of_stock".into())), &with(asked));
+        is(anew(&with(asked), &|new| new.closed = Some("it's gone".into())), &with(&format!("{asked}{closed}")));
+        is(anew(&with(closed), &|new| new.closed = None), &text);
+        is(anew(&with(asked), &|new| new.expected = Some("gone".into())), &with("expected: 'gone'\n"));
+        let noted = text.replace("note: |\n  it is\n  slow\n", "note: 'fast: no'\n");
+        is(anew(&text, &|new| new.note = "fast: no".into()), &noted);
+    }
+}
+
+#[test]
+fn a_file_that_ends_open_gets_its_line_all_the_same() {
+    let rendered = feedback(None).render();
+    let call = rendered.lines().find(|line| line.starts_with("call: ")).unwrap();
+    let text = format!("{}{call}", rendered.replace(&format!("{call}\n"), ""));
+    let old = written(&text);
+    let closed = Feedback { closed: Some("over".into()), ..old.feedback.clone() };
+    assert_eq!(old.edited(&closed).unwrap(), format!("{text}\nclosed: 'over'"));
+}
+
+#[test]
+fn a_file_between_brackets_or_with_an_alias_is_left_to_hands() {
+    let flow = "{ format: feedback/1, note: n, playbook: p, call: 'r1#1', came_from: { trace: t, call: c, line: 1 }, \
+                before: { outcome: o, effect: e, attempts: 1 } }\n";
+    let lent = feedback(Some("out_of_stock"))
+        .render()
+        .replacen("playbook: 'standard'", "playbook: &a standard", 1)
+        .replacen("expected: 'out_of_stock'", "expected: *a", 1);
+    for (text, key) in [(flow.to_owned(), "note"), (lent, "expected")] {
+        let old = written(&text);
+        let new = Feedback { note: "else".into(), expected: Some("other".into()), ..old.feedback.clone() };
+        let said = old.edited(&new).unwrap_err().to_string();
+        assert!(said.contains(&format!("`{key}` cannot be edited by a program")), "{said}");
+    }
+}

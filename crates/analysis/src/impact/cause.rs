@@ -1,0 +1,91 @@
+//! Why a call goes another way under the candidate, and what that means for safety. Values only.
+
+use playproof_engine::ids::{RuleId, VerdictId};
+use playproof_engine::words;
+
+words! {
+    /// Whether the candidate attempts more or less than the base.
+    pub enum Direction {
+        /// It attempts a write (or redeems a reversal token) where the base does not.
+        Widening = "widening",
+        /// It does not attempt a write (or a reversal) that the base attempts.
+        Narrowing = "narrowing",
+        /// As many writes are attempted.
+        Neutral = "neutral",
+    }
+}
+
+words! {
+    /// One thing about a call that can change.
+    pub enum Change {
+        /// The verdicts of its failures.
+        Verdict = "verdict",
+        /// What was done about them, waits aside.
+        Compensation = "compensation",
+        /// How it ended.
+        Outcome = "outcome",
+        /// What is claimed of its effect, what the ledger holds, or whether it may be made twice.
+        Effect = "effect",
+        /// How often the upstream was asked.
+        Upstream = "upstream",
+        /// How long it waited.
+        Delay = "delay",
+    }
+}
+
+impl Change {
+    const fn place(self) -> usize {
+        self as usize
+    }
+}
+
+/// How many calls changed in what; a call may change in several things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes([u64; Change::ALL.len()]);
+
+impl Changes {
+    /// The calls that changed in `what`.
+    pub const fn count(&self, what: Change) -> u64 {
+        self.0[what.place()]
+    }
+
+    /// What changed at all, with its count.
+    pub fn rows(&self) -> impl Iterator<Item = (Change, u64)> + '_ {
+        Change::ALL.into_iter().map(|what| (what, self.count(what))).filter(|&(_, count)| count > 0)
+    }
+
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; Change::ALL.len()]
+    }
+
+    pub(super) const fn set(&mut self, what: Change, changed: bool) {
+        self.0[what.place()] = changed as u64;
+    }
+
+    pub(super) fn merge(&mut self, later: &Changes) {
+        for (mine, later) in self.0.iter_mut().zip(later.0) {
+            *mine += later;
+        }
+    }
+}
+
+/// What a rule, or `otherwise`, said of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Said {
+    pub rule: Option<RuleId>,
+    pub verdict: VerdictId,
+}
+
+/// The first thing that made a call go another way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cause {
+    /// The two playbooks read the same failure in two ways.
+    Classified { base: Said, candidate: Said },
+    /// They read it alike, and this changed row (by its place among the changed ones) makes the difference.
+    Row(usize),
+    /// The call's tool is another one to them: read or write, idempotent, repeatable.
+    ToolFacts,
+    /// No single row explains it.
+    Several,
+}

@@ -1,0 +1,272 @@
+//! One call under two playbooks: the first decision that differs, why, and what follows from it.
+//! The clock does not count: a decision that only comes later is the same decision.
+
+use super::cause::{Cause, Change, Changes, Direction, Said};
+use super::pairing::Pairing;
+use playproof_engine::event::{
+    Decision, DecisionEvent, DeprecatedWhy, EventKind, FindingBy, FindingId, GuardKind, Key, Outcome, OutcomeKind,
+    Status, StopReason, Value,
+};
+use playproof_engine::ids::{CallId, ErrorId};
+use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::sim::{Record, Tally};
+use playproof_engine::upstream::NetEffects;
+
+/// One call under one playbook.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ran<'a> {
+    pub record: &'a Record,
+    pub outcome: &'a Outcome,
+    pub tally: Tally,
+    pub facts: ToolFacts,
+}
+
+impl<'a> Ran<'a> {
+    /// None only for a simulation that ran nothing.
+    pub fn of(record: &'a Record, facts: ToolFacts) -> Option<Ran<'a>> {
+        Some(Ran { record, outcome: record.outcomes.first()?, tally: *record.tallies.first()?, facts })
+    }
+
+    fn events(&self) -> &'a [DecisionEvent] {
+        &self.record.events
+    }
+
+    /// Whether the dispatcher makes an effect twice, or sends a write again that may have acted, or has.
+    pub fn may_double(&self) -> bool {
+        use FindingId::{DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, UnsafeRetry};
+        if self.facts.access == Access::Read || self.facts.idempotent {
+            return false;
+        }
+        let doubles = [DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, UnsafeRetry];
+        self.record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && doubles.contains(&finding.id))
+    }
+
+    /// Redemptions of the reversal token that reach the upstream.
+    fn reversals(&self) -> usize {
+        self.events().iter().filter(|event| event.what.sent_reversal()).count()
+    }
+}
+
+/// How a call differs under the two playbooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub cause: Cause,
+    pub direction: Direction,
+    /// Each is 0 or 1.
+    pub changes: Changes,
+}
+
+/// Both runs of a call, to compare what stands in them: each numbers verdicts, queues, reasons and errors by itself.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    pairing: &'a Pairing,
+    base: Ran<'a>,
+    candidate: Ran<'a>,
+}
+
+/// How the call differs; none if both decide the same, end the same and do the same upstream.
+pub(super) fn compare(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>) -> Option<Difference> {
+    let sides = Sides { pairing, base, candidate };
+    let at = sides.first_difference()?;
+    let changes = sides.changes();
+    if changes.is_empty() {
+        return None;
+    }
+    Some(Difference { cause: cause(pairing, base, candidate, at), direction: direction(base, candidate), changes })
+}
+
+impl Sides<'_> {
+    /// The place of the first decision that differs.
+    fn first_difference(&self) -> Option<usize> {
+        let (base, candidate) = (self.base.events(), self.candidate.events());
+        let differs = |(mine, theirs): (&DecisionEvent, &DecisionEvent)| !self.same(&mine.what, &theirs.what);
+        let common = base.len().min(candidate.len());
+        base.iter().zip(candidate).position(differs).or_else(|| (base.len() != candidate.len()).then_some(common))
+    }
+
+    fn same(&self, base: &Decision, candidate: &Decision) -> bool {
+        self.same_but_for(base, candidate, |key| matches!(key, Key::Rule | Key::Latency | Key::OverTimeout | Key::Due))
+    }
+
+    /// As `same`, but waits do not count.
+    fn same_compensation(&self, base: &Decision, candidate: &Decision) -> bool {
+        self.same_but_for(base, candidate, |key| matches!(key, Key::Delay | Key::Due))
+    }
+
+    fn same_but_for(&self, base: &Decision, candidate: &Decision, is_left_out: impl Fn(Key) -> bool) -> bool {
+        if let (Decision::Outcome(mine), Decision::Outcome(theirs)) = (base, candidate) {
+            return self.same_outcome(mine, theirs);
+        }
+        let (mine, theirs) = (base.describe(), candidate.describe());
+        mine.kind == theirs.kind
+            && mine
+                .all()
+                .zip(theirs.all())
+                .all(|((key, mine), (_, theirs))| is_left_out(key) || self.same_value(mine, theirs))
+    }
+
+    fn same_value(&self, base: Value, candidate: Value) -> bool {
+        match (base, candidate) {
+            (Value::Verdict(mine), Value::Verdict(theirs)) => self.pairing.same_verdict(mine, theirs),
+            (Value::Queue(mine), Value::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
+            (Value::Reason(mine), Value::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
+            (Value::GivenUp(mine), Value::GivenUp(theirs)) => self.same_why(mine, theirs),
+            (Value::Status(mine), Value::Status(theirs)) => self.same_status(mine, theirs),
+            (mine, theirs) => mine == theirs,
+        }
+    }
+
+    fn same_why(&self, base: DeprecatedWhy, candidate: DeprecatedWhy) -> bool {
+        match (base, candidate) {
+            (DeprecatedWhy::Stated(mine), DeprecatedWhy::Stated(theirs)) => self.pairing.same_reason(mine, theirs),
+            (mine, theirs) => mine == theirs,
+        }
+    }
+
+    fn same_status(&self, base: Status, candidate: Status) -> bool {
+        match (base, candidate) {
+            (Status::Failed(mine), Status::Failed(theirs)) => self.same_error(mine, theirs),
+            (mine, theirs) => mine == theirs,
+        }
+    }
+
+    fn same_error(&self, base: Option<ErrorId>, candidate: Option<ErrorId>) -> bool {
+        let mine = base.and_then(|id| self.base.record.error(id));
+        mine == candidate.and_then(|id| self.candidate.record.error(id))
+    }
+
+    fn same_outcome(&self, base: &Outcome, candidate: &Outcome) -> bool {
+        self.same_kind(base.kind, candidate.kind)
+            && (base.claim, base.attempts) == (candidate.claim, candidate.attempts)
+            && self.same_error(base.last_error, candidate.last_error)
+    }
+
+    fn same_kind(&self, base: OutcomeKind, candidate: OutcomeKind) -> bool {
+        match (base, candidate) {
+            (OutcomeKind::Escalated(mine), OutcomeKind::Escalated(theirs)) => self.pairing.same_queue(mine, theirs),
+            (OutcomeKind::Deprecated(mine), OutcomeKind::Deprecated(theirs)) => self.same_why(mine, theirs),
+            (OutcomeKind::Reversed(mine), OutcomeKind::Reversed(theirs)) => self.pairing.same_reason(mine, theirs),
+            (mine, theirs) => mine == theirs,
+        }
+    }
+
+    fn changes(&self) -> Changes {
+        let Sides { base, candidate, .. } = *self;
+        let mut changes = Changes::default();
+        let differ = |is: fn(EventKind) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
+            let of = |ran: Ran<'_>| -> Vec<Decision> {
+                ran.events().iter().map(|event| event.what).filter(|what| is(what.describe().kind)).collect()
+            };
+            let (mine, theirs) = (of(base), of(candidate));
+            mine.len() != theirs.len() || mine.iter().zip(&theirs).any(|(mine, theirs)| !same(mine, theirs))
+        };
+        changes.set(
+            Change::Verdict,
+            differ(|kind| kind == EventKind::FailureClassified, &|mine, theirs| self.same(mine, theirs)),
+        );
+        changes.set(
+            Change::Compensation,
+            differ(EventKind::is_compensation, &|mine, theirs| self.same_compensation(mine, theirs)),
+        );
+        let ends_alike = self.same_kind(base.outcome.kind, candidate.outcome.kind)
+            && self.same_error(base.outcome.last_error, candidate.outcome.last_error);
+        changes.set(Change::Outcome, !ends_alike);
+        let call = CallId(0); // the only one of its simulation
+        let booked = |ran: Ran<'_>| {
+            let NetEffects { effects, unobserved } =
+                ran.record.ledger.net_by_call().get(&call).copied().unwrap_or_default();
+            // How many failed attempts were not observed is their number, and not another effect.
+            (ran.outcome.claim, effects, unobserved > 0, ran.may_double())
+        };
+        changes.set(Change::Effect, booked(base) != booked(candidate));
+        changes.set(Change::Upstream, base.tally.sends != candidate.tally.sends);
+        changes.set(Change::Delay, base.tally.added_delay != candidate.tally.added_delay);
+        changes
+    }
+}
+
+/// More writes, or more reversals, is widening, whatever else the call does less.
+fn direction(base: Ran<'_>, candidate: Ran<'_>) -> Direction {
+    let writes = base.facts.access == Access::Write || candidate.facts.access == Access::Write;
+    let attempts = |ran: Ran<'_>| if writes { ran.outcome.attempts } else { 0 };
+    let (mine, theirs) = (attempts(base), attempts(candidate));
+    let (taken_back, would_take_back) = (base.reversals(), candidate.reversals());
+    if theirs > mine || would_take_back > taken_back {
+        Direction::Widening
+    } else if theirs < mine || would_take_back < taken_back {
+        Direction::Narrowing
+    } else {
+        Direction::Neutral
+    }
+}
+
+/// What made the decision at `at` differ.
+fn cause(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>, at: usize) -> Cause {
+    let decision = |ran: Ran<'_>| ran.events().get(at).map(|event| event.what);
+    let (mine, theirs) = (decision(base), decision(candidate));
+    if let (
+        Some(Decision::FailureClassified { verdict: left, rule: by, .. }),
+        Some(Decision::FailureClassified { verdict: right, rule: other, .. }),
+    ) = (mine, theirs)
+        && !pairing.same_verdict(left, right)
+    {
+        let candidate = Said { rule: other, verdict: right };
+        return Cause::Classified { base: Said { rule: by, verdict: left }, candidate };
+    }
+    let facts = |ran: Ran<'_>| (ran.facts.access, ran.facts.idempotent, ran.facts.repeatable);
+    let other_facts = facts(base) != facts(candidate);
+    if let Some(guard) = guard(mine, theirs) {
+        if other_facts {
+            return Cause::ToolFacts;
+        }
+        if let Some(row) = pairing.row(guard) {
+            return Cause::Row(row);
+        }
+    }
+    let limit = [mine, theirs].into_iter().flatten().find_map(|what| limit_row(pairing, &what));
+    match limit.or_else(|| verdict_row(pairing, base, at)) {
+        Some(row) => Cause::Row(row),
+        None if other_facts => Cause::ToolFacts,
+        None => elsewhere(pairing).map_or(Cause::Several, Cause::Row),
+    }
+}
+
+/// The switch of the guard that stopped one side and let the other pass.
+fn guard(base: Option<Decision>, candidate: Option<Decision>) -> Option<&'static str> {
+    let spoke = |what: Decision| match what {
+        Decision::EvidenceRefreshed { .. } => Some((GuardKind::Retry, false)),
+        what => what.guard(),
+    };
+    match (spoke(base?)?, spoke(candidate?)?) {
+        ((mine, stops), (theirs, passes)) if mine == theirs && stops != passes => Some(match mine {
+            GuardKind::Retry => "study retry_guard",
+            GuardKind::Token => "study token_guard",
+        }),
+        _ => None,
+    }
+}
+
+/// A limit ended the call, and the playbooks do not agree on it.
+fn limit_row(pairing: &Pairing, what: &Decision) -> Option<usize> {
+    let Decision::Outcome(outcome) = what else { return None };
+    match outcome.kind {
+        OutcomeKind::Exhausted(StopReason::MaxAttempts) => pairing.row("limit max_attempts"),
+        OutcomeKind::Exhausted(StopReason::Deadline) => pairing.row("limit deadline_ms"),
+        _ => None,
+    }
+}
+
+/// The last verdict before the difference whose row is not the same; both sides had the same verdicts until then.
+fn verdict_row(pairing: &Pairing, base: Ran<'_>, at: usize) -> Option<usize> {
+    let before = base.events().get(..at).unwrap_or_default();
+    before.iter().rev().find_map(|event| match event.what {
+        Decision::FailureClassified { verdict, .. } => pairing.verdict_row(verdict),
+        _ => None,
+    })
+}
+
+/// What can change a decision without being a verdict, a limit that was hit, or a tool's facts.
+fn elsewhere(pairing: &Pairing) -> Option<usize> {
+    let limits = ["limit max_attempts", "limit deadline_ms", "default_queue"];
+    pairing.study_row().or_else(|| limits.into_iter().find_map(|name| pairing.row(name)))
+}

@@ -1,0 +1,76 @@
+//! Two playbooks held against each other by name: which verdict, queue and reason of the one is which of the other.
+//! Sees no calls.
+
+use std::sync::Arc;
+
+use super::rows;
+use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
+use playproof_engine::sim::Plan;
+use playproof_formats::golden::RowChange;
+
+/// Two plans, made comparable.
+#[derive(Debug)]
+pub(super) struct Pairing {
+    verdicts: Vec<Option<VerdictId>>,
+    queues: Vec<Option<QueueId>>,
+    reasons: Vec<Option<ReasonId>>,
+    /// The rows in which the playbooks differ.
+    pub rows: Vec<RowChange>,
+    /// By the base's `VerdictId`: its place in `rows`, where the verdict is in both and differs.
+    verdict_rows: Vec<Option<usize>>,
+}
+
+impl Pairing {
+    pub fn new(base: &Plan, candidate: &Plan) -> Pairing {
+        let rows = rows::changed(&base.playbook, &candidate.playbook);
+        let verdicts = matched(&base.names.verdicts, &candidate.names.verdicts, VerdictId);
+        let verdict_rows = base.names.verdicts.iter().map(|name| place(&rows, &format!("verdict {name}"))).collect();
+        Pairing {
+            verdicts,
+            queues: matched(&base.names.queues, &candidate.names.queues, QueueId),
+            reasons: matched(&base.names.reasons, &candidate.names.reasons, ReasonId),
+            rows,
+            verdict_rows,
+        }
+    }
+
+    /// Whether two verdicts have the same name.
+    pub fn same_verdict(&self, base: VerdictId, candidate: VerdictId) -> bool {
+        self.verdicts.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// Whether two queues have the same name.
+    pub fn same_queue(&self, base: QueueId, candidate: QueueId) -> bool {
+        self.queues.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// Whether two reasons are the same text.
+    pub fn same_reason(&self, base: ReasonId, candidate: ReasonId) -> bool {
+        self.reasons.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// The place of the row of a verdict that differs.
+    pub fn verdict_row(&self, base: VerdictId) -> Option<usize> {
+        self.verdict_rows.get(base.index()).copied().flatten()
+    }
+
+    /// The place of a row that differs.
+    pub fn row(&self, name: &str) -> Option<usize> {
+        place(&self.rows, name)
+    }
+
+    /// The first study switch that differs; `why` switches nothing.
+    pub fn study_row(&self) -> Option<usize> {
+        self.rows.iter().position(|row| row.name.starts_with("study ") && row.name != "study why")
+    }
+}
+
+fn place(rows: &[RowChange], name: &str) -> Option<usize> {
+    rows.binary_search_by(|row| row.name.as_str().cmp(name)).ok()
+}
+
+/// For each name of the base the number that the candidate gave it.
+fn matched<T>(base: &[Arc<str>], candidate: &[Arc<str>], id: impl Fn(u16) -> T) -> Vec<Option<T>> {
+    let find = |name: &Arc<str>| candidate.iter().position(|other| other == name);
+    base.iter().map(|name| find(name).and_then(|place| u16::try_from(place).ok()).map(&id)).collect()
+}

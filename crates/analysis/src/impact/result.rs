@@ -1,0 +1,309 @@
+//! The result of a comparison: plain values with the names behind the numbers, for reporters and gates.
+
+use super::cause::{Cause, Changes, Direction, Said};
+use super::tally::{Exemplar, Group, Load, Tallies, Undetermined};
+use crate::replay::{Counts, Replayed};
+use playproof_engine::call::Place;
+use playproof_engine::event::{EffectClaim, FindingBy, FindingId, FindingSeverity, Outcome, OutcomeKind};
+use playproof_engine::sim::Plan;
+use playproof_engine::time::Duration;
+use playproof_formats::golden::RowChange;
+use playproof_formats::playbook::fingerprint;
+
+/// What the candidate changes.
+#[derive(Clone, Debug)]
+pub struct Impact {
+    /// The playbook that is.
+    pub base: Side,
+    /// The playbook that may be.
+    pub candidate: Side,
+    /// Calls that were compared.
+    pub calls: u64,
+    /// Calls of whose recorded attempts one failed: only those can differ, tool facts aside.
+    pub failed: u64,
+    /// Calls that differ and end determined under both.
+    pub changed: u64,
+    /// What a gate can judge: calls of which a recorded attempt failed or the end differs, and that end determined under
+    /// both; or under the candidate, where that attempts other writes than the base.
+    pub decided: u64,
+    /// Calls that end undetermined under either; never counted as changed or unchanged.
+    pub undetermined: Undetermined,
+    /// Of these, calls for which the playbooks decide differently all the same.
+    pub undetermined_differing: u64,
+    /// Calls that differ, by [`Direction::ALL`].
+    pub directions: [u64; Direction::ALL.len()],
+    /// In what the differing calls differ.
+    pub changes: Changes,
+    /// What the differing calls ask more or less.
+    pub load: Load,
+    /// Every queue that holds a call under either, in the order of the playbooks.
+    pub queues: Vec<QueueLoad>,
+    /// Every finding by either playbook, worst first.
+    pub findings: Vec<FindingChange>,
+    /// Why calls differ, widening first, then the most frequent.
+    pub causes: Vec<CauseRow>,
+    /// Differing calls whose cause is not among them, because there were too many.
+    pub overflow: u64,
+    /// The rows in which the playbooks differ, sorted by name.
+    pub rows: Vec<RowChange>,
+}
+
+/// One playbook and its sums.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Its name.
+    pub playbook: String,
+    /// The first digits of its fingerprint.
+    pub fingerprint: String,
+    /// Requests to the upstream.
+    pub upstream_calls: u64,
+    /// Waiting that it adds.
+    pub added_delay: Duration,
+    /// Calls that wait for people.
+    pub people: u64,
+    /// Calls that make an effect twice, or may.
+    pub doubled: u64,
+    /// Effects that the ledger holds: recorded, inferred and modelled, less reversed.
+    pub effects: u64,
+    /// Claims of the effect: applied, not applied, unknown.
+    pub claims: [u64; 3],
+}
+
+/// Calls that wait in one queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueLoad {
+    /// The queue.
+    pub queue: String,
+    /// Under the base.
+    pub base: u64,
+    /// Under the candidate.
+    pub candidate: u64,
+}
+
+/// Calls that show a finding by the playbook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FindingChange {
+    /// What.
+    pub id: FindingId,
+    /// Under the base.
+    pub base: u64,
+    /// Under the candidate.
+    pub candidate: u64,
+    /// Calls that show it under the candidate only.
+    pub gained: u64,
+    /// Calls that show it under the base only.
+    pub lost: u64,
+}
+
+/// The first thing that made calls go another way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CauseName {
+    /// The same failure got another verdict.
+    Classified {
+        /// The base's rule (`otherwise`: none matched) and verdict.
+        base: (String, String),
+        /// The candidate's rule and verdict.
+        candidate: (String, String),
+    },
+    /// A row that both have, and that is not the same.
+    Row(RowChange),
+    /// The tool is another one to them: read or write, idempotent, repeatable.
+    ToolFacts,
+    /// No single row explains it.
+    Several,
+}
+
+/// Calls that differ for one reason and in one direction.
+#[derive(Clone, Debug)]
+pub struct CauseRow {
+    /// Why.
+    pub cause: CauseName,
+    /// What that means for safety.
+    pub direction: Direction,
+    /// How many.
+    pub calls: u64,
+    /// How many of them end undetermined under either playbook.
+    pub undetermined: u64,
+    /// In what they differ.
+    pub changes: Changes,
+    /// What they ask more or less.
+    pub load: Load,
+    /// Of which tools.
+    pub tools: Counts,
+    /// The smallest of them: the fewest decisions, the shortest arguments, the earliest.
+    pub example: Option<Example>,
+}
+
+/// A call that stands for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The reference that `--call` takes.
+    pub reference: String,
+    /// Where it stands.
+    pub place: Place,
+    /// Its tool.
+    pub tool: String,
+    /// How it ends under the base.
+    pub base: End,
+    /// How it ends under the candidate.
+    pub candidate: End,
+}
+
+/// How a call ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The word of the outcome.
+    pub outcome: &'static str,
+    /// The queue or the stop reason; none where there is nothing to add.
+    pub detail: Option<String>,
+    /// What is claimed of the effect.
+    pub claim: EffectClaim,
+    /// Attempts.
+    pub attempts: u32,
+}
+
+impl Impact {
+    pub(super) fn new(rows: Vec<RowChange>, tallies: Tallies, plans: [&Plan; 2], replayed: &Replayed) -> Impact {
+        let [base, candidate] = plans;
+        let causes = causes(&rows, tallies.groups, plans);
+        Impact {
+            base: side(base, replayed, 0, tallies.doubled[0]),
+            candidate: side(candidate, replayed, 1, tallies.doubled[1]),
+            calls: tallies.calls,
+            failed: tallies.failed,
+            changed: tallies.changed,
+            decided: tallies.decided,
+            undetermined: tallies.undetermined,
+            undetermined_differing: tallies.undetermined_differing,
+            directions: tallies.directions,
+            changes: tallies.changes,
+            load: tallies.load,
+            queues: queues(plans, replayed),
+            findings: findings(&tallies.findings, replayed),
+            causes,
+            overflow: tallies.overflow,
+            rows,
+        }
+    }
+
+    /// Calls for which both playbooks do the same, and of which the end is known.
+    pub const fn unchanged(&self) -> u64 {
+        self.calls - self.changed - self.undetermined.calls()
+    }
+
+    /// Calls that differ in this direction.
+    pub const fn count(&self, direction: Direction) -> u64 {
+        self.directions[direction as usize]
+    }
+
+    /// Calls that show an unsafe finding under the candidate only, finding by finding.
+    pub fn unsafe_gained(&self) -> u64 {
+        let of_severity = |change: &&FindingChange| change.id.severity() == FindingSeverity::Unsafe;
+        self.findings.iter().filter(of_severity).map(|change| change.gained).sum()
+    }
+}
+
+fn side(plan: &Plan, replayed: &Replayed, n: usize, doubled: u64) -> Side {
+    let summary = replayed.summaries.get(n).cloned().unwrap_or_default();
+    let effects = summary.effects;
+    let made = effects.recorded + effects.inferred + effects.modelled;
+    Side {
+        playbook: plan.names.playbook.to_string(),
+        fingerprint: fingerprint(&plan.playbook).short(),
+        upstream_calls: summary.requests,
+        added_delay: summary.added_delay,
+        people: summary.queues.iter().sum(),
+        doubled,
+        effects: made.saturating_sub(effects.reversed),
+        claims: [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown].map(|claim| summary.claim(claim)),
+    }
+}
+
+fn queues(plans: [&Plan; 2], replayed: &Replayed) -> Vec<QueueLoad> {
+    let mut loads: Vec<QueueLoad> = Vec::new();
+    for (n, (plan, summary)) in plans.into_iter().zip(&replayed.summaries).enumerate() {
+        for (name, &count) in plan.names.queues.iter().zip(&summary.queues) {
+            let known = loads.iter().position(|load| *load.queue == **name);
+            let place = known.unwrap_or_else(|| {
+                loads.push(QueueLoad { queue: name.to_string(), base: 0, candidate: 0 });
+                loads.len() - 1
+            });
+            if let Some(load) = loads.get_mut(place) {
+                if n == 0 { load.base = count } else { load.candidate = count }
+            }
+        }
+    }
+    loads.retain(|load| load.base + load.candidate > 0);
+    loads
+}
+
+fn findings(swings: &[super::tally::Swing], replayed: &Replayed) -> Vec<FindingChange> {
+    let count = |n: usize, id: FindingId| {
+        replayed.summaries.get(n).map_or(0, |summary| summary.findings.count(id, FindingBy::Playbook))
+    };
+    let change = |(id, swing): (FindingId, &super::tally::Swing)| FindingChange {
+        id,
+        base: count(0, id),
+        candidate: count(1, id),
+        gained: swing.gained,
+        lost: swing.lost,
+    };
+    let all = FindingId::ALL.into_iter().zip(swings).map(change);
+    all.filter(|change| change.base + change.candidate > 0).collect()
+}
+
+fn causes(
+    rows: &[RowChange],
+    groups: std::collections::BTreeMap<(Direction, Cause), Group>,
+    plans: [&Plan; 2],
+) -> Vec<CauseRow> {
+    let row = |((direction, cause), group): ((Direction, Cause), Group)| CauseRow {
+        cause: name(cause, rows, plans),
+        direction,
+        calls: group.calls,
+        undetermined: group.undetermined,
+        changes: group.changes,
+        load: group.load,
+        tools: group.tools,
+        example: group.example.map(|example| resolved(example, plans)),
+    };
+    let mut causes: Vec<CauseRow> = groups.into_iter().map(row).collect();
+    causes.sort_by_key(|cause| (cause.direction, std::cmp::Reverse(cause.calls))); // stable: then by cause
+    causes
+}
+
+fn name(cause: Cause, rows: &[RowChange], plans: [&Plan; 2]) -> CauseName {
+    let [base, candidate] = plans;
+    let said =
+        |plan: &Plan, said: Said| (plan.names.rule(said.rule).to_owned(), plan.names.verdict(said.verdict).to_owned());
+    match cause {
+        Cause::Classified { base: mine, candidate: theirs } => {
+            CauseName::Classified { base: said(base, mine), candidate: said(candidate, theirs) }
+        }
+        Cause::Row(place) => rows.get(place).map_or(CauseName::Several, |row| CauseName::Row(row.clone())),
+        Cause::ToolFacts => CauseName::ToolFacts,
+        Cause::Several => CauseName::Several,
+    }
+}
+
+fn resolved(example: Exemplar, plans: [&Plan; 2]) -> Example {
+    let [base, candidate] = plans;
+    Example {
+        base: end(base, &example.base),
+        candidate: end(candidate, &example.candidate),
+        reference: example.reference,
+        place: example.place,
+        tool: example.tool,
+    }
+}
+
+fn end(plan: &Plan, outcome: &Outcome) -> End {
+    let detail = match outcome.kind {
+        OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue).to_owned()),
+        OutcomeKind::Refused(why) => Some(why.as_str().to_owned()),
+        OutcomeKind::Exhausted(stop) => Some(stop.as_str().to_owned()),
+        OutcomeKind::Undetermined(asked) => Some(format!("no answer to {asked}")),
+        _ => None,
+    };
+    End { outcome: outcome.kind.as_str(), detail, claim: outcome.claim, attempts: outcome.attempts }
+}

@@ -1,0 +1,310 @@
+//! What is counted over many calls: in parts that add up, small however long the traces are.
+
+use std::collections::BTreeMap;
+
+use super::cause::{Cause, Changes, Direction};
+use super::compare::{Difference, Ran};
+use crate::replay::{Counts, SeenCall};
+use playproof_engine::call::{Place, Reply};
+use playproof_engine::event::{FindingBy, FindingId, Outcome, OutcomeKind};
+use playproof_engine::sim::Record;
+use playproof_engine::time::Duration;
+
+/// Causes that are told apart. More than a batch of calls can have, so that it is the order of the calls alone that
+/// decides which ones are.
+const MAX_CAUSES: usize = 4_096;
+
+/// Calls that end undetermined under one playbook or both: of their ends nothing can be said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Undetermined {
+    /// Under the base only.
+    pub base: u64,
+    /// Under the candidate only.
+    pub candidate: u64,
+    /// Under both.
+    pub both: u64,
+}
+
+impl Undetermined {
+    /// Under either.
+    pub const fn calls(&self) -> u64 {
+        self.base + self.candidate + self.both
+    }
+
+    fn add(&mut self, base: bool, candidate: bool) {
+        match (base, candidate) {
+            (true, true) => self.both += 1,
+            (true, false) => self.base += 1,
+            (false, true) => self.candidate += 1,
+            (false, false) => {}
+        }
+    }
+
+    fn merge(&mut self, later: &Undetermined) {
+        self.base += later.base;
+        self.candidate += later.candidate;
+        self.both += later.both;
+    }
+}
+
+/// What differing calls ask more or less of the upstream, of time and of people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Upstream calls that only the candidate makes.
+    pub upstream_more: u64,
+    /// Upstream calls that only the base makes.
+    pub upstream_fewer: u64,
+    /// Waiting that the candidate adds to what the base adds.
+    pub delay_more: Duration,
+    /// Waiting that the base adds to what the candidate adds.
+    pub delay_fewer: Duration,
+    /// Calls that wait for people under the candidate only.
+    pub people_more: u64,
+    /// Calls that wait for people under the base only.
+    pub people_fewer: u64,
+    /// Calls that make an effect twice, or may, under the candidate only.
+    pub doubled_more: u64,
+    /// The same under the base only.
+    pub doubled_fewer: u64,
+}
+
+impl Load {
+    fn of(base: Ran<'_>, candidate: Ran<'_>) -> Load {
+        let queued = |ran: Ran<'_>| matches!(ran.outcome.kind, OutcomeKind::Escalated(_));
+        let (doubles, would_double) = (base.may_double(), candidate.may_double());
+        let (mine, theirs) = (base.tally, candidate.tally);
+        let only = |first: bool, second: bool| u64::from(first && !second);
+        Load {
+            upstream_more: u64::from(theirs.sends.saturating_sub(mine.sends)),
+            upstream_fewer: u64::from(mine.sends.saturating_sub(theirs.sends)),
+            delay_more: less(theirs.added_delay, mine.added_delay),
+            delay_fewer: less(mine.added_delay, theirs.added_delay),
+            people_more: only(queued(candidate), queued(base)),
+            people_fewer: only(queued(base), queued(candidate)),
+            doubled_more: only(would_double, doubles),
+            doubled_fewer: only(doubles, would_double),
+        }
+    }
+
+    fn merge(&mut self, later: &Load) {
+        self.upstream_more += later.upstream_more;
+        self.upstream_fewer += later.upstream_fewer;
+        self.delay_more = self.delay_more.plus(later.delay_more);
+        self.delay_fewer = self.delay_fewer.plus(later.delay_fewer);
+        self.people_more += later.people_more;
+        self.people_fewer += later.people_fewer;
+        self.doubled_more += later.doubled_more;
+        self.doubled_fewer += later.doubled_fewer;
+    }
+}
+
+/// `a` without `b`, never below zero.
+fn less(a: Duration, b: Duration) -> Duration {
+    Duration::from_micros(a.as_micros().saturating_sub(b.as_micros()))
+}
+
+/// Calls that go another way for the same reason and in the same direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    pub calls: u64,
+    pub undetermined: u64,
+    pub changes: Changes,
+    pub load: Load,
+    pub tools: Counts,
+    pub example: Option<Exemplar>,
+}
+
+/// The smallest call of a group.
+#[derive(Clone, Debug)]
+pub(super) struct Exemplar {
+    /// Decisions under both playbooks; then the length of its arguments.
+    size: (usize, usize),
+    pub place: Place,
+    pub reference: String,
+    pub tool: String,
+    pub base: Outcome,
+    pub candidate: Outcome,
+}
+
+impl Group {
+    fn add(&mut self, call: SeenCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: &Difference) {
+        self.calls += 1;
+        self.undetermined += u64::from(is_undetermined(base) || is_undetermined(candidate));
+        self.changes.merge(&difference.changes);
+        self.load.merge(&Load::of(base, candidate));
+        self.tools.add(call.tool(), 1);
+        let decisions = base.record.events.len() + candidate.record.events.len();
+        let size = (decisions, call.raw().args().map_or(0, str::len));
+        if self.example.as_ref().is_none_or(|known| size < known.size) {
+            self.example = Some(Exemplar {
+                size,
+                place: call.place,
+                reference: call.reference(),
+                tool: call.tool().to_owned(),
+                base: *base.outcome,
+                candidate: *candidate.outcome,
+            });
+        }
+    }
+
+    fn merge(&mut self, later: Group) {
+        self.calls += later.calls;
+        self.undetermined += later.undetermined;
+        self.changes.merge(&later.changes);
+        self.load.merge(&later.load);
+        self.tools.merge(&later.tools);
+        let smaller = |new: &Exemplar| self.example.as_ref().is_none_or(|known| new.size < known.size);
+        if let Some(new) = later.example.filter(smaller) {
+            self.example = Some(new);
+        }
+    }
+}
+
+fn is_undetermined(ran: Ran<'_>) -> bool {
+    matches!(ran.outcome.kind, OutcomeKind::Undetermined(_))
+}
+
+/// Calls that gain or lose one finding by the playbook.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Swing {
+    pub gained: u64,
+    pub lost: u64,
+}
+
+/// What was counted of a batch of calls, or of all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tallies {
+    pub calls: u64,
+    /// Calls whose recording has a failed attempt.
+    pub failed: u64,
+    /// Calls that differ, and end determined under both.
+    pub changed: u64,
+    /// Calls of which a recorded attempt failed or the end differs, and that end determined under both; or under the
+    /// candidate, where that attempts other writes than the base.
+    pub decided: u64,
+    pub undetermined: Undetermined,
+    /// Of the undetermined ones: those for which the playbooks decide differently.
+    pub undetermined_differing: u64,
+    /// Calls that differ, by direction.
+    pub directions: [u64; Direction::ALL.len()],
+    pub changes: Changes,
+    pub load: Load,
+    /// Calls that make an effect twice, or may: under the base, under the candidate.
+    pub doubled: [u64; 2],
+    /// By `FindingId::ALL`.
+    pub findings: [Swing; FindingId::ALL.len()],
+    pub groups: BTreeMap<(Direction, Cause), Group>,
+    /// Calls whose cause is none of those that are told apart.
+    pub overflow: u64,
+}
+
+impl Tallies {
+    /// Adds one call.
+    pub fn add(&mut self, call: SeenCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: Option<Difference>) {
+        let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
+        let failed = call.answers.iter().any(|answer| answer.reply != Reply::Ok);
+        self.calls += 1;
+        self.failed += u64::from(failed);
+        let goes_elsewhere = difference.as_ref().is_some_and(|found| found.direction != Direction::Neutral);
+        let is_judged = (failed || difference.is_some()) && !theirs && (!mine || goes_elsewhere);
+        self.decided += u64::from(is_judged);
+        self.undetermined.add(mine, theirs);
+        for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
+            *count += u64::from(ran.may_double());
+        }
+        self.add_findings(base.record, candidate.record); // facts of tools make some that no decision shows
+        let Some(difference) = difference else { return };
+        if mine || theirs {
+            self.undetermined_differing += 1;
+        } else {
+            self.changed += 1;
+        }
+        self.directions[difference.direction as usize] += 1;
+        self.changes.merge(&difference.changes);
+        self.load.merge(&Load::of(base, candidate));
+        match self.group((difference.direction, difference.cause)) {
+            Some(group) => group.add(call, base, candidate, &difference),
+            None => self.overflow += 1,
+        }
+    }
+
+    fn add_findings(&mut self, base: &Record, candidate: &Record) {
+        if base.findings.is_empty() && candidate.findings.is_empty() {
+            return; // the usual call
+        }
+        let has = |record: &Record, id: FindingId| {
+            record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && finding.id == id)
+        };
+        for (swing, id) in self.findings.iter_mut().zip(FindingId::ALL) {
+            match (has(base, id), has(candidate, id)) {
+                (false, true) => swing.gained += 1,
+                (true, false) => swing.lost += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// The group of a cause; none where there are too many to tell apart.
+    fn group(&mut self, key: (Direction, Cause)) -> Option<&mut Group> {
+        if self.groups.len() >= MAX_CAUSES && !self.groups.contains_key(&key) {
+            return None;
+        }
+        Some(self.groups.entry(key).or_default())
+    }
+
+    /// Adds what was counted over later calls.
+    pub fn merge(&mut self, later: Tallies) {
+        self.calls += later.calls;
+        self.failed += later.failed;
+        self.changed += later.changed;
+        self.decided += later.decided;
+        self.undetermined.merge(&later.undetermined);
+        self.undetermined_differing += later.undetermined_differing;
+        for (mine, later) in self.directions.iter_mut().zip(later.directions) {
+            *mine += later;
+        }
+        self.changes.merge(&later.changes);
+        self.load.merge(&later.load);
+        for (mine, later) in self.doubled.iter_mut().zip(later.doubled) {
+            *mine += later;
+        }
+        for (mine, later) in self.findings.iter_mut().zip(later.findings) {
+            mine.gained += later.gained;
+            mine.lost += later.lost;
+        }
+        self.overflow += later.overflow;
+        for (key, group) in later.groups {
+            match self.group(key) {
+                Some(mine) => mine.merge(group),
+                None => self.overflow += group.calls,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::impact::cause::Said;
+    use playproof_engine::ids::VerdictId;
+
+    fn many(from: u16) -> Tallies {
+        let mut tallies = Tallies::default();
+        for n in 0..3_000 {
+            let said = Said { rule: None, verdict: VerdictId(from + n) };
+            let cause = Cause::Classified { base: said, candidate: said };
+            let group = Group { calls: 2, ..Group::default() };
+            tallies.groups.insert((Direction::Neutral, cause), group);
+        }
+        tallies
+    }
+
+    #[test]
+    fn causes_beyond_the_bound_are_counted_and_not_told_apart() {
+        let mut all = many(0);
+        all.merge(many(2_000));
+        assert_eq!((all.groups.len(), all.overflow), (MAX_CAUSES, 2 * (5_000 - MAX_CAUSES as u64)));
+        let counted: u64 = all.groups.values().map(|group| group.calls).sum();
+        assert_eq!(counted + all.overflow, 12_000);
+    }
+}

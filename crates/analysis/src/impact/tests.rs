@@ -1,0 +1,332 @@
+//! Two playbooks on small traces: each kind of cause, each direction, what is undetermined, and what never counts.
+
+use std::sync::Mutex;
+
+use super::{CauseName, CauseRow, Change, Direction, Gate, Impact, Part, Refusal, Watcher};
+use crate::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
+use playproof_engine::event::{EffectClaim, FindingId};
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::{Plan, Record};
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::playbook;
+use playproof_formats::playbook::embedded;
+
+/// An unkeyed refund that times out, a keyed one, a search that times out, one that works, and what no rule knows.
+const TRACE: &str = r#"
+{"run_id":"r1","tool":"payments.issue_refund","args":{"order":"o_1","amount":10},"status":"error","error":{"kind":"timeout","message":"no answer"}}
+{"run_id":"r1","tool":"payments.issue_refund","args":{"order":"o_2"},"idempotency_key":"k2","status":"error","error":{"kind":"timeout","message":"no answer"}}
+{"run_id":"r1","tool":"search.web","args":{"q":"x"},"status":"error","error":{"kind":"timeout","message":"no answer"}}
+{"run_id":"r1","tool":"search.web","args":{"q":"y"},"status":"ok"}
+{"run_id":"r2","tool":"crm.close","args":{"id":7},"idempotency_key":"k7","status":"error","error":{"kind":"odd","message":"boom"}}
+{"run_id":"r2","tool":"payments.issue_refund","args":{"o":3},"status":"error","error":{"kind":"timeout","message":"no answer"}}
+"#;
+
+/// An answer that cannot be read, to a call that can be taken back.
+const MALFORMED: &str = r#"{"tool":"crm.close","args":{},"reversal_token":"t1","status":"error","error":{"kind":"schema_validation","message":"bad"}}"#;
+
+fn text(name: &str) -> String {
+    embedded(name).expect("an embedded playbook").to_owned()
+}
+
+/// `standard` with one piece of its text replaced.
+fn standard(from: &str, to: &str) -> String {
+    let text = text("standard");
+    assert!(text.contains(from), "{from}");
+    text.replace(from, to)
+}
+
+fn plan(text: &str) -> Plan {
+    let loaded = playbook::parse(Source::whole("playbook.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
+    Plan::new(loaded.playbook, &Tools::default())
+}
+
+fn impact_on(trace: &str, base: &str, candidate: &str, beyond: BeyondTape, jobs: usize) -> Impact {
+    let plans = [plan(base), plan(candidate)];
+    let [mine, theirs] = &plans;
+    let watcher = Watcher::new(mine, theirs);
+    let input = Input { name: "trace".to_owned(), source: Box::new(trace.as_bytes()) };
+    let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
+    let options = ReplayOptions { jobs, beyond, ..ReplayOptions::default() };
+    let mut all = Part::default();
+    let replayed = replay(&plans, inputs, &options, &watcher, |part| {
+        all.merge(part);
+        Ok(())
+    });
+    watcher.finish(all, [mine, theirs], &replayed.expect("a trace that can be read"))
+}
+
+fn impact(base: &str, candidate: &str) -> Impact {
+    impact_on(TRACE, base, candidate, BeyondTape::Fail("timeout".into()), 1)
+}
+
+fn only(impact: &Impact) -> &CauseRow {
+    assert_eq!(impact.causes.len(), 1, "{:?}", impact.causes);
+    &impact.causes[0]
+}
+
+fn row_name(cause: &CauseRow) -> &str {
+    match &cause.cause {
+        CauseName::Row(row) => &row.name,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_loop_against_typed_verdicts_widens_and_the_reverse_narrows() {
+    let wider = impact(&text("standard"), &text("study/retry-everything"));
+    assert_eq!((wider.calls, wider.failed, wider.unchanged()), (6, 5, 1));
+    assert_eq!(wider.directions, [3, 1, 1], "{:?}", wider.causes);
+    assert_eq!((wider.base.doubled, wider.candidate.doubled, wider.load.doubled_more), (0, 2, 2));
+    assert_eq!((wider.base.people, wider.candidate.people, wider.load.people_fewer), (3, 0, 3));
+    let narrower = impact(&text("study/retry-everything"), &text("standard"));
+    assert_eq!(narrower.directions, [1, 3, 1]);
+    assert_eq!((narrower.load.doubled_fewer, narrower.load.people_more), (2, 3));
+    assert_eq!(narrower.load.upstream_more, wider.load.upstream_fewer);
+}
+
+#[test]
+fn causes_name_both_readings_of_a_failure_widening_first() {
+    let impact = impact(&text("standard"), &text("study/retry-everything"));
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    let of = |rule: &str, verdict: &str| CauseName::Classified {
+        base: pair(rule, verdict),
+        candidate: pair("otherwise", "failed"),
+    };
+    let found: Vec<_> = impact.causes.iter().map(|row| (row.direction, row.cause.clone(), row.calls)).collect();
+    let expected = [
+        (Direction::Widening, of("unanswered-write", "result_unknown"), 2),
+        (Direction::Widening, of("otherwise", "unclassified"), 1),
+        (Direction::Narrowing, of("timeout", "transient_timeout"), 1), // the keyed one: 4 attempts become 3
+        (Direction::Neutral, of("timeout", "transient_timeout"), 1),   // a read
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(impact.causes[0].tools.rows(), [("payments.issue_refund", 2)]);
+}
+
+#[test]
+fn the_example_is_the_smallest_call_and_says_both_ends() {
+    let impact = impact(&text("standard"), &text("study/retry-everything"));
+    let example = impact.causes[0].example.as_ref().expect("an example");
+    assert_eq!((&*example.reference, example.place.line), ("r2#2", 7)); // its arguments are the shortest
+    assert_eq!((example.base.outcome, example.base.detail.as_deref()), ("escalated", Some("ambiguous_effects")));
+    assert_eq!((example.candidate.outcome, example.candidate.attempts), ("exhausted", 3));
+}
+
+#[test]
+fn a_changed_delay_is_its_verdict_s_row_and_neutral() {
+    let impact = impact(&text("standard"), &standard("[200, 600, 1800]", "[200, 600, 900]"));
+    let cause = only(&impact);
+    assert_eq!((row_name(cause), cause.direction, cause.calls), ("verdict transient_timeout", Direction::Neutral, 2));
+    assert_eq!(cause.changes.rows().collect::<Vec<_>>(), [(Change::Delay, 2)]);
+    assert_eq!((impact.load.delay_fewer.as_millis(), impact.load.delay_more.as_millis()), (1_800, 0));
+    let CauseName::Row(row) = &cause.cause else { panic!() };
+    let parts = super::parts(row);
+    assert_eq!(parts[0].path, "then.retry_with_backoff.backoff_ms");
+    assert_eq!(parts[0].after.as_deref(), Some("[200,600,900]"));
+}
+
+#[test]
+fn a_limit_that_is_hit_is_the_limit_s_row() {
+    let impact = impact(&text("standard"), &standard("max_attempts: 6", "max_attempts: 2"));
+    let found: Vec<_> = impact.causes.iter().map(|row| (row_name(row), row.direction, row.calls)).collect();
+    let limit = "limit max_attempts";
+    assert_eq!(found, [(limit, Direction::Narrowing, 1), (limit, Direction::Neutral, 1)]);
+}
+
+#[test]
+fn a_guard_that_is_switched_off_is_the_switch_s_row_and_widens() {
+    let study = "name: standard\nstudy: { why: to see it, retry_guard: off }";
+    let impact = impact_on(
+        &TRACE.replace("timeout", "5xx"),
+        &text("standard"),
+        &standard("name: standard", study),
+        BeyondTape::Fail("timeout".into()),
+        1,
+    );
+    let cause = only(&impact);
+    assert_eq!((row_name(cause), cause.direction, cause.calls), ("study retry_guard", Direction::Widening, 2));
+    assert_eq!(impact.unsafe_gained(), 2);
+}
+
+#[test]
+fn another_fact_of_a_tool_is_said_to_be_the_cause() {
+    let fact = "access: write, idempotent: false, timeout_ms";
+    let impact = impact_on(
+        &TRACE.replace("timeout", "5xx"),
+        &text("standard"),
+        &standard(fact, "access: write, idempotent: true, timeout_ms"),
+        BeyondTape::Fail("timeout".into()),
+        1,
+    );
+    let cause = only(&impact);
+    assert_eq!((&cause.cause, cause.direction, cause.calls), (&CauseName::ToolFacts, Direction::Widening, 2));
+    assert_eq!(impact.load.doubled_more, 0); // to an idempotent tool twice is once
+}
+
+#[test]
+fn a_queue_and_an_effect_claim_are_changes_of_their_verdict() {
+    let queue = standard(
+        "then: { escalate_to_human: { queue: unclassified } }",
+        "then: { escalate_to_human: { queue: policy_review } }",
+    );
+    let moved = impact(&text("standard"), &queue);
+    let cause = only(&moved);
+    assert_eq!((row_name(cause), cause.direction), ("verdict unclassified", Direction::Neutral));
+    assert_eq!(cause.changes.rows().map(|(what, _)| what).collect::<Vec<_>>(), [Change::Compensation, Change::Outcome]);
+    assert_eq!(
+        moved.queues.iter().map(|queue| (&*queue.queue, queue.base, queue.candidate)).collect::<Vec<_>>(),
+        [("policy_review", 0, 1), ("ambiguous_effects", 2, 2), ("unclassified", 1, 0),]
+    );
+    let shape = "The answer does not have the declared shape; the upstream may have acted.\n    effect: ";
+    let claim = standard(&format!("{shape}unknown"), &format!("{shape}not_applied"));
+    let claimed = impact_on(MALFORMED, &text("standard"), &claim, BeyondTape::Unanswered, 1);
+    assert_eq!(claimed.changes.rows().collect::<Vec<_>>(), [(Change::Effect, 1)]);
+    assert_eq!(claimed.causes[0].example.as_ref().map(|one| one.candidate.claim), Some(EffectClaim::NotApplied));
+}
+
+#[test]
+fn a_reversal_that_only_the_candidate_redeems_widens() {
+    let reverse = standard(
+        "then: { deprecate_tool_call: { reason: adapter response failed schema validation, replan: true } }",
+        "then: { issue_reversal: { reason: undo it } }",
+    );
+    for beyond in [BeyondTape::Ok, BeyondTape::Unanswered, BeyondTape::Fail("5xx".into())] {
+        assert_eq!(
+            impact_on(MALFORMED, &text("standard"), &reverse, beyond.clone(), 1).directions,
+            [1, 0, 0],
+            "{beyond:?}"
+        );
+        assert_eq!(
+            impact_on(MALFORMED, &reverse, &text("standard"), beyond.clone(), 1).directions,
+            [0, 1, 0],
+            "{beyond:?}"
+        );
+    }
+}
+
+#[test]
+fn an_undetermined_call_is_never_unchanged() {
+    let delay = standard("[200, 600, 1800]", "[100, 600, 1800]");
+    let impact = impact_on(TRACE, &text("standard"), &delay, BeyondTape::Unanswered, 1);
+    assert_eq!((impact.undetermined.both, impact.undetermined.calls()), (2, 2));
+    assert_eq!((impact.undetermined_differing, impact.changed, impact.unchanged()), (2, 0, 4));
+    let alike = standard("[200, 600, 1800]", "[200, 600, 900]"); // what differs lies behind what the recording tells
+    let impact = impact_on(TRACE, &text("standard"), &alike, BeyondTape::Unanswered, 1);
+    assert_eq!((impact.undetermined_differing, impact.undetermined.both, impact.unchanged()), (0, 2, 4));
+    assert!(impact.causes.is_empty());
+    let one_sided = impact_on(TRACE, &text("standard"), &text("study/retry-everything"), BeyondTape::Unanswered, 1);
+    assert_eq!((one_sided.undetermined.base, one_sided.undetermined.candidate), (0, 3));
+    assert_eq!((one_sided.changed, one_sided.unchanged()), (0, 1));
+}
+
+#[test]
+fn names_texts_and_layout_change_nothing() {
+    let reworded =
+        standard("No rule knows this failure.", "Nobody knows.").replace("name: standard", "name: other # x");
+    let impact = impact(&text("standard"), &reworded);
+    assert!(impact.causes.is_empty() && impact.rows.is_empty(), "{:?}", impact.rows);
+    assert_eq!(impact.unchanged(), 6);
+    let renamed_rule = standard("rule: timeout,", "rule: slow,");
+    assert!(super::tests::impact(&text("standard"), &renamed_rule).causes.is_empty());
+}
+
+#[test]
+fn the_balance_holds_and_causes_account_for_every_difference() {
+    for beyond in [BeyondTape::Unanswered, BeyondTape::Ok, BeyondTape::Repeat] {
+        let impact = impact_on(TRACE, &text("reversing"), &text("study/typed-verdicts-literal"), beyond, 1);
+        assert_eq!(impact.unchanged() + impact.changed + impact.undetermined.calls(), impact.calls);
+        let of_causes: u64 = impact.causes.iter().map(|cause| cause.calls).sum();
+        assert_eq!(of_causes + impact.overflow, impact.changed + impact.undetermined_differing);
+        assert_eq!(impact.directions.iter().sum::<u64>(), of_causes + impact.overflow);
+    }
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same() {
+    let many = TRACE.repeat(1_500);
+    let run = |jobs| {
+        let (base, candidate) = (text("standard"), text("study/retry-everything"));
+        format!("{:?}", impact_on(&many, &base, &candidate, BeyondTape::Repeat, jobs))
+    };
+    let one = run(1);
+    for jobs in [2, 5, 16] {
+        assert_eq!(run(jobs), one);
+    }
+}
+
+#[test]
+fn a_gate_refuses_what_it_names_and_unsafe_findings_always() {
+    let wider = impact(&text("standard"), &text("study/retry-everything"));
+    let judge = |gate: &Gate| gate.judge(&wider);
+    assert_eq!(judge(&Gate::default()), [Refusal::Unsafe(2)]);
+    let both = Gate { widening: true, effects: true, ..Gate::default() };
+    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(2)]);
+    let allowed = Gate { allow_widening: Some("tried by hand".to_owned()), ..both };
+    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(2)]);
+    let narrower = impact(&text("study/retry-everything"), &text("standard"));
+    assert!(Gate::default().judge(&narrower).is_empty());
+    let lost = narrower.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
+    assert_eq!(lost.map(|finding| (finding.base, finding.candidate, finding.lost)), Some((2, 0, 2)));
+}
+
+#[test]
+fn other_errors_are_other_errors_whatever_their_numbers() {
+    let trace = r#"
+{"run_id":"r","call_id":"1","tool":"search.web","at_ms":0,"args":{}}
+{"type":"tool_result","run_id":"r","call_id":"1","at_ms":10,"status":"error","error":{"kind":"412_precondition","message":"evidence is stale"}}
+{"type":"tool_result","run_id":"r","call_id":"1","at_ms":20,"answers":"refresh","status":"error","error":{"kind":"odd","message":"no snapshot"}}
+{"type":"tool_result","run_id":"r","call_id":"1","at_ms":30,"status":"error","error":{"kind":"5xx","status":500,"message":"boom"}}
+"#;
+    // The refresh fails under both; only the words of its error differ, and both call it their second error.
+    let (base, candidate) = (plan(&text("standard")), plan(&text("standard")));
+    let call = |message: &str| {
+        let trace = trace.replace("no snapshot", message);
+        let mut calls = Vec::new();
+        let input = Input { name: "t".to_owned(), source: Box::new(std::io::Cursor::new(trace)) };
+        let plans = [plan(&text("standard"))];
+        let seen = Mutex::new(&mut calls);
+        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
+        replay(&plans, inputs, &ReplayOptions::default(), &Keep(&seen), |()| Ok(())).expect("a trace");
+        calls.remove(0)
+    };
+    let (mine, theirs) = (call("no snapshot"), call("no room"));
+    let pairing = super::pairing::Pairing::new(&base, &candidate);
+    let ran = |record| super::compare::Ran::of(record, base.facts("search.web")).expect("a run");
+    assert_eq!(mine.outcomes[0].last_error, theirs.outcomes[0].last_error);
+    let difference = super::compare::compare(&pairing, ran(&mine), ran(&theirs)).expect("another error");
+    assert_eq!(
+        difference.changes.rows().map(|(what, _)| what).collect::<Vec<_>>(),
+        [Change::Compensation, Change::Outcome]
+    );
+    assert_eq!(super::compare::compare(&pairing, ran(&mine), ran(&call("no snapshot"))), None);
+}
+
+/// Keeps the records of a replay.
+struct Keep<'a>(&'a Mutex<&'a mut Vec<Record>>);
+
+impl Watch for Keep<'_> {
+    type Part = ();
+
+    fn part(&self) {}
+
+    fn see(&self, seen: &Seen<'_>, (): &mut ()) {
+        self.0.lock().expect("nobody panicked").extend(seen.records().cloned());
+    }
+}
+
+#[test]
+fn a_finding_that_comes_without_another_decision_is_gained_all_the_same() {
+    let retried = r#"
+{"run_id":"r","call_id":"1","tool":"t","args":{}}
+{"type":"tool_result","run_id":"r","call_id":"1","status":"error","error":{"kind":"timeout","message":"no answer"}}
+{"type":"tool_result","run_id":"r","call_id":"1","status":"ok"}
+"#;
+    let bold = text("study/retry-everything");
+    assert!(bold.contains("tools:\n"));
+    let with = |facts: &str| bold.replacen("tools:\n", &format!("tools:\n  t: {{ {facts} }}\n"), 1);
+    let (idempotent, not) = (with("access: write, idempotent: true"), with("access: write, idempotent: false"));
+    let impact = impact_on(retried, &idempotent, &not, BeyondTape::Unanswered, 1);
+    let gained = impact.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
+    assert_eq!(gained.map(|finding| (finding.candidate, finding.gained)), Some((1, 1)), "{:?}", impact.findings);
+}

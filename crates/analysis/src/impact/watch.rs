@@ -1,0 +1,52 @@
+//! Looks at every call of a replay under two plans, on whatever thread.
+
+use super::compare::{Ran, compare};
+use super::pairing::Pairing;
+use super::result::Impact;
+use super::tally::Tallies;
+use crate::replay::{Replayed, Seen, Watch};
+use playproof_engine::sim::Plan;
+
+/// Compares the first plan of a replay, the base, with the second, the candidate.
+#[derive(Debug)]
+pub struct Watcher {
+    pairing: Pairing,
+}
+
+/// What was found in a batch of calls.
+#[derive(Clone, Debug, Default)]
+pub struct Part(Tallies);
+
+impl Watcher {
+    /// A watcher of a replay whose plans are these two.
+    pub fn new(base: &Plan, candidate: &Plan) -> Watcher {
+        Watcher { pairing: Pairing::new(base, candidate) }
+    }
+
+    /// Everything that was found; `part` is the sum of all parts, `replayed` what their replay gave.
+    pub fn finish(self, part: Part, plans: [&Plan; 2], replayed: &Replayed) -> Impact {
+        Impact::new(self.pairing.rows, part.0, plans, replayed)
+    }
+}
+
+impl Part {
+    /// Adds what was found in later calls.
+    pub fn merge(&mut self, later: Part) {
+        self.0.merge(later.0);
+    }
+}
+
+impl Watch for Watcher {
+    type Part = Part;
+
+    fn part(&self) -> Part {
+        Part::default()
+    }
+
+    fn see(&self, seen: &Seen<'_>, part: &mut Part) {
+        let mut runs = seen.records().zip(seen.facts()).filter_map(|(record, &facts)| Ran::of(record, facts));
+        let (Some(base), Some(candidate)) = (runs.next(), runs.next()) else { return };
+        let difference = compare(&self.pairing, base, candidate);
+        part.0.add(seen.call, base, candidate, difference);
+    }
+}

@@ -1,0 +1,66 @@
+//! What a golden's body would say of a run, with the names of rules left out: the only thing that mutants are judged
+//! by. A renamed rule changes nothing here.
+
+use super::runs::Runs;
+use crate::check::body_of;
+use playproof_engine::event::Decision;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::{Plan, Record, Scenario};
+use playproof_formats::golden::GoldenBody;
+
+/// A run without the names of rules, and its body.
+pub(super) struct Body {
+    record: Record,
+    body: GoldenBody,
+}
+
+impl Body {
+    /// Of the run of a scenario.
+    pub fn of(plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> Body {
+        let mut record = runs.rehearse(plan, scenario).clone();
+        forget_rules(&mut record);
+        Body { body: body_of(plan, scenario, &record), record }
+    }
+
+    /// Whether another playbook shows another body.
+    pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> bool {
+        let record = runs.rehearse(plan, scenario);
+        if same(&self.record, record) {
+            return false; // the body is made from nothing else
+        }
+        let mut record = record.clone();
+        forget_rules(&mut record);
+        body_of(plan, scenario, &record) != self.body
+    }
+}
+
+/// Whether two records are the same but for the rules that spoke.
+fn same(nameless: &Record, other: &Record) -> bool {
+    let events = || nameless.events.iter().zip(&other.events);
+    nameless.events.len() == other.events.len()
+        && nameless.outcomes == other.outcomes
+        && nameless.ledger == other.ledger
+        && nameless.errors == other.errors
+        && nameless.findings == other.findings
+        && events().all(|(a, b)| a.at == b.at && a.call == b.call && a.what == without_rule(b.what))
+}
+
+fn without_rule(what: Decision) -> Decision {
+    match what {
+        Decision::FailureClassified { verdict, ignored, .. } => {
+            Decision::FailureClassified { verdict, rule: None, ignored }
+        }
+        what => what,
+    }
+}
+
+fn forget_rules(record: &mut Record) {
+    for event in &mut record.events {
+        event.what = without_rule(event.what);
+    }
+}
+
+/// The scenario of a fixture under a plan.
+pub(super) fn scenario<'f>(plan: &Plan, fixture: &'f Fixture) -> Scenario<'f> {
+    Scenario::of_fixture(fixture, |tool| plan.facts(tool))
+}

@@ -1,0 +1,75 @@
+//! Limits one off, guards switched off, and the switches of a study playbook switched back.
+
+use super::all::{Mutant, Row};
+use playproof_engine::playbook::{Compensation, Guard, OnUnsafe, Playbook, Study};
+use playproof_engine::time::Duration;
+
+const MILLI: Duration = Duration::from_millis(1);
+
+pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
+    let most = playbook.limits.max_attempts;
+    let mut row = Row::new("limit max_attempts".to_owned(), all);
+    for (word, other) in [("more", most.saturating_add(1)), ("fewer", most.saturating_sub(1))] {
+        if other > 0 {
+            let what = format!("{other} instead of {most}");
+            row.add(word, what, move |playbook| playbook.limits.max_attempts = other);
+        }
+    }
+    if let Some(deadline) = playbook.limits.deadline {
+        let mut row = Row::new("limit deadline_ms".to_owned(), all);
+        let shorter = Duration::from_micros(deadline.as_micros().saturating_sub(MILLI.as_micros()));
+        let others = [("longer", Some(deadline.plus(MILLI))), ("shorter", Some(shorter)), ("none", None)];
+        for (word, other) in others {
+            let what = format!("{} instead of {deadline}", other.map_or("none".to_owned(), |other| other.to_string()));
+            row.add(word, what, move |playbook| playbook.limits.deadline = other);
+        }
+    }
+    guards(playbook, all);
+    switches(playbook, all);
+}
+
+/// A guard is switched off as a study playbook would do it.
+fn guards(playbook: &Playbook, all: &mut Vec<Mutant>) {
+    if playbook.retry_guard() == Guard::Asked {
+        let mut row = Row::new("guard retry_guard".to_owned(), all);
+        row.add("off", "switched off", |playbook| study(playbook).retry_guard = Guard::Off);
+    }
+    if playbook.token_guard() == Guard::Asked && playbook.verdicts.iter().any(|verdict| reverses(&verdict.then)) {
+        let mut row = Row::new("guard token_guard".to_owned(), all);
+        row.add("off", "switched off", |playbook| study(playbook).token_guard = Guard::Off);
+    }
+}
+
+fn reverses(then: &Compensation) -> bool {
+    let stands_in = |on_unsafe: &OnUnsafe| matches!(on_unsafe, OnUnsafe::Reverse(_));
+    match then {
+        Compensation::IssueReversal(_) => true,
+        Compensation::RetryWithBackoff(retry) => stands_in(&retry.on_unsafe),
+        Compensation::RefreshEvidence(refresh) => stands_in(&refresh.on_unsafe),
+        Compensation::EscalateToHuman(_) | Compensation::DeprecateToolCall(_) => false,
+    }
+}
+
+/// The study block, made where there is none.
+fn study(playbook: &mut Playbook) -> &mut Study {
+    playbook.study.get_or_insert_with(|| Study::safe("a mutant"))
+}
+
+fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
+    type Switch = (&'static str, fn(&Study) -> bool, fn(&mut Study));
+    const SWITCHES: [Switch; 7] = [
+        ("reclassify", |study| study.first_failure_only, |study| study.first_failure_only = false),
+        ("retry_guard", |study| study.retry_guard != Guard::Asked, |study| study.retry_guard = Guard::Asked),
+        ("token_guard", |study| study.token_guard != Guard::Asked, |study| study.token_guard = Guard::Asked),
+        ("refused_reversal", |study| study.refused_reversal_exhausts, |study| study.refused_reversal_exhausts = false),
+        ("futile_refresh", |study| study.futile_refresh_deprecates, |study| study.futile_refresh_deprecates = false),
+        ("stale_evidence", |study| study.resends_stale_evidence, |study| study.resends_stale_evidence = false),
+        ("final_error", |study| study.final_error_first, |study| study.final_error_first = false),
+    ];
+    let Some(now) = &playbook.study else { return };
+    for (name, is_on, clear) in SWITCHES.into_iter().filter(|(_, is_on, _)| is_on(now)) {
+        debug_assert!(is_on(now));
+        let mut row = Row::new(format!("study {name}"), all);
+        row.add("drop", "dropped", move |playbook| playbook.study.iter_mut().for_each(clear));
+    }
+}

@@ -1,0 +1,166 @@
+//! Rules: dropped, put behind the next, asking one thing less, one alternative less, one number more or less; and
+//! another `otherwise`.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use super::all::{Mutant, Row, slug};
+use playproof_engine::ids::VerdictId;
+use playproof_engine::playbook::{Ask, Between, Form, Playbook, Rule, Test, When};
+
+pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
+    for (n, rule) in playbook.rules.iter().enumerate() {
+        let mut row = Row::new(format!("rule {}", rule.name), all);
+        row.add("drop", "dropped", move |playbook| drop(playbook.rules.remove(n)));
+        if let Some(next) = playbook.rules.get(n + 1) {
+            let what = format!("put behind `{}`", next.name);
+            row.add(format!("behind-{}", next.name), what, move |playbook| playbook.rules.swap(n, n + 1));
+        }
+        let mut when = WhenRow { row, n };
+        when.one_thing_less(rule);
+        when.one_alternative_less(rule);
+        when.one_number_off(rule);
+    }
+    let other = (0..).map(VerdictId).zip(&playbook.verdicts).find(|(id, _)| *id != playbook.otherwise);
+    if let Some((id, verdict)) = other {
+        let mut row = Row::new("otherwise".to_owned(), all);
+        row.add(&verdict.name, format!("`{}` instead", verdict.name), move |playbook| playbook.otherwise = id);
+    }
+}
+
+/// The mutants of one rule's `when`.
+struct WhenRow<'a> {
+    row: Row<'a>,
+    n: usize,
+}
+
+impl WhenRow<'_> {
+    fn add(
+        &mut self,
+        operation: impl Display,
+        what: impl Into<String>,
+        edit: impl Fn(&mut When) + Send + Sync + 'static,
+    ) {
+        let n = self.n;
+        self.row.add(operation, what, move |playbook| {
+            if let Some(rule) = playbook.rules.get_mut(n) {
+                edit(&mut rule.when);
+            }
+        });
+    }
+
+    /// A rule that asks one thing only cannot ask less: it would not be a rule.
+    fn one_thing_less(&mut self, rule: &Rule) {
+        let mut asked: Vec<(Ask, &Test)> = rule.when.iter().collect();
+        asked.sort_by_key(|(_, test)| match test {
+            Test::AnyOf(_) | Test::Globs(_) | Test::Ranges(_) => 0,
+            Test::Access(_) | Test::Is(_) | Test::Absent => 1,
+            Test::Messages(_) => 2,
+        });
+        if asked.len() + rule.when.messages().len().saturating_sub(1) < 2 {
+            return;
+        }
+        for (ask, test) in asked {
+            let name = ask.as_str();
+            let Test::Messages(tests) = test else {
+                self.add(format!("without-{name}"), format!("does not ask `{name}`"), move |when| when.remove(ask));
+                continue;
+            };
+            for (at, test) in tests.iter().enumerate() {
+                let op = test.op.as_str();
+                self.add(format!("without-{name}-{op}"), format!("does not ask `{name}: {op}`"), move |when| {
+                    let Some(Test::Messages(tests)) = when.get_mut(ask) else { return };
+                    tests.remove(at);
+                    if tests.is_empty() {
+                        when.remove(ask);
+                    }
+                });
+            }
+        }
+    }
+
+    fn one_alternative_less(&mut self, rule: &Rule) {
+        for (ask, test) in rule.when.iter() {
+            let (Test::AnyOf(texts) | Test::Globs(texts)) = test else { continue };
+            let name = ask.as_str();
+            for (at, text) in several(texts) {
+                let operation = format!("without-{name}-{}", slug(&text));
+                self.add(operation, format!("`{name}` without `{text}`"), move |when| {
+                    if let Some(Test::AnyOf(texts) | Test::Globs(texts)) = when.get_mut(ask) {
+                        texts.remove(at);
+                    }
+                });
+            }
+        }
+        for (test, asked) in rule.when.messages().iter().enumerate() {
+            for (at, text) in several(&asked.any_of) {
+                let op = asked.op.as_str();
+                let operation = format!("without-{op}-{}", slug(&text));
+                self.add(operation, format!("`message: {op}` without `{text}`"), move |when| {
+                    if let Some(Test::Messages(tests)) = when.get_mut(Ask::Message)
+                        && let Some(test) = tests.get_mut(test)
+                    {
+                        test.any_of.remove(at);
+                    }
+                });
+            }
+        }
+        // Attempts are counted, not told apart: of them the numbers alone are varied.
+        let ranges = rule.when.iter().filter(|(ask, test)| *ask != Ask::Attempt && matches!(test, Test::Ranges(_)));
+        for (ask, _) in ranges {
+            let (name, ranges) = (ask.as_str(), rule.when.ranges(ask));
+            for (at, range) in ranges.iter().enumerate().filter(|_| ranges.len() > 1) {
+                let words = span(range);
+                self.add(format!("without-{name}-{words}"), format!("`{name}` without {words}"), move |when| {
+                    if let Some(Test::Ranges(ranges)) = when.get_mut(ask) {
+                        ranges.remove(at);
+                    }
+                });
+            }
+        }
+    }
+
+    fn one_number_off(&mut self, rule: &Rule) {
+        for (ask, test) in rule.when.iter() {
+            let (Form::Ranges(least, most), Test::Ranges(ranges)) = (ask.form(), test) else { continue };
+            let name = ask.as_str();
+            for (at, range) in ranges.iter().enumerate() {
+                for (operation, other) in off_by_one(range, least, most) {
+                    let what = format!("`{name}` {} instead of {}", span(&other), span(range));
+                    self.add(format!("{name}-{operation}"), what, move |when| {
+                        if let Some(Test::Ranges(ranges)) = when.get_mut(ask)
+                            && let Some(range) = ranges.get_mut(at)
+                        {
+                            *range = other;
+                        }
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The places and texts of a list from which one can be taken.
+fn several(list: &[String]) -> Vec<(usize, Arc<str>)> {
+    match list {
+        [] | [_] => Vec::new(),
+        list => list.iter().enumerate().map(|(at, text)| (at, text.as_str().into())).collect(),
+    }
+}
+
+/// The ranges that begin or end one number earlier or later.
+fn off_by_one(range: &Between, least: u64, most: u64) -> Vec<(String, Between)> {
+    let Between { first, last } = *range;
+    let one_off = |n: u32| [n.checked_sub(1), n.checked_add(1)].into_iter().flatten();
+    let firsts = one_off(first).map(|first| (format!("from-{first}"), Between { first, last }));
+    let lasts = one_off(last).map(|last| (format!("to-{last}"), Between { first, last }));
+    let all = firsts.chain(lasts);
+    all.filter(|(_, range)| {
+        u64::from(range.first) >= least && u64::from(range.last) <= most && range.first <= range.last
+    })
+    .collect()
+}
+
+fn span(range: &Between) -> String {
+    if range.first == range.last { range.first.to_string() } else { format!("{}-{}", range.first, range.last) }
+}

@@ -1,0 +1,38 @@
+//! Simulations that are counted by their calls, so that a judgement ends after so many and not after so long.
+
+use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
+
+/// A simulator that counts.
+pub(super) struct Runs<'a> {
+    simulator: &'a mut Simulator,
+    made: u64,
+    most: u64,
+}
+
+impl<'a> Runs<'a> {
+    /// None was simulated yet; `most` calls may be.
+    pub fn new(simulator: &'a mut Simulator, most: u64) -> Runs<'a> {
+        Runs { simulator, made: 0, most }
+    }
+
+    /// Runs a scenario.
+    pub fn rehearse(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &Record {
+        self.count(scenario.calls.len());
+        self.simulator.rehearse(plan, scenario)
+    }
+
+    /// Counts calls that were simulated elsewhere.
+    pub fn count(&mut self, calls: usize) {
+        self.made = self.made.saturating_add(calls.max(1) as u64);
+    }
+
+    /// Whether no more may be simulated.
+    pub const fn are_spent(&self) -> bool {
+        self.made >= self.most
+    }
+
+    /// Calls that were simulated.
+    pub const fn made(&self) -> u64 {
+        self.made
+    }
+}

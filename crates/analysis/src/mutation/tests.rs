@@ -1,0 +1,242 @@
+//! That mutants are small, distinct and named for good; that fixtures catch what they show, and nothing else does.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+use super::{Entry, Judgement, MutationReport, judge, mutants};
+use crate::coverage::Case;
+use playproof_engine::playbook::{Playbook, Tools};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::fixture;
+use playproof_formats::playbook::{EMBEDDED, embedded, parse};
+
+/// Two rules, one of which gives what `otherwise` gives; a retry; a refusal.
+const SMALL: &str = "\
+format: playbook/1
+name: small
+queues: [humans, night_shift]
+default_queue: humans
+verdicts:
+  slow: { means: m, effect: unknown, then: { retry_with_backoff: { backoff_ms: [100, 200] } } }
+  no: { means: m, effect: not_applied, then: { escalate_to_human: { queue: humans } } }
+classify:
+- { rule: slow, when: { kind: slow }, verdict: slow }
+- { rule: denied, when: { kind: denied, status: 403 }, verdict: no }
+- { rule: odd, when: { kind: odd }, verdict: unclassified }
+otherwise: unclassified
+limits: { max_attempts: 9 }
+";
+
+const SLOW: &str = "\
+format: fixture/1
+title: t
+playbooks: [small]
+calls:
+  keyed: { tool: t, idempotency_key: k }
+  unkeyed: { tool: t, args: { n: 1 } }
+upstream:
+  keyed: [{ error: { kind: slow } }, { error: { kind: slow } }, { error: { kind: slow } }]
+  unkeyed: [{ error: { kind: slow } }]
+expect: { small: { effects: 0 } }
+";
+
+const DENIED: &str = "\
+format: fixture/1
+title: t
+playbooks: [small]
+calls: { a: { tool: t, idempotency_key: k } }
+upstream: { a: [{ error: { kind: denied, status: 403 } }] }
+expect: { small: { effects: 0 } }
+";
+
+fn playbook(text: &str) -> Playbook {
+    parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}")).playbook
+}
+
+fn case(name: &str, text: &str) -> Case {
+    let fixture = fixture::parse(Source::whole(name, text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
+    Case { name: name.to_owned(), fixture }
+}
+
+fn entry(mutant: &str) -> Entry {
+    Entry { mutant: mutant.to_owned(), why: "because".to_owned(), span: 3..4 }
+}
+
+fn judged(text: &str, cases: &[Case], accepted: &[Entry], jobs: usize) -> MutationReport {
+    let jobs = NonZeroUsize::new(jobs).expect("threads");
+    judge("small", &playbook(text), &Tools::default(), cases, accepted, jobs, u64::MAX)
+}
+
+fn judgement<'r>(report: &'r MutationReport, id: &str) -> &'r Judgement {
+    let found = report.mutants.iter().find(|mutant| mutant.id == id);
+    &found.unwrap_or_else(|| panic!("no `{id}` in {:#?}", report.mutants)).judgement
+}
+
+fn survivors(report: &MutationReport) -> Vec<&str> {
+    report.survivors().map(|(mutant, _)| mutant.id.as_str()).collect()
+}
+
+#[test]
+fn every_mutant_is_another_playbook_and_has_an_id_of_its_own() {
+    for name in EMBEDDED {
+        let playbook = playbook(embedded(name).expect("embedded"));
+        let all = mutants(&playbook);
+        assert_eq!(all.iter().map(|mutant| &mutant.id).collect::<BTreeSet<_>>().len(), all.len());
+        for mutant in all {
+            assert_ne!(mutant.apply(&playbook), playbook, "{name}: {}", mutant.id);
+        }
+    }
+}
+
+#[test]
+fn an_id_names_the_row_and_what_was_done_and_survives_an_edit_elsewhere() {
+    let ids = |text: &str| mutants(&playbook(text)).into_iter().map(|mutant| mutant.id).collect::<BTreeSet<String>>();
+    let before = ids(SMALL);
+    for id in [
+        "rule slow/drop",
+        "rule slow/behind-denied",
+        "rule denied/without-status",
+        "rule denied/status-to-404",
+        "verdict slow/wait-2-longer",
+        "verdict slow/backoff-shorter",
+        "verdict slow/effect-applied",
+        "verdict slow/then-deprecate_tool_call",
+        "verdict slow/on_unsafe-queue-night_shift",
+        "verdict no/queue-night_shift",
+        "limit max_attempts/more",
+        "guard retry_guard/off",
+    ] {
+        assert!(before.contains(id), "{id} in {before:#?}");
+    }
+    let moved = format!("# a comment\n{}", SMALL.replace("max_attempts: 9", "max_attempts: 8"));
+    assert_eq!(ids(&moved), before);
+}
+
+#[test]
+fn the_reserved_verdict_keeps_what_the_format_keeps() {
+    let all = mutants(&playbook(embedded("standard").expect("embedded")));
+    let reserved: Vec<&str> =
+        all.iter().filter(|mutant| mutant.row == "verdict unclassified").map(|mutant| mutant.id.as_str()).collect();
+    assert_eq!(reserved, ["verdict unclassified/queue-credentials"]);
+}
+
+#[test]
+fn a_change_that_a_fixture_shows_is_caught_by_it() {
+    let report = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &[], 1);
+    assert_eq!(*judgement(&report, "guard retry_guard/off"), Judgement::Caught(vec![0]));
+    assert_eq!(*judgement(&report, "verdict slow/wait-2-longer"), Judgement::Caught(vec![0]));
+    assert_eq!(*judgement(&report, "verdict slow/effect-not_applied"), Judgement::Caught(vec![0]));
+    assert_eq!(*judgement(&report, "verdict no/queue-night_shift"), Judgement::Caught(vec![1]));
+    assert_eq!(*judgement(&report, "rule denied/drop"), Judgement::Caught(vec![1]));
+    assert_eq!(report.runs, report.mutants.len() * 2);
+}
+
+#[test]
+fn without_its_fixture_the_same_change_survives_and_the_report_says_what_would_show_it() {
+    let report = judged(SMALL, &[case("denied", DENIED)], &[], 1);
+    assert!(survivors(&report).contains(&"guard retry_guard/off"));
+    assert!(!report.is_settled());
+    let playbook = playbook(SMALL);
+    for (mutant, shown_by) in report.survivors() {
+        // What is shown is a fixture, and with it the mutant is caught.
+        let report = judge(
+            "small",
+            &playbook,
+            &Tools::default(),
+            &[case("new", &shown_by.text)],
+            &[],
+            NonZeroUsize::MIN,
+            u64::MAX,
+        );
+        assert_eq!(*judgement(&report, &mutant.id), Judgement::Caught(vec![0]), "{} by\n{}", mutant.id, shown_by.text);
+    }
+}
+
+#[test]
+fn the_name_of_the_rule_that_spoke_catches_nothing() {
+    // `odd` and `otherwise` give the same verdict: only the rule's name would tell them apart.
+    let odd = DENIED.replace("kind: denied, status: 403", "kind: odd");
+    let report = judged(SMALL, &[case("odd", &odd)], &[], 1);
+    assert_eq!(*judgement(&report, "rule odd/drop"), Judgement::NotShown);
+}
+
+#[test]
+fn a_change_that_no_made_up_fixture_shows_is_said_to_be_just_that() {
+    let report = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &[], 1);
+    assert_eq!(*judgement(&report, "rule slow/behind-denied"), Judgement::NotShown, "the kinds exclude each other");
+    assert_eq!(*judgement(&report, "limit max_attempts/more"), Judgement::NotShown, "three attempts at most");
+}
+
+#[test]
+fn an_accepted_survivor_is_no_survivor() {
+    let without = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &[], 1);
+    let accepted: Vec<Entry> = survivors(&without).into_iter().map(entry).collect();
+    assert!(!accepted.is_empty());
+    let report = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &accepted, 1);
+    assert!(report.is_settled());
+    assert!(matches!(judgement(&report, &accepted[0].mutant), Judgement::Accepted { why, .. } if why == "because"));
+    let report = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &accepted[1..], 1);
+    assert_eq!(survivors(&report), [accepted[0].mutant.as_str()], "a new survivor");
+    assert!(!report.is_settled());
+}
+
+#[test]
+fn an_entry_that_accepts_nothing_is_stale_and_says_why() {
+    let cases = [case("slow", SLOW), case("denied", DENIED)];
+    let why = |mutant: &str| {
+        let report = judged(SMALL, &cases, &[entry(mutant)], 1);
+        assert!(!report.is_settled());
+        let [stale] = report.stale.as_slice() else { panic!("{:?}", report.stale) };
+        assert_eq!(stale.span, 3..4);
+        stale.why.clone()
+    };
+    assert_eq!(why("rule denied/drop"), "the fixture `denied` catches it");
+    assert_eq!(why("rule slow/behind-denied"), "no made-up fixture shows a difference either");
+    assert_eq!(why("rule denyed/drop"), "there is no such mutant; did you mean `rule denied/drop`?");
+    assert_eq!(why("nonsense"), "there is no such mutant");
+}
+
+#[test]
+fn any_number_of_threads_says_the_same() {
+    let cases = [case("slow", SLOW)];
+    let one = judged(SMALL, &cases, &[], 1);
+    for jobs in [2, 3, 64] {
+        assert_eq!(judged(SMALL, &cases, &[], jobs), one);
+    }
+}
+
+#[test]
+fn where_the_simulated_calls_are_used_up_the_rest_is_not_judged_and_what_was_is_judged_alike() {
+    let (playbook, cases) = (playbook(SMALL), [case("denied", DENIED)]);
+    let judged = |most| {
+        let report = judge("small", &playbook, &Tools::default(), &cases, &[], NonZeroUsize::MIN, most);
+        report.mutants.into_iter().map(|mutant| mutant.judgement).collect::<Vec<_>>()
+    };
+    let all = judged(u64::MAX);
+    let mut ends = BTreeSet::new();
+    for most in [0, 1, 10, 100, 1_000, 3_000, 10_000] {
+        let some = judged(most);
+        let end = some.iter().position(|judgement| *judgement == Judgement::NotJudged).unwrap_or(all.len());
+        assert_eq!(some[..end], all[..end], "of {most}");
+        assert!(some[end..].iter().all(|judgement| *judgement == Judgement::NotJudged), "of {most}: {some:?}");
+        ends.insert(end);
+    }
+    assert!(ends.contains(&0) && ends.iter().any(|end| (1..all.len()).contains(end)), "{ends:?} of {}", all.len());
+}
+
+#[test]
+fn a_changed_fact_of_a_tool_is_caught_by_a_call_of_it() {
+    let text = SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:");
+    let report = judged(&text, &[case("slow", SLOW)], &[], 1);
+    assert_eq!(*judgement(&report, "tool t/access-read"), Judgement::Caught(vec![0]));
+    assert_eq!(*judgement(&report, "tool t/idempotent"), Judgement::Caught(vec![0]));
+}
+
+#[test]
+fn another_fact_of_a_tool_is_another_one_also_where_its_row_leaves_it_out() {
+    let playbook = playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
+    let of_tools = mutants(&playbook).into_iter().filter(|mutant| mutant.id.starts_with("tool t/"));
+    let facts: Vec<_> = of_tools.map(|mutant| mutant.apply(&playbook).tools.facts("t")).collect();
+    assert_eq!(facts.len(), 5, "dropped, and each fact another");
+    assert!(facts.iter().all(|facts| *facts != playbook.tools.facts("t")), "{facts:?}");
+}

@@ -1,0 +1,154 @@
+//! What a change of playbook changes in a fixture: its end before and after, and how bad the difference is.
+
+use std::sync::Arc;
+
+use crate::check::{Case, Id, check_one};
+use playproof_engine::event::Key;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::playbook::Playbook;
+use playproof_engine::sim::{Contradiction, Plan, Simulator};
+use playproof_engine::time::Duration;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, Said, compare, parse_body};
+
+/// One fixture under the playbook as it is and as proposed.
+#[derive(Clone, Debug)]
+pub struct FixtureDiff {
+    /// Which.
+    pub id: Id,
+    /// In the words of its author.
+    pub title: String,
+    /// Whether it comes with the proposal.
+    pub is_new: bool,
+    /// How its calls end under the playbook as it is.
+    pub before: Vec<CallFacts>,
+    /// How its calls end under the playbook as proposed.
+    pub after: Vec<CallFacts>,
+    /// Effects in the end: before, after.
+    pub effects: (u32, u32),
+    /// In what the two differ.
+    pub comparison: Comparison,
+    /// What the run under the changed playbook says against the fixture's `expect`.
+    pub contradictions: Vec<Contradiction>,
+    /// The run under the changed playbook, as a golden's body.
+    pub body: GoldenBody,
+    /// The run under the playbook as it is.
+    pub body_before: GoldenBody,
+}
+
+/// How one call ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallFacts {
+    /// Its name.
+    pub call: String,
+    /// The verdicts in order.
+    pub verdicts: String,
+    /// What the playbook does about the last verdict; empty without one.
+    pub compensation: String,
+    /// The outcome's word.
+    pub outcome: String,
+    /// The queue, where it waits in one.
+    pub queue: Option<String>,
+    /// The effect claimed.
+    pub effect: String,
+    /// Attempts started.
+    pub attempts: String,
+    /// What the playbook adds in waiting, in milliseconds.
+    pub delay_ms: u64,
+}
+
+impl FixtureDiff {
+    /// The worst class of difference; none where nothing differs.
+    pub fn class(&self) -> Option<Class> {
+        self.comparison.worst()
+    }
+
+    /// Whether any call gets this verdict under the changed playbook.
+    pub fn gets(&self, verdict: &str) -> bool {
+        gives(&self.after, verdict)
+    }
+
+    /// Whether this rule speaks under the changed playbook.
+    pub fn hears(&self, rule: &str) -> bool {
+        speaks(&self.body, rule)
+    }
+
+    /// Whether this rule speaks under the playbook as it is.
+    pub fn heard(&self, rule: &str) -> bool {
+        speaks(&self.body_before, rule)
+    }
+
+    /// Whether any call gets this verdict under the playbook as it is.
+    pub fn got(&self, verdict: &str) -> bool {
+        gives(&self.before, verdict)
+    }
+}
+
+fn speaks(body: &GoldenBody, rule: &str) -> bool {
+    let is_rule = |said: &Said| matches!(said, Said::Name(name) if name == rule);
+    body.events.iter().any(|event| event.field(Key::Rule).is_some_and(is_rule))
+}
+
+fn gives(calls: &[CallFacts], verdict: &str) -> bool {
+    calls.iter().any(|call| call.verdicts.split(", ").any(|one| one == verdict))
+}
+
+/// Runs a fixture under the playbook as it is and as proposed.
+pub fn before_and_after(
+    simulator: &mut Simulator,
+    id: &Id,
+    fixture: &Fixture,
+    plans: [&Plan; 2],
+    is_new: bool,
+) -> FixtureDiff {
+    let [old, new] = plans;
+    let mut run = |plan| check_one(simulator, &Case { id: id.clone(), fixture, plan, golden: None });
+    let (before, after) = (run(old), run(new));
+    FixtureDiff {
+        id: id.clone(),
+        title: after.title,
+        is_new,
+        before: calls(&before.body, &old.playbook),
+        after: calls(&after.body, &new.playbook),
+        effects: (before.body.net_effects(), after.body.net_effects()),
+        comparison: compare(&before.body, &after.body),
+        contradictions: after.contradictions,
+        body: after.body,
+        body_before: before.body,
+    }
+}
+
+fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallFacts> {
+    let facts = body.calls.iter().map(|call| {
+        let field = |key: Key| call.field(key).map(Said::to_string).unwrap_or_default();
+        let verdicts = match call.field(Key::Verdicts) {
+            Some(Said::Names(names)) => names.clone(),
+            _ => Vec::new(),
+        };
+        let compensation =
+            playbook.verdicts.iter().find(|verdict| verdicts.last().is_some_and(|last| **last == *verdict.name));
+        let waits = body.events.iter().filter(|event| event.call == call.name);
+        let delay = waits.filter_map(|event| match event.field(Key::Delay) {
+            Some(Said::Span(delay)) => Some(*delay),
+            _ => None,
+        });
+        CallFacts {
+            call: call.name.clone(),
+            compensation: compensation.map_or_else(String::new, |verdict| verdict.then.as_str().to_owned()),
+            verdicts: verdicts.join(", "),
+            outcome: field(Key::Outcome),
+            queue: call.field(Key::Queue).map(Said::to_string),
+            effect: field(Key::Effect),
+            attempts: field(Key::Attempts),
+            delay_ms: delay.fold(Duration::ZERO, Duration::plus).as_millis(),
+        }
+    });
+    facts.collect()
+}
+
+/// Whether a golden says what the playbook as it is does.
+pub(super) fn is_as_accepted(golden: Option<&Arc<Source>>, body: &GoldenBody) -> bool {
+    let parsed = golden.and_then(|source| GoldenFile::parse(source).ok());
+    let accepted = parsed.and_then(|file| parse_body(file.body).ok());
+    accepted.is_some_and(|accepted| compare(&accepted, body).worst().is_none())
+}

@@ -1,0 +1,450 @@
+//! One step of a change as an edit of the playbook's text: every byte outside the edited rows stays as it is.
+//! What the text then means is not asked here.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::model::{Named, Operation, Part, Place, Snippet, What};
+use playproof_engine::playbook::UNCLASSIFIED;
+use playproof_formats::diagnostic::{Diagnostic, Source, did_you_mean};
+use playproof_formats::yaml;
+use playproof_formats::yaml::lines::{
+    behind_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_end,
+    line_start, trimmed, with_comments,
+};
+use playproof_formats::yaml::{Entry, Kind, Node};
+
+/// Comments are broken at this column.
+const COMMENT_WIDTH: usize = 116;
+
+/// Why a step cannot be made: the place is in the proposal, or in the playbook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The step names something that is not there, or is there already.
+    Step(Diagnostic),
+    /// The playbook is written so that the step cannot be made without a hand.
+    Text(Diagnostic),
+}
+
+type Edited = Result<String, Refusal>;
+
+/// The playbook's text after a step.
+pub(super) fn edit(source: &Arc<Source>, operation: &Operation) -> Edited {
+    // A playbook that has been read is a map; an empty tree makes every step a refusal.
+    let root = yaml::tree(source).unwrap_or(Node { span: 0..0, kind: Kind::Map(Vec::new()) });
+    let text = Text { text: &source.text, root: &root };
+    let comment = operation.comment.as_deref();
+    match &operation.what {
+        What::AddVerdict(name, verdict) => text.add_verdict(name, verdict, comment),
+        What::AddRule(name, rule, place) => text.add_rule(name, rule, place, comment),
+        What::MoveRule(name, place) => text.move_rule(name, place),
+        What::RemoveRule(name) => text.remove("classify", named(&text.rules()?, name, "rule")?),
+        What::RemoveVerdict(name) => text.remove("verdicts", named(&text.items("verdicts")?, name, "verdict")?),
+        What::AddQueue(name) => text.add_queue(name),
+        What::ChangeVerdict(name, parts) => text.change_verdict(name, parts),
+        What::ChangeLimit(name, value) => text.change_limit(name, value),
+    }
+}
+
+struct Text<'a> {
+    text: &'a str,
+    root: &'a Node,
+}
+
+/// A row of a block list or map: its name, its value, and the line that it begins in.
+#[derive(Clone, Debug)]
+struct Item<'a> {
+    name: &'a str,
+    value: &'a Node,
+    at: usize,
+}
+
+impl<'a> Text<'a> {
+    fn section(&self, key: &str) -> Result<&'a Entry, Refusal> {
+        self.root.entry(key).ok_or_else(|| {
+            let said = Diagnostic::error("no_section", format!("the playbook has no `{key}`"));
+            Refusal::Text(said.at(0..0, "").help(format!("write `{key}:` into it first")))
+        })
+    }
+
+    /// The rows of a section that is written in block style.
+    fn items(&self, key: &str) -> Result<Vec<Item<'a>>, Refusal> {
+        let section = self.section(key)?;
+        if is_flow(self.text, &section.value) && !is_empty(&section.value) {
+            return Err(by_hand(section, "written between brackets", "write it in block style, one row a line"));
+        }
+        Ok(match &section.value.kind {
+            Kind::Map(rows) => {
+                rows.iter().map(|row| Item { name: &row.key, value: &row.value, at: row.key_span.start }).collect()
+            }
+            Kind::List(rows) => {
+                let name = |row: &'a Node| row.entry("rule").and_then(|name| scalar(&name.value)).unwrap_or("");
+                rows.iter().map(|row| Item { name: name(row), value: row, at: row.span.start }).collect()
+            }
+            Kind::Scalar { .. } => Vec::new(),
+        })
+    }
+
+    fn rules(&self) -> Result<Vec<Item<'a>>, Refusal> {
+        let rules = self.items("classify")?;
+        let is_dashed = |rule: &&Item<'_>| {
+            self.text.get(line_start(self.text, rule.at)..rule.at).is_some_and(|before| before.trim() == "-")
+        };
+        match rules.iter().find(|rule| !is_dashed(rule)) {
+            None => Ok(rules),
+            Some(odd) => Err(Refusal::Text(
+                Diagnostic::error("edit_by_hand", "this rule cannot be edited by a program")
+                    .at(odd.value.span.clone(), "expected in the line of its `-`")
+                    .help("write each rule as `- { rule: ..., when: ..., verdict: ... }`"),
+            )),
+        }
+    }
+
+    fn end_of(&self, item: &Item<'_>) -> usize {
+        block_end(self.text, item.value, indentation(self.text, item.at))
+    }
+
+    fn add_verdict(&self, name: &Named, verdict: &Snippet, comment: Option<&str>) -> Edited {
+        let verdicts = self.items("verdicts")?;
+        if verdicts.iter().any(|verdict| verdict.name == name.text) {
+            return Err(there_already(name, "verdict"));
+        }
+        let indent = verdicts.first().map_or(2, |first| indentation(self.text, first.at));
+        let mut lines = commented(comment, indent);
+        lines.extend(keyed(&name.text, verdict, indent, self.step()));
+        let is_last = |verdict: &&Item<'_>| verdict.name == UNCLASSIFIED;
+        match verdicts.last() {
+            None => self.fill_empty("verdicts", &lines),
+            // What nobody knows is read last.
+            Some(last) if is_last(&last) && verdicts.len() > 1 => {
+                Ok(self.before(last, &lines, self.is_spaced(&verdicts)))
+            }
+            Some(last) => Ok(self.after(last, &lines, self.is_spaced(&verdicts))),
+        }
+    }
+
+    fn add_rule(&self, name: &Named, rule: &Snippet, place: &Place, comment: Option<&str>) -> Edited {
+        let rules = self.rules()?;
+        if rules.iter().any(|rule| rule.name == name.text) {
+            return Err(there_already(name, "rule"));
+        }
+        let section = self.section("classify")?;
+        let indent = rules.first().map_or_else(
+            || indentation(self.text, section.key_span.start) + 2,
+            |first| indentation(self.text, first.at),
+        );
+        let mut lines = commented(comment, indent);
+        let blanks = " ".repeat(indent);
+        lines.extend(rule.0.iter().enumerate().map(|(n, line)| match n {
+            0 => format!("{blanks}- {line}"),
+            _ if line.is_empty() => String::new(),
+            _ => format!("{blanks}  {line}"),
+        }));
+        // A rule with words of its own begins a group, where the file has groups.
+        let spaced = self.is_spaced(&rules) || (comment.is_some() && self.has_groups(&rules));
+        self.put(&rules, place, &lines, spaced)
+    }
+
+    fn put(&self, rules: &[Item<'_>], place: &Place, lines: &[String], spaced: bool) -> Edited {
+        match place {
+            Place::Before(name) => Ok(self.before(named(rules, name, "rule")?, lines, spaced)),
+            Place::After(name) => Ok(self.after(named(rules, name, "rule")?, lines, spaced)),
+            Place::End => match rules.last() {
+                Some(last) => Ok(self.after(last, lines, spaced)),
+                None => self.fill_empty("classify", lines),
+            },
+        }
+    }
+
+    fn move_rule(&self, name: &Named, place: &Place) -> Edited {
+        let rules = self.rules()?;
+        let rule = named(&rules, name, "rule")?;
+        if let Place::Before(other) | Place::After(other) = place {
+            named(&rules, other, "rule")?;
+            if other.text == name.text {
+                return Err(Refusal::Step(
+                    Diagnostic::error("bad_place", "a rule cannot go before or after itself")
+                        .at(other.span.clone(), ""),
+                ));
+            }
+        }
+        let span = with_comments(self.text, rule.at)..self.end_of(rule);
+        let moved = self.text.get(span.clone()).unwrap_or("");
+        let lines: Vec<String> = moved.lines().map(|line| line.trim_end_matches('\r').to_owned()).collect();
+        let without = self.replaced(span, "");
+        let source = Source::whole("", without);
+        let root = yaml::tree(&source).map_err(|_| {
+            Refusal::Text(
+                Diagnostic::error("edit_by_hand", format!("`{}` cannot be moved by a program", name.text))
+                    .at(rule.value.span.clone(), "others refer to an anchor in it")
+                    .help("write the rule out without anchors"),
+            )
+        })?;
+        let rest = Text { text: &source.text, root: &root };
+        rest.put(&rest.rules()?, place, &lines, false)
+    }
+
+    /// The text without a row: its comment goes with it, and the blank line that set it off.
+    fn remove(&self, key: &str, item: &Item<'_>) -> Edited {
+        let items = self.items(key)?;
+        let is_at = |row: Option<&Item<'_>>| row.is_some_and(|row| row.at == item.at);
+        let (is_first, is_last) = (is_at(items.first()), is_at(items.last()));
+        if is_first && is_last {
+            let section = self.section(key)?;
+            let empty = if matches!(section.value.kind, Kind::Map(_)) { " {}" } else { " []" };
+            let end = trimmed(self.text, self.end_of(item));
+            return Ok(self.replaced(behind_colon(self.text, section)..end, empty));
+        }
+        let (mut start, mut end) = (with_comments(self.text, item.at), self.end_of(item));
+        if is_last && is_blank_before(self.text, start) {
+            start = line_start(self.text, start.saturating_sub(1));
+        } else if is_blank_at(self.text, end) && (is_first || is_blank_before(self.text, start)) {
+            end = line_end(self.text, end);
+        }
+        Ok(self.replaced(start..end, ""))
+    }
+
+    fn add_queue(&self, name: &Named) -> Edited {
+        let section = self.section("queues")?;
+        let Kind::List(queues) = &section.value.kind else {
+            return Err(by_hand(section, "not a list", "write `queues: [...]`"));
+        };
+        if queues.iter().any(|queue| scalar(queue) == Some(&name.text)) {
+            return Err(there_already(name, "queue"));
+        }
+        match queues.last() {
+            Some(last) if is_flow(self.text, &section.value) => {
+                Ok(self.replaced(last.span.end..last.span.end, &format!(", {}", name.text)))
+            }
+            None if is_flow(self.text, &section.value) => {
+                Ok(self.replaced(section.value.span.clone(), &format!("[{}]", name.text)))
+            }
+            Some(last) => {
+                let item = Item { name: "", value: last, at: last.span.start };
+                let blanks = " ".repeat(indentation(self.text, item.at));
+                Ok(self.after(&item, &[format!("{blanks}- {}", name.text)], false))
+            }
+            None => Err(by_hand(section, "not a list", "write `queues: [...]`")),
+        }
+    }
+
+    fn change_verdict(&self, name: &Named, parts: &[Part]) -> Edited {
+        let verdicts = self.items("verdicts")?;
+        let verdict = named(&verdicts, name, "verdict")?;
+        // From the last to the first, so that places stay true.
+        let mut found: Vec<(&Entry, &Part)> = Vec::new();
+        for part in parts {
+            let Some(value) = verdict.value.entry(part.key) else {
+                let said = format!("`{}` has no `{}` to change", name.text, part.key);
+                return Err(Refusal::Text(Diagnostic::error("edit_by_hand", said).at(verdict.value.span.clone(), "")));
+            };
+            found.push((value, part));
+        }
+        found.sort_by_key(|(value, _)| std::cmp::Reverse(value.key_span.start));
+        let mut text = self.text.to_owned();
+        for (value, part) in found {
+            let (span, new) = self.value(value, &part.value)?;
+            text.replace_range(span, &new);
+        }
+        Ok(text)
+    }
+
+    fn change_limit(&self, name: &Named, value: &Snippet) -> Edited {
+        let limits = self.section("limits")?;
+        let Some(limit) = limits.value.entry(&name.text) else {
+            return Err(by_hand(limits, "it is not written here", &format!("write `{}` into it first", name.text)));
+        };
+        let (span, new) = self.value(limit, value)?;
+        Ok(self.replaced(span, &new))
+    }
+
+    /// The place of a value and what replaces it.
+    fn value(&self, old: &Entry, new: &Snippet) -> Result<(Range<usize>, String), Refusal> {
+        let colon = old.key_span.end;
+        let is_below = is_block_text(self.text, old);
+        let aliased = old.value.span.start < colon
+            || !is_below
+                && !self.text.get(colon..old.value.span.start).is_some_and(|between| {
+                    between.lines().all(|line| {
+                        let said = line.trim();
+                        said.is_empty() || said == ":" || said.starts_with('#') || said.starts_with(": #")
+                    })
+                });
+        if aliased {
+            let help = "write the value out here, without anchors and aliases";
+            return Err(by_hand(old, "an alias, or a value with an anchor", help));
+        }
+        let is_map = matches!(old.value.kind, Kind::Map(_) | Kind::List(_)) && !is_flow(self.text, &old.value);
+        let indent = indentation(self.text, old.key_span.start);
+        match (new.line(), is_map) {
+            (Some(line), false) if is_below => {
+                Ok((behind_colon(self.text, old)..trimmed(self.text, old.value.span.end), format!(" {line}")))
+            }
+            (Some(line), false) => Ok((old.value.span.clone(), line.to_owned())),
+            (Some(line), true) => {
+                let end = trimmed(self.text, block_end(self.text, &old.value, indent));
+                Ok((behind_colon(self.text, old)..end, format!(" {line}")))
+            }
+            (None, _)
+                if self
+                    .text
+                    .get(line_start(self.text, old.key_span.start)..old.key_span.start)
+                    .is_some_and(|before| before.trim().is_empty()) =>
+            {
+                let end = trimmed(self.text, block_end(self.text, &old.value, indent));
+                let blanks = " ".repeat(indent + self.step());
+                let lines: Vec<String> = new.0.iter().map(|line| format!("{blanks}{line}")).collect();
+                let broken = line_break(self.text);
+                Ok((behind_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
+            }
+            (None, _) => Err(by_hand(
+                old,
+                "stands between brackets",
+                "write the new value in one line, `{ ... }`, in the proposal",
+            )),
+        }
+    }
+
+    /// The blanks that the file adds for each level, as its verdicts show it.
+    fn step(&self) -> usize {
+        let first = match self.root.entry("verdicts").map(|verdicts| &verdicts.value.kind) {
+            Some(Kind::Map(rows)) => rows.first().map(|row| indentation(self.text, row.key_span.start)),
+            _ => None,
+        };
+        first.filter(|step| (1..=8).contains(step)).unwrap_or(2)
+    }
+
+    /// Whether a blank line stands between all rows.
+    fn is_spaced(&self, items: &[Item<'_>]) -> bool {
+        items.len() > 1 && items.iter().skip(1).all(|item| self.is_set_off(item))
+    }
+
+    fn has_groups(&self, items: &[Item<'_>]) -> bool {
+        items.iter().skip(1).any(|item| self.is_set_off(item))
+    }
+
+    fn is_set_off(&self, item: &Item<'_>) -> bool {
+        is_blank_before(self.text, with_comments(self.text, item.at))
+    }
+
+    fn before(&self, item: &Item<'_>, lines: &[String], spaced: bool) -> String {
+        let at = with_comments(self.text, item.at);
+        let mut lines = lines.to_vec();
+        if spaced {
+            lines.push(String::new());
+        }
+        self.inserted(at, &lines)
+    }
+
+    fn after(&self, item: &Item<'_>, lines: &[String], spaced: bool) -> String {
+        let at = self.end_of(item);
+        let mut lines = lines.to_vec();
+        if spaced {
+            lines.insert(0, String::new());
+            if !is_blank_at(self.text, at) {
+                lines.push(String::new());
+            }
+        }
+        self.inserted(at, &lines)
+    }
+
+    /// Lines as lines of their own at `at`, where a line begins or the text ends.
+    fn inserted(&self, at: usize, lines: &[String]) -> String {
+        let broken = line_break(self.text);
+        let ends_open = at == self.text.len() && !self.text.is_empty() && !self.text.ends_with('\n');
+        let block = lines.join(broken);
+        match ends_open {
+            true => self.replaced(at..at, &format!("{broken}{block}")),
+            false => self.replaced(at..at, &format!("{block}{broken}")),
+        }
+    }
+
+    /// Rows for a section that is `[]`, `{}` or nothing.
+    fn fill_empty(&self, key: &str, lines: &[String]) -> Edited {
+        let section = self.section(key)?;
+        let start = behind_colon(self.text, section);
+        let end = if is_flow(self.text, &section.value) { section.value.span.end } else { start };
+        let broken = line_break(self.text);
+        Ok(self.replaced(start..end, &format!("{broken}{}", lines.join(broken))))
+    }
+
+    fn replaced(&self, span: Range<usize>, new: &str) -> String {
+        let mut text = self.text.to_owned();
+        text.replace_range(span, new);
+        text
+    }
+}
+
+/// `NAME: { ... }`, or the name with the lines below it.
+fn keyed(name: &str, value: &Snippet, indent: usize, step: usize) -> Vec<String> {
+    let blanks = " ".repeat(indent);
+    if let [first, rest @ ..] = value.0.as_slice()
+        && first.starts_with('{')
+    {
+        let mut lines = vec![format!("{blanks}{name}: {first}")];
+        lines.extend(rest.iter().map(|line| format!("{blanks}{line}")));
+        return lines;
+    }
+    let deeper = " ".repeat(indent + step);
+    let mut lines = vec![format!("{blanks}{name}:")];
+    lines.extend(value.0.iter().map(|line| if line.is_empty() { String::new() } else { format!("{deeper}{line}") }));
+    lines
+}
+
+/// A comment as lines of its own.
+fn commented(comment: Option<&str>, indent: usize) -> Vec<String> {
+    let room = COMMENT_WIDTH.saturating_sub(indent + 2).max(20);
+    let mut lines: Vec<String> = Vec::new();
+    for word in comment.into_iter().flat_map(str::split_whitespace) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.into_iter().map(|line| format!("{}# {line}", " ".repeat(indent))).collect()
+}
+
+fn scalar(node: &Node) -> Option<&str> {
+    match &node.kind {
+        Kind::Scalar { text, .. } => Some(text),
+        _ => None,
+    }
+}
+
+fn is_empty(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Map(entries) => entries.is_empty(),
+        Kind::List(items) => items.is_empty(),
+        Kind::Scalar { .. } => false,
+    }
+}
+
+fn named<'i, 'a>(items: &'i [Item<'a>], name: &Named, what: &str) -> Result<&'i Item<'a>, Refusal> {
+    items.iter().find(|item| item.name == name.text).ok_or_else(|| {
+        let said = Diagnostic::error("dangling_name", format!("the playbook has no {what} `{}`", name.text))
+            .at(name.span.clone(), "not in the playbook");
+        Refusal::Step(match did_you_mean(&name.text, items.iter().map(|item| item.name)) {
+            Some(near) => said.help(format!("did you mean `{near}`?")),
+            None => said,
+        })
+    })
+}
+
+fn there_already(name: &Named, what: &str) -> Refusal {
+    Refusal::Step(
+        Diagnostic::error("there_already", format!("the playbook has a {what} `{}` already", name.text))
+            .at(name.span.clone(), "there already")
+            .help("take another name, or change what is there"),
+    )
+}
+
+fn by_hand(entry: &Entry, what: &str, help: &str) -> Refusal {
+    Refusal::Text(
+        Diagnostic::error("edit_by_hand", format!("`{}` cannot be edited by a program", entry.key))
+            .at(entry.key_span.clone(), what)
+            .help(help),
+    )
+}

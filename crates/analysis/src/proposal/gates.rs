@@ -1,0 +1,428 @@
+//! What speaks against accepting a proposal: one gate a reason, each with the one thing to do next. Runs nothing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::adr;
+use super::apply::{Applied, is_order_alone};
+use super::diff::{FixtureDiff, is_as_accepted};
+use super::lints::lints;
+use super::model::{Expected, Proposal, What};
+use crate::check::Id;
+use playproof_engine::playbook::Playbook;
+use playproof_engine::sim::Contradiction;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::golden::{Class, RowChange};
+use playproof_formats::playbook::lint::silent_rules;
+use playproof_formats::playbook::{Loaded, fingerprint};
+use playproof_formats::shell::Command;
+
+/// What stands where an author has not written yet.
+pub(super) const UNWRITTEN: &str = "write this";
+
+/// The kinds of reasons, in the order in which they are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateKind {
+    /// The playbook is another one than the proposal was made for.
+    BaseMoved,
+    /// The playbook was edited by hand, and nobody approved that.
+    RowsNotApproved,
+    /// Another proposal changes the same row.
+    SameRow,
+    /// A golden is not what the playbook as it is shows.
+    GoldenStale,
+    /// A fixture of the proposal has the name of another.
+    FixtureTaken,
+    /// No fixture of the proposal gets the new verdict, or none shows the change.
+    CatchesNothing,
+    /// No fixture of the proposal is near to what it catches, and not caught.
+    NoLookAlike,
+    /// A look-alike gets the new verdict.
+    LookAlikeCaught,
+    /// A fixture does not show what it is meant to show.
+    Contradiction,
+    /// A golden changes that the proposal does not name.
+    UnnamedChange,
+    /// A golden does not change as the proposal says.
+    NamedInVain,
+    /// A guard is weaker, and nobody says why.
+    GuardWeakened,
+    /// Lint says something that it did not say before.
+    NewLint,
+    /// A placeholder that nobody has written over.
+    Unwritten,
+    /// The decision record is not complete.
+    AdrIncomplete,
+}
+
+impl GateKind {
+    /// The stable id of reports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            GateKind::BaseMoved => "base_moved",
+            GateKind::RowsNotApproved => "rows_not_approved",
+            GateKind::SameRow => "same_row",
+            GateKind::GoldenStale => "golden_stale",
+            GateKind::FixtureTaken => "fixture_taken",
+            GateKind::CatchesNothing => "catches_nothing",
+            GateKind::NoLookAlike => "no_look_alike",
+            GateKind::LookAlikeCaught => "look_alike_caught",
+            GateKind::Contradiction => "contradiction",
+            GateKind::UnnamedChange => "unnamed_change",
+            GateKind::NamedInVain => "named_in_vain",
+            GateKind::GuardWeakened => "guard_weakened",
+            GateKind::NewLint => "new_lint",
+            GateKind::Unwritten => "unwritten",
+            GateKind::AdrIncomplete => "adr_incomplete",
+        }
+    }
+}
+
+impl fmt::Display for GateKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_str().replace('_', " "))
+    }
+}
+
+/// One reason why a proposal is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// What sort.
+    pub kind: GateKind,
+    /// What is wrong.
+    pub message: String,
+    /// What to do by hand, where a command alone does not do it.
+    pub help: Option<String>,
+    /// The command to run next, after that.
+    pub next: Command,
+    /// Where it is wrong.
+    pub report: Option<Report>,
+}
+
+/// A proposal with what became of it.
+#[derive(Debug)]
+pub struct Tried<'a> {
+    /// Its id: the name of its folder.
+    pub id: &'a str,
+    /// Its folder, as people know it.
+    pub folder: &'a str,
+    /// The folder of the project's fixtures, as people know it.
+    pub fixtures: &'a str,
+    /// What it says.
+    pub proposal: &'a Proposal,
+    /// The playbook as it is.
+    pub before: &'a Loaded,
+    /// The playbook as proposed.
+    pub applied: &'a Applied,
+    /// What it changes in fixtures.
+    pub diffs: &'a [FixtureDiff],
+    /// The goldens of the project's fixtures.
+    pub goldens: &'a BTreeMap<Id, Option<Arc<Source>>>,
+    /// Its decision record; none where there is no such file.
+    pub adr: Option<&'a Arc<Source>>,
+    /// Rows of the playbook as it is that nobody approved.
+    pub unapproved: &'a [RowChange],
+    /// Rows that another proposal changes too: its id, and the row.
+    pub shared: &'a [(String, String)],
+    /// Its fixtures whose names are taken.
+    pub taken: &'a [String],
+}
+
+/// All that speaks against accepting it, in the order of the kinds.
+pub fn judge(tried: &Tried<'_>) -> Vec<Gate> {
+    let mut gates = Vec::new();
+    let mut say = |kind, message: String, (help, next)| gates.push(Gate { kind, message, help, next, report: None });
+    ground(tried, &mut say);
+    evidence(tried, &mut say);
+    changes(tried, &mut say);
+    unwritten(tried, &mut say);
+    gates.extend(lints(tried));
+    record(tried, &mut gates);
+    gates.sort_by_key(|gate| gate.kind); // stable
+    gates
+}
+
+/// What to do by hand, and the command to run next.
+type Way = (Option<String>, Command);
+
+/// The command that tries it once more.
+pub(super) fn again(tried: &Tried<'_>) -> Command {
+    Command::new("playproof propose check").name(tried.id)
+}
+
+/// Something to do by hand before it is tried once more.
+fn by_hand(tried: &Tried<'_>, what: String) -> Way {
+    (Some(what), again(tried))
+}
+
+/// What the proposal stands on.
+fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+    let now = fingerprint(&tried.before.playbook).to_string();
+    let (playbook, base) = (&tried.proposal.playbook.text, &tried.proposal.base.text);
+    if now != *base {
+        let short = |text: &str| text.chars().take(12).collect::<String>();
+        let said =
+            format!("`{playbook}` has changed since the proposal was made ({} is now {})", short(base), short(&now));
+        say(GateKind::BaseMoved, said, (None, Command::new("playproof propose rebase").name(tried.id)));
+    }
+    if let Some(first) = tried.unapproved.first() {
+        let said = format!("`{playbook}` has rows that nobody approved: `{}`", first.name);
+        let more = if tried.unapproved.len() > 1 { " and others" } else { "" };
+        say(GateKind::RowsNotApproved, format!("{said}{more}"), (None, "playproof check".into()));
+    }
+    for (other, row) in tried.shared {
+        let said = format!("the proposal `{other}` changes `{row}` too: only one of them can be accepted");
+        let reject = Command::new("playproof propose reject").name(other).and("--reason '...'");
+        say(GateKind::SameRow, said, (None, reject));
+    }
+    for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
+        let golden = tried.goldens.get(&diff.id).and_then(Option::as_ref);
+        if !is_as_accepted(golden, &diff.body_before) {
+            let said = format!("the golden of `{}` is not what `{playbook}` shows as it is", diff.id);
+            say(GateKind::GoldenStale, said, (None, Command::new("playproof check").name(&diff.id.to_string())));
+        }
+    }
+    for name in tried.taken {
+        let said = format!("there is a fixture `{name}` already");
+        let next = by_hand(tried, format!("rename {}/fixtures/{name}.yaml", tried.folder));
+        say(GateKind::FixtureTaken, said, next);
+    }
+}
+
+/// The verdicts that a proposal adds, and those for which it adds a rule, each once; `after` is the playbook as proposed.
+pub fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
+    let mut verdicts: Vec<&str> = Vec::new();
+    for operation in &proposal.operations {
+        let verdict = match &operation.what {
+            What::AddVerdict(name, _) => Some(name.text.as_str()),
+            What::AddRule(name, ..) => {
+                let rule = after.rules.iter().find(|rule| *rule.name == *name.text);
+                rule.map(|rule| &*after.verdict(rule.verdict).name)
+            }
+            _ => None,
+        };
+        verdicts.extend(verdict.filter(|verdict| !verdicts.contains(verdict)));
+    }
+    verdicts
+}
+
+/// Whether the proposal only says in other words what verdicts mean, and takes away what has no say: no fixture can show
+/// that.
+fn is_unseen(tried: &Tried<'_>) -> bool {
+    tried.proposal.operations.iter().all(|operation| match &operation.what {
+        What::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
+        What::RemoveRule(rule) => !speaks(tried.before, &rule.text),
+        What::RemoveVerdict(_) => true,
+        _ => false,
+    })
+}
+
+/// Whether a rule of the playbook can speak at all.
+fn speaks(loaded: &Loaded, rule: &str) -> bool {
+    let mut rules = loaded.playbook.rules.iter().zip(silent_rules(loaded));
+    rules.any(|(known, silent)| *known.name == *rule && silent.is_none())
+}
+
+/// Whether fixtures show what becomes of the failures that a rule caught which is taken away.
+fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+    let removed = tried.proposal.operations.iter().filter_map(|operation| match &operation.what {
+        What::RemoveRule(rule) => Some(&rule.text),
+        _ => None,
+    });
+    for rule in removed.filter(|rule| speaks(tried.before, rule)) {
+        if !tried.diffs.iter().any(|diff| diff.heard(rule)) {
+            let said = format!("no fixture shows what becomes of the failures that the rule `{rule}` catches today");
+            let next = by_hand(tried, format!("write one into {}/fixtures/", tried.folder));
+            say(GateKind::CatchesNothing, said, next);
+        }
+    }
+}
+
+/// Whether the proposal's own fixtures show what it is for.
+fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+    let own = || tried.diffs.iter().filter(|diff| diff.is_new);
+    let fixtures = format!("{}/fixtures/", tried.folder);
+    let given = given(tried.proposal, &tried.applied.loaded.playbook);
+    for verdict in &given {
+        if !own().any(|diff| diff.gets(verdict) && !diff.got(verdict)) {
+            let said = match own().any(|diff| diff.gets(verdict)) {
+                true => format!("each fixture of the proposal that gets the verdict `{verdict}` gets it already"),
+                false => format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing"),
+            };
+            say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
+        }
+        if !own().any(|diff| !diff.gets(verdict) && !diff.after.iter().all(|call| call.verdicts.is_empty())) {
+            let said = format!("no fixture of the proposal fails in a way near to `{verdict}` and does not get it");
+            say(GateKind::NoLookAlike, said, by_hand(tried, format!("write one into {fixtures}")));
+        }
+    }
+    removals(tried, say);
+    let is_shown = tried.diffs.iter().any(|diff| diff.class().is_some()) || is_unseen(tried);
+    if given.is_empty() && !is_shown {
+        let said = "no fixture shows the change".to_owned();
+        say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
+    }
+    for diff in tried.diffs {
+        // The verdict is why the rest is another.
+        let of_verdicts = diff.contradictions.iter().find(|one| is_of_verdicts(one));
+        let Some(first) = of_verdicts.or(diff.contradictions.first()) else { continue };
+        let expects = first.to_string();
+        let caught = given.iter().find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
+        match caught.filter(|_| diff.is_new) {
+            Some(verdict) => {
+                let said = format!("the look-alike `{}` gets the verdict `{verdict}`: {expects}", diff.id.fixture);
+                let next = by_hand(tried, format!("narrow the rule in {}/proposal.yaml", tried.folder));
+                say(GateKind::LookAlikeCaught, said, next);
+            }
+            None => {
+                let said = format!("`{}` would not show what it is meant to show: {expects}", diff.id);
+                let folder = if diff.is_new { format!("{}/fixtures", tried.folder) } else { tried.fixtures.to_owned() };
+                let help = format!(
+                    "change `expect` in {folder}/{}.yaml if this is meant, else {}/proposal.yaml",
+                    diff.id.fixture, tried.folder
+                );
+                say(GateKind::Contradiction, said, by_hand(tried, help));
+            }
+        }
+    }
+}
+
+fn is_of_verdicts(contradiction: &Contradiction) -> bool {
+    ["verdicts", "not_verdicts"].contains(&contradiction.field)
+}
+
+/// Whether the fixture expects other verdicts than this one.
+fn is_without(contradictions: &[Contradiction], verdict: &str) -> bool {
+    let of_a_call = |one: &&Contradiction| one.call.is_some() && is_of_verdicts(one);
+    contradictions.iter().filter(of_a_call).any(|one| !one.expected.split(", ").any(|named| named == verdict))
+}
+
+/// What changes in the project's goldens, against what the proposal names.
+fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+    let expected = |id: &Id| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
+    let write = |id: &Id, class: Class| {
+        let row = format!("`{id}: {}`", class.as_str());
+        by_hand(tried, format!("write {row} below `expect` in {}/proposal.yaml, if it is meant", tried.folder))
+    };
+    for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
+        let Some(class) = diff.class() else { continue };
+        match expected(&diff.id) {
+            None => {
+                let said = format!("`{}` changes ({class}), and the proposal does not name it", diff.id);
+                say(GateKind::UnnamedChange, said, write(&diff.id, class));
+            }
+            Some(Expected { class: named, .. }) if class < *named => {
+                let said = format!("`{}` changes more than the proposal says: {class}, not only {named}", diff.id);
+                say(GateKind::UnnamedChange, said, write(&diff.id, class));
+            }
+            Some(_) => {}
+        }
+    }
+    for Expected { id, .. } in &tried.proposal.expect {
+        let changes =
+            tried.diffs.iter().any(|diff| !diff.is_new && diff.id.to_string() == id.text && diff.class().is_some());
+        if !changes {
+            let said = format!("the proposal says that `{}` changes, and it does not", id.text);
+            let next = by_hand(tried, format!("take it out of {}/proposal.yaml", tried.folder));
+            say(GateKind::NamedInVain, said, next);
+        }
+    }
+    let weak = tried.diffs.iter().find(|diff| !diff.is_new && diff.comparison.has(Class::GuardWeakened));
+    if let Some(diff) = weak.filter(|_| tried.proposal.reason.is_none()) {
+        let said = format!("a guard is weaker in `{}`, and the proposal does not say why that is right", diff.id);
+        let next = by_hand(tried, format!("write `reason: ...` into {}/proposal.yaml", tried.folder));
+        say(GateKind::GuardWeakened, said, next);
+    }
+}
+
+/// Placeholders of a draft, in verdicts and fixtures.
+fn unwritten(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+    let next = |file: String| by_hand(tried, format!("write it in {file}"));
+    if has_placeholder(&tried.proposal.source.text) {
+        let file = format!("{}/proposal.yaml", tried.folder);
+        say(GateKind::Unwritten, format!("`{file}` has a place that says `{UNWRITTEN}`"), next(file));
+    }
+    for diff in tried.diffs.iter().filter(|diff| diff.is_new && has_placeholder(&diff.title)) {
+        let file = format!("{}/fixtures/{}.yaml", tried.folder, diff.id.fixture);
+        say(GateKind::Unwritten, format!("`{file}` has a title that says `{UNWRITTEN}`"), next(file));
+    }
+}
+
+/// Whether a value is the placeholder of a draft, or begins with it: the same words within a text are its author's.
+fn has_placeholder(text: &str) -> bool {
+    text.match_indices(UNWRITTEN).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + UNWRITTEN.len()..).unwrap_or_default();
+        let quote = before.chars().next_back().filter(|c| matches!(c, '\'' | '"'));
+        let begins =
+            before.trim_end_matches(['\'', '"', ' ']).chars().next_back().is_none_or(|c| ":[{,-\n".contains(c));
+        let ends = match quote {
+            Some(quote) => after.starts_with(quote),
+            None => after.trim_start_matches(' ').chars().next().is_none_or(|c| "}],\r\n".contains(c)),
+        };
+        begins && (ends || after.starts_with(" - "))
+    })
+}
+
+fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
+    let file = format!("{}/adr.md", tried.folder);
+    let (help, next) = by_hand(tried, format!("write it in {file}"));
+    let mut gate = |message: String, report| {
+        gates.push(Gate { kind: GateKind::AdrIncomplete, message, help: help.clone(), next: next.clone(), report });
+    };
+    let Some(adr) = tried.adr else {
+        return gate(format!("there is no decision record: `{file}` is missing"), None);
+    };
+    let found: Vec<Diagnostic> = adr::incomplete(adr);
+    if let Some(first) = found.first() {
+        let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
+        let message = format!("the decision record is not complete: {}{more}", first.message);
+        gate(message, Some(Report { source: Arc::clone(adr), diagnostics: found }));
+    }
+}
+
+/// The rows that a proposal changes by intention, not by the order of rules alone.
+pub fn touched(rows: &[RowChange]) -> impl Iterator<Item = &str> {
+    rows.iter().filter(|change| !is_order_alone(change)).map(|change| change.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placeholder_is_a_whole_value_or_its_beginning() {
+        for left in [
+            "when: { kind: 'write this' }",
+            "when: { kind: write this }",
+            "means: \"write this - what it means\"",
+            "means: write this\neffect: unknown",
+            "write this - a failure that looks like it",
+        ] {
+            assert!(has_placeholder(left), "{left}");
+        }
+        for written in [
+            "{ message: { contains: cannot write this record } }",
+            "contains: 'write this record'",
+            "means: It may write this.",
+        ] {
+            assert!(!has_placeholder(written), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_named_by_its_whole_name() {
+        let diff = |expected: &str| {
+            let one = |call: Option<&str>| Contradiction {
+                call: call.map(str::to_owned),
+                field: "verdicts",
+                expected: expected.to_owned(),
+                actual: "rate".to_owned(),
+            };
+            [one(Some("call")), one(None)]
+        };
+        assert!(is_without(&diff("rate_limited"), "rate"));
+        assert!(!is_without(&diff("slow, rate"), "rate"));
+    }
+}

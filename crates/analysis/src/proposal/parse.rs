@@ -1,0 +1,274 @@
+//! Reads `proposal.yaml`, strictly; and moves one to another base. Knows no playbook.
+
+use std::sync::Arc;
+
+use super::model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::golden::{Class, merge_conflict};
+use playproof_formats::yaml;
+use playproof_formats::yaml::{Cursor, Kind, Record, lines, quoted};
+
+pub(super) const FORMAT: &str = "proposal/1";
+pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
+pub(super) const STEPS: &[&str] = &[
+    "add_verdict",
+    "add_rule",
+    "move_rule",
+    "remove_rule",
+    "remove_verdict",
+    "add_queue",
+    "change_verdict",
+    "change_limit",
+];
+pub(super) const STEP: &[&str] = &[
+    "add_verdict",
+    "add_rule",
+    "move_rule",
+    "remove_rule",
+    "remove_verdict",
+    "add_queue",
+    "change_verdict",
+    "change_limit",
+    "comment",
+    "before",
+    "after",
+    "to",
+    "means",
+    "effect",
+    "then",
+];
+/// What only some steps know.
+pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
+    ("comment", &["add_verdict", "add_rule"]),
+    ("before", &["add_rule", "move_rule"]),
+    ("after", &["add_rule", "move_rule"]),
+    ("to", &["change_limit"]),
+    ("means", &["change_verdict"]),
+    ("effect", &["change_verdict"]),
+    ("then", &["change_verdict"]),
+];
+
+/// Hexadecimal digits of a fingerprint.
+const DIGITS: usize = 64;
+
+/// What helps where a proposal is made for no playbook.
+pub const REBASE: &str = "`playproof propose rebase ID` writes that of the playbook as it is";
+
+/// Reads a proposal.
+///
+/// # Errors
+/// Everything that is wrong with it, with places; a merge conflict as such.
+pub fn parse(source: Arc<Source>) -> Result<Proposal, Report> {
+    if let Some(said) = merge_conflict(&source.text) {
+        return Err(Report::one(source, said.help("decide which side is meant, then run `playproof propose check`")));
+    }
+    yaml::parse(Arc::clone(&source), |root| read(root, source))
+}
+
+/// The text of a proposal, made for the playbook of another fingerprint.
+pub fn rebased(proposal: &Proposal, base: &str) -> String {
+    let mut text = proposal.source.text.clone();
+    // In quotes: some fingerprints could be read as numbers.
+    text.replace_range(proposal.base.span.clone(), &format!("'{base}'"));
+    text
+}
+
+/// The text of a proposal with a fingerprint in it, that of no playbook, where it has none or something else in its
+/// place: what is made for nothing can be rebased.
+pub fn with_base(source: Arc<Source>) -> Arc<Source> {
+    let none = format!("'{}'", "0".repeat(DIGITS));
+    let behind = |end: usize| source.text.get(end..).and_then(|rest| rest.find('\n')).map(|at| end + at);
+    let place = |root: Cursor<'_>| match root.entry("base") {
+        Some(base) if matches!(&base.node().kind, Kind::Scalar { text, .. } if is_fingerprint(text)) => None,
+        Some(base) => Some((base.span(), none.clone())),
+        None => {
+            let line = behind(root.entry("playbook")?.span().end)?;
+            Some((line..line, format!("\nbase: {none}")))
+        }
+    };
+    let Ok(Some((span, base))) = yaml::parse(Arc::clone(&source), |root| Some(place(root))) else { return source };
+    let mut text = source.text.clone();
+    text.replace_range(span, &base);
+    Arc::new(Source { text, ..(*source).clone() })
+}
+
+fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
+    let record = root.record("a proposal", KEYS)?;
+    record.required("format")?.word(&[(FORMAT, ())])?;
+    let playbook = record.required("playbook").and_then(|at| at.words().map(|text| named(at, text)));
+    let base = match record.optional("base") {
+        Some(base) => fingerprint(base),
+        None => {
+            let said = Diagnostic::error("missing_key", "`base` is missing: the fingerprint of the playbook");
+            root.report(said.at(record.span(), "a proposal is made for a playbook as it is").help(REBASE));
+            None
+        }
+    };
+    let operations = record.required("operations").and_then(|steps| operations(steps, &source));
+    let expect = record.optional("expect").map_or(Some(Vec::new()), expectations);
+    let reason =
+        record.optional("reason").map_or(Some(None), |reason| reason.words().map(|text| Some(text.to_owned())));
+    Some(Proposal {
+        playbook: playbook?,
+        base: base?,
+        operations: operations?,
+        expect: expect?,
+        reason: reason?,
+        source,
+    })
+}
+
+fn named(at: Cursor<'_>, text: &str) -> Named {
+    Named { text: text.to_owned(), span: at.span() }
+}
+
+fn fingerprint(at: Cursor<'_>) -> Option<Named> {
+    let text = at.string()?;
+    if is_fingerprint(text) {
+        return Some(named(at, text));
+    }
+    at.report(
+        Diagnostic::error("bad_fingerprint", "this is no fingerprint")
+            .at(at.span(), "expected 64 hexadecimal digits")
+            .help(REBASE),
+    );
+    None
+}
+
+fn is_fingerprint(text: &str) -> bool {
+    text.len() == DIGITS && text.chars().all(|c| c.is_ascii_hexdigit() && !c.is_ascii_uppercase())
+}
+
+fn operations(steps: Cursor<'_>, source: &Arc<Source>) -> Option<Vec<Operation>> {
+    let read: Vec<Option<Operation>> = steps.list()?.map(|step| operation(step, source)).collect();
+    if read.is_empty() {
+        steps.wrong("nothing_proposed", "a proposal changes something", "name at least one operation");
+        return None;
+    }
+    read.into_iter().collect()
+}
+
+fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
+    let record = step.record("an operation", STEP)?;
+    let chosen: Vec<&str> = STEPS.iter().copied().filter(|key| record.optional(key).is_some()).collect();
+    let [key] = chosen.as_slice() else {
+        let said = format!("an operation is exactly one of these, not {}", chosen.len());
+        step.wrong("several_chosen", said, &STEPS.join(", "));
+        return None;
+    };
+    refuse_foreign(&record, key);
+    let value = record.required(key)?;
+    let what = match *key {
+        "add_verdict" => add_verdict(value, source),
+        "add_rule" => add_rule(value, &record, source),
+        "move_rule" => move_rule(value, &record),
+        "remove_rule" => Some(What::RemoveRule(name(value)?)),
+        "remove_verdict" => Some(What::RemoveVerdict(name(value)?)),
+        "add_queue" => Some(What::AddQueue(name(value)?)),
+        "change_verdict" => change_verdict(value, &record, source),
+        _ => change_limit(value, &record, source),
+    }?;
+    let comment = record.optional("comment").map_or(Some(None), |at| at.words().map(|text| Some(text.to_owned())))?;
+    Some(Operation { what, comment, span: value.span() })
+}
+
+/// Keys that this step does not know, though another does.
+fn refuse_foreign(record: &Record<'_>, step: &str) {
+    for (key, steps) in OF_STEPS.iter().filter(|(_, steps)| !steps.contains(&step)) {
+        if let Some(span) = record.key_span(key) {
+            let said = format!("`{step}` has no key `{key}`");
+            let help =
+                format!("it belongs to {}", steps.iter().map(|s| format!("`{s}`")).collect::<Vec<_>>().join(" and "));
+            record.cursor().report(Diagnostic::error("unknown_key", said).at(span, "not known here").help(help));
+        }
+    }
+}
+
+fn name(at: Cursor<'_>) -> Option<Named> {
+    let key = at.name()?;
+    Some(Named { text: key.text.to_owned(), span: key.span })
+}
+
+fn written(at: Cursor<'_>, source: &Arc<Source>) -> Snippet {
+    let lines = lines::snippet(&source.text, at.node());
+    match (&at.node().kind, lines.as_slice()) {
+        (_, [line]) if line.starts_with(['"', '\'']) => Snippet(lines),
+        // A text behind `|` or `>`, which another place in the playbook would read in another way.
+        (Kind::Scalar { text, .. }, [line]) if line.contains(": ") || line.contains(" #") => one_line(text),
+        (Kind::Scalar { text, .. }, [_, _, ..]) => one_line(text),
+        _ => Snippet(lines),
+    }
+}
+
+fn one_line(text: &str) -> Snippet {
+    Snippet(vec![quoted(text.trim_end())])
+}
+
+fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<What> {
+    let mut verdicts = value.entries("a verdict, by its name")?;
+    let first = verdicts.next();
+    match (first, verdicts.next()) {
+        (Some((key, verdict)), None) => {
+            let _ = verdict.record("a verdict", &["means", "effect", "then"])?;
+            let named = Named { text: key.text.to_owned(), span: key.span.clone() };
+            value.named(&key, "").then(|| What::AddVerdict(named, written(verdict, source)))
+        }
+        _ => {
+            value.wrong("several_chosen", "`add_verdict` adds exactly one verdict", "write `NAME: { means: ... }`");
+            None
+        }
+    }
+}
+
+fn add_rule(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
+    let rule = value.record("a rule", &["rule", "when", "verdict"])?;
+    let named = rule.required("rule").and_then(name);
+    Some(What::AddRule(named?, written(value, source), place(record)?))
+}
+
+fn move_rule(value: Cursor<'_>, record: &Record<'_>) -> Option<What> {
+    let (named, place) = (name(value)?, place(record)?);
+    if place == Place::End && record.optional("after").is_none() && record.optional("before").is_none() {
+        value.wrong("nothing_chosen", "`move_rule` says where the rule goes", "`before: RULE` or `after: RULE`");
+        return None;
+    }
+    Some(What::MoveRule(named, place))
+}
+
+fn place(record: &Record<'_>) -> Option<Place> {
+    match (record.optional("before"), record.optional("after")) {
+        (None, None) => Some(Place::End),
+        (Some(before), None) => Some(Place::Before(name(before)?)),
+        (None, Some(after)) => Some(Place::After(name(after)?)),
+        (Some(before), Some(_)) => {
+            before.wrong("several_chosen", "a rule goes before one rule or after one, not both", "one of the two");
+            None
+        }
+    }
+}
+
+fn change_verdict(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
+    let part = |key: &'static str| Some(Part { key, value: written(record.optional(key)?, source) });
+    let parts: Vec<Part> = ["means", "effect", "then"].into_iter().filter_map(part).collect();
+    if parts.is_empty() {
+        value.wrong("nothing_chosen", "`change_verdict` says what changes", "`means`, `effect` or `then` beside it");
+        return None;
+    }
+    Some(What::ChangeVerdict(name(value)?, parts))
+}
+
+fn change_limit(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
+    value.word(&[("max_attempts", ()), ("deadline_ms", ())])?;
+    let to = record.required("to")?;
+    to.whole(0..=u64::MAX)?;
+    Some(What::ChangeLimit(name(value)?, written(to, source)))
+}
+
+fn expectations(expect: Cursor<'_>) -> Option<Vec<Expected>> {
+    let classes = Class::TABLE;
+    let read = expect.entries("the goldens that change")?.map(|(key, class)| {
+        let id = Named { text: key.text.to_owned(), span: key.span };
+        Some(Expected { id, class: class.word(&classes)? })
+    });
+    read.collect::<Vec<_>>().into_iter().collect()
+}

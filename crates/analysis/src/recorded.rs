@@ -1,0 +1,163 @@
+//! A recorded call as a fixture in which the upstream answers as it is recorded to have done. Knows no playbook: what
+//! the fixture is meant to show is its taker's to say.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall};
+use playproof_engine::fixture::{Fixture, FixtureCall};
+use playproof_engine::time::{Duration, Instant};
+use playproof_engine::upstream::{KeyDialect, Says, Script, ScriptedAnswer};
+use playproof_trace::canonical::text_of;
+
+/// What the only call of such a fixture is called.
+const CALL: &str = "call";
+
+/// Answers of one kind that a fixture takes over.
+const ANSWERS_MAX: usize = 20;
+
+/// Longer waits are a wrong clock.
+const LONGEST: Duration = Duration::from_millis(86_400_000);
+
+/// How much of a call's arguments and evidence goes into a file that is committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// All, as recorded: what must not be seen was redacted where the call was read.
+    Values,
+    /// Names and types: every value is only one of its type.
+    Types,
+}
+
+/// The fixture of one recorded call. Who asked for what is nobody's business but the recording's: where the call
+/// has a key or a token, the fixture has one too, and not the same.
+pub fn of_recorded(call: &RecordedCall, title: String, arguments: Arguments) -> Fixture {
+    let call = FixtureCall {
+        name: CALL.to_owned(),
+        tool: call.tool().to_owned(),
+        args: args(call, arguments),
+        key: call.key().map(|_| "ik_1".to_owned()),
+        token: call.token().map(|_| "rev_1".to_owned()),
+        evidence: evidence(call, arguments),
+        at: Instant::ZERO,
+        timeout: call.timeout.map(written),
+        script: script(call),
+    };
+    Fixture {
+        title,
+        playbooks: Vec::new(),
+        calls: vec![call],
+        keys: KeyDialect::default(),
+        before: Vec::new(),
+        tools: Vec::new(),
+        expect: BTreeMap::new(),
+    }
+}
+
+/// The arguments, where they are a map: fixtures know no others.
+fn args(call: &RecordedCall, arguments: Arguments) -> String {
+    let read = call.args().and_then(|args| serde_json::from_str::<Value>(args).ok());
+    let mut value = read.filter(Value::is_object).unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+    if arguments == Arguments::Types {
+        blank(&mut value);
+    }
+    text_of(&value.to_string())
+}
+
+fn blank(value: &mut Value) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(blank),
+        Value::Array(items) => {
+            items.truncate(1);
+            items.iter_mut().for_each(blank);
+        }
+        Value::String(text) => *text = "text".to_owned(),
+        Value::Number(_) => *value = Value::from(1),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+fn evidence(call: &RecordedCall, arguments: Arguments) -> Vec<String> {
+    let read = call.evidence().and_then(|refs| serde_json::from_str::<Vec<String>>(refs).ok()).unwrap_or_default();
+    match arguments {
+        Arguments::Values => read,
+        Arguments::Types => (1..).zip(read).map(|(n, _)| format!("ev_{n}")).collect(),
+    }
+}
+
+fn script(call: &RecordedCall) -> Script {
+    let of = |to: AnswerTo| -> Vec<ScriptedAnswer> {
+        let mut before = call.at;
+        let answers = call.answers.iter().filter(|answer| answer.to == to).take(ANSWERS_MAX);
+        answers
+            .map(|answer| {
+                let latency = latency(answer, before);
+                before = answer.at;
+                ScriptedAnswer { says: Says::from(&answer.reply), latency, applied: None }
+            })
+            .collect()
+    };
+    Script { attempts: of(AnswerTo::Attempt), refresh: of(AnswerTo::Refresh), reversal: of(AnswerTo::Reversal) }
+}
+
+/// From the request to the answer, where the recording says both.
+fn latency(answer: &RecordedAnswer, before: Option<Instant>) -> Duration {
+    let start = answer.started.or(before);
+    start.zip(answer.at).map(|(start, end)| written(end.since(start))).unwrap_or_default()
+}
+
+/// As a fixture can say it: whole milliseconds, within bounds.
+fn written(span: Duration) -> Duration {
+    Duration::from_millis(span.min(LONGEST).as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_engine::upstream::Says;
+    use playproof_trace::assemble::{AssembleOptions, Assembler};
+    use playproof_trace::pieces::Chunks;
+    use playproof_trace::read::digest;
+    use playproof_trace::redact::RedactionRules;
+
+    const TRACE: &str = r#"{"type":"tool_call","run_id":"r","call_id":"c","tool":"pay","at_ms":10,"args":{"b":"secret","a":[1,2],"c":{"d":7,"e":null}},"idempotency_key":"k-9","reversal_token":"t-9","evidence_refs":["e-8","e-9"]}
+{"type":"tool_result","run_id":"r","call_id":"c","attempt":1,"at_ms":99999999,"status":"error","error":{"kind":"timeout"}}
+{"type":"tool_result","run_id":"r","call_id":"c","attempt":2,"started_ms":100000000.7,"at_ms":100000009,"status":"ok"}
+"#;
+
+    fn recorded(text: &str) -> RecordedCall {
+        let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
+        let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
+        while let Some(piece) = chunks.next(Vec::new()).unwrap() {
+            assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+        }
+        assembler.finish(&mut closed);
+        closed.pop().unwrap().raw().clone()
+    }
+
+    #[test]
+    fn a_recorded_call_answers_as_recorded_and_gives_away_no_key_and_no_token() {
+        let fixture = of_recorded(&recorded(TRACE), "t".to_owned(), Arguments::Values);
+        let [call] = fixture.calls.as_slice() else { panic!("{fixture:?}") };
+        assert_eq!(call.args, r#"{"a":[1,2],"b":"secret","c":{"d":7,"e":null}}"#);
+        assert_eq!((call.key.as_deref(), call.token.as_deref()), (Some("ik_1"), Some("rev_1")));
+        assert_eq!(call.evidence, ["e-8", "e-9"]);
+        let answers: Vec<_> =
+            call.script.attempts.iter().map(|one| (one.says == Says::Ok, one.latency.as_millis())).collect();
+        assert_eq!(answers, [(false, 86_400_000), (true, 8)], "a day at most, in whole milliseconds");
+    }
+
+    #[test]
+    fn types_alone_hold_nobody_s_data() {
+        let fixture = of_recorded(&recorded(TRACE), String::new(), Arguments::Types);
+        let [call] = fixture.calls.as_slice() else { panic!("{fixture:?}") };
+        assert_eq!(call.args, r#"{"a":[1],"b":"text","c":{"d":1,"e":null}}"#);
+        assert_eq!(call.evidence, ["ev_1", "ev_2"]);
+    }
+
+    #[test]
+    fn arguments_that_are_no_map_are_none() {
+        let call = recorded("{\"tool\":\"pay\",\"args\":[1],\"status\":\"ok\"}\n");
+        assert_eq!(of_recorded(&call, String::new(), Arguments::Values).calls[0].args, "{}");
+    }
+}

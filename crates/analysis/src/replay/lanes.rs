@@ -1,0 +1,250 @@
+//! Calls that share state with others of their run, under playbooks that join them: the calls of one run are simulated
+//! together, in one session a playbook, and come back in the order in which they closed. A call that can touch nothing
+//! that is shared is left to be simulated alone.
+#![expect(clippy::disallowed_types, reason = "a set of marks that is only asked, never iterated")]
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+
+use playproof_engine::classify::Memo;
+use playproof_engine::event::Finding;
+use playproof_engine::sim::{Ended, Plan, Record, Session};
+use playproof_engine::upstream::BeyondTape;
+use playproof_trace::assemble::ClosedCall;
+use playproof_trace::hash;
+
+/// Calls after which a run that none of them belongs to is not waited for: what is left of its calls is simulated.
+const PATIENCE: u64 = 10_000;
+
+/// The seed that tells marks of tokens from other marks.
+const TOKEN: u64 = 30;
+
+/// The sessions of one playbook, by run: one for each run with calls that are alive. Beyond that it keeps 16 bytes a
+/// token that was sent.
+#[derive(Debug, Default)]
+pub struct Sessions {
+    by_run: BTreeMap<u128, Lane>,
+    /// Calls that were fed, with their runs, in their order.
+    fed: VecDeque<(u64, u128)>,
+    /// Tokens that were sent by calls of a session that is no more, with their runs.
+    sent: HashSet<u128, FixedState>,
+    memo: Memo,
+    ended: Vec<Ended>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    session: Session,
+    /// The call that was fed last.
+    last: u64,
+}
+
+impl Sessions {
+    /// Takes the next closed call and says whether it is simulated here; if so, `take_ended` gives it as `number`, which
+    /// is higher than that of any call before.
+    pub fn take(&mut self, plan: &Plan, beyond: &BeyondTape, number: u64, closed: &ClosedCall) -> bool {
+        while let Some(&(last, run)) = self.fed.front().filter(|(fed, _)| fed + PATIENCE < number) {
+            self.fed.pop_front();
+            if self.by_run.get(&run).is_some_and(|lane| lane.last == last) {
+                self.end(plan, run);
+            }
+        }
+        let run = closed.marks.run;
+        let token = token(closed).filter(|_| plan.joins);
+        if let Some(token) = token {
+            let spent = self.sent.contains(&mark(run, token));
+            let lane = self.by_run.entry(run).or_insert_with(|| Lane { session: Session::new(beyond), last: number });
+            lane.session.feed(number, Arc::new(closed.raw().clone()), plan.facts(closed.raw().tool()), spent);
+            lane.last = number;
+            self.fed.push_back((number, run));
+        }
+        if let Some(Lane { session, .. }) = self.by_run.get_mut(&run) {
+            session.advance_to(closed.raw().at.unwrap_or_default());
+            session.advance(plan, &mut self.memo);
+            match session.is_busy() {
+                true => self.ended.extend(session.take_ended()),
+                false => self.end(plan, run),
+            }
+        }
+        token.is_some()
+    }
+
+    /// Simulates what is left of a run's calls, and keeps only which tokens they sent.
+    fn end(&mut self, plan: &Plan, run: u128) {
+        let Some(Lane { mut session, .. }) = self.by_run.remove(&run) else { return };
+        session.finish(plan, &mut self.memo);
+        self.ended.extend(session.take_ended());
+        self.sent.extend(session.spent_tokens().map(|token| mark(run, token)));
+    }
+
+    /// Simulates what is left, and forgets every run.
+    pub fn finish(&mut self, plan: &Plan) {
+        while let Some((&run, _)) = self.by_run.first_key_value() {
+            self.end(plan, run);
+        }
+        self.fed.clear();
+        self.sent.clear();
+    }
+
+    /// The calls that have ended since this was asked last, in no particular order.
+    pub fn take_ended(&mut self) -> impl Iterator<Item = Ended> {
+        std::mem::take(&mut self.ended).into_iter()
+    }
+}
+
+fn mark(run: u128, token: &str) -> u128 {
+    hash::pair(run, hash::bytes(token.as_bytes(), TOKEN))
+}
+
+/// The token of a call that may come to be redeemed; a call that only succeeded takes nothing back.
+fn token(closed: &ClosedCall) -> Option<&str> {
+    let story = &closed.story;
+    if story.attempts > 0 && story.succeeded == story.attempts {
+        return None;
+    }
+    closed.raw().token()
+}
+
+/// The sessions of all playbooks, and the calls that wait until all of these have ended them.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    /// By plan.
+    sessions: Vec<Sessions>,
+    waiting: BTreeMap<u64, Waiting>,
+    ended: Vec<Numbered>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    call: Numbered,
+    /// Playbooks under which it has not ended.
+    open: usize,
+}
+
+/// A call in the order in which calls close.
+#[derive(Debug)]
+pub(super) struct Numbered {
+    pub number: u64,
+    pub closed: ClosedCall,
+    /// What the recording shows of it.
+    pub recorded: Vec<Finding>,
+    /// By plan: what its run's session left behind; none where it is simulated alone.
+    pub records: Vec<Option<Record>>,
+}
+
+impl Lanes {
+    /// Lanes where one of the playbooks joins calls.
+    pub(super) fn of(plans: &[Plan]) -> Option<Lanes> {
+        let joins = plans.iter().any(|plan| plan.joins);
+        joins.then(|| Lanes { sessions: plans.iter().map(|_| Sessions::default()).collect(), ..Lanes::default() })
+    }
+
+    /// Takes the next closed call.
+    pub(super) fn take(&mut self, plans: &[Plan], beyond: &BeyondTape, mut call: Numbered) {
+        let sessions = self.sessions.iter_mut().zip(plans);
+        let taken = sessions.filter_map(|(of, plan)| of.take(plan, beyond, call.number, &call.closed).then_some(()));
+        match taken.count() {
+            0 => self.ended.push(call),
+            open => {
+                call.records.resize_with(plans.len(), || None);
+                self.waiting.insert(call.number, Waiting { call, open });
+            }
+        }
+    }
+
+    /// Simulates what is left, and forgets every run.
+    pub(super) fn finish(&mut self, plans: &[Plan]) {
+        for (sessions, plan) in self.sessions.iter_mut().zip(plans) {
+            sessions.finish(plan);
+        }
+    }
+
+    /// The calls that have ended under all playbooks since this was asked last, in the order of their numbers.
+    pub(super) fn take_ended(&mut self) -> Vec<Numbered> {
+        for (plan, sessions) in self.sessions.iter_mut().enumerate() {
+            for Ended { number, mut record, .. } in sessions.take_ended() {
+                let Some(waiting) = self.waiting.get_mut(&number) else { continue };
+                record.show(waiting.call.closed.shown_errors(&record.errors));
+                waiting.call.records[plan] = Some(record); // made when it was taken
+                waiting.open -= 1; // counted then
+                if waiting.open == 0 {
+                    self.ended.extend(self.waiting.remove(&number).map(|waiting| waiting.call));
+                }
+            }
+        }
+        let mut ended = std::mem::take(&mut self.ended);
+        ended.sort_unstable_by_key(|call| call.number);
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+    use playproof_engine::event::ErrorFacts;
+    use playproof_engine::playbook::Tools;
+    use playproof_engine::time::Instant;
+    use playproof_formats::diagnostic::Source;
+    use playproof_formats::playbook;
+
+    fn plan() -> Plan {
+        let text = playbook::embedded("reversing").unwrap();
+        Plan::new(playbook::parse(Source::whole("reversing", text)).unwrap().playbook, &Tools::default())
+    }
+
+    /// A call of `run` that `reversing` takes back where it has a token; it is answered after 40 ms.
+    fn closed(run: &str, token: Option<&str>) -> ClosedCall {
+        let texts = CallTexts { run: Some(run), tool: "pay", token, ..CallTexts::default() };
+        let mut call = RecordedCall::new(texts, Place::default());
+        call.at = Some(Instant::ZERO);
+        let error = ErrorFacts { kind: Some("schema_validation".into()), ..ErrorFacts::default() };
+        call.answers.push(RecordedAnswer {
+            to: AnswerTo::Attempt,
+            attempt: None,
+            started: None,
+            at: Some(Instant::from_millis(40)),
+            reply: Reply::Failed(Some(Arc::new(error))),
+            inferred: false,
+            from_text: false,
+            line_hash: 0,
+            place: Place::default(),
+        });
+        ClosedCall::of(call)
+    }
+
+    fn ends(sessions: &mut Sessions) -> Vec<(u64, &'static str)> {
+        sessions.take_ended().map(|ended| (ended.number, ended.record.outcomes[0].kind.as_str())).collect()
+    }
+
+    #[test]
+    fn a_run_that_no_call_comes_of_any_more_is_not_waited_for_and_its_tokens_stay_spent() {
+        let (plan, mut sessions, beyond) = (plan(), Sessions::default(), BeyondTape::Ok);
+        assert!(sessions.take(&plan, &beyond, 0, &closed("r", Some("a"))));
+        let other = closed("other", None);
+        for number in 1..=PATIENCE {
+            assert!(!sessions.take(&plan, &beyond, number, &other), "it shares nothing");
+        }
+        assert_eq!(ends(&mut sessions), []);
+        sessions.take(&plan, &beyond, PATIENCE + 1, &other);
+        assert_eq!(ends(&mut sessions), [(0, "reversed")]);
+        sessions.take(&plan, &beyond, PATIENCE + 2, &closed("r", Some("a")));
+        sessions.take(&plan, &beyond, PATIENCE + 3, &closed("q", Some("a")));
+        sessions.finish(&plan);
+        let mut ended = ends(&mut sessions);
+        ended.sort_unstable();
+        assert_eq!(ended, [(PATIENCE + 2, "escalated"), (PATIENCE + 3, "reversed")], "a token is one of its run");
+    }
+
+    #[test]
+    fn runs_of_another_input_have_tokens_of_their_own() {
+        let (plan, mut sessions) = (plan(), Sessions::default());
+        for number in 0..2 {
+            sessions.take(&plan, &BeyondTape::Ok, number, &closed("r", Some("a")));
+            sessions.finish(&plan);
+            assert_eq!(ends(&mut sessions), [(number, "reversed")]);
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Runs the stages of a replay on any number of threads: read, parse, order, work, sink.
+//! Reading, ordering and sinking happen one at a time and in order; parsing and working happen anywhere.
+//! So the outcome is the same for any number of threads. Looks into nothing that it hands on; reads no clock.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::batch::Batch;
+use super::io::{ReplayError, Watch};
+use super::stages::{Done, Feed, Order, Parsed, Stages, Total};
+
+/// What is left when a replay has run.
+pub(super) struct Finished<'a, P> {
+    /// The order's last state.
+    pub order: Option<Order<'a>>,
+    /// The sink's last state.
+    pub sink: Option<Total<'a, P>>,
+    /// What ended the run early: all that came before it in order was sunk.
+    pub error: Option<ReplayError>,
+}
+
+/// Runs `stages` on `jobs` threads, the calling one included.
+pub(super) fn run<'a, W: Watch>(
+    stages: &Stages<'a, W>,
+    jobs: usize,
+    source: Feed<'_>,
+    order: Order<'a>,
+    sink: Total<'a, W::Part>,
+) -> Finished<'a, W::Part> {
+    let jobs = jobs.clamp(1, 1_024);
+    let shared = Shared { stages, state: Mutex::new(State::new(source, order, sink, jobs)), changed: Condvar::new() };
+    std::thread::scope(|scope| {
+        for _ in 1..jobs {
+            scope.spawn(|| shared.worker());
+        }
+        shared.worker();
+    });
+    let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Finished { order: state.order, sink: state.sink, error: state.error }
+}
+
+/// Everything that the workers share. A stage's state is absent while a worker has it.
+struct State<'a, 'i, P> {
+    source: Option<Feed<'i>>,
+    order: Option<Order<'a>>,
+    sink: Option<Total<'a, P>>,
+    parsed: BTreeMap<u64, Parsed>,
+    batches: VecDeque<Batch>,
+    done: BTreeMap<u64, Done<P>>,
+    error: Option<ReplayError>,
+    /// Pieces read, pieces ordered, batches taken up, batches sunk.
+    read: u64,
+    ordered: u64,
+    taken: u64,
+    sunk: u64,
+    /// Pieces being parsed, batches being worked.
+    parsing: usize,
+    working: usize,
+    limit: usize,
+    /// Workers that wait for a change.
+    idle: usize,
+    source_ended: bool,
+    order_ended: bool,
+    stopped: bool,
+}
+
+/// What a worker does next.
+#[expect(clippy::large_enum_variant, reason = "a task is taken up at once and never kept")]
+enum Task<'a, 'i, P> {
+    Read(Feed<'i>),
+    Order(Order<'a>, Option<Parsed>),
+    Work(u64, Batch),
+    Sink(Total<'a, P>, Done<P>),
+}
+
+impl<'a, 'i, P> State<'a, 'i, P> {
+    fn new(source: Feed<'i>, order: Order<'a>, sink: Total<'a, P>, jobs: usize) -> Self {
+        State {
+            source: Some(source),
+            order: Some(order),
+            sink: Some(sink),
+            parsed: BTreeMap::new(),
+            batches: VecDeque::new(),
+            done: BTreeMap::new(),
+            error: None,
+            read: 0,
+            ordered: 0,
+            taken: 0,
+            sunk: 0,
+            parsing: 0,
+            working: 0,
+            limit: jobs * 2 + 1,
+            idle: 0,
+            source_ended: false,
+            order_ended: false,
+            stopped: false,
+        }
+    }
+
+    /// The task nearest to the end of the pipeline, so that little is kept in memory.
+    fn next(&mut self) -> Option<Task<'a, 'i, P>> {
+        if self.sink.is_some() && self.done.contains_key(&self.sunk) {
+            let done = self.done.remove(&self.sunk)?;
+            return Some(Task::Sink(self.sink.take()?, done));
+        }
+        if let Some(batch) = self.batches.pop_front() {
+            self.working += 1;
+            self.taken += 1;
+            return Some(Task::Work(self.taken - 1, batch));
+        }
+        if self.order.is_some() && !self.order_ended {
+            let all_ordered = self.source_ended && self.ordered == self.read;
+            if all_ordered || self.parsed.contains_key(&self.ordered) {
+                return Some(Task::Order(self.order.take()?, self.parsed.remove(&self.ordered)));
+            }
+        }
+        let waiting = self.parsing + self.parsed.len() + self.working + self.done.len();
+        if !self.source_ended && waiting < self.limit {
+            return self.source.take().map(Task::Read);
+        }
+        None
+    }
+
+    fn is_over(&self) -> bool {
+        let drained = self.batches.is_empty() && self.working == 0 && self.done.is_empty();
+        self.stopped || (self.order_ended && drained && self.sink.is_some() && self.order.is_some())
+    }
+}
+
+struct Shared<'s, 'a, 'i, W: Watch> {
+    stages: &'s Stages<'a, W>,
+    state: Mutex<State<'a, 'i, W::Part>>,
+    changed: Condvar,
+}
+
+/// Stops the other workers if this one panics, so that the panic is heard and nobody waits for ever.
+struct Alarm<'b, 's, 'a, 'i, W: Watch>(&'b Shared<'s, 'a, 'i, W>);
+
+impl<W: Watch> Drop for Alarm<'_, '_, '_, '_, W> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().stopped = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+impl<'a, 'i, W: Watch> Shared<'_, 'a, 'i, W> {
+    fn lock(&self) -> MutexGuard<'_, State<'a, 'i, W::Part>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn worker(&self) {
+        let alarm = Alarm(self);
+        let mut bench = self.stages.bench();
+        while let Some(task) = self.wait() {
+            match task {
+                Task::Read(source) => self.read_and_parse(source),
+                Task::Order(order, parsed) => self.order(order, parsed),
+                Task::Work(number, batch) => {
+                    let done = self.stages.work(&mut bench, batch);
+                    self.change(|state| {
+                        state.working -= 1;
+                        state.done.insert(number, done);
+                    });
+                }
+                Task::Sink(sink, done) => self.sink(sink, done),
+            }
+        }
+        drop(alarm);
+    }
+
+    fn wait(&self) -> Option<Task<'a, 'i, W::Part>> {
+        let mut state = self.lock();
+        loop {
+            if state.is_over() {
+                return None;
+            }
+            if let Some(task) = state.next() {
+                return Some(task);
+            }
+            state.idle += 1;
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State<'a, 'i, W::Part>)) {
+        let mut state = self.lock();
+        change(&mut state);
+        let heard = state.idle > 0;
+        drop(state);
+        if heard {
+            self.changed.notify_all(); // the system is asked each time, so not where nobody waits
+        }
+    }
+
+    fn read_and_parse(&self, mut source: Feed<'i>) {
+        let raw = self.stages.read(&mut source);
+        let mut number = 0;
+        self.change(|state| {
+            state.source = Some(source);
+            match raw {
+                Some(_) => {
+                    number = state.read;
+                    state.read += 1;
+                    state.parsing += 1;
+                }
+                None => state.source_ended = true,
+            }
+        });
+        if let Some(raw) = raw {
+            let parsed = self.stages.parse(raw);
+            self.change(|state| {
+                state.parsing -= 1;
+                if !state.order_ended {
+                    state.parsed.insert(number, parsed);
+                }
+            });
+        }
+    }
+
+    fn order(&self, mut order: Order<'a>, parsed: Option<Parsed>) {
+        let last = parsed.is_none();
+        let mut batches = Vec::new();
+        let result = self.stages.order(&mut order, parsed, &mut batches);
+        self.change(|state| {
+            state.order = Some(order);
+            state.ordered += 1;
+            state.batches.extend(batches);
+            if last || result.is_err() {
+                state.order_ended = true; // what was cut before an error is still worked and sunk
+                state.source_ended = true;
+                state.parsed.clear();
+            }
+            if let Err(error) = result {
+                state.error = Some(error);
+            }
+        });
+    }
+
+    fn sink(&self, mut sink: Total<'a, W::Part>, done: Done<W::Part>) {
+        let result = self.stages.sink(&mut sink, done);
+        self.change(|state| {
+            state.sink = Some(sink);
+            state.sunk += 1;
+            if let Err(error) = result {
+                state.error = Some(error);
+                state.stopped = true;
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Cursor};
+
+    use crate::replay::{Input, Inputs, ReplayError, ReplayOptions, Seen, Watch, replay};
+    use playproof_engine::playbook::Tools;
+    use playproof_engine::sim::Plan;
+    use playproof_formats::diagnostic::Source;
+
+    const CALLS: u64 = 20_000;
+
+    /// Keeps the line of each call, and goes wrong at one of them.
+    struct Lines {
+        panic_at: u64,
+    }
+
+    impl Watch for Lines {
+        type Part = Vec<u64>;
+
+        fn part(&self) -> Vec<u64> {
+            Vec::new()
+        }
+
+        fn see(&self, seen: &Seen<'_>, part: &mut Vec<u64>) {
+            assert!(seen.call.place.line != self.panic_at, "the work went wrong");
+            part.push(seen.call.place.line);
+        }
+    }
+
+    /// Replays calls on `jobs` threads into a sink that takes `room` parts: how that ended, and what it took.
+    fn run_on(jobs: usize, room: usize, panic_at: u64) -> (Result<(), ReplayError>, Vec<Vec<u64>>) {
+        let text = playproof_formats::playbook::embedded("standard").unwrap();
+        let playbook = playproof_formats::playbook::parse(Source::whole("standard", text)).unwrap().playbook;
+        let trace: String =
+            (0..CALLS).map(|n| format!("{{\"tool\":\"a\",\"args\":{n},\"status\":\"ok\"}}\n")).collect();
+        let source = Box::new(Cursor::new(trace.into_bytes()));
+        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(Input { name: "t".into(), source })));
+        let options = ReplayOptions { jobs, ..ReplayOptions::default() };
+        let mut taken = Vec::new();
+        let plans = [Plan::new(playbook, &Tools::default())];
+        let ended = replay(&plans, inputs, &options, &Lines { panic_at }, |part| {
+            if taken.len() == room {
+                return Err(io::Error::other("no room"));
+            }
+            taken.push(part);
+            Ok(())
+        });
+        (ended.map(drop), taken)
+    }
+
+    #[test]
+    fn parts_come_in_the_order_of_the_calls_on_any_number_of_threads() {
+        for jobs in [1, 2, 3, 40] {
+            let (ended, taken) = run_on(jobs, usize::MAX, 0);
+            assert!(ended.is_ok());
+            assert!(taken.concat().into_iter().eq(1..=CALLS), "{jobs} threads");
+        }
+    }
+
+    #[test]
+    fn a_sink_that_fails_stops_everything() {
+        for jobs in [1, 2, 8] {
+            let (ended, taken) = run_on(jobs, 5, 0);
+            assert!(matches!(ended, Err(ReplayError::Output(_))));
+            let lines = taken.concat();
+            assert_eq!(taken.len(), 5);
+            assert!(lines.iter().copied().eq(1..=lines.len() as u64), "{jobs} threads");
+        }
+    }
+
+    #[test]
+    fn a_panic_is_heard_and_nobody_waits_for_ever() {
+        for jobs in [1, 4] {
+            assert!(std::panic::catch_unwind(|| run_on(jobs, usize::MAX, CALLS / 2)).is_err());
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Buffers and calls that have done their work and are filled again, for all threads. Knows nothing of what they hold.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use playproof_trace::assemble::TracedCall;
+use playproof_trace::read;
+use playproof_trace::read::Spares;
+
+/// Calls that a piece of an input usually has at most.
+const CALLS_A_PIECE: usize = 512;
+
+/// Calls that are kept to be filled again.
+const MAX_SPARE_CALLS: usize = 16 * CALLS_A_PIECE;
+
+/// A buffer that grew beyond this for a long line is not kept.
+const MAX_SPARE_BUFFER: usize = 2 << 20;
+
+/// What is used again and again, because a trace has millions of calls.
+#[derive(Default)]
+pub(super) struct Spare {
+    buffers: Mutex<Vec<Vec<u8>>>,
+    calls: Mutex<Spares>,
+}
+
+impl Spare {
+    pub(super) fn buffer(&self) -> Vec<u8> {
+        lock(&self.buffers).pop().unwrap_or_default()
+    }
+
+    pub(super) fn keep_buffer(&self, buffer: Vec<u8>) {
+        if buffer.capacity() <= MAX_SPARE_BUFFER {
+            lock(&self.buffers).push(buffer);
+        }
+    }
+
+    /// As many calls as a piece of an input may need.
+    pub(super) fn calls(&self) -> Spares {
+        let mut calls = lock(&self.calls);
+        let keep = calls.len().saturating_sub(CALLS_A_PIECE);
+        calls.split_off(keep)
+    }
+
+    pub(super) fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {
+        read::recycle(done, &mut lock(&self.calls), MAX_SPARE_CALLS);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,255 @@
+//! The sums over all calls of a replay under one playbook. Made in parts that add up; decides nothing.
+
+use playproof_engine::call::{RecordedCall, Reply};
+use playproof_engine::event::{
+    Asked, Decision, EffectClaim, FindingBy, FindingId, LedgerKind, OutcomeKind, OutcomeWord, Provenance, Status,
+};
+use playproof_engine::sim::{Plan, Record};
+use playproof_engine::time::Duration;
+
+use super::counts::Counts;
+use super::template::Forms;
+
+/// How often each finding was seen, recorded or by the playbook: the calls that show it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FindingCounts([[u64; 2]; FindingId::ALL.len()]);
+
+impl FindingCounts {
+    /// Counts a finding.
+    pub fn add(&mut self, id: FindingId, by: FindingBy, count: u64) {
+        if let Some(place) = FindingId::ALL.iter().position(|&known| known == id) {
+            self.0[place][column(by)] += count;
+        }
+    }
+
+    /// Adds what was counted elsewhere.
+    pub fn merge(&mut self, other: &FindingCounts) {
+        for (id, by, count) in other.rows() {
+            self.add(id, by, count);
+        }
+    }
+
+    /// What was seen at all, worst first.
+    pub fn rows(&self) -> impl Iterator<Item = (FindingId, FindingBy, u64)> + '_ {
+        let both = [FindingBy::Recorded, FindingBy::Playbook];
+        let all = FindingId::ALL.into_iter().zip(self.0);
+        all.flat_map(move |(id, counts)| both.map(|by| (id, by, counts[column(by)]))).filter(|&(_, _, count)| count > 0)
+    }
+
+    /// How often one finding was seen.
+    pub fn count(&self, id: FindingId, by: FindingBy) -> u64 {
+        self.rows().find(|&(seen, who, _)| (seen, who) == (id, by)).map_or(0, |(_, _, count)| count)
+    }
+}
+
+const fn column(by: FindingBy) -> usize {
+    match by {
+        FindingBy::Recorded => 0,
+        FindingBy::Playbook => 1,
+    }
+}
+
+/// What the ledgers hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Proved by a recorded `ok` of a write.
+    pub recorded: u64,
+    /// Proved by the `ok` of a resend that was joined.
+    pub inferred: u64,
+    /// Modelled (`--beyond-tape`).
+    pub modelled: u64,
+    /// Taken back.
+    pub reversed: u64,
+    /// Failed writes of which nothing is known.
+    pub unobserved: u64,
+}
+
+/// The sums over all calls under one playbook.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Calls.
+    pub calls: u64,
+    /// Calls with a recorded attempt that failed.
+    pub failed_calls: u64,
+    /// Recorded attempts that failed.
+    pub failed_attempts: u64,
+    /// Failures by verdict, by `VerdictId`.
+    pub verdicts: Vec<u64>,
+    /// By outcome, in the order of [`OutcomeWord::ALL`].
+    pub outcomes: [u64; OutcomeWord::ALL.len()],
+    /// By claim, in the order of [`EffectClaim::ALL`].
+    pub claims: [u64; EffectClaim::ALL.len()],
+    /// Findings by the playbook.
+    pub findings: FindingCounts,
+    /// All the waiting that the playbook added.
+    pub added_delay: Duration,
+    /// Requests to the upstream as recorded.
+    pub requests_recorded: u64,
+    /// Requests to the upstream under the playbook.
+    pub requests: u64,
+    /// What the ledgers hold.
+    pub effects: Effects,
+    /// Calls that wait for a human, by `QueueId`.
+    pub queues: Vec<u64>,
+    /// Calls that departed from their recording.
+    pub off_tape_calls: u64,
+    /// Runs with such a call; a lower bound if `off_tape_runs_bound`.
+    pub off_tape_runs: u64,
+    /// There were too many runs off tape to count them all.
+    pub off_tape_runs_bound: bool,
+    /// Recorded answers that the playbook did not use.
+    pub tape_left: u64,
+    /// Failures that no rule knows, by the form of their message.
+    pub unclassified: Counts,
+    /// Undetermined calls by the answer they lacked: an attempt's, a refresh's, a reversal's.
+    pub undetermined: [u64; 3],
+}
+
+impl Summary {
+    /// Nothing yet, under `plan`.
+    pub fn new(plan: &Plan) -> Summary {
+        Summary {
+            verdicts: vec![0; plan.playbook.verdicts.len()],
+            queues: vec![0; plan.playbook.queues.len()],
+            ..Summary::default()
+        }
+    }
+
+    /// Adds one call and what became of it.
+    pub fn add(&mut self, plan: &Plan, call: &RecordedCall, record: &Record, forms: &mut Forms) {
+        self.calls += 1;
+        self.add_recorded(call);
+        if let (Some(outcome), Some(tally)) = (record.outcomes.first(), record.tallies.first()) {
+            self.add_outcome(outcome.kind, outcome.claim);
+            self.added_delay = self.added_delay.plus(tally.added_delay);
+            self.requests += u64::from(tally.sends);
+            self.off_tape_calls += u64::from(tally.off_tape.is_some());
+            self.tape_left += u64::from(tally.tape_left);
+        }
+        self.add_effects(record);
+        self.add_verdicts(plan, record, forms);
+        for finding in record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook) {
+            self.findings.add(finding.id, finding.by, 1);
+        }
+    }
+
+    fn add_recorded(&mut self, call: &RecordedCall) {
+        let (mut failed, mut attempts, mut others) = (0, 0, call.answers.len() as u64);
+        for (number, answer) in call.attempts() {
+            others -= 1;
+            attempts = u64::from(number.get()); // those without an answer were sent too
+            failed += u64::from(answer.reply != Reply::Ok);
+        }
+        self.failed_calls += u64::from(failed > 0);
+        self.failed_attempts += failed;
+        self.requests_recorded += others + attempts.max(1); // a call without an answer was sent once
+    }
+
+    fn add_outcome(&mut self, kind: OutcomeKind, claim: EffectClaim) {
+        self.outcomes[kind.word() as usize] += 1;
+        self.claims[claim as usize] += 1;
+        match kind {
+            OutcomeKind::Escalated(queue) => add_at(&mut self.queues, queue.index()),
+            OutcomeKind::Undetermined(Asked::Attempt(_)) => self.undetermined[0] += 1,
+            OutcomeKind::Undetermined(Asked::Refresh(_)) => self.undetermined[1] += 1,
+            OutcomeKind::Undetermined(Asked::Reversal) => self.undetermined[2] += 1,
+            _ => {}
+        }
+    }
+
+    fn add_effects(&mut self, record: &Record) {
+        for entry in record.ledger.entries() {
+            let row = match (entry.kind, entry.provenance) {
+                (LedgerKind::Applied, Provenance::Inferred) => &mut self.effects.inferred,
+                (LedgerKind::Applied, Provenance::Modelled) => &mut self.effects.modelled,
+                (LedgerKind::Applied | LedgerKind::Existing, _) => &mut self.effects.recorded,
+                (LedgerKind::Reversed, _) => &mut self.effects.reversed,
+                (LedgerKind::Unobserved, _) => &mut self.effects.unobserved,
+            };
+            *row += 1;
+        }
+    }
+
+    fn add_verdicts(&mut self, plan: &Plan, record: &Record, forms: &mut Forms) {
+        let mut last = None;
+        for event in &record.events {
+            match event.what {
+                Decision::AttemptFinished { status: Status::Failed(error), .. } => last = error,
+                Decision::FailureClassified { verdict, rule, .. } => {
+                    add_at(&mut self.verdicts, verdict.index());
+                    if rule.is_none() && plan.reserved.unclassified == Some(verdict) {
+                        let error = last.and_then(|id| record.shown_error(id));
+                        let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
+                        self.unclassified.add(forms.of(message), 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds what was summed up over later calls. Runs off tape are counted elsewhere.
+    pub fn merge(&mut self, later: &Summary) {
+        self.calls += later.calls;
+        self.failed_calls += later.failed_calls;
+        self.failed_attempts += later.failed_attempts;
+        add_all(&mut self.verdicts, &later.verdicts);
+        add_all(&mut self.outcomes, &later.outcomes);
+        add_all(&mut self.claims, &later.claims);
+        self.findings.merge(&later.findings);
+        self.added_delay = self.added_delay.plus(later.added_delay);
+        self.requests_recorded += later.requests_recorded;
+        self.requests += later.requests;
+        self.effects.recorded += later.effects.recorded;
+        self.effects.inferred += later.effects.inferred;
+        self.effects.modelled += later.effects.modelled;
+        self.effects.reversed += later.effects.reversed;
+        self.effects.unobserved += later.effects.unobserved;
+        add_all(&mut self.queues, &later.queues);
+        self.off_tape_calls += later.off_tape_calls;
+        self.tape_left += later.tape_left;
+        self.unclassified.merge(&later.unclassified);
+        add_all(&mut self.undetermined, &later.undetermined);
+    }
+
+    /// How many calls ended in this outcome.
+    pub fn outcome(&self, word: OutcomeWord) -> u64 {
+        self.outcomes[word as usize]
+    }
+
+    /// How many calls claim this of their effect.
+    pub fn claim(&self, claim: EffectClaim) -> u64 {
+        self.claims[claim as usize]
+    }
+}
+
+fn add_at(counts: &mut [u64], place: usize) {
+    if let Some(count) = counts.get_mut(place) {
+        *count += 1;
+    }
+}
+
+fn add_all(mine: &mut [u64], later: &[u64]) {
+    for (mine, later) in mine.iter_mut().zip(later) {
+        *mine += later;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_counted_by_id_and_by_whom() {
+        let mut counts = FindingCounts::default();
+        counts.add(FindingId::FutileRetry, FindingBy::Recorded, 2);
+        counts.add(FindingId::UnsafeRetry, FindingBy::Playbook, 1);
+        let mut all = counts;
+        all.merge(&counts);
+        let rows: Vec<_> = all.rows().collect();
+        let expected =
+            [(FindingId::UnsafeRetry, FindingBy::Playbook, 2), (FindingId::FutileRetry, FindingBy::Recorded, 4)];
+        assert_eq!(rows, expected);
+        assert_eq!(all.count(FindingId::UnsafeRetry, FindingBy::Recorded), 0);
+    }
+}

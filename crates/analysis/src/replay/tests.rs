@@ -1,0 +1,457 @@
+//! Tests of whole replays: what is found in recordings, that books balance, and that threads change nothing.
+
+use std::io::{self, Cursor, Read};
+
+use proptest::prelude::*;
+
+use super::*;
+use playproof_engine::event::{FindingBy, FindingId, OutcomeWord};
+use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_trace::assemble::AssembleOptions;
+
+fn facts(access: Access) -> ToolFacts {
+    ToolFacts { access, idempotent: false, repeatable: false, timeout: DEFAULT_TIMEOUT, declared: true }
+}
+
+/// The standard playbook, with `pay` a declared write, `mail` a repeatable one, `read.*` reads and the rest assumed.
+fn plan() -> Plan {
+    let text = playproof_formats::playbook::embedded("standard").unwrap();
+    let loaded = playproof_formats::playbook::parse(Source::whole("standard", text)).unwrap();
+    let row = |pattern: &str, facts| ToolRow::new(pattern, facts).unwrap();
+    let repeatable = ToolFacts { repeatable: true, ..facts(Access::Write) };
+    let rows = vec![row("pay", facts(Access::Write)), row("mail", repeatable), row("read.*", facts(Access::Read))];
+    Plan::new(loaded.playbook, &Tools::new(rows))
+}
+
+/// Writes what it sees of each call in one line.
+struct Lines;
+
+impl Watch for Lines {
+    type Part = String;
+
+    fn part(&self) -> String {
+        String::new()
+    }
+
+    fn see(&self, seen: &Seen<'_>, part: &mut String) {
+        let outcomes: Vec<&str> =
+            seen.records().flat_map(|record| &record.outcomes).map(|outcome| outcome.kind.as_str()).collect();
+        let ids: Vec<String> = seen.findings().map(|(_, finding)| finding.id.as_str().to_owned()).collect();
+        let at = (seen.call.place.input, seen.call.place.line);
+        *part += &format!("{at:?} {} {} {outcomes:?} {ids:?}\n", seen.call.reference(), seen.call.tool());
+    }
+}
+
+fn options(jobs: usize) -> ReplayOptions {
+    ReplayOptions { jobs, ..ReplayOptions::default() }
+}
+
+fn input(name: &str, text: &str) -> Result<Input<'static>, Report> {
+    Ok(Input { name: name.to_owned(), source: Box::new(Cursor::new(text.to_owned().into_bytes())) })
+}
+
+fn replay_all(texts: &[&str], options: &ReplayOptions) -> (Replayed, String) {
+    let inputs: Vec<_> = texts.iter().enumerate().map(|(n, text)| input(&format!("t{n}"), text)).collect();
+    let mut out = String::new();
+    let plans = [plan()];
+    let replayed = replay(&plans, Box::new(inputs.into_iter()), options, &Lines, |part: String| {
+        out += &part;
+        Ok(())
+    })
+    .unwrap();
+    assert!(replayed.ledger().balances(), "{:?}", replayed.ledger());
+    (replayed, out)
+}
+
+fn replay_lines(lines: &[&str]) -> (Replayed, String) {
+    replay_all(&[&lines.join("\n")], &options(1))
+}
+
+fn recorded(lines: &[&str], id: FindingId) -> u64 {
+    replay_lines(lines).0.recorded.count(id, FindingBy::Recorded)
+}
+
+const PAID: &str = r#"{"tool":"pay","run_id":"r","args":{"order":1},"status":"ok"}"#;
+
+#[test]
+fn one_intent_that_succeeded_twice_is_a_duplicate_effect() {
+    let again = r#"{"tool":"pay","run_id":"r","args":{"order":1.0},"status":"ok"}"#;
+    assert_eq!(recorded(&[PAID, again, PAID], FindingId::DuplicateEffect), 2);
+    let keyed = |run: &str, key: &str| {
+        format!(r#"{{"tool":"pay","run_id":"{run}","args":{{}},"idempotency_key":"{key}","status":"ok"}}"#)
+    };
+    let again = replay_lines(&[&keyed("r", "k"), &keyed("s", "k")]).0;
+    assert_eq!(again.recorded.count(FindingId::DuplicateEffect, FindingBy::Recorded), 0);
+    let possible = &again.possible_duplicates;
+    assert_eq!(possible.keyed.rows(), [("pay", 1)], "the upstream may have given its first answer again");
+    assert_eq!(possible.undeclared.total(), 0, "somebody declared this tool");
+    assert_eq!(again.recorded.count(FindingId::PossibleDuplicateEffect, FindingBy::Recorded), 1);
+    assert_eq!(replay_lines(&[&keyed("r", "k"), &keyed("r", "l")]).0.possible_duplicates.keyed.total(), 0);
+}
+
+#[test]
+fn other_arguments_a_failed_first_try_another_run_a_read_and_a_repeatable_tool_are_no_duplicates() {
+    let with = |from: &str, to: &str| PAID.replace(from, to);
+    for other in [with(":1}", ":2}"), with("\"ok\"", "\"error\""), with("\"r\"", "\"s\"")] {
+        assert_eq!(recorded(&[&other, PAID], FindingId::DuplicateEffect), 0, "{other}");
+    }
+    for tool in ["read.x", "mail"] {
+        let call = with("pay", tool);
+        assert_eq!(recorded(&[&call, &call], FindingId::DuplicateEffect), 0, "{tool}");
+    }
+    let (replayed, _) = replay_all(&[PAID, PAID], &options(1));
+    assert_eq!(replayed.recorded.rows().count(), 0, "intents are those of one input");
+}
+
+#[test]
+fn an_ok_beside_an_identical_call_that_may_have_acted_is_a_doubt_in_either_order() {
+    let failed = |kind: &str| PAID.replace("\"ok\"", &format!("\"error\",\"error\":{{\"kind\":\"{kind}\"}}"));
+    let (timeout, denied) = (failed("timeout"), failed("403_forbidden"));
+    let doubts = |lines: &[&str]| recorded(lines, FindingId::PossibleDuplicateEffect);
+    assert_eq!(doubts(&[&timeout, PAID]), 1);
+    assert_eq!(doubts(&[PAID, &timeout]), 1);
+    assert_eq!(doubts(&[&denied, PAID]) + doubts(&[PAID, &denied]), 0, "a denial did not act");
+    assert_eq!(doubts(&[&timeout, &denied, PAID]) + doubts(&[&denied, &timeout, PAID]), 2);
+    assert_eq!(doubts(&[PAID, &timeout, &timeout]), 1, "it is told once");
+    assert_eq!(doubts(&[&timeout, PAID, PAID]), 1, "and then the effect is there twice, without a doubt");
+    assert_eq!(recorded(&[&timeout, PAID, PAID], FindingId::DuplicateEffect), 1);
+    assert_eq!(doubts(&[&timeout, &timeout]), 0, "nothing is proved to be there");
+    for other in [(":1}", ":2}"), ("\"r\"", "\"s\""), ("\"pay\"", "\"read.x\""), ("\"pay\"", "\"mail\"")] {
+        let with = |line: &str| line.replace(other.0, other.1);
+        match other.0 {
+            "\"pay\"" => assert_eq!(doubts(&[&with(&timeout), &with(PAID)]), 0, "{other:?}"),
+            _ => assert_eq!(doubts(&[&with(&timeout), PAID]), 0, "{other:?}"),
+        }
+    }
+    let keyed = |line: &str| line.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
+    assert_eq!(doubts(&[&keyed(&timeout), &keyed(PAID)]), 0, "that is what a key is for");
+}
+
+#[test]
+fn what_a_recording_shows_does_not_depend_on_which_playbook_is_named_first() {
+    let failed = r#"{"call_id":"1","status":"error","error":{"kind":"tool_error","message":"seat not found"}}"#;
+    let text = [r#"{"tool":"x.y","call_id":"1"}"#, failed, r#"{"call_id":"1","status":"ok"}"#].join("\n");
+    let plan = |name: &str| {
+        let text = playproof_formats::playbook::embedded(name).unwrap();
+        let loaded = playproof_formats::playbook::parse(Source::whole(name, text)).unwrap();
+        Plan::new(loaded.playbook, &Tools::default())
+    };
+    let doubts = |names: &[&str]| {
+        let plans: Vec<Plan> = names.iter().map(|name| plan(name)).collect();
+        let inputs = Box::new([input("t", &text)].into_iter());
+        let replayed = replay(&plans, inputs, &options(1), &(), |()| Ok(())).unwrap();
+        let listed = replayed.possible_duplicates.resent.total();
+        (replayed.recorded.count(FindingId::PossibleDuplicateEffect, FindingBy::Recorded), listed)
+    };
+    assert_eq!((doubts(&["standard"]), doubts(&["reversing"])), ((0, 0), (1, 1)), "the two read the failure otherwise");
+    assert_eq!(doubts(&["standard", "reversing"]), (1, 1));
+    assert_eq!(doubts(&["reversing", "standard"]), (1, 1));
+}
+
+#[test]
+fn an_effect_that_was_taken_back_is_none() {
+    let reversed = [
+        r#"{"tool":"pay","run_id":"r","call_id":"1","args":{"order":1}}"#,
+        r#"{"run_id":"r","call_id":"1","status":"ok"}"#,
+        r#"{"run_id":"r","call_id":"1","status":"ok","answers":"reversal"}"#,
+    ];
+    assert_eq!(recorded(&[reversed[0], reversed[1], reversed[2], PAID], FindingId::DuplicateEffect), 0);
+    assert_eq!(recorded(&[reversed[0], reversed[1], PAID], FindingId::DuplicateEffect), 1);
+}
+
+#[test]
+fn on_assumed_facts_a_repeated_effect_is_a_doubt_and_counted_by_tool() {
+    let call = PAID.replace("pay", "unheard_of");
+    let (replayed, _) = replay_lines(&[&call, &call, &call]);
+    assert_eq!(replayed.possible_duplicates.undeclared.rows(), [("unheard_of", 2)]);
+    assert_eq!(replayed.recorded.count(FindingId::PossibleDuplicateEffect, FindingBy::Recorded), 2);
+    assert_eq!(replayed.recorded.count(FindingId::DuplicateEffect, FindingBy::Recorded), 0);
+}
+
+#[test]
+fn a_failed_call_sent_again_unchanged_that_fails_again_is_futile_unless_something_was_written() {
+    let fails = r#"{"tool":"read.x","run_id":"r","args":{"q":1},"status":"error"}"#;
+    let wrote = r#"{"tool":"mail","run_id":"r","status":"ok"}"#;
+    let looked = r#"{"tool":"read.y","run_id":"r","status":"ok"}"#;
+    let elsewhere = r#"{"tool":"mail","run_id":"s","status":"ok"}"#;
+    assert_eq!(recorded(&[fails, fails, fails], FindingId::FutileRetry), 2);
+    assert_eq!(recorded(&[fails, looked, elsewhere, fails], FindingId::FutileRetry), 1);
+    assert_eq!(recorded(&[fails, wrote, fails], FindingId::FutileRetry), 0);
+    assert_eq!(recorded(&[fails, &fails.replace(":1}", ":2}")], FindingId::FutileRetry), 0);
+    assert_eq!(recorded(&[fails, &fails.replace("error", "ok"), fails], FindingId::FutileRetry), 0);
+    let parallel = [
+        r#"{"tool":"read.x","call_id":"1"}"#,
+        r#"{"tool":"read.x","call_id":"2"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"call_id":"2","status":"error"}"#,
+    ];
+    assert_eq!(recorded(&parallel, FindingId::FutileRetry), 0, "both were sent before either failed");
+    let label_used_again = [
+        r#"{"tool":"read.x","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"tool":"read.x","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"error"}"#,
+        r#"{"tool":"read.y","call_id":"2"}"#,
+    ];
+    assert_eq!(recorded(&label_used_again, FindingId::FutileRetry), 1, "the first call is still looked at first");
+}
+
+#[test]
+fn one_call_more_than_ten_times_among_the_last_ten_thousand_is_a_loop() {
+    let call = r#"{"tool":"read.x","run_id":"r","args":1,"status":"ok"}"#;
+    assert_eq!(recorded(&[call; 10], FindingId::RunawayLoop), 0);
+    assert_eq!(recorded(&[call; 12], FindingId::RunawayLoop), 2);
+    let others: Vec<String> =
+        (0..10_000).map(|n| format!(r#"{{"tool":"read.x","args":"{n}","status":"ok"}}"#)).collect();
+    let mut lines = vec![call; 10];
+    lines.extend(others.iter().map(String::as_str));
+    lines.extend([call; 10]);
+    assert_eq!(recorded(&lines, FindingId::RunawayLoop), 0);
+}
+
+#[test]
+fn recorded_attempts_are_judged_by_themselves() {
+    let attempts = |tool: &str, error: &str| {
+        [
+            format!(r#"{{"tool":"{tool}","call_id":"1","timeout_ms":10,"at_ms":0}}"#),
+            format!(r#"{{"call_id":"1","status":"error","error":{error},"at_ms":20}}"#),
+            r#"{"call_id":"1","status":"ok","started_ms":30,"at_ms":40}"#.to_owned(),
+        ]
+    };
+    let count = |tool: &str, error: &str, id| recorded(&attempts(tool, error).each_ref().map(String::as_str), id);
+    assert_eq!(count("pay", r#"{"kind":"timeout"}"#, FindingId::UnsafeRetry), 1);
+    assert_eq!(count("read.x", r#"{"kind":"timeout"}"#, FindingId::UnsafeRetry), 0);
+    assert_eq!(count("other", r#"{"kind":"timeout"}"#, FindingId::PossibleDuplicateEffect), 1);
+    assert_eq!(count("pay", r#"{"status":403}"#, FindingId::UnsafeRetry), 0);
+    assert_eq!(count("pay", r#"{"status":403}"#, FindingId::RetriedAfterDenial), 1);
+    let processed = r#"{"status":409,"message":"key already processed"}"#;
+    assert_eq!(count("pay", processed, FindingId::RetriedAfterConflict), 1);
+    assert_eq!(count("pay", processed, FindingId::OverTimeout), 1);
+    assert_eq!(recorded(&[PAID], FindingId::OverTimeout), 0);
+}
+
+#[test]
+fn the_summary_adds_up() {
+    let lines = [
+        r#"{"tool":"pay","run_id":"r","call_id":"1","idempotency_key":"k"}"#,
+        r#"{"run_id":"r","call_id":"1","status":"error","error":{"kind":"timeout"}}"#,
+        r#"{"run_id":"r","call_id":"1","status":"ok"}"#,
+        r#"{"tool":"read.x","run_id":"r","status":"ok"}"#,
+        r#"{"tool":"pay","run_id":"s","status":"error","error":{"message":"order 17 is odd"}}"#,
+        r#"{"tool":"pay","run_id":"s","status":"error","error":{"message":"order 4 is odd"}}"#,
+        r#"{"tool":"pay","run_id":"s","args":2,"status":"error","error":{"kind":"403_forbidden"}}"#,
+        r#"{"tool":"pay","run_id":"t"}"#,
+    ];
+    let (replayed, out) = replay_lines(&lines);
+    let summary = &replayed.summaries[0];
+    assert_eq!((summary.calls, summary.failed_calls, summary.failed_attempts), (6, 4, 4), "{out}");
+    assert_eq!(summary.outcomes.iter().sum::<u64>(), 6);
+    assert_eq!(summary.claims.iter().sum::<u64>(), 6);
+    assert_eq!(summary.outcome(OutcomeWord::SucceededAfterCompensation), 1);
+    assert_eq!((summary.outcome(OutcomeWord::Escalated), summary.queues.iter().sum::<u64>()), (3, 3));
+    assert_eq!((summary.outcome(OutcomeWord::Undetermined), summary.undetermined), (1, [1, 0, 0]));
+    assert_eq!(summary.unclassified.rows(), [("order <n> is odd", 2)]);
+    assert_eq!((summary.requests_recorded, summary.requests), (7, 7));
+    assert_eq!((summary.effects.recorded, summary.effects.unobserved), (1, 4));
+    assert_eq!(summary.added_delay, playproof_engine::time::Duration::from_millis(200));
+    assert_eq!(summary.verdicts.iter().sum::<u64>(), 4);
+    assert_eq!(replayed.ledger().unanswered, 1);
+}
+
+#[test]
+fn runs_off_tape_are_counted_once() {
+    let fails = |run: &str| {
+        format!(r#"{{"tool":"read.x","run_id":"{run}","args":1,"status":"error","error":{{"kind":"timeout"}}}}"#)
+    };
+    let lines = [fails("r"), fails("s"), fails("r")].join("\n");
+    let options = ReplayOptions { beyond: BeyondTape::Ok, ..options(1) };
+    let (replayed, _) = replay_all(&[&lines], &options);
+    assert_eq!((replayed.summaries[0].off_tape_calls, replayed.summaries[0].off_tape_runs), (3, 2));
+}
+
+/// Runs of uneven length, some of them interleaved, with everything that a trace may have.
+fn uneven(runs: u64) -> String {
+    let mut text = String::new();
+    for n in 0..runs {
+        for call in 0..=(n * n) % 23 {
+            let (run, id) = (n - call % 3 % (n + 1), call % 5);
+            let tool = ["pay", "read.x", "mail", "other"][usize::try_from((n + call) % 4).unwrap()];
+            text +=
+                &format!("{{\"tool\":\"{tool}\",\"run_id\":\"r{run}\",\"call_id\":\"{id}\",\"args\":{}}}\n", call % 4);
+            let status = if (n + call) % 3 == 0 { "error" } else { "ok" };
+            let error = if status == "error" { r#","error":{"kind":"timeout","message":"took 5 s"}"# } else { "" };
+            text += &format!("{{\"call_id\":\"{id}\",\"run_id\":\"r{run}\",\"status\":\"{status}\"{error}}}\n");
+        }
+        if n % 5 == 0 {
+            text += &format!("{{\"type\":\"run_end\",\"run_id\":\"r{n}\"}}\n");
+        }
+    }
+    text
+}
+
+#[test]
+fn the_bytes_are_the_same_for_any_number_of_threads() {
+    let (long, short) = (uneven(900), uneven(7));
+    let texts = [&*long, "", &*short, "\n\n"];
+    let one = replay_all(&texts, &options(1));
+    assert!(one.1.lines().count() > 5_000);
+    assert_eq!(one.0.inputs.len(), 4);
+    for jobs in [2, 3, 16] {
+        let many = replay_all(&texts, &options(jobs));
+        assert_eq!(many.0, one.0);
+        assert!(many.1 == one.1, "{jobs} threads");
+    }
+}
+
+#[test]
+fn an_error_comes_after_everything_before_it_for_any_number_of_threads() {
+    let text = format!("{}{{\"tool\":5}}\n{}", uneven(600), uneven(100));
+    let run = |jobs| {
+        let mut out = String::new();
+        let plans = [plan()];
+        let inputs = Box::new([input("t0", &uneven(50)), input("t1", &text)].into_iter());
+        let result = replay(&plans, inputs, &options(jobs), &Lines, |part: String| {
+            out += &part;
+            Ok(())
+        });
+        match result {
+            Err(ReplayError::Input(report)) => (report.to_string(), out),
+            other => panic!("{other:?}"),
+        }
+    };
+    let one = run(1);
+    assert!(one.0.starts_with("t1:") && one.0.ends_with(": `tool` must be a string"), "{}", one.0);
+    assert!(!one.1.is_empty());
+    for jobs in [2, 8] {
+        assert_eq!(run(jobs), one);
+    }
+}
+
+/// Gives some bytes, then an error.
+struct Breaks<'a>(&'a [u8]);
+
+impl Read for Breaks<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => Err(io::Error::other("the cable was pulled")),
+            n => Ok(n),
+        }
+    }
+}
+
+#[test]
+fn inputs_that_cannot_be_opened_or_read_and_sinks_that_fail_are_told_apart() {
+    let run = |inputs: Vec<Result<Input<'static>, Report>>, sink: fn(String) -> io::Result<()>| {
+        let replayed = replay(&[plan()], Box::new(inputs.into_iter()), &options(2), &Lines, sink);
+        replayed.map(|replayed| replayed.inputs.len())
+    };
+    let closed = || Report::one(Source::whole("gone", ""), Diagnostic::error("unreadable", "no such file"));
+    let broken = Ok(Input { name: "b".into(), source: Box::new(Breaks(b"{\"tool\":\"a\"}\n")) });
+    assert!(matches!(run(vec![Err(closed())], |_| Ok(())), Err(ReplayError::Input(report)) if *report == closed()));
+    let told = run(vec![broken], |_| Ok(()));
+    assert!(
+        matches!(told, Err(ReplayError::Unreadable(name, error)) if name == "b" && error.to_string() == "the cable was pulled")
+    );
+    let full = |_: String| Err(io::Error::other("the disk is full"));
+    assert!(matches!(run(vec![input("t", PAID)], full), Err(ReplayError::Output(_))));
+    assert_eq!(run(vec![], |_| Ok(())).unwrap(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn threads_and_windows_never_unbalance_the_books(runs in 0..40_u64, jobs in 1..5_usize, window in 1..30_u64, join_resends: bool) {
+        let assemble = AssembleOptions { reorder_window: window, join_resends, skip_invalid: false };
+        let text = uneven(runs);
+        let one = replay_all(&[&text], &ReplayOptions { assemble: assemble.clone(), ..options(1) });
+        let many = replay_all(&[&text], &ReplayOptions { assemble, ..options(jobs) });
+        prop_assert_eq!(&many, &one);
+        prop_assert_eq!(one.0.summaries[0].calls, one.0.ledger().closed);
+    }
+}
+
+/// Calls of three runs: two with a token in common, of which the second comes when the first has been taken back.
+fn sharing_tokens(runs: std::ops::Range<u32>) -> String {
+    let call = |run: u32, token: &str, failed: bool| {
+        let end = match failed {
+            true => r#""status":"error","error":{"kind":"schema_validation"}"#,
+            false => r#""status":"ok""#,
+        };
+        format!(r#"{{"run_id":"r{run}","tool":"pay","args":{{}},"reversal_token":"{token}",{end}}}"#) + "\n"
+    };
+    let calls = |run| call(run, "a", false) + &call(run, "a", true) + &call(run, "b", true) + &call(run, "a", true);
+    runs.map(calls).collect()
+}
+
+/// How the calls of `trace` end under `reversing`, one word a call.
+fn taken_back(trace: &str, jobs: usize) -> Vec<String> {
+    struct Ends;
+    impl Watch for Ends {
+        type Part = Vec<String>;
+
+        fn part(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn see(&self, seen: &Seen<'_>, part: &mut Vec<String>) {
+            part.extend(seen.records().map(|record| record.outcomes[0].kind.as_str().to_owned()));
+        }
+    }
+    let text = playproof_formats::playbook::embedded("reversing").unwrap();
+    let playbook = || playproof_formats::playbook::parse(Source::whole("reversing", text)).unwrap().playbook;
+    let plans = [Plan::new(playbook(), &Tools::default())];
+    let options = ReplayOptions { beyond: BeyondTape::Ok, ..options(jobs) };
+    let mut ends = Vec::new();
+    let inputs: Inputs<'_> = Box::new(std::iter::once(input("t", trace)));
+    replay(&plans, inputs, &options, &Ends, |part| {
+        ends.extend(part);
+        Ok(())
+    })
+    .unwrap();
+    ends
+}
+
+#[test]
+fn a_token_that_calls_of_one_run_have_in_common_is_redeemed_once() {
+    let ends = taken_back(&sharing_tokens(0..2), 1);
+    let of_run = ["succeeded", "reversed", "reversed", "escalated"];
+    assert_eq!(ends, [of_run, of_run].concat());
+}
+
+/// Timed calls of runs that are interleaved, more than one round of them; half of them have a token in common with
+/// others of their run, and some come out of order.
+fn interleaved(calls: u64) -> String {
+    let call = |n: u64| {
+        let (run, token, at) = (n % 37, n / 37 % 5, n / 37 * 3_000 % 40_000);
+        let token = if n.is_multiple_of(2) { format!(r#""reversal_token":"t{token}","#) } else { String::new() };
+        let kind = ["timeout", "schema_validation", "5xx"][usize::try_from(n % 3).unwrap()];
+        format!(
+            r#"{{"run_id":"r{run}","tool":"pay","args":{{"n":{n}}},{token}"at_ms":{at},"status":"error","error":{{"kind":"{kind}"}}}}"#
+        ) + "\n"
+    };
+    (0..calls).map(call).collect()
+}
+
+#[test]
+fn calls_that_are_simulated_together_come_in_the_same_order_on_any_number_of_threads() {
+    let trace = interleaved(12_000);
+    let one = taken_back(&trace, 1);
+    assert_eq!(one.len(), 12_000);
+    assert!(one.iter().filter(|end| *end == "reversed").count() > 37);
+    for jobs in [2, 3, 9] {
+        assert_eq!(taken_back(&trace, jobs), one);
+    }
+}
+
+#[test]
+fn tokens_are_spent_in_the_same_order_on_any_number_of_threads() {
+    let trace = sharing_tokens(0..400) + &sharing_tokens(0..400);
+    let one = taken_back(&trace, 1);
+    assert_eq!(one.iter().filter(|end| *end == "reversed").count(), 800);
+    for jobs in [2, 5, 16] {
+        assert_eq!(taken_back(&trace, jobs), one);
+    }
+}

@@ -1,0 +1,225 @@
+//! One condition of a rule: whether it holds for a signal, and the words that say so.
+
+use regex::Regex;
+
+use super::rules::{Found, Signal};
+use crate::glob::{Glob, is_glob};
+use crate::ids::RuleId;
+use crate::playbook::pattern;
+use crate::playbook::{About, Access, Ask, Between, Form, MessageOp, MessageTest, Test, When};
+
+/// What one rule said of a signal, condition by condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// The rule.
+    pub rule: RuleId,
+    /// Whether every condition held.
+    pub matched: bool,
+    /// In the order in which they are asked.
+    pub conditions: Vec<Condition>,
+}
+
+/// What one condition asked, and what it found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Such as ``kind is `timeout` ``.
+    pub asked: String,
+    /// Such as ``kind is `5xx` ``.
+    pub found: String,
+    /// Whether it held.
+    pub held: bool,
+}
+
+/// A condition made ready to be asked often.
+#[derive(Debug)]
+pub(super) struct Check {
+    ask: Ask,
+    ready: Ready,
+}
+
+#[derive(Debug)]
+enum Ready {
+    Test(Test),
+    Globs(Vec<(String, Option<Glob>)>),
+    Message { test: MessageTest, patterns: Patterns },
+}
+
+/// The texts of a message test, lowered once where case does not count.
+#[derive(Debug)]
+pub(super) enum Patterns {
+    Texts(Vec<String>),
+    Regexes(Vec<Regex>),
+}
+
+impl Check {
+    /// The checks of a `when`, the cheap ones first.
+    pub(super) fn of(when: &When) -> Vec<Check> {
+        let mut asked: Vec<(Ask, &Test)> = when.iter().collect();
+        asked.sort_by_key(|(ask, _)| cost(*ask)); // stable
+        let ready = |(ask, test): (Ask, &Test)| -> Vec<Check> {
+            let check = |ready| Check { ask, ready };
+            match test {
+                Test::Globs(globs) => {
+                    vec![check(Ready::Globs(globs.iter().map(|glob| (glob.clone(), tool_glob(glob))).collect()))]
+                }
+                Test::Messages(tests) => tests.iter().map(|test| check(Ready::message(test))).collect(),
+                test => vec![check(Ready::Test(test.clone()))],
+            }
+        };
+        asked.into_iter().flat_map(ready).collect()
+    }
+
+    /// Whether the condition holds.
+    pub(super) fn holds(&self, signal: &Signal<'_>, lowered: &mut Lowered) -> bool {
+        match (&self.ready, signal.find(self.ask)) {
+            (Ready::Test(Test::AnyOf(texts)), Found::Text(Some(text))) => texts.iter().any(|known| known == text),
+            (Ready::Test(Test::Ranges(ranges)), Found::Number(Some(number))) => {
+                ranges.iter().any(|range| range.first <= number && number <= range.last)
+            }
+            (Ready::Test(Test::Access(asked)), Found::Access(access)) => *asked == access,
+            (Ready::Test(Test::Is(asked)), Found::Is(is) | Found::There(is)) => *asked == is,
+            (Ready::Test(Test::Absent), Found::There(is)) => !is,
+            (Ready::Globs(globs), Found::Text(Some(text))) => globs.iter().any(|(name, glob)| match glob {
+                Some(glob) => glob.is_match(text),
+                None => name == text,
+            }),
+            (Ready::Message { test, patterns }, Found::Text(Some(message))) => match patterns {
+                Patterns::Regexes(regexes) => regexes.iter().any(|regex| regex.is_match(message)),
+                Patterns::Texts(texts) => {
+                    let message = if test.case_sensitive { message } else { lowered.of(message) };
+                    texts.iter().any(|text| test_text(test.op, message, text))
+                }
+            },
+            _ => false, // there is nothing of what it asks for
+        }
+    }
+
+    /// What the condition asks, in words.
+    pub(super) fn asked(&self) -> String {
+        let ask = self.ask;
+        match &self.ready {
+            Ready::Test(Test::AnyOf(texts) | Test::Globs(texts)) => format!("{} is {}", ask.as_str(), quoted(texts)),
+            Ready::Globs(globs) => {
+                format!(
+                    "{} is {}",
+                    ask.as_str(),
+                    quoted(&globs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>())
+                )
+            }
+            Ready::Test(Test::Ranges(ranges)) => format!("{} is {}", ask.as_str(), spans(ranges)),
+            Ready::Test(Test::Access(access)) => format!("tool {}", access_words(*access)),
+            Ready::Test(Test::Is(is)) => is_words(ask, *is),
+            Ready::Test(Test::Absent) => is_words(ask, false),
+            Ready::Test(Test::Messages(_)) => String::new(), // made ready one by one
+            Ready::Message { test, .. } => {
+                let case = if test.case_sensitive { ", case counts" } else { "" };
+                format!("{} {} {}{case}", ask.as_str(), op_words(test.op), quoted(&test.any_of))
+            }
+        }
+    }
+
+    /// What the condition found in the signal, in words.
+    pub(super) fn found(&self, signal: &Signal<'_>) -> String {
+        let ask = self.ask.as_str();
+        match signal.find(self.ask) {
+            Found::Text(Some(text)) => format!("{ask} is `{text}`"),
+            Found::Number(Some(number)) => format!("{ask} is {number}"),
+            Found::Text(None) | Found::Number(None) => format!("there is no {ask}"),
+            Found::Access(access) => format!("tool {}", access_words(access)),
+            Found::Is(is) | Found::There(is) => is_words(self.ask, is),
+        }
+    }
+}
+
+impl Ready {
+    fn message(test: &MessageTest) -> Ready {
+        let patterns = match test.op {
+            MessageOp::Matches => Patterns::Regexes(
+                // `lower` has tried every pattern; one that does not compile can match nothing.
+                test.any_of.iter().filter_map(|text| pattern::compile(text, test.case_sensitive).ok()).collect(),
+            ),
+            _ if test.case_sensitive => Patterns::Texts(test.any_of.clone()),
+            _ => Patterns::Texts(test.any_of.iter().map(|text| text.to_lowercase()).collect()),
+        };
+        Ready::Message { test: test.clone(), patterns }
+    }
+}
+
+/// How dear a condition is to ask; the error's own come before those of the call.
+fn cost(ask: Ask) -> u8 {
+    match (ask.form(), ask.about()) {
+        (Form::Absence, _) => 0,
+        (Form::Texts, _) | (Form::Ranges(..), About::Error) => 1,
+        (Form::Access | Form::Bool | Form::Presence, _) => 2,
+        (Form::Ranges(..), _) => 3,
+        (Form::Globs, _) => 4,
+        (Form::Messages, _) => 5,
+    }
+}
+
+/// Such as `call is not keyed` and `retry_after is present`.
+fn is_words(ask: Ask, is: bool) -> String {
+    let not = if is { "" } else { "not " };
+    let ask_word = ask.as_str();
+    match (ask.form(), ask.about()) {
+        (Form::Presence | Form::Absence, _) => format!("{ask_word} is {}", if is { "present" } else { "absent" }),
+        (_, About::Error) => format!("error is {not}{ask_word}"),
+        (_, About::Tool) => format!("tool is {not}{ask_word}"),
+        (_, About::Call) => format!("call is {not}{ask_word}"),
+    }
+}
+
+/// The message in lower case, made at most once a signal.
+#[derive(Default)]
+pub(super) struct Lowered(Option<String>);
+
+impl Lowered {
+    fn of(&mut self, message: &str) -> &str {
+        self.0.get_or_insert_with(|| message.to_lowercase())
+    }
+}
+
+fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
+    match op {
+        MessageOp::Contains => memchr::memmem::find(message.as_bytes(), text.as_bytes()).is_some(),
+        MessageOp::StartsWith => message.starts_with(text),
+        MessageOp::Equals => message == text,
+        MessageOp::Matches => false, // regexes have their own arm
+    }
+}
+
+fn tool_glob(tool: &str) -> Option<Glob> {
+    is_glob(tool).then(|| Glob::new(tool).ok()).flatten()
+}
+
+fn quoted(texts: &[String]) -> String {
+    let each: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+    each.join(" or ")
+}
+
+fn spans(ranges: &[Between]) -> String {
+    let each: Vec<String> = ranges
+        .iter()
+        .map(|range| match range.first == range.last {
+            true => range.first.to_string(),
+            false => format!("{}-{}", range.first, range.last),
+        })
+        .collect();
+    each.join(" or ")
+}
+
+fn op_words(op: MessageOp) -> &'static str {
+    match op {
+        MessageOp::Contains => "contains",
+        MessageOp::StartsWith => "starts with",
+        MessageOp::Equals => "is",
+        MessageOp::Matches => "matches",
+    }
+}
+
+fn access_words(access: Access) -> &'static str {
+    match access {
+        Access::Read => "only reads",
+        Access::Write => "writes",
+    }
+}

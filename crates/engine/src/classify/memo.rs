@@ -1,0 +1,115 @@
+//! Failures that were classified before. A trace says the same few errors again and again, and rules are slow to ask;
+//! a failure is answered from here only where all that a rule may ask of it is the same.
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+
+use super::rules::{Classification, Classifier, Signal};
+use crate::event::ErrorFacts;
+use crate::ids::AttemptNo;
+use crate::playbook::{Access, ToolFacts};
+
+/// Failures that are remembered.
+const MAX_KNOWN: usize = 512;
+
+/// A failed attempt of a call, with all that a rule may ask about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Failed<'a> {
+    /// What came with the failure.
+    pub error: Option<&'a Arc<ErrorFacts>>,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// What is known of the tool.
+    pub facts: ToolFacts,
+    /// Whether the call has an idempotency key.
+    pub keyed: bool,
+    /// The attempt that failed.
+    pub attempt: AttemptNo,
+}
+
+/// What one classifier said before.
+#[derive(Debug, Default)]
+pub struct Memo {
+    /// Whose answers these are.
+    of: Option<Arc<Classifier>>,
+    known: HashMap<u64, Known, FixedState>,
+}
+
+/// What rules ask of a failure; none of what no rule of a classifier asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Asked<'a> {
+    error: Option<&'a Arc<ErrorFacts>>,
+    tool: Option<&'a str>,
+    rest: Rest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Rest {
+    access: Access,
+    idempotent: bool,
+    keyed: bool,
+    attempt: Option<AttemptNo>,
+}
+
+/// What was asked, and what the classifier said.
+#[derive(Debug)]
+struct Known {
+    error: Option<Arc<ErrorFacts>>,
+    tool: Option<Box<str>>,
+    rest: Rest,
+    said: Classification,
+}
+
+impl Memo {
+    /// What `classifier` says of a failure.
+    pub fn classify(&mut self, classifier: &Arc<Classifier>, failed: &Failed<'_>) -> Classification {
+        if !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, classifier)) {
+            self.of = Some(Arc::clone(classifier));
+            self.known.clear();
+        }
+        let Failed { error, tool, facts, keyed, attempt } = *failed;
+        let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
+        // The error stands for all that is asked of it; whatever else a rule can ask must be named here.
+        let Signal {
+            kind: _,
+            message: _,
+            status: _,
+            code: _,
+            retry_after: _,
+            has_error: _,
+            tool,
+            access,
+            idempotent,
+            keyed,
+            attempt,
+        } = signal;
+        let attempt = classifier.asks_for_attempts().then_some(attempt);
+        let rest = Rest { access, idempotent, keyed, attempt };
+        let asked = Asked { error, tool: classifier.asks_for_tools().then_some(tool), rest };
+        let key = FixedState::default().hash_one(asked);
+        if let Some(known) = self.known.get(&key).filter(|known| known.asked() == asked) {
+            return known.said;
+        }
+        let said = classifier.classify(&signal);
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(key, Known::new(asked, said));
+        said
+    }
+}
+
+impl Known {
+    fn new(asked: Asked<'_>, said: Classification) -> Known {
+        let Asked { error, tool, rest } = asked;
+        Known { error: error.map(Arc::clone), tool: tool.map(Into::into), rest, said }
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked { error: self.error.as_ref(), tool: self.tool.as_deref(), rest: self.rest }
+    }
+}

@@ -1,0 +1,133 @@
+//! What the classifier answers, rule by rule.
+
+use std::sync::Arc;
+
+use super::{Classifier, Failed, Memo, Signal};
+use crate::event::{EffectClaim, ErrorFacts};
+use crate::ids::{AttemptNo, QueueId, ReasonId, VerdictId};
+use crate::playbook::{
+    Ask, Between, Compensation, Limits, MessageOp, MessageTest, Playbook, Rule, Test, ToolFacts, Tools, Verdict, When,
+};
+
+fn playbook(whens: Vec<When>) -> Playbook {
+    let verdict = |name: &str| Verdict {
+        name: name.into(),
+        means: "".into(),
+        effect: EffectClaim::Unknown,
+        then: Compensation::DeprecateToolCall(ReasonId(0)),
+    };
+    let rules = whens.into_iter().enumerate();
+    Playbook {
+        name: "test".into(),
+        verdicts: vec![verdict("known"), verdict("unclassified")],
+        rules: rules.map(|(n, when)| Rule { name: format!("rule-{n}").into(), when, verdict: VerdictId(0) }).collect(),
+        otherwise: VerdictId(1),
+        default_queue: Some(QueueId(0)),
+        queues: vec!["q".into()],
+        reasons: vec!["r".into()],
+        tools: Tools::default(),
+        limits: Limits { max_attempts: 6, deadline: None },
+        study: None,
+    }
+}
+
+fn asking(ask: Ask, test: Test) -> When {
+    When::default().with(ask, test)
+}
+
+fn contains(text: &str, case_sensitive: bool) -> When {
+    let test = MessageTest { op: MessageOp::Contains, any_of: vec![text.into()], case_sensitive };
+    asking(Ask::Message, Test::Messages(vec![test]))
+}
+
+fn rule_for(playbook: &Playbook, error: Option<&ErrorFacts>, tool: &str) -> Option<u16> {
+    let signal = Signal::new(error, tool, ToolFacts::ASSUMED, false, AttemptNo::FIRST);
+    Classifier::new(playbook).classify(&signal).rule.map(|rule| rule.0)
+}
+
+fn error(kind: &str, message: &str, status: u16) -> ErrorFacts {
+    let (kind, message) = (Some(kind.into()), Some(message.into()));
+    ErrorFacts { kind, message, status: Some(status), ..ErrorFacts::default() }
+}
+
+#[test]
+fn the_first_rule_that_matches_decides() {
+    let any = When::default();
+    let kind = asking(Ask::Kind, Test::AnyOf(vec!["timeout".into()]));
+    let book = playbook(vec![kind, any]);
+    assert_eq!(rule_for(&book, Some(&error("timeout", "", 0)), "t"), Some(0));
+    assert_eq!(rule_for(&book, Some(&error("5xx", "", 0)), "t"), Some(1));
+}
+
+#[test]
+fn what_no_rule_knows_is_unclassified() {
+    let book = playbook(vec![asking(Ask::Kind, Test::AnyOf(vec!["timeout".into()]))]);
+    assert_eq!(rule_for(&book, Some(&error("5xx", "", 0)), "t"), None);
+    assert_eq!(rule_for(&book, None, "t"), None);
+}
+
+#[test]
+fn messages_ignore_case_unless_case_counts() {
+    let message = error("x", "IDEMPOTENCY Key", 0);
+    assert_eq!(rule_for(&playbook(vec![contains("idempotency", false)]), Some(&message), "t"), Some(0));
+    assert_eq!(rule_for(&playbook(vec![contains("idempotency", true)]), Some(&message), "t"), None);
+}
+
+#[test]
+fn status_ranges_are_inclusive_and_a_missing_error_has_its_own_rule() {
+    let ranges = asking(Ask::Status, Test::Ranges(vec![Between { first: 500, last: 599 }]));
+    let absent = asking(Ask::Error, Test::Absent);
+    let book = playbook(vec![ranges, absent]);
+    assert_eq!(rule_for(&book, Some(&error("x", "", 599)), "t"), Some(0));
+    assert_eq!(rule_for(&book, Some(&error("x", "", 600)), "t"), None);
+    assert_eq!(rule_for(&book, None, "t"), Some(1));
+}
+
+#[test]
+fn a_tool_is_matched_by_name_or_glob() {
+    let book = playbook(vec![asking(Ask::Tool, Test::Globs(vec!["search.*".into(), "pay".into()]))]);
+    let failure = error("x", "", 0);
+    assert_eq!(rule_for(&book, Some(&failure), "search.web"), Some(0));
+    assert_eq!(rule_for(&book, Some(&failure), "pay"), Some(0));
+    assert_eq!(rule_for(&book, Some(&failure), "payments"), None);
+}
+
+#[test]
+fn an_explanation_says_what_each_condition_asked_and_found() {
+    let book = playbook(vec![contains("evidence", false), asking(Ask::Kind, Test::AnyOf(vec!["5xx".into()]))]);
+    let failure = error("5xx", "boom", 500);
+    let signal = Signal::new(Some(&failure), "t", ToolFacts::ASSUMED, false, AttemptNo::FIRST);
+    let trials = Classifier::new(&book).explain(&signal, &signal);
+    assert_eq!(trials.iter().map(|trial| trial.matched).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(trials[0].conditions[0].asked, "message contains `evidence`");
+    assert_eq!(trials[0].conditions[0].found, "message is `boom`");
+}
+
+#[test]
+fn what_is_remembered_is_what_the_classifier_says_whoever_asked_before() {
+    let later = contains("busy", false).with(Ask::Attempt, Test::Ranges(vec![Between { first: 2, last: 9 }]));
+    let of_tool = contains("busy", false).with(Ask::Tool, Test::Globs(vec!["pay.*".into()]));
+    let keyed = contains("gone", true).with(Ask::Keyed, Test::Is(true));
+    let status = asking(Ask::Status, Test::Ranges(vec![Between { first: 500, last: 599 }]));
+    let playbooks = [vec![later, of_tool, keyed], vec![status.clone(), contains("gone", false)], vec![status]];
+    let classifiers = playbooks.map(|whens| Arc::new(Classifier::new(&playbook(whens))));
+    let errors: Vec<Arc<ErrorFacts>> =
+        [("5xx", "busy", 500), ("5xx", "busy", 404), ("5xx", "Gone", 410), ("x", "gone", 410)]
+            .map(|(kind, message, status)| Arc::new(error(kind, message, status)))
+            .into();
+    let (mut memo, mut rules) = (Memo::default(), std::collections::BTreeSet::new());
+    for classifier in classifiers.iter().cycle().take(6) {
+        for error in errors.iter().map(Some).chain([None]) {
+            for (tool, keyed, attempt) in
+                [("pay.out", false, 1), ("pay.out", true, 1), ("read", false, 2), ("read", true, 1)]
+            {
+                let (facts, attempt) = (ToolFacts::ASSUMED, AttemptNo::new(attempt));
+                let said = memo.classify(classifier, &Failed { error, tool, facts, keyed, attempt });
+                let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
+                assert_eq!(said, classifier.classify(&signal));
+                rules.insert(said.rule);
+            }
+        }
+    }
+    assert_eq!(rules.len(), 4, "every rule and none of them spoke");
+}

@@ -1,0 +1,261 @@
+//! A playbook in which nothing is invalid: names resolved to ids, units applied, one compensation a verdict.
+//! Made by `lower` only; holds no places, no regex automata and no unsafe switch that was not written.
+
+use std::sync::Arc;
+
+use super::facts::Tools;
+use super::when::When;
+use crate::event::{CompensationWord, EffectClaim, Names};
+use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
+use crate::time::Duration;
+
+/// The reserved verdict of failures that no rule knows.
+pub const UNCLASSIFIED: &str = "unclassified";
+
+/// Verdicts, rules, compensations, tool facts and limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Playbook {
+    /// Its own name.
+    pub name: Arc<str>,
+    /// In the order of the file; `unclassified` is appended where the file does not declare it.
+    pub verdicts: Vec<Verdict>,
+    /// In the order of the file: the first that matches decides.
+    pub rules: Vec<Rule>,
+    /// The verdict of failures that no rule matches.
+    pub otherwise: VerdictId,
+    /// Where guards escalate by default; none if nothing can need it.
+    pub default_queue: Option<QueueId>,
+    /// The declared queues.
+    pub queues: Vec<Arc<str>>,
+    /// The texts of every `reason`.
+    pub reasons: Vec<Arc<str>>,
+    /// What is known of tools.
+    pub tools: Tools,
+    /// Bounds of every call.
+    pub limits: Limits,
+    /// The unsafe switches; `None` for a playbook that may be used.
+    pub study: Option<Study>,
+}
+
+impl Playbook {
+    /// The verdict behind an id of this playbook.
+    pub fn verdict(&self, id: VerdictId) -> &Verdict {
+        &self.verdicts[id.index()] // ids are given out by `lower` for this very table
+    }
+
+    /// The rule behind an id of this playbook.
+    pub fn rule(&self, id: RuleId) -> &Rule {
+        &self.rules[id.index()] // as above
+    }
+
+    /// Whether only the first failure of a call decides (a study switch).
+    pub fn obeys_first_failure_only(&self) -> bool {
+        self.study.as_ref().is_some_and(|study| study.first_failure_only)
+    }
+
+    /// How the retry guard answers.
+    pub fn retry_guard(&self) -> Guard {
+        self.study.as_ref().map_or(Guard::Asked, |study| study.retry_guard)
+    }
+
+    /// How the token guard answers.
+    pub fn token_guard(&self) -> Guard {
+        self.study.as_ref().map_or(Guard::Asked, |study| study.token_guard)
+    }
+
+    /// The names behind this playbook's numbers.
+    pub fn names(&self) -> Names {
+        Names {
+            playbook: Arc::clone(&self.name),
+            verdicts: self.verdicts.iter().map(|verdict| Arc::clone(&verdict.name)).collect(),
+            rules: self.rules.iter().map(|rule| Arc::clone(&rule.name)).collect(),
+            queues: self.queues.clone(),
+            reasons: self.reasons.clone(),
+        }
+    }
+}
+
+/// What a failure means and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Its name.
+    pub name: Arc<str>,
+    /// For people.
+    pub means: Arc<str>,
+    /// What a failure of this meaning says about the effect.
+    pub effect: EffectClaim,
+    /// The one compensation.
+    pub then: Compensation,
+}
+
+/// The closed set of next actions (DESIGN.md section 2, *Compensations*).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Compensation {
+    /// Wait, then send again with the same key.
+    RetryWithBackoff(Retry),
+    /// Take a new evidence snapshot first.
+    RefreshEvidence(Refresh),
+    /// Hand the call to people.
+    EscalateToHuman(QueueId),
+    /// Redeem the reversal token.
+    IssueReversal(Reversal),
+    /// Give up the local attempt; the planner reconciles against the upstream.
+    DeprecateToolCall(ReasonId),
+}
+
+impl Compensation {
+    /// Which of the compensations it is.
+    pub const fn word(&self) -> CompensationWord {
+        match self {
+            Compensation::RetryWithBackoff(_) => CompensationWord::RetryWithBackoff,
+            Compensation::RefreshEvidence(_) => CompensationWord::RefreshEvidence,
+            Compensation::EscalateToHuman(_) => CompensationWord::EscalateToHuman,
+            Compensation::IssueReversal(_) => CompensationWord::IssueReversal,
+            Compensation::DeprecateToolCall(_) => CompensationWord::DeprecateToolCall,
+        }
+    }
+
+    /// The word of the files.
+    pub const fn as_str(&self) -> &'static str {
+        self.word().as_str()
+    }
+}
+
+/// The parameters of `retry_with_backoff`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// The waits in order, never empty; the last one holds for retries beyond the list.
+    pub backoff: Vec<Duration>,
+    /// Retries (not attempts) that this verdict may schedule for one call, from 1.
+    pub max_retries: u32,
+    /// Whether the upstream's `retry_after` lengthens the wait.
+    pub after: After,
+    /// The longest wait that the upstream may ask for; none: any.
+    pub max_wait: Option<Duration>,
+    /// What runs where the retry guard stops the retry.
+    pub on_unsafe: OnUnsafe,
+}
+
+/// What sets the wait of a retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// The list alone.
+    Backoff,
+    /// The longer of the list and the upstream's `retry_after`.
+    RetryAfter,
+}
+
+/// The parameters of `refresh_evidence`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refresh {
+    /// What follows a refresh that worked.
+    pub then: AfterRefresh,
+    /// Refreshes that one call may take, from 1.
+    pub max_refreshes: u32,
+    /// What runs where the retry guard stops the retry.
+    pub on_unsafe: OnUnsafe,
+}
+
+/// What follows a refresh that worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AfterRefresh {
+    /// Send again, with the new evidence.
+    Retry,
+    /// Give the call up.
+    Abort,
+}
+
+/// The parameters of `issue_reversal`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reversal {
+    /// Why the effect is taken back.
+    pub reason: ReasonId,
+    /// What runs where the token guard (or the upstream) refuses.
+    pub on_refused: Final,
+}
+
+/// What ends a call without asking the upstream for anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Final {
+    /// Hand the call to people.
+    Escalate(QueueId),
+    /// Give the call up.
+    Deprecate(ReasonId),
+}
+
+/// What runs in place of a suppressed retry; never another retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnUnsafe {
+    /// End the call.
+    Final(Final),
+    /// Take the effect back.
+    Reverse(Reversal),
+}
+
+/// One named line of the classifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name.
+    pub name: Arc<str>,
+    /// All that must hold.
+    pub when: When,
+    /// The verdict it gives.
+    pub verdict: VerdictId,
+}
+
+/// Bounds of every call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Attempts of one call, from 1.
+    pub max_attempts: u32,
+    /// From the call's start to the last moment at which an attempt may start; none: no bound.
+    pub deadline: Option<Duration>,
+}
+
+/// How a guard answers. Only a study playbook, or `explain`'s second run, has another than `Asked`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// By the facts.
+    Asked,
+    /// Always lets pass.
+    Off,
+    /// Always stops.
+    Stops,
+}
+
+/// The unsafe switches of a playbook that is for study, not for use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Study {
+    /// Why the playbook exists.
+    pub why: Arc<str>,
+    /// `reclassify: first_failure`: later failures are classified and shown, but not obeyed.
+    pub first_failure_only: bool,
+    /// `retry_guard: off`.
+    pub retry_guard: Guard,
+    /// `token_guard: off`.
+    pub token_guard: Guard,
+    /// `refused_reversal: exhausted`: a refused reversal ends the call without anyone being told.
+    pub refused_reversal_exhausts: bool,
+    /// `futile_refresh: deprecated`: a call is given up after its last allowed refresh did not help.
+    pub futile_refresh_deprecates: bool,
+    /// `stale_evidence: resent`: the retry after a refresh carries the evidence that was refused.
+    pub resends_stale_evidence: bool,
+    /// `final_error: first`: the outcome carries the first error only.
+    pub final_error_first: bool,
+}
+
+impl Study {
+    /// The block with no switch on: all is as without it.
+    pub fn safe(why: &str) -> Study {
+        Study {
+            why: why.into(),
+            first_failure_only: false,
+            retry_guard: Guard::Asked,
+            token_guard: Guard::Asked,
+            refused_reversal_exhausts: false,
+            futile_refresh_deprecates: false,
+            resends_stale_evidence: false,
+            final_error_first: false,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A small playbook for tests of the engine: one verdict a compensation, and a rule for each, by an error kind of its name.
+
+use super::{
+    After, AfterRefresh, Ask, Compensation, Final, Limits, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule, Test,
+    Tools, Verdict, When,
+};
+use crate::event::EffectClaim;
+use crate::ids::{QueueId, ReasonId, VerdictId};
+use crate::time::Duration;
+
+pub(crate) const HUMAN: Final = Final::Escalate(QueueId(0));
+
+pub(crate) const TIMEOUT: u16 = 0;
+pub(crate) const STALE: u16 = 1;
+pub(crate) const DENIED: u16 = 2;
+pub(crate) const TAKE_BACK: u16 = 3;
+
+pub(crate) fn playbook() -> Playbook {
+    let verdict = |name: &str, effect, then| Verdict { name: name.into(), means: "".into(), effect, then };
+    let retry = Retry {
+        backoff: vec![Duration::from_millis(200), Duration::from_millis(600)],
+        max_retries: 2,
+        after: After::Backoff,
+        max_wait: None,
+        on_unsafe: OnUnsafe::Final(HUMAN),
+    };
+    let refresh = Refresh { then: AfterRefresh::Retry, max_refreshes: 1, on_unsafe: OnUnsafe::Final(HUMAN) };
+    let reversal = Reversal { reason: ReasonId(0), on_refused: HUMAN };
+    let rule = |name: &str, verdict| Rule {
+        name: name.into(),
+        when: When::default().with(Ask::Kind, Test::AnyOf(vec![name.to_owned()])),
+        verdict: VerdictId(verdict),
+    };
+    let rules = [("timeout", TIMEOUT), ("stale", STALE), ("take_back", TAKE_BACK)];
+    Playbook {
+        name: "test".into(),
+        verdicts: vec![
+            verdict("timeout", EffectClaim::Unknown, Compensation::RetryWithBackoff(retry)),
+            verdict("stale", EffectClaim::NotApplied, Compensation::RefreshEvidence(refresh)),
+            verdict("denied", EffectClaim::NotApplied, Compensation::EscalateToHuman(QueueId(0))),
+            verdict("take_back", EffectClaim::Applied, Compensation::IssueReversal(reversal)),
+        ],
+        rules: rules.into_iter().map(|(name, verdict)| rule(name, verdict)).collect(),
+        otherwise: VerdictId(DENIED),
+        default_queue: Some(QueueId(0)),
+        queues: vec!["q".into()],
+        reasons: vec!["r".into()],
+        tools: Tools::default(),
+        limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)) },
+        study: None,
+    }
+}

@@ -1,0 +1,121 @@
+//! Holds a run against what its fixture is meant to show. Says what differs; accepts nothing.
+
+use std::fmt;
+
+use crate::event::{Decision, EffectClaim, FindingId, Outcome, OutcomeKind};
+use crate::fixture::{Expect, ExpectCall};
+use crate::ids::CallId;
+
+use super::plan::Plan;
+use super::record::Record;
+use super::scenario::Scenario;
+
+/// One expectation that a run does not meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The call, or none for what concerns the whole run.
+    pub call: Option<String>,
+    /// The field of `expect`.
+    pub field: &'static str,
+    /// What the fixture says.
+    pub expected: String,
+    /// What the run shows.
+    pub actual: String,
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(call) = &self.call {
+            write!(f, "{call}.")?;
+        }
+        write!(f, "{}: expected {}, got {}", self.field, self.expected, self.actual)
+    }
+}
+
+/// Everything in which `record` differs from what the fixture is meant to show.
+pub fn contradictions(expect: &Expect, plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> Vec<Contradiction> {
+    let mut found = Vec::new();
+    for (n, (call, outcome)) in scenario.calls.iter().zip(&record.outcomes).enumerate() {
+        if let Some(expected) = expect.calls.get(call.name) {
+            let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
+            let mut check = Check { call: Some(call.name), found: &mut found };
+            check_call(&mut check, expected, plan, record, id, outcome);
+        }
+    }
+    let mut check = Check { call: None, found: &mut found };
+    let effects: u32 = record.ledger.net().values().map(|net| net.effects).sum();
+    check.holds("effects", expect.effects, &effects);
+    check.holds("sends", expect.sends, &record.tallies.iter().map(|tally| tally.sends).sum());
+    check_findings(&mut check, expect.findings.as_deref(), record);
+    found
+}
+
+fn check_call(
+    check: &mut Check<'_>,
+    expected: &ExpectCall,
+    plan: &Plan,
+    record: &Record,
+    id: CallId,
+    outcome: &Outcome,
+) {
+    let queue = match outcome.kind {
+        OutcomeKind::Escalated(queue) => plan.names.queue(queue),
+        _ => "none",
+    };
+    let stop = match outcome.kind {
+        OutcomeKind::Exhausted(stop) => stop.as_str(),
+        _ => "none",
+    };
+    check.holds("outcome", expected.outcome.as_deref(), &outcome.kind.as_str());
+    check.holds("effect", expected.effect.map(EffectClaim::as_str), &outcome.claim.as_str());
+    check.holds("attempts", expected.attempts, &outcome.attempts);
+    check.holds("queue", expected.queue.as_deref(), &queue);
+    check.holds("stop", expected.stop.as_deref(), &stop);
+    let verdicts = record.events_of(id).filter_map(|event| match event.what {
+        Decision::FailureClassified { verdict, .. } => Some(plan.names.verdict(verdict)),
+        _ => None,
+    });
+    let verdicts = verdicts.collect::<Vec<_>>();
+    for excluded in expected.not_verdicts.iter().flatten().filter(|one| verdicts.contains(&one.as_str())) {
+        check.holds("not_verdicts", Some(format!("any but {excluded}")), &verdicts.join(", "));
+    }
+    let verdicts = verdicts.join(", ");
+    check.holds("verdicts", expected.verdicts.as_ref().map(|verdicts| verdicts.join(", ")), &verdicts);
+}
+
+/// Every finding that is named must be there; an empty list says that there is none.
+fn check_findings(check: &mut Check<'_>, expected: Option<&[FindingId]>, record: &Record) {
+    let words = |mut ids: Vec<FindingId>| {
+        ids.sort_unstable();
+        ids.dedup();
+        format!("[{}]", ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", "))
+    };
+    let Some(expected) = expected else { return };
+    let actual: Vec<FindingId> = record.findings.iter().map(|finding| finding.id).collect();
+    let met = match expected.is_empty() {
+        true => actual.is_empty(),
+        false => expected.iter().all(|id| actual.contains(id)),
+    };
+    if !met {
+        check.holds("findings", Some(words(expected.to_vec())), &words(actual));
+    }
+}
+
+/// Collects what does not hold for one call, or for the run.
+struct Check<'a> {
+    call: Option<&'a str>,
+    found: &'a mut Vec<Contradiction>,
+}
+
+impl Check<'_> {
+    fn holds<T: PartialEq + fmt::Display>(&mut self, field: &'static str, expected: Option<T>, actual: &T) {
+        if let Some(expected) = expected.filter(|expected| expected != actual) {
+            self.found.push(Contradiction {
+                call: self.call.map(str::to_owned),
+                field,
+                expected: expected.to_string(),
+                actual: actual.to_string(),
+            });
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What a simulation shows to be unsafe, doubtful or worth knowing. One function a finding, or one count of
+//! its call's `Course`; each reads the record and changes nothing.
+
+use std::collections::BTreeMap;
+
+use crate::classify::{reads_as_denial, reads_as_processed};
+use crate::event::{
+    Decision, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance, Status,
+};
+use crate::ids::CallId;
+use crate::playbook::Access;
+use crate::upstream::{Ledger, NetEffects, Source};
+
+use super::plan::Plan;
+use super::record::Record;
+use super::scenario::ScenarioCall;
+
+/// Fills the record's findings: worst first, then by call.
+pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Record) {
+    let mut findings = std::mem::take(&mut record.findings);
+    findings.clear();
+    add_all(plan, calls, record, &mut findings);
+    findings.sort_unstable();
+    findings.dedup();
+    record.findings = findings;
+}
+
+fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
+    if calls.len() == 1 && matches!(calls[0].source, Source::Tape(_)) && is_calm(record) {
+        return; // the usual call of a trace: one attempt, nothing failed
+    }
+    let net = Net::of(&record.ledger);
+    duplicate_effects(calls, record, &net, findings);
+    for (n, call) in calls.iter().enumerate() {
+        let id = CallId::at(n);
+        let course = Course::of(plan, id, record);
+        findings.extend(Seen { call, id, record, net: &net, course }.all());
+    }
+}
+
+/// What the ledger comes to, looked up by intent and by call.
+struct Net {
+    by_intent: BTreeMap<Intent, NetEffects>,
+    by_call: BTreeMap<CallId, NetEffects>,
+}
+
+impl Net {
+    fn of(ledger: &Ledger) -> Net {
+        Net { by_intent: ledger.net(), by_call: ledger.net_by_call() }
+    }
+
+    fn of_call(&self, call: CallId) -> NetEffects {
+        self.by_call.get(&call).copied().unwrap_or_default()
+    }
+}
+
+fn is_calm(record: &Record) -> bool {
+    record.ledger.entries().len() < 2
+        && record.events.iter().all(|event| match event.what {
+            Decision::AttemptStarted { .. } => true,
+            Decision::AttemptFinished { status, over_timeout, .. } => status == Status::Ok && !over_timeout,
+            Decision::Outcome(outcome) => outcome.kind == OutcomeKind::Succeeded,
+            _ => false,
+        })
+}
+
+/// One intent with more than one net effect, unless doing it twice is doing it once. Each call asks for one: effects
+/// that several calls made, or that were there before, are the agent's, which asked again (`recorded`); effects of one
+/// call beyond its first are the dispatcher's, whose attempts made them (`playbook`), in whatever order they landed and
+/// whichever attempt acted. One intent may have both.
+fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, net: &Net, findings: &mut Vec<Finding>) {
+    let mut doubled: BTreeMap<Intent, Makers> = net
+        .by_intent
+        .iter()
+        .filter(|(_, net)| net.effects > 1)
+        .map(|(&intent, _)| (intent, Makers::default()))
+        .collect();
+    if doubled.is_empty() {
+        return;
+    }
+    for entry in record.ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Existing) {
+        if let Some(makers) = doubled.get_mut(&entry.intent) {
+            makers.asked_for += 1;
+        }
+    }
+    for (n, call) in calls.iter().enumerate().filter(|(_, call)| !call.facts.idempotent) {
+        let (id, own) = (CallId::at(n), net.of_call(CallId::at(n)).effects);
+        if let Some(makers) = call.intent(id).and_then(|intent| doubled.get_mut(&intent)).filter(|_| own > 0) {
+            makers.asked_for += 1;
+            makers.last = Some(id);
+            makers.last_of_several = Some(id).filter(|_| own > 1).or(makers.last_of_several);
+        }
+    }
+    for (intent, makers) in doubled {
+        let by_agent = makers.last.filter(|_| makers.asked_for > 1);
+        let count = net.by_intent.get(&intent).map_or(0, |net| net.effects);
+        for (by, maker) in [(FindingBy::Recorded, by_agent), (FindingBy::Playbook, makers.last_of_several)] {
+            let Some((call, maker)) = maker.and_then(|call| Some((call, calls.get(call.index())?))) else { continue };
+            let declared = maker.facts.declared;
+            let id = if declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect };
+            findings.push(Finding { id, by, call, count });
+        }
+    }
+}
+
+/// Who made the effects of one intent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Makers {
+    /// Effects that were asked for: one a call that made any, and those that were there before.
+    asked_for: u32,
+    /// The last call that made any.
+    last: Option<CallId>,
+    /// The last one that made several.
+    last_of_several: Option<CallId>,
+}
+
+/// What the events of one call come to, counted in one go because a trace has millions of failures.
+#[derive(Debug)]
+struct Course {
+    /// Attempts that were started after a failure that reads as a denial.
+    after_denial: u32,
+    /// Attempts that were started after one that reads as processed already.
+    after_conflict: u32,
+    /// Attempts that were started after one that may have acted, by what the playbook itself says of it.
+    after_act: u32,
+    unclassified: u32,
+    over_timeout: u32,
+    suppressed: u32,
+    /// All answers to attempts were scripted.
+    scripted: bool,
+    /// A failure that was not obeyed had proved an effect.
+    ignored_proof: bool,
+}
+
+impl Course {
+    fn of(plan: &Plan, id: CallId, record: &Record) -> Course {
+        let mut course = Course {
+            after_denial: 0,
+            after_conflict: 0,
+            after_act: 0,
+            unclassified: 0,
+            over_timeout: 0,
+            suppressed: 0,
+            scripted: true,
+            ignored_proof: false,
+        };
+        let sent_again = record.outcomes.get(id.index()).is_none_or(|outcome| outcome.attempts > 1);
+        let (mut denied, mut processed, mut acted, mut last) = (false, false, false, None);
+        for event in record.events_of(id) {
+            match event.what {
+                Decision::AttemptStarted { .. } => {
+                    course.after_denial += u32::from(denied);
+                    course.after_conflict += u32::from(processed);
+                    course.after_act += u32::from(acted);
+                }
+                Decision::AttemptFinished { status, provenance, over_timeout, .. } => {
+                    if let Status::Failed(error) = status {
+                        last = error.and_then(|id| record.error(id));
+                    }
+                    course.over_timeout += u32::from(over_timeout);
+                    course.scripted &= provenance == Provenance::Scripted;
+                }
+                Decision::FailureClassified { verdict, ignored, .. } => {
+                    let effect = plan.playbook.verdict(verdict).effect;
+                    acted |= effect != EffectClaim::NotApplied;
+                    course.ignored_proof |= ignored && effect == EffectClaim::Applied;
+                    course.unclassified += u32::from(plan.reserved.unclassified == Some(verdict));
+                    if sent_again {
+                        denied |= plan.reserved.denied == Some(verdict) || last.is_some_and(reads_as_denial);
+                        processed |= plan.reserved.processed == Some(verdict) || last.is_some_and(reads_as_processed);
+                    }
+                }
+                Decision::RetrySuppressed { .. } => course.suppressed += 1,
+                _ => {}
+            }
+        }
+        course
+    }
+}
+
+/// One call of the record, looked at.
+struct Seen<'a> {
+    call: &'a ScenarioCall<'a>,
+    id: CallId,
+    record: &'a Record,
+    net: &'a Net,
+    course: Course,
+}
+
+impl Seen<'_> {
+    fn all(&self) -> impl Iterator<Item = Finding> {
+        let Course { after_denial, after_conflict, unclassified, over_timeout, .. } = self.course;
+        [
+            self.untruthful_outcome(),
+            self.finding(FindingId::RetriedAfterDenial, after_denial),
+            self.finding(FindingId::RetriedAfterConflict, after_conflict),
+            self.unsafe_retry(),
+            self.finding(FindingId::Unclassified, unclassified),
+            self.undetermined(),
+            self.finding(FindingId::OverTimeout, over_timeout),
+            self.guard_redundant(),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    fn finding(&self, id: FindingId, count: u32) -> Option<Finding> {
+        let by = if id == FindingId::OverTimeout { FindingBy::Recorded } else { FindingBy::Playbook };
+        (count > 0).then_some(Finding { id, by, call: self.id, count })
+    }
+
+    /// The claim against the ledger, only where the upstream's acts are known.
+    fn untruthful_outcome(&self) -> Option<Finding> {
+        let outcome = self.record.outcomes.get(self.id.index())?;
+        if self.call.facts.access == Access::Read {
+            return None;
+        }
+        let own = self.net.of_call(self.id);
+        if own.unobserved > 0 {
+            return None; // a recorded failure: nobody knows what the upstream did
+        }
+        let intent = self.call.intent(self.id);
+        let all = intent.and_then(|intent| self.net.by_intent.get(&intent)).map_or(0, |net| net.effects);
+        let lies = match outcome.claim {
+            EffectClaim::NotApplied => own.effects > 0 || self.course.ignored_proof,
+            EffectClaim::Applied => all == 0,
+            EffectClaim::Unknown => self.course.ignored_proof,
+        };
+        self.finding(FindingId::UntruthfulOutcome, u32::from(lies))
+    }
+
+    /// Attempts that the retry guard would have stopped: an unkeyed write that is not idempotent, after
+    /// attempts that may have acted by what the playbook itself says of their failures.
+    fn unsafe_retry(&self) -> Option<Finding> {
+        if self.call.dispatched().is_safe_to_resend() {
+            return None;
+        }
+        let count = self.course.after_act;
+        // On assumed facts the tool may be a read: that is a doubt, not a proof.
+        match self.call.facts.declared {
+            true => self.finding(FindingId::UnsafeRetry, count),
+            false if count > 0 => self.finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1)),
+            false => None,
+        }
+    }
+
+    fn undetermined(&self) -> Option<Finding> {
+        let outcome = self.record.outcomes.get(self.id.index())?;
+        let is = matches!(outcome.kind, OutcomeKind::Undetermined(_));
+        self.finding(FindingId::Undetermined, u32::from(is))
+    }
+
+    /// The guard stopped a retry of a call whose scripted upstream had done nothing.
+    fn guard_redundant(&self) -> Option<Finding> {
+        let did_nothing = !self.net.by_call.contains_key(&self.id);
+        let is = self.course.suppressed > 0 && self.course.scripted && did_nothing;
+        self.finding(FindingId::GuardRedundant, u32::from(is))
+    }
+}

@@ -1,0 +1,248 @@
+//! What one simulation left behind: facts first; summaries and exit codes are derived from it elsewhere.
+
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+
+use crate::call::{RecordedCall, Reply};
+use crate::event::{
+    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Names, Outcome, OutcomeKind, Provenance, Transcript,
+};
+use crate::ids::{CallId, ErrorId};
+use crate::time::Duration;
+use crate::upstream::Ledger;
+
+/// The result of one simulation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Ordered by time, then emission.
+    pub events: Vec<DecisionEvent>,
+    /// One a call, in the order of the calls.
+    pub outcomes: Vec<Outcome>,
+    /// One a call, in the order of the calls.
+    pub tallies: Vec<Tally>,
+    /// The upstream's book.
+    pub ledger: Ledger,
+    /// The errors behind `ErrorId`, each distinct one once, as recorded.
+    pub errors: Vec<Arc<ErrorFacts>>,
+    /// The same as they are shown; empty where nothing is redacted.
+    pub(super) shown_errors: Vec<Arc<ErrorFacts>>,
+    /// Sorted: worst first, then by call.
+    pub findings: Vec<Finding>,
+    by_call: EventsByCall,
+}
+
+/// Where the events of each call are. Made only where there are several calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct EventsByCall {
+    /// By call: where its places end; they begin where those of the call before end.
+    ends: Vec<u32>,
+    places: Vec<u32>,
+}
+
+/// The errors of one simulation, each distinct one once. An index is kept only where there are many.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Errors {
+    known: Vec<Arc<ErrorFacts>>,
+    index: HashMap<Arc<ErrorFacts>, ErrorId, FixedState>,
+}
+
+/// Errors that are searched through one by one.
+const FEW_ERRORS: usize = 8;
+
+/// What was counted of one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Attempts, refreshes and reversals that the upstream was asked for.
+    pub sends: u32,
+    /// Waiting that the playbook put between attempts.
+    pub added_delay: Duration,
+    /// Recorded answers to attempts that were not used.
+    pub tape_left: u32,
+    /// The first departure from the recording.
+    pub off_tape: Option<OffTape>,
+}
+
+/// How a call departed from its recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OffTape {
+    /// Another number of attempts.
+    Attempts {
+        /// As recorded: the number of the last one.
+        recorded: u32,
+        /// Under the playbook.
+        now: u32,
+    },
+    /// The same number of attempts, but not all of them with their recorded answers: after a refresh that was not
+    /// recorded, recorded answers answer nothing.
+    Answers {
+        /// Recorded answers to attempts.
+        recorded: u32,
+        /// Those that the playbook's attempts were answered with.
+        used: u32,
+    },
+    /// The same attempts, another final status.
+    FinalStatus,
+}
+
+impl Record {
+    /// The error behind an id of this record, as recorded.
+    pub fn error(&self, id: ErrorId) -> Option<&ErrorFacts> {
+        self.errors.get(id.index()).map(|error| &**error)
+    }
+
+    /// The same as it is shown.
+    pub fn shown_error(&self, id: ErrorId) -> Option<&ErrorFacts> {
+        self.errors_to_show().get(id.index()).map(|error| &**error)
+    }
+
+    /// Takes the errors as they are shown, one for each; none: they are shown as recorded.
+    pub fn show(&mut self, shown: Vec<Arc<ErrorFacts>>) {
+        self.shown_errors = shown;
+    }
+
+    fn errors_to_show(&self) -> &[Arc<ErrorFacts>] {
+        if self.shown_errors.is_empty() { &self.errors } else { &self.shown_errors }
+    }
+
+    /// All of it with the names behind its numbers, for reporters: `calls` by `CallId`.
+    pub fn transcript<'a>(
+        &'a self,
+        names: &'a Names,
+        calls: &'a [String],
+        intent_name: &'a dyn Fn(Intent) -> String,
+    ) -> Transcript<'a> {
+        Transcript {
+            names,
+            calls,
+            intent_name,
+            events: &self.events,
+            outcomes: &self.outcomes,
+            ledger: self.ledger.entries(),
+            errors: self.errors_to_show(),
+            findings: &self.findings,
+        }
+    }
+
+    /// The events of one call, in order.
+    pub fn events_of(&self, call: CallId) -> impl Iterator<Item = &DecisionEvent> {
+        let places = self.by_call.of(call);
+        let all: &[DecisionEvent] = if places.is_some() { &[] } else { &self.events };
+        let indexed = places.unwrap_or_default().iter().filter_map(|&place| self.events.get(place as usize));
+        indexed.chain(all.iter().filter(move |event| event.call == call))
+    }
+
+    /// Derives what follows from the events alone.
+    pub(super) fn close(&mut self) {
+        for event in &self.events {
+            if let (Decision::RetryScheduled { delay, .. }, Some(tally)) =
+                (event.what, self.tallies.get_mut(event.call.index()))
+            {
+                tally.added_delay = tally.added_delay.plus(delay);
+            }
+        }
+        self.by_call.set(self.outcomes.len(), &self.events);
+    }
+
+    /// What the recording has that the run of its only call did not use, and where the run departed from it.
+    pub(super) fn compare_with_tape(&mut self, call: &RecordedCall) {
+        let Record { outcomes, tallies, events, .. } = self;
+        let (Some(outcome), Some(tally)) = (outcomes.first(), tallies.first_mut()) else { return };
+        let (mut recorded, mut last) = (0_u32, None);
+        for attempt in call.attempts() {
+            recorded += 1; // the assembler keeps 1,000 answers a call at most
+            last = Some(attempt);
+        }
+        let Some((number, last)) = last else { return };
+        let from_tape = |event: &&DecisionEvent| {
+            use Provenance::{Inferred, Recorded};
+            matches!(event.what, Decision::AttemptFinished { provenance: Recorded | Inferred, .. })
+        };
+        let used = u32::try_from(events.iter().filter(from_tape).count()).unwrap_or(u32::MAX);
+        let succeeded = matches!(outcome.kind, OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation);
+        tally.tape_left = recorded.saturating_sub(used);
+        tally.off_tape = if number.get() != outcome.attempts {
+            Some(OffTape::Attempts { recorded: number.get(), now: outcome.attempts })
+        } else if tally.tape_left > 0 {
+            Some(OffTape::Answers { recorded, used })
+        } else if succeeded != (last.reply == Reply::Ok) {
+            Some(OffTape::FinalStatus)
+        } else {
+            None
+        };
+    }
+}
+
+impl EventsByCall {
+    /// The places of a call's events; none where there is no index.
+    fn of(&self, call: CallId) -> Option<&[u32]> {
+        let end = *self.ends.get(call.index())?;
+        let begin = call.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.places.get(begin as usize..end as usize)
+    }
+
+    /// Indexes the events of `calls` calls.
+    fn set(&mut self, calls: usize, events: &[DecisionEvent]) {
+        self.ends.clear();
+        self.places.clear();
+        if calls < 2 {
+            return; // all events are those of the only call
+        }
+        self.ends.resize(calls, 0);
+        let count = u32::try_from(events.len()).unwrap_or(u32::MAX);
+        for event in events {
+            self.ends[event.call.index()] += 1; // each event is one of a call
+        }
+        let mut sum = 0;
+        for end in &mut self.ends {
+            sum += std::mem::replace(end, sum); // first where the places begin, then, moved on by each of them, end
+        }
+        self.places.resize(events.len(), 0);
+        for (place, event) in (0..count).zip(events) {
+            let next = &mut self.ends[event.call.index()];
+            self.places[*next as usize] = place;
+            *next += 1;
+        }
+    }
+}
+
+impl Errors {
+    /// The number of an error, given out now if it is a new one.
+    pub(super) fn intern(&mut self, error: Arc<ErrorFacts>) -> ErrorId {
+        let known = match self.known.len() <= FEW_ERRORS {
+            true => self.known.iter().position(|known| *known == error).map(error_id),
+            false => self.index.get(&error).copied(),
+        };
+        known.unwrap_or_else(|| self.add(error))
+    }
+
+    fn add(&mut self, error: Arc<ErrorFacts>) -> ErrorId {
+        let id = error_id(self.known.len());
+        self.known.push(error);
+        if self.known.len() > FEW_ERRORS {
+            let new = self.known.iter().enumerate().skip(self.index.len());
+            self.index.extend(new.map(|(place, error)| (Arc::clone(error), error_id(place))));
+        }
+        id
+    }
+
+    /// Forgets every error, and uses the allocation of `table`.
+    pub(super) fn restart(&mut self, table: &mut Vec<Arc<ErrorFacts>>) {
+        std::mem::swap(&mut self.known, table);
+        self.known.clear();
+        self.index.clear();
+    }
+
+    /// Hands the table over.
+    pub(super) fn take(&mut self) -> Vec<Arc<ErrorFacts>> {
+        self.index.clear();
+        std::mem::take(&mut self.known)
+    }
+}
+
+fn error_id(place: usize) -> ErrorId {
+    ErrorId(u32::try_from(place).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,157 @@
+//! The calls of one simulation and whence their answers come: from a fixture, or from a recorded call.
+
+use crate::call::RecordedCall;
+use crate::dispatch::CallFacts;
+use crate::event::Intent;
+use crate::fixture::{Fixture, FixtureTool};
+use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
+use crate::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use crate::time::{Duration, Instant};
+use crate::upstream::{BeyondTape, KeyDialect, Source, Tape};
+
+/// What is to be simulated. Calls are in the order in which they are made.
+#[derive(Clone, Debug)]
+pub struct Scenario<'a> {
+    /// The calls; the number of a call is its place here.
+    pub calls: Vec<ScenarioCall<'a>>,
+    /// How the upstream treats keys it has seen.
+    pub keys: KeyDialect,
+    /// Effects that exist already.
+    pub before: Vec<(ToolId, Option<KeyId>, ArgsId)>,
+    /// By `ToolId`.
+    pub tools: Interner,
+    /// By `KeyId`.
+    pub key_names: Interner,
+    /// By `ArgsId`: canonical JSON.
+    pub args: Interner,
+}
+
+/// One call of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct ScenarioCall<'a> {
+    /// The name that people know it by.
+    pub name: &'a str,
+    /// The tool's name.
+    pub tool_name: &'a str,
+    /// What is known of the tool.
+    pub facts: ToolFacts,
+    /// The tool.
+    pub tool: ToolId,
+    /// The idempotency key.
+    pub key: Option<KeyId>,
+    /// The reversal token.
+    pub token: Option<TokenId>,
+    /// The canonical arguments.
+    pub args: ArgsId,
+    /// When it is made.
+    pub at: Instant,
+    /// The timeout of its attempts.
+    pub timeout: Duration,
+    /// Whence its answers come.
+    pub source: Source<'a>,
+}
+
+impl<'a> ScenarioCall<'a> {
+    /// The only call of a simulation, from its recording.
+    pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a BeyondTape) -> ScenarioCall<'a> {
+        ScenarioCall {
+            name: "", // a recording says what it is called elsewhere
+            tool_name: call.tool(),
+            facts,
+            tool: ToolId(0),
+            key: call.is_keyed().then_some(KeyId(0)),
+            token: call.has_token().then_some(TokenId(0)),
+            args: ArgsId(0),
+            at: call.at.unwrap_or(Instant::ZERO),
+            timeout: call.timeout.unwrap_or(facts.timeout),
+            source: Source::Tape(Tape { call, beyond }),
+        }
+    }
+
+    /// What the dispatcher is told of it.
+    pub(super) const fn dispatched(&self) -> CallFacts {
+        CallFacts {
+            tool: self.tool,
+            access: self.facts.access,
+            idempotent: self.facts.idempotent,
+            repeatable: self.facts.repeatable,
+            key: self.key,
+            args: self.args,
+            token: self.token,
+            evidence: EvidenceId(0),
+            at: self.at,
+        }
+    }
+
+    /// What an effect of this call is booked for; none for a read.
+    pub fn intent(&self, id: CallId) -> Option<Intent> {
+        if self.facts.access == Access::Read {
+            return None;
+        }
+        Some(match self.key {
+            Some(key) => Intent::Keyed(self.tool, key),
+            None if self.facts.repeatable => Intent::Single(id),
+            None => Intent::Unkeyed(self.tool, self.args),
+        })
+    }
+}
+
+impl<'a> Scenario<'a> {
+    /// The scenario of a fixture; its own tool facts win over `facts`.
+    pub fn of_fixture(fixture: &'a Fixture, facts: impl Fn(&str) -> ToolFacts) -> Scenario<'a> {
+        let own = Tools::new(fixture.tools.iter().filter_map(tool_row).collect());
+        let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
+        let mut tokens = Interner::new();
+        let mut order: Vec<usize> = (0..fixture.calls.len()).collect();
+        order.sort_by_key(|&n| fixture.calls[n].at);
+        let calls = order.into_iter().map(|n| {
+            let call = &fixture.calls[n];
+            let known = Some(own.facts(&call.tool)).filter(|facts| facts.declared);
+            let facts = known.unwrap_or_else(|| facts(&call.tool));
+            ScenarioCall {
+                name: &call.name,
+                tool_name: &call.tool,
+                facts,
+                tool: ToolId(tools.intern(&call.tool)),
+                key: call.key.as_deref().map(|key| KeyId(key_names.intern(key))),
+                token: call.token.as_deref().map(|token| TokenId(tokens.intern(token))),
+                args: ArgsId(args.intern(&call.args)),
+                at: call.at,
+                timeout: call.timeout.unwrap_or(facts.timeout),
+                source: Source::Script(&call.script),
+            }
+        });
+        let calls = calls.collect();
+        let before = fixture.before.iter().map(|effect| {
+            let key = effect.key.as_deref().map(|key| KeyId(key_names.intern(key)));
+            (ToolId(tools.intern(&effect.tool)), key, ArgsId(args.intern(&effect.args)))
+        });
+        let before = before.collect();
+        Scenario { calls, keys: fixture.keys, before, tools, key_names, args }
+    }
+
+    /// The name of an intent: `tool/key`, or `tool` and its arguments, or the call's own name.
+    pub fn intent_name(&self, intent: Intent) -> String {
+        let tool = |id: ToolId| self.tools.name(id.0).unwrap_or("?");
+        match intent {
+            Intent::Keyed(id, key) => format!("{}/{}", tool(id), self.key_names.name(key.0).unwrap_or("?")),
+            Intent::Unkeyed(id, args) => format!("{}{}", tool(id), self.args.name(args.0).unwrap_or("{}")),
+            Intent::Single(call) => {
+                let call = self.calls.get(call.index());
+                call.map_or("?".to_owned(), |call| format!("{}:{}", call.tool_name, call.name))
+            }
+        }
+    }
+}
+
+/// A fixture's pattern was tried when the fixture was read; one that does not compile matches nothing.
+fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
+    let facts = ToolFacts {
+        access: if row.writes { Access::Write } else { Access::Read },
+        idempotent: row.idempotent,
+        repeatable: row.repeatable,
+        timeout: row.timeout.unwrap_or(DEFAULT_TIMEOUT),
+        declared: true,
+    };
+    ToolRow::new(row.pattern.clone(), facts).ok()
+}

@@ -1,0 +1,223 @@
+//! Recorded calls under a playbook: what answers what, what is left, and what must not be invented.
+
+use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::event::{
+    Asked, Decision, EffectClaim, ErrorFacts, FindingBy, FindingId, LedgerKind, OutcomeKind, Provenance, StopReason,
+};
+use playproof_engine::ids::{AttemptNo, EvidenceId};
+use playproof_engine::playbook::{Access, ToolFacts, Tools};
+use playproof_engine::sim::{OffTape, Plan, Record, Simulator};
+use playproof_engine::time::Instant;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::playbook;
+
+const DECLARED: ToolFacts = ToolFacts { declared: true, ..ToolFacts::ASSUMED };
+const READ: ToolFacts = ToolFacts { access: Access::Read, ..DECLARED };
+
+fn plan(name: &str) -> Plan {
+    let text = playbook::embedded(name).expect("an embedded playbook");
+    Plan::new(playbook::parse(Source::whole(name, text)).expect("a valid playbook").playbook, &Tools::default())
+}
+
+fn answer(at_ms: u64, reply: Reply) -> RecordedAnswer {
+    RecordedAnswer {
+        to: AnswerTo::Attempt,
+        attempt: None,
+        started: None,
+        at: Some(Instant::from_millis(at_ms)),
+        reply,
+        inferred: false,
+        from_text: false,
+        line_hash: 0,
+        place: Place::default(),
+    }
+}
+
+fn failed(kind: &str, message: &str, status: Option<u16>) -> Reply {
+    let (kind, message) = (Some(kind.into()), Some(message.into()));
+    Reply::Failed(Some(std::sync::Arc::new(ErrorFacts { kind, message, status, ..ErrorFacts::default() })))
+}
+
+fn timeout() -> Reply {
+    failed("timeout", "no answer", None)
+}
+
+fn call(key: Option<&str>, replies: Vec<Reply>) -> RecordedCall {
+    let texts = CallTexts { tool: "pay", key, ..CallTexts::default() };
+    let mut call = RecordedCall::new(texts, Place::default());
+    call.at = Some(Instant::ZERO);
+    call.answers = replies.into_iter().zip(1..).map(|(reply, n)| answer(n * 100, reply)).collect();
+    call
+}
+
+fn replay(playbook: &str, call: &RecordedCall, facts: ToolFacts, beyond: &BeyondTape) -> Record {
+    Simulator::new().replay(&plan(playbook), call, facts, beyond).clone()
+}
+
+fn standard(call: &RecordedCall) -> Record {
+    replay("standard", call, DECLARED, &BeyondTape::Unanswered)
+}
+
+fn ids(record: &Record) -> Vec<FindingId> {
+    record.findings.iter().map(|finding| finding.id).collect()
+}
+
+#[test]
+fn a_recorded_answer_answers_the_attempt_of_its_number() {
+    let record = standard(&call(Some("k"), vec![timeout(), Reply::Ok]));
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
+    assert_eq!(record.tallies[0].off_tape, None);
+    assert_eq!(record.tallies[0].added_delay.as_millis(), 200);
+}
+
+#[test]
+fn where_the_tape_ends_the_outcome_is_undetermined_and_says_what_it_lacked() {
+    let record = standard(&call(Some("k"), vec![timeout()]));
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::new(2))));
+    assert_eq!(record.outcomes[0].claim, EffectClaim::Unknown);
+    assert_eq!(record.tallies[0].off_tape, Some(OffTape::Attempts { recorded: 1, now: 2 }));
+    assert_eq!(ids(&record), [FindingId::Undetermined]);
+}
+
+#[test]
+fn a_call_without_any_answer_is_undetermined_and_not_off_tape() {
+    let record = standard(&call(None, vec![]));
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::FIRST)));
+    assert_eq!(record.tallies[0].off_tape, None);
+}
+
+#[test]
+fn unused_answers_are_left_on_the_tape_and_stay_out_of_the_ledger() {
+    let record = standard(&call(None, vec![timeout(), Reply::Ok]));
+    assert!(matches!(record.outcomes[0].kind, OutcomeKind::Escalated(_)));
+    assert_eq!(record.tallies[0].tape_left, 1);
+    assert_eq!(record.tallies[0].off_tape, Some(OffTape::Attempts { recorded: 2, now: 1 }));
+    let kinds: Vec<LedgerKind> = record.ledger.entries().iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, [LedgerKind::Unobserved], "only the first attempt was asked for");
+}
+
+#[test]
+fn from_a_recording_only_an_ok_of_a_write_is_proof() {
+    let written = standard(&call(None, vec![Reply::Ok]));
+    assert_eq!(written.ledger.entries()[0].kind, LedgerKind::Applied);
+    let read = replay("standard", &call(None, vec![Reply::Ok]), READ, &BeyondTape::Unanswered);
+    assert!(read.ledger.entries().is_empty());
+    assert_eq!(read.outcomes[0].claim, EffectClaim::NotApplied);
+}
+
+#[test]
+fn beyond_the_tape_an_answer_is_modelled_on_request_and_says_so() {
+    let record = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Ok);
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
+    let last = record.ledger.entries().last().expect("an effect");
+    assert_eq!((last.kind, last.provenance), (LedgerKind::Applied, Provenance::Modelled));
+    let repeated = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Repeat);
+    assert_eq!(repeated.outcomes[0].kind, OutcomeKind::Exhausted(StopReason::MaxRetries));
+    let denied =
+        replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Fail("403_forbidden".into()));
+    assert!(matches!(denied.outcomes[0].kind, OutcomeKind::Escalated(_)));
+}
+
+#[test]
+fn after_a_refresh_that_was_not_recorded_the_tape_does_not_answer() {
+    let stale = failed("412_precondition", "evidence is stale", Some(412));
+    let recorded = call(Some("k"), vec![stale, Reply::Ok]);
+    let silent = standard(&recorded);
+    assert_eq!(silent.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Refresh(EvidenceId(1))));
+    let modelled = replay("standard", &recorded, DECLARED, &BeyondTape::Ok);
+    let last = modelled.events.iter().rev().find_map(|event| match event.what {
+        Decision::AttemptFinished { provenance, .. } => Some(provenance),
+        _ => None,
+    });
+    assert_eq!(last, Some(Provenance::Modelled));
+}
+
+#[test]
+fn a_recorded_answer_is_never_cut_short_but_marked() {
+    let mut slow = call(None, vec![Reply::Ok]);
+    slow.answers[0].at = Some(Instant::from_millis(90_000));
+    let record = standard(&slow);
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Succeeded);
+    assert_eq!((ids(&record)[0], record.findings[0].by), (FindingId::OverTimeout, FindingBy::Recorded));
+}
+
+#[test]
+fn without_times_the_latency_is_unknown_and_not_zero() {
+    let mut timeless = call(None, vec![Reply::Ok]);
+    (timeless.at, timeless.answers[0].at) = (None, None);
+    let finished = standard(&timeless).events.iter().find_map(|event| match event.what {
+        Decision::AttemptFinished { latency, .. } => Some(latency),
+        _ => None,
+    });
+    assert_eq!(finished, Some(None));
+}
+
+#[test]
+fn the_unsafe_retry_is_found_on_declared_facts_and_doubted_on_assumed_ones() {
+    let twice = call(None, vec![timeout(), timeout(), timeout()]);
+    let declared = replay("study/retry-everything", &twice, DECLARED, &BeyondTape::Unanswered);
+    assert!(ids(&declared).contains(&FindingId::UnsafeRetry));
+    let assumed = replay("study/retry-everything", &twice, ToolFacts::ASSUMED, &BeyondTape::Unanswered);
+    assert!(ids(&assumed).contains(&FindingId::PossibleDuplicateEffect));
+    assert!(!ids(&assumed).contains(&FindingId::UnsafeRetry));
+    assert!(!ids(&standard(&twice)).contains(&FindingId::UnsafeRetry));
+}
+
+#[test]
+fn a_recorded_failure_is_no_evidence_against_a_claim() {
+    let denied = standard(&call(None, vec![failed("403_forbidden", "no", Some(403))]));
+    assert_eq!(denied.outcomes[0].claim, EffectClaim::NotApplied);
+    assert!(!ids(&denied).contains(&FindingId::UntruthfulOutcome));
+}
+
+#[test]
+fn an_attempt_that_the_recording_lacks_is_unanswered_whatever_comes_later() {
+    let mut call = call(Some("k"), vec![timeout(), Reply::Ok]);
+    call.answers[1].attempt = Some(3);
+    let record = standard(&call);
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::new(2))));
+    assert_eq!(record.tallies[0].off_tape, Some(OffTape::Attempts { recorded: 3, now: 2 }));
+    assert_eq!(record.tallies[0].tape_left, 1);
+    let repeated = replay("standard", &call, DECLARED, &BeyondTape::Repeat);
+    assert_eq!(repeated.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
+    assert_eq!((repeated.outcomes[0].attempts, repeated.tallies[0].tape_left), (3, 0));
+}
+
+#[test]
+fn recorded_answers_that_a_modelled_refresh_left_behind_are_left_over() {
+    let stale = failed("412_precondition", "evidence is stale", None);
+    let call = call(None, vec![stale, Reply::Ok]);
+    let record = replay("standard", &call, DECLARED, &BeyondTape::Ok);
+    let finished = |event: &&playproof_engine::event::DecisionEvent| {
+        matches!(event.what, Decision::AttemptFinished { provenance: Provenance::Modelled, .. })
+    };
+    assert_eq!(record.events.iter().filter(finished).count(), 1, "{:#?}", record.events);
+    assert_eq!(record.tallies[0].tape_left, 1);
+    assert_eq!(record.tallies[0].off_tape, Some(OffTape::Answers { recorded: 2, used: 1 }));
+}
+
+#[test]
+fn a_modelled_failure_says_no_more_of_the_upstream_than_a_recorded_one() {
+    let record = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Fail("5xx".into()));
+    let booked: Vec<(LedgerKind, Provenance)> =
+        record.ledger.entries().iter().map(|entry| (entry.kind, entry.provenance)).collect();
+    assert_eq!(
+        booked[..2],
+        [(LedgerKind::Unobserved, Provenance::Recorded), (LedgerKind::Unobserved, Provenance::Modelled),]
+    );
+}
+
+#[test]
+fn a_claim_is_not_held_against_a_failure_that_was_only_modelled() {
+    let text = playbook::embedded("standard").expect("an embedded playbook");
+    let unknown = "effect: unknown\n    then: { deprecate_tool_call: { reason: adapter";
+    assert!(text.contains(unknown));
+    let text = text.replace(unknown, "effect: applied\n    then: { deprecate_tool_call: { reason: adapter");
+    let plan =
+        Plan::new(playbook::parse(Source::whole("p", text)).expect("a valid playbook").playbook, &Tools::default());
+    let beyond = BeyondTape::Fail("schema_validation".into());
+    let record = Simulator::new().replay(&plan, &call(None, Vec::new()), DECLARED, &beyond).clone();
+    assert_eq!(record.outcomes[0].claim, EffectClaim::Applied);
+    assert!(!ids(&record).contains(&FindingId::UntruthfulOutcome), "{:?}", record.findings);
+}

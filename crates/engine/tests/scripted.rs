@@ -1,0 +1,93 @@
+//! Made-up scenarios under a playbook: who is to blame for an effect too many, and what a failed reversal leaves known.
+
+use playproof_engine::event::{Decision, EffectClaim, FindingBy, FindingId, RefusedWhy};
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::{fixture, playbook};
+
+const HEAD: &str = "format: fixture/1\ntitle: made up\ncalls:\n  one: { tool: payments.issue_refund, args: {}";
+
+fn run(playbook: &str, text: &str) -> Record {
+    run_under(playbook::embedded(playbook).unwrap().to_owned(), text)
+}
+
+fn run_under(playbook: String, text: &str) -> Record {
+    let text = format!("{HEAD}{text}\nexpect: {{ standard: {{ effects: 0 }} }}\n");
+    let fixture = fixture::parse(Source::whole("fixture", text)).unwrap_or_else(|report| panic!("{report}"));
+    let parsed = playbook::parse(Source::whole("playbook", playbook)).unwrap_or_else(|report| panic!("{report}"));
+    let plan = Plan::new(parsed.playbook, &Tools::default());
+    let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+    Simulator::new().rehearse(&plan, &scenario).clone()
+}
+
+fn blamed(record: &Record) -> Vec<(FindingBy, u32, u32)> {
+    let doubled = record.findings.iter().filter(|finding| finding.id == FindingId::DuplicateEffect);
+    doubled.map(|finding| (finding.by, finding.call.0, finding.count)).collect()
+}
+
+#[test]
+fn a_first_attempt_that_lands_after_its_retry_is_still_the_dispatchers_surplus() {
+    let late = " }\nupstream: { one: [{ ok: {}, latency_ms: 20000 }, { ok: {}, latency_ms: 40 }] }";
+    assert_eq!(blamed(&run("study/retry-everything", late)), [(FindingBy::Playbook, 0, 2)]);
+}
+
+#[test]
+fn an_agent_that_asks_twice_is_to_blame_though_a_retry_made_the_last_effect() {
+    let twice = " }\n  two: { tool: payments.issue_refund, args: {}, at_ms: 10 }\n\
+                 upstream: { one: [{ timeout: {} }, { ok: {}, latency_ms: 40 }], two: [{ ok: {}, latency_ms: 40 }] }";
+    assert_eq!(blamed(&run("study/retry-everything", twice)), [(FindingBy::Recorded, 1, 2)]);
+}
+
+#[test]
+fn agent_and_dispatcher_may_both_be_to_blame_for_one_intent() {
+    let both = " }\n  two: { tool: payments.issue_refund, args: {}, at_ms: 10 }\n\
+                upstream: { one: [{ timeout: {}, applied: true }, { ok: {} }], two: [{ ok: {} }] }";
+    let record = run("study/retry-everything", both);
+    assert_eq!(blamed(&record), [(FindingBy::Recorded, 1, 3), (FindingBy::Playbook, 0, 3)]);
+}
+
+#[test]
+fn a_lossy_upstream_forgets_a_key_only_with_the_answer_of_the_request_that_acted() {
+    let text = ", idempotency_key: k }\n  two: { tool: payments.issue_refund, args: {}, idempotency_key: k, at_ms: 100 }\n\
+                upstream: { one: [FIRST], two: [{ timeout: {}, applied: false }] }\nkeys: lossy";
+    let effects = |first: &str| {
+        let record = run("standard", &text.replace("FIRST", first));
+        record.ledger.net().values().map(|net| net.effects).sum::<u32>()
+    };
+    assert_eq!(effects("{ ok: {} }"), 1, "the answer that was lost is that of a request that did nothing");
+    assert_eq!(effects("{ timeout: {}, applied: true }"), 2);
+}
+
+/// How a reversal was refused, and what is claimed then, where a playbook that knows that the call has
+/// acted takes it back in vain.
+fn taken_back_in_vain(answer: &str) -> (RefusedWhy, EffectClaim) {
+    let text = format!(
+        ", reversal_token: rev }}\nupstream:\n  one:\n    attempts: [{{ error: {{ kind: schema_validation }}, applied: true }}]\n    \
+         reversal: [{answer}]"
+    );
+    let unknown = "effect: unknown\n    then: { issue_reversal";
+    let playbook = playbook::embedded("reversing").unwrap();
+    assert!(playbook.contains(unknown));
+    let record = run_under(playbook.replace(unknown, "effect: applied\n    then: { issue_reversal"), &text);
+    let why = record.events.iter().find_map(|event| match event.what {
+        Decision::ReversalRefused { why } => Some(why),
+        _ => None,
+    });
+    (why.expect("a refused reversal"), record.outcomes[0].claim)
+}
+
+#[test]
+fn a_reversal_that_was_plainly_refused_leaves_the_claim_as_it_was() {
+    for refused in ["{ error: { kind: token_expired, status: 410 } }", "{ error: { kind: 403_forbidden } }"] {
+        assert_eq!(taken_back_in_vain(refused), (RefusedWhy::UpstreamRefused, EffectClaim::Applied), "{refused}");
+    }
+}
+
+#[test]
+fn a_reversal_that_failed_otherwise_may_have_taken_the_effect_away() {
+    for failed in ["{ error: { kind: 5xx, status: 503 } }", "{ error: { kind: timeout } }", "{ error: absent }"] {
+        assert_eq!(taken_back_in_vain(failed), (RefusedWhy::UpstreamFailed, EffectClaim::Unknown), "{failed}");
+    }
+    assert_eq!(taken_back_in_vain("{ timeout: {} }"), (RefusedWhy::NoAnswer, EffectClaim::Unknown));
+}

@@ -1,0 +1,142 @@
+//! What a golden's body says, as values with places: what people accepted, apart from how it is laid out.
+//! Reads and compares nothing.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::said::Said;
+use playproof_engine::event::{EventKind, FindingBy, FindingId, Key, LedgerKind};
+use playproof_engine::time::Instant;
+
+/// A key with what is said behind it.
+pub type Field = (Key, Said);
+
+/// A golden's body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoldenBody {
+    /// How each call ended, in the order of the calls.
+    pub calls: Vec<CallEnd>,
+    /// The upstream's book, one line an intent.
+    pub ledger: Vec<LedgerLine>,
+    /// Worst first.
+    pub findings: Vec<FindingLine>,
+    /// Ordered by time, then emission.
+    pub events: Vec<EventLine>,
+}
+
+/// How one call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallEnd {
+    /// Its name.
+    pub name: String,
+    /// In the order of the text.
+    pub fields: Vec<Field>,
+    /// Where the name stands in the body.
+    pub span: Range<usize>,
+}
+
+/// What the upstream did for one intent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerLine {
+    /// The intent's name.
+    pub intent: String,
+    /// How often, by kind of entry.
+    pub counts: BTreeMap<LedgerKind, u32>,
+    /// Where the name stands in the body.
+    pub span: Range<usize>,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingLine {
+    /// Which.
+    pub id: FindingId,
+    /// At which call.
+    pub call: String,
+    /// By whom.
+    pub by: FindingBy,
+    /// How many.
+    pub count: u32,
+    /// Where the id stands in the body.
+    pub span: Range<usize>,
+}
+
+/// One decision event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventLine {
+    /// In virtual time: the sum of the delta times up to here.
+    pub at: Instant,
+    /// For which call.
+    pub call: String,
+    /// What sort.
+    pub kind: EventKind,
+    /// What stands behind the kind: the number of an attempt, a verdict, a queue.
+    pub value: Said,
+    /// The further fields, in the order of the text.
+    pub fields: Vec<Field>,
+    /// Where the event stands in the body.
+    pub span: Range<usize>,
+}
+
+impl GoldenBody {
+    /// Effects that are there in the end, over the whole ledger.
+    pub fn net_effects(&self) -> u32 {
+        self.ledger.iter().map(LedgerLine::net_effects).fold(0, u32::saturating_add)
+    }
+
+    /// The end of a call.
+    pub fn call(&self, name: &str) -> Option<&CallEnd> {
+        self.calls.iter().find(|call| call.name == name)
+    }
+}
+
+impl CallEnd {
+    /// The value of a field, where the call has it.
+    pub fn field(&self, key: Key) -> Option<&Said> {
+        field(&self.fields, key)
+    }
+}
+
+impl LedgerLine {
+    /// Effects of this intent that are there in the end.
+    pub fn net_effects(&self) -> u32 {
+        let count = |kind| self.counts.get(&kind).copied().unwrap_or(0);
+        count(LedgerKind::Existing)
+            .saturating_add(count(LedgerKind::Applied))
+            .saturating_sub(count(LedgerKind::Reversed))
+    }
+
+    /// As the body writes it: `applied x1, existing x1`.
+    pub fn words(&self) -> String {
+        let each: Vec<String> = self.counts.iter().map(|(kind, count)| format!("{} x{count}", kind.as_str())).collect();
+        each.join(", ")
+    }
+}
+
+impl FindingLine {
+    /// By whom and how many, as the body writes it: `by: playbook, count: 1`.
+    pub fn words(&self) -> String {
+        format!("by: {}, count: {}", self.by.as_str(), self.count)
+    }
+}
+
+impl EventLine {
+    /// The value of a field, where the event has it.
+    pub fn field(&self, key: Key) -> Option<&Said> {
+        field(&self.fields, key)
+    }
+
+    /// As the body writes it, without time and call: `retry_scheduled: 2, delay_ms: 200`.
+    pub fn words(&self) -> String {
+        let mut words = format!("{}: {}", self.kind.as_str(), self.value);
+        for (key, said) in &self.fields {
+            words += &format!(", {}: {said}", key.as_str());
+        }
+        words
+    }
+}
+
+/// The value of a field, where it is there.
+pub(super) fn field(fields: &[Field], key: Key) -> Option<&Said> {
+    fields.iter().find(|(known, _)| *known == key).map(|(_, said)| said)
+}

@@ -1,0 +1,131 @@
+//! Which event of a golden is which event of a run, for one call: the longest common way through both, so that one
+//! inserted event does not make all after it differ.
+
+use crate::golden::body::EventLine;
+use playproof_engine::event::{EventKind, Key};
+
+/// Cells of the table beyond which events are paired by place alone: a golden that long is read by nobody.
+const MOST_CELLS: usize = 4_000_000;
+
+/// An event and what it belongs to.
+struct Seen<'a> {
+    event: &'a EventLine,
+    /// Attempts that had been started by then: a verdict on the second attempt is not the one on the first.
+    attempts: usize,
+}
+
+fn seen<'a>(events: &[&'a EventLine]) -> Vec<Seen<'a>> {
+    let mut attempts = 0;
+    let seen = events.iter().map(|event| {
+        attempts += usize::from(event.kind == EventKind::AttemptStarted);
+        Seen { event, attempts }
+    });
+    seen.collect()
+}
+
+/// Pairs of places in `expected` and `actual`, in order; every place of both is in exactly one pair.
+pub(super) fn align(expected: &[&EventLine], actual: &[&EventLine]) -> Vec<(Option<usize>, Option<usize>)> {
+    let (expected, actual) = (&seen(expected)[..], &seen(actual)[..]);
+    let same = |(e, a): &(&Seen<'_>, &Seen<'_>)| alike(e, a) == Some(SAME);
+    let head = expected.iter().zip(actual).take_while(same).count();
+    let (rest_e, rest_a) = (&expected[head..], &actual[head..]); // `head` is at most either length
+    let tail = rest_e.iter().rev().zip(rest_a.iter().rev()).take_while(same).count();
+    let middle = (&rest_e[..rest_e.len() - tail], &rest_a[..rest_a.len() - tail]);
+
+    let mut pairs: Vec<_> = (0..head).map(|n| (Some(n), Some(n))).collect();
+    let shift = |n: Option<usize>| n.map(|n| n + head);
+    pairs.extend(common_way(middle.0, middle.1).into_iter().map(|(e, a)| (shift(e), shift(a))));
+    let (end_e, end_a) = (expected.len() - tail, actual.len() - tail);
+    pairs.extend((0..tail).map(|n| (Some(end_e + n), Some(end_a + n))));
+    meet(pairs)
+}
+
+/// How alike two events are that are fully the same.
+const SAME: u32 = u32::MAX;
+
+/// How alike two events are that can be one and the same; none if they cannot.
+fn alike(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
+    let same_attempt = expected.attempts == actual.attempts;
+    let (expected, actual) = (expected.event, actual.event);
+    let same_value = expected.value == actual.value;
+    let is_same_one = match expected.kind.keys().0 {
+        Key::Outcome => true,                       // there is one
+        Key::Attempt | Key::Evidence => same_value, // a number tells one such event of a call from the next
+        _ => same_attempt,
+    };
+    if expected.kind != actual.kind || !is_same_one {
+        return None;
+    }
+    if same_value && expected.fields == actual.fields {
+        return Some(SAME);
+    }
+    let fields = expected.fields.iter().filter(|field| actual.fields.contains(field)).count();
+    Some(100 + 10 * u32::from(same_value) + u32::try_from(fields).unwrap_or(9).min(9))
+}
+
+/// The weight of a pair on the common way: pairing at all counts most.
+fn weight(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
+    alike(expected, actual).map(|alike| alike.min(120))
+}
+
+fn common_way(expected: &[Seen<'_>], actual: &[Seen<'_>]) -> Vec<(Option<usize>, Option<usize>)> {
+    let (rows, columns) = (expected.len(), actual.len());
+    if (rows + 1).saturating_mul(columns + 1) > MOST_CELLS {
+        return (0..rows.max(columns)).map(|n| ((n < rows).then_some(n), (n < columns).then_some(n))).collect();
+    }
+    // best[e][a]: the weight of the best way through expected[e..] and actual[a..]
+    let mut best = vec![vec![0_u32; columns + 1]; rows + 1];
+    for e in (0..rows).rev() {
+        for a in (0..columns).rev() {
+            let skip = best[e + 1][a].max(best[e][a + 1]);
+            let take = weight(&expected[e], &actual[a]).map_or(0, |weight| weight + best[e + 1][a + 1]);
+            best[e][a] = skip.max(take);
+        }
+    }
+    let (mut e, mut a) = (0, 0);
+    let mut pairs = Vec::with_capacity(rows.max(columns));
+    while e < rows && a < columns {
+        let take = weight(&expected[e], &actual[a]).map(|weight| weight + best[e + 1][a + 1]);
+        if take == Some(best[e][a]) {
+            pairs.push((Some(e), Some(a)));
+            (e, a) = (e + 1, a + 1);
+        } else if best[e + 1][a] == best[e][a] {
+            pairs.push((Some(e), None));
+            e += 1;
+        } else {
+            pairs.push((None, Some(a)));
+            a += 1;
+        }
+    }
+    pairs.extend((e..rows).map(|e| (Some(e), None)));
+    pairs.extend((a..columns).map(|a| (None, Some(a))));
+    pairs
+}
+
+/// Where events of both sides are left over at the same place, the first of each stand for one another:
+/// this is where the two part.
+fn meet(pairs: Vec<(Option<usize>, Option<usize>)>) -> Vec<(Option<usize>, Option<usize>)> {
+    let mut met = Vec::with_capacity(pairs.len());
+    let mut gap: (Vec<usize>, Vec<usize>) = Default::default();
+    let close = |gap: &mut (Vec<usize>, Vec<usize>), met: &mut Vec<_>| {
+        let (expected, actual) = std::mem::take(gap);
+        let both = usize::from(!expected.is_empty() && !actual.is_empty());
+        if let (Some(&e), Some(&a), 1) = (expected.first(), actual.first(), both) {
+            met.push((Some(e), Some(a)));
+        }
+        met.extend(expected.into_iter().skip(both).map(|e| (Some(e), None)));
+        met.extend(actual.into_iter().skip(both).map(|a| (None, Some(a))));
+    };
+    for pair in pairs {
+        match pair {
+            (Some(e), None) => gap.0.push(e),
+            (None, Some(a)) => gap.1.push(a),
+            aligned => {
+                close(&mut gap, &mut met);
+                met.push(aligned);
+            }
+        }
+    }
+    close(&mut gap, &mut met);
+    met
+}

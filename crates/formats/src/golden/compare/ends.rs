@@ -1,0 +1,120 @@
+//! What differs in how calls ended, in the ledger and in the findings.
+
+use super::result::{Divergence, Place};
+use crate::golden::body::{CallEnd, Field, FindingLine, GoldenBody, field};
+use crate::golden::said::Said;
+use playproof_engine::event::{Class, Key};
+
+/// Everything that differs outside the events, in the order of the golden.
+pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody) -> Vec<Divergence> {
+    let mut found = Vec::new();
+    calls(expected, actual, &mut found);
+    ledger(expected, actual, &mut found);
+    findings(expected, actual, &mut found);
+    found
+}
+
+fn calls(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
+    for call in &expected.calls {
+        match actual.call(&call.name) {
+            Some(other) => fields(call, other, found),
+            None => found.push(whole_call(call, Some(outcome(call)), None)),
+        }
+    }
+    for call in actual.calls.iter().filter(|call| expected.call(&call.name).is_none()) {
+        found.push(whole_call(call, None, Some(outcome(call))));
+    }
+}
+
+fn outcome(call: &CallEnd) -> String {
+    call.field(Key::Outcome).map(Said::to_string).unwrap_or_default()
+}
+
+fn whole_call(call: &CallEnd, expected: Option<String>, actual: Option<String>) -> Divergence {
+    Divergence {
+        class: Class::OutcomeChanged,
+        place: Place::Call(call.name.clone()),
+        field: "outcome".to_owned(),
+        span: expected.is_some().then(|| call.span.clone()),
+        expected,
+        actual,
+    }
+}
+
+fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
+    for (key, before, after) in changed(&expected.fields, &actual.fields) {
+        found.push(Divergence {
+            class: class_of(key, before, after),
+            place: Place::Call(expected.name.clone()),
+            field: key.as_str().to_owned(),
+            expected: before.map(Said::to_string),
+            actual: after.map(Said::to_string),
+            span: Some(expected.span.clone()),
+        });
+    }
+}
+
+/// Verdicts that go on where the others end are more attempts.
+fn class_of(key: Key, before: Option<&Said>, after: Option<&Said>) -> Class {
+    let goes_on = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
+    match (before, after) {
+        (Some(Said::Names(a)), Some(Said::Names(b))) if goes_on(a, b) || goes_on(b, a) => Class::AttemptsChanged,
+        _ => key.class(),
+    }
+}
+
+/// The fields that differ, in the order of the golden, then those that only the run has.
+pub(super) fn changed<'a>(
+    expected: &'a [Field],
+    actual: &'a [Field],
+) -> impl Iterator<Item = (Key, Option<&'a Said>, Option<&'a Said>)> {
+    let only_actual = actual.iter().filter(|(key, _)| field(expected, *key).is_none());
+    let both = expected.iter().chain(only_actual);
+    let sides = both.map(|(key, _)| (*key, field(expected, *key), field(actual, *key)));
+    sides.filter(|(_, before, after)| before != after)
+}
+
+fn ledger(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
+    let of = |body: &GoldenBody, intent: &str| {
+        body.ledger.iter().find(|line| line.intent == intent).map(|line| (line.words(), line.span.clone()))
+    };
+    let only_actual = actual.ledger.iter().filter(|line| of(expected, &line.intent).is_none());
+    for line in expected.ledger.iter().chain(only_actual) {
+        let (before, after) = (of(expected, &line.intent), of(actual, &line.intent));
+        if before.as_ref().map(|(words, _)| words) == after.as_ref().map(|(words, _)| words) {
+            continue;
+        }
+        found.push(Divergence {
+            class: Class::EffectChanged,
+            place: Place::Ledger(line.intent.clone()),
+            field: "ledger".to_owned(),
+            span: before.as_ref().map(|(_, span)| span.clone()),
+            expected: before.map(|(words, _)| words),
+            actual: after.map(|(words, _)| words),
+        });
+    }
+}
+
+/// A finding is told from the next by its id and its call; a second one of the same by its place among those.
+fn findings(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
+    let same = |a: &FindingLine, b: &FindingLine| a.id == b.id && a.call == b.call;
+    let mut left: Vec<&FindingLine> = actual.findings.iter().collect();
+    for line in &expected.findings {
+        let other = left.iter().position(|other| same(line, other)).map(|at| left.remove(at));
+        if other.is_none_or(|other| (other.by, other.count) != (line.by, line.count)) {
+            found.push(finding(line, Some(line.words()), other.map(FindingLine::words)));
+        }
+    }
+    found.extend(left.into_iter().map(|line| finding(line, None, Some(line.words()))));
+}
+
+fn finding(line: &FindingLine, expected: Option<String>, actual: Option<String>) -> Divergence {
+    Divergence {
+        class: Class::EffectChanged,
+        place: Place::Finding(line.call.clone()),
+        field: line.id.as_str().to_owned(),
+        span: expected.is_some().then(|| line.span.clone()),
+        expected,
+        actual,
+    }
+}

@@ -1,0 +1,165 @@
+//! What differs in the decision events of each call, aligned; and the first of it.
+
+use super::align::align;
+use super::ends::changed;
+use super::result::{Because, Divergence, FirstChange, Pair, Place};
+use crate::golden::body::{EventLine, GoldenBody};
+use crate::golden::said::Said;
+use playproof_engine::event::{Class, EventKind, Key};
+use playproof_engine::time::{Duration, Instant};
+
+/// The events of both sides, call by call, and what differs in them.
+pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for call in calls(expected, actual) {
+        let (e, a) = (events_of(expected, call), events_of(actual, call));
+        let mut clock = Clock::default();
+        for (e_at, a_at) in align(&e, &a) {
+            let side =
+                |events: &[&EventLine], at: Option<usize>| at.and_then(|at| events.get(at)).map(|e| (*e).clone());
+            let mut pair = Pair { expected: side(&e, e_at), actual: side(&a, a_at), class: None };
+            let place = Place::Event(call.to_owned(), pairs.len());
+            let mut differs = differences(&pair, &place);
+            differs.extend(clock.tick(&pair, &place));
+            pair.class = differs.iter().map(|divergence| divergence.class).min();
+            found.extend(differs);
+            pairs.push(pair);
+        }
+    }
+    pairs
+}
+
+/// The names of the calls of both sides, each once, in the order of the golden.
+fn calls<'a>(expected: &'a GoldenBody, actual: &'a GoldenBody) -> Vec<&'a str> {
+    let ends = expected.calls.iter().chain(&actual.calls).map(|call| call.name.as_str());
+    let events = expected.events.iter().chain(&actual.events).map(|event| event.call.as_str());
+    let mut names: Vec<&str> = Vec::new();
+    for name in ends.chain(events) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The events of one call, in order.
+pub(super) fn events_of<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
+    body.events.iter().filter(|event| event.call == call).collect()
+}
+
+fn differences(pair: &Pair, place: &Place) -> Vec<Divergence> {
+    let divergence = |class, field: String, before: Option<String>, after: Option<String>| Divergence {
+        class,
+        place: place.clone(),
+        field,
+        expected: before,
+        actual: after,
+        span: pair.expected.as_ref().map(|event| event.span.clone()),
+    };
+    let (e, a) = match (&pair.expected, &pair.actual) {
+        (Some(e), Some(a)) => (e, a),
+        (e, a) => {
+            let words = |event: &Option<EventLine>| event.as_ref().map(EventLine::words);
+            let alone = e.iter().chain(a).map(|event| event.kind.class());
+            let one_sided = |class| divergence(class, "event".to_owned(), words(e), words(a));
+            return alone.map(one_sided).collect();
+        }
+    };
+    if e.kind != a.kind {
+        let class = e.kind.class().min(a.kind.class());
+        return vec![divergence(class, "event".to_owned(), Some(e.words()), Some(a.words()))];
+    }
+    let mut found = Vec::new();
+    let kind = e.kind.as_str();
+    if e.value != a.value {
+        let class = e.kind.keys().0.class();
+        found.push(divergence(class, kind.to_owned(), Some(e.value.to_string()), Some(a.value.to_string())));
+    }
+    for (key, before, after) in changed(&e.fields, &a.fields) {
+        let (before, after) = (before.map(Said::to_string), after.map(Said::to_string));
+        found.push(divergence(key.class(), format!("{kind}.{}", key.as_str()), before, after));
+    }
+    found
+}
+
+/// Compares the time that passed since the call's event before, where both sides have the same one.
+struct Clock {
+    before: Option<(Instant, Instant)>,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock { before: Some((Instant::ZERO, Instant::ZERO)) }
+    }
+}
+
+impl Clock {
+    fn tick(&mut self, pair: &Pair, place: &Place) -> Option<Divergence> {
+        let (Some(e), Some(a)) = (&pair.expected, &pair.actual) else {
+            self.before = None; // what follows comes later for another reason
+            return None;
+        };
+        // A late answer comes when the upstream sends it, whatever the call does meanwhile.
+        let before = match e.kind {
+            EventKind::LateAnswer => (Instant::ZERO, Instant::ZERO),
+            _ => self.before.replace((e.at, a.at))?,
+        };
+        let passed: (Duration, Duration) = (e.at.since(before.0), a.at.since(before.1));
+        (passed.0 != passed.1 && e.kind == a.kind).then(|| Divergence {
+            class: Class::TimingOnly,
+            place: place.clone(),
+            field: format!("{}.after_ms", e.kind.as_str()),
+            expected: Some(format!("+{}", passed.0)),
+            actual: Some(format!("+{}", passed.1)),
+            span: Some(e.span.clone()),
+        })
+    }
+}
+
+/// The first pair that differs, in virtual time, and the verdicts that led there.
+pub(super) fn first_change(pairs: &[Pair]) -> Option<FirstChange> {
+    let when = |pair: &Pair| pair.expected.iter().chain(&pair.actual).map(|event| event.at).min();
+    let differing = pairs.iter().enumerate().filter(|(_, pair)| pair.class.is_some());
+    let (at, first) = differing.min_by_key(|(at, pair)| (when(pair), *at))?;
+    let words = |side: &Option<EventLine>| side.as_ref().map(EventLine::words);
+    let (expected, actual) = (words(&first.expected), words(&first.actual));
+    if expected != actual {
+        return change(pairs, at, expected, actual);
+    }
+    let timed = |side: &Option<EventLine>| {
+        side.as_ref().map(|event| format!("{}, at {} ms", event.words(), event.at.since(Instant::ZERO)))
+    };
+    change(pairs, at, timed(&first.expected), timed(&first.actual)) // the same at another time
+}
+
+/// The end of the first call that differs where every decision is the same: another claim for the same deeds.
+pub(super) fn changed_end(pairs: &[Pair], divergences: &[Divergence]) -> Option<FirstChange> {
+    let (call, worst) = divergences.iter().find_map(|one| match &one.place {
+        Place::Call(call) | Place::Finding(call) => Some((call, one)),
+        _ => None,
+    })?;
+    let of_call = |pair: &Pair| pair.actual.as_ref().is_some_and(|event| event.call == *call);
+    let at = pairs.iter().rposition(of_call)?;
+    let words = |side: &Option<String>| side.as_ref().map(|side| format!("{}: {side}", worst.field));
+    change(pairs, at, words(&worst.expected), words(&worst.actual))
+}
+
+fn change(pairs: &[Pair], at: usize, golden: Option<String>, run: Option<String>) -> Option<FirstChange> {
+    let pair = pairs.get(at)?;
+    let event = pair.expected.as_ref().or(pair.actual.as_ref())?;
+    let before = || pairs.iter().take(at + 1).rev();
+    Some(FirstChange {
+        call: event.call.clone(),
+        at: event.at,
+        golden,
+        run,
+        expected: because(before().filter_map(|pair| pair.expected.as_ref()), &event.call),
+        actual: because(before().filter_map(|pair| pair.actual.as_ref()), &event.call),
+    })
+}
+
+fn because<'a>(mut latest_first: impl Iterator<Item = &'a EventLine>, call: &str) -> Option<Because> {
+    let classified = latest_first.find(|event| event.call == call && event.kind == EventKind::FailureClassified)?;
+    let rule = classified.field(Key::Rule).map(Said::to_string).unwrap_or_default();
+    Some(Because { verdict: classified.value.to_string(), rule })
+}

@@ -1,0 +1,231 @@
+//! From the text of a golden's body back to its values, each with its place. Strict: what `render` does not write
+//! is reported, so that a golden that was edited by hand, or cut short, is never taken for another one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine, field};
+use super::said::{Said, millis};
+use crate::diagnostic::{Diagnostic, Report, Source, did_you_mean};
+use crate::yaml;
+use crate::yaml::{Cursor, Key as YamlKey, Kind};
+use playproof_engine::event::{EventKind, FindingBy, FindingId, Key, LedgerKind};
+use playproof_engine::time::Instant;
+
+/// What may be said of a call.
+const CALL: &[Key] = &[
+    Key::Outcome,
+    Key::Queue,
+    Key::Stop,
+    Key::Lacks,
+    Key::Reason,
+    Key::Why,
+    Key::Effect,
+    Key::Attempts,
+    Key::Verdicts,
+    Key::LastError,
+    Key::FirstError,
+];
+
+/// Reads a golden's body.
+///
+/// # Errors
+/// Everything in it that no golden has, with its place.
+pub fn parse_body(source: Arc<Source>) -> Result<GoldenBody, Report> {
+    yaml::parse(source, body)
+}
+
+fn body(root: Cursor<'_>) -> Option<GoldenBody> {
+    let mut body = GoldenBody::default();
+    let mut missing = vec!["ledger", "findings", "events"];
+    let mut good = true;
+    for (key, value) in root.entries("a golden")? {
+        missing.retain(|part| *part != key.text);
+        good &= match key.text {
+            "ledger" => ledger(value).map(|ledger| body.ledger = ledger).is_some(),
+            "findings" => findings(value).map(|findings| body.findings = findings).is_some(),
+            "events" => events(value).map(|events| body.events = events).is_some(),
+            _ => call(&key, value).map(|call| body.calls.push(call)).is_some(),
+        };
+    }
+    for part in missing {
+        let message = format!("a golden needs `{part}`");
+        let said = Diagnostic::error("missing_key", message).at(root.span(), format!("`{part}` is missing"));
+        root.report(said.help("it seems to be cut short"));
+        good = false;
+    }
+    good.then_some(body)
+}
+
+fn call(key: &YamlKey<'_>, value: Cursor<'_>) -> Option<CallEnd> {
+    let what = "the end of a call";
+    let fields = fields(value, value.entries(what)?, what, CALL)?;
+    for needed in [Key::Outcome, Key::Effect, Key::Attempts, Key::Verdicts] {
+        if field(&fields, needed).is_none() {
+            lacks(value, key, what, needed.as_str(), "of this call");
+            return None;
+        }
+    }
+    Some(CallEnd { name: key.text.to_owned(), fields, span: key.span.clone() })
+}
+
+/// Reports what is needed and not there.
+fn lacks(at: Cursor<'_>, key: &YamlKey<'_>, what: &str, needed: &str, label: &str) {
+    let message = format!("{what} needs `{needed}`");
+    at.report(Diagnostic::error("missing_key", message).at(key.span.clone(), label));
+}
+
+fn ledger(value: Cursor<'_>) -> Option<Vec<LedgerLine>> {
+    let line = |(key, value): (YamlKey<'_>, Cursor<'_>)| {
+        Some(LedgerLine { intent: key.text.to_owned(), counts: counts(value)?, span: key.span })
+    };
+    value.entries("a ledger")?.map(line).collect()
+}
+
+/// `applied x1, existing x2`.
+fn counts(value: Cursor<'_>) -> Option<BTreeMap<LedgerKind, u32>> {
+    let mut counts = BTreeMap::new();
+    for part in words(value)?.split(", ") {
+        let read =
+            part.rsplit_once(" x").and_then(|(word, count)| Some((LedgerKind::parse(word)?, count.parse().ok()?)));
+        let Some((kind, count)) = read else {
+            value.wrong("not_a_count", "this is no line of a ledger", "expected such as `applied x1`");
+            return None;
+        };
+        counts.insert(kind, count);
+    }
+    Some(counts)
+}
+
+fn findings(value: Cursor<'_>) -> Option<Vec<FindingLine>> {
+    value.list()?.map(finding).collect()
+}
+
+fn finding(value: Cursor<'_>) -> Option<FindingLine> {
+    let mut entries = value.entries("a finding")?;
+    let Some((key, call)) = entries.next() else {
+        value.wrong("empty_map", "this finding says nothing", "");
+        return None;
+    };
+    let Some(id) = FindingId::parse(key.text) else {
+        value.report(unknown(&key, "finding", FindingId::WORDS));
+        return None;
+    };
+    let call = words(call)?;
+    let (mut by, mut count) = (None, None);
+    for (name, at) in entries {
+        let said = words(at)?;
+        match known(value, &name, "a finding", ["by", "count"])? {
+            "by" => by = Some(FindingBy::parse(&said).or_else(|| no_value(at, "by"))?),
+            _ => count = Some(said.parse().ok().or_else(|| no_value(at, "count"))?),
+        }
+    }
+    let needed = if by.is_none() { "by" } else { "count" };
+    let Some((by, count)) = by.zip(count) else {
+        lacks(value, &key, "a finding", needed, "of this finding");
+        return None;
+    };
+    Some(FindingLine { id, call, by, count, span: key.span })
+}
+
+fn events(value: Cursor<'_>) -> Option<Vec<EventLine>> {
+    let mut now = Instant::ZERO;
+    let mut lines = Vec::new();
+    for value in value.list()? {
+        let line = event(value, now)?;
+        now = line.at;
+        lines.push(line);
+    }
+    Some(lines)
+}
+
+fn event(value: Cursor<'_>, before: Instant) -> Option<EventLine> {
+    let mut entries = value.entries("an event")?;
+    let (Some((delta, call)), Some((what, of))) = (entries.next(), entries.next()) else {
+        value.wrong("empty_map", "this event says nothing", "expected `+MS: call` and what happened");
+        return None;
+    };
+    let Some(passed) = delta.text.strip_prefix('+').and_then(millis) else {
+        let message = format!("`{}` is no delta time", delta.text);
+        value.report(Diagnostic::error("not_a_delta", message).at(delta.span, "expected `+` and milliseconds"));
+        return None;
+    };
+    let Some(kind) = EventKind::parse(what.text) else {
+        value.report(unknown(&what, "event", EventKind::WORDS));
+        return None;
+    };
+    let (key, allowed) = kind.keys();
+    let (call, value_of) = (words(call)?, said(key, of)?);
+    let fields = fields(value, entries, "this event", allowed)?;
+    Some(EventLine { at: before.plus(passed), call, kind, value: value_of, fields, span: value.span() })
+}
+
+fn fields<'a>(
+    at: Cursor<'_>,
+    entries: impl Iterator<Item = (YamlKey<'a>, Cursor<'a>)>,
+    what: &str,
+    allowed: &[Key],
+) -> Option<Vec<Field>> {
+    let read = |(name, value): (YamlKey<'_>, Cursor<'_>)| {
+        let word = known(at, &name, what, allowed.iter().map(|key| key.as_str()))?;
+        let key = *allowed.iter().find(|key| key.as_str() == word)?;
+        Some((key, said(key, value)?))
+    };
+    entries.map(read).collect()
+}
+
+fn said(key: Key, value: Cursor<'_>) -> Option<Said> {
+    if let (Key::Verdicts, Kind::List(_)) = (key, &value.node().kind) {
+        return value.list()?.map(words).collect::<Option<_>>().map(Said::Names);
+    }
+    Said::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
+}
+
+/// Reports a value that no golden has there.
+fn no_value<T>(at: Cursor<'_>, key: &str) -> Option<T> {
+    at.wrong("unknown_value", format!("this is no value of `{key}`"), "no golden says this here");
+    None
+}
+
+/// The name of a field, if `what` may have it.
+fn known<'a>(
+    at: Cursor<'_>,
+    key: &YamlKey<'_>,
+    what: &str,
+    table: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let found = table.clone().into_iter().find(|name| *name == key.text);
+    if found.is_none() {
+        let message = format!("{what} has no key `{}`", key.text);
+        let said = Diagnostic::error("unknown_key", message).at(key.span.clone(), "unknown key");
+        at.report(near(said, key.text, table));
+    }
+    found
+}
+
+fn unknown<'a>(key: &YamlKey<'_>, what: &str, table: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    let message = format!("there is no {what} `{}`", key.text);
+    near(Diagnostic::error("unknown_name", message).at(key.span.clone(), format!("unknown {what}")), key.text, table)
+}
+
+fn near<'a>(said: Diagnostic, text: &str, table: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+    match did_you_mean(text, table) {
+        Some(near) => said.help(format!("did you mean `{near}`?")),
+        None => said,
+    }
+}
+
+/// A single value, or a list of them, as one text.
+fn words(value: Cursor<'_>) -> Option<String> {
+    match &value.node().kind {
+        Kind::Scalar { text, .. } => Some(text.to_string()),
+        Kind::List(_) => {
+            let parts: Option<Vec<String>> = value.list()?.map(words).collect();
+            Some(parts?.join(", "))
+        }
+        Kind::Map(_) => {
+            value.wrong("wrong_type", "expected a value or a list, found a map", "no golden has a map here");
+            None
+        }
+    }
+}

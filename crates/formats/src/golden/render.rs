@@ -1,0 +1,108 @@
+//! One simulation as the body of a golden, and that body as text: outcomes first, then ledger, findings and events
+//! with delta times, so that one changed delay is one changed line. Holds no time of day, path, line number or version.
+
+use std::fmt::Write;
+
+use super::body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine};
+use super::said::{Said, is_written};
+use crate::yaml::scalar;
+use playproof_engine::event::{DecisionEvent, Intent, Key, Outcome, Transcript};
+use playproof_engine::ids::CallId;
+use playproof_engine::time::Instant;
+
+impl GoldenBody {
+    /// What a golden says of a simulation. Nothing of it stands at any place of a text.
+    pub fn of(transcript: &Transcript<'_>) -> GoldenBody {
+        let finding = |finding: &playproof_engine::event::Finding| FindingLine {
+            id: finding.id,
+            call: transcript.call(finding.call).to_owned(),
+            by: finding.by,
+            count: finding.count,
+            span: 0..0,
+        };
+        GoldenBody {
+            calls: (0..).map(CallId).zip(transcript.outcomes).map(|(id, end)| call_end(transcript, id, end)).collect(),
+            ledger: ledger(transcript),
+            findings: transcript.findings.iter().map(finding).collect(),
+            events: transcript.events.iter().map(|event| event_line(transcript, event)).collect(),
+        }
+    }
+
+    /// As text.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        for call in &self.calls {
+            line(&mut text, format_args!("{}: {{ {} }}", scalar(&call.name), written(&call.fields)));
+        }
+        line(&mut text, format_args!("ledger:{}", if self.ledger.is_empty() { " {}" } else { "" }));
+        for entry in &self.ledger {
+            line(&mut text, format_args!("  {}: {}", scalar(&entry.intent), entry.words()));
+        }
+        line(&mut text, format_args!("findings:{}", if self.findings.is_empty() { " []" } else { "" }));
+        for finding in &self.findings {
+            let (id, call) = (finding.id.as_str(), scalar(&finding.call));
+            line(&mut text, format_args!("- {{ {id}: {call}, {} }}", finding.words()));
+        }
+        line(&mut text, format_args!("events:"));
+        let mut before = Instant::ZERO;
+        for event in &self.events {
+            let delta = format!("+{}:", event.at.since(before));
+            before = event.at;
+            let (call, kind) = (scalar(&event.call), event.kind.as_str());
+            let value = event.value.written(event.kind.keys().0);
+            let fields = if event.fields.is_empty() { String::new() } else { format!(", {}", written(&event.fields)) };
+            line(&mut text, format_args!("- {{ {delta:<6} {call}, {kind}: {value}{fields} }}"));
+        }
+        text
+    }
+}
+
+fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "{what}");
+}
+
+fn written(fields: &[Field]) -> String {
+    let each: Vec<String> =
+        fields.iter().map(|(key, said)| format!("{}: {}", key.as_str(), said.written(*key))).collect();
+    each.join(", ")
+}
+
+fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallEnd {
+    let mut fields = Vec::new();
+    for (key, value) in outcome.fields() {
+        fields.push((key, Said::of(value, transcript)));
+        if key == Key::Attempts {
+            fields.push((Key::Verdicts, Said::Names(transcript.verdicts(id).map(str::to_owned).collect())));
+        }
+    }
+    CallEnd { name: transcript.call(id).to_owned(), fields, span: 0..0 }
+}
+
+/// One line an intent, in the order in which the first effect of each landed.
+fn ledger(transcript: &Transcript<'_>) -> Vec<LedgerLine> {
+    let mut lines: Vec<(Intent, LedgerLine)> = Vec::new();
+    for entry in transcript.ledger {
+        let known = lines.iter().position(|(intent, _)| *intent == entry.intent);
+        let at = known.unwrap_or_else(|| {
+            let intent = (transcript.intent_name)(entry.intent);
+            lines.push((entry.intent, LedgerLine { intent, counts: Default::default(), span: 0..0 }));
+            lines.len() - 1
+        });
+        *lines[at].1.counts.entry(entry.kind).or_default() += 1; // `at` was found or pushed above
+    }
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+fn event_line(transcript: &Transcript<'_>, event: &DecisionEvent) -> EventLine {
+    let told = event.what.describe();
+    let fields = told.fields().filter(is_written).map(|(key, value)| (key, Said::of(value, transcript)));
+    EventLine {
+        at: event.at,
+        call: transcript.call(event.call).to_owned(),
+        kind: told.kind,
+        value: Said::of(told.value, transcript),
+        fields: fields.collect(),
+        span: 0..0,
+    }
+}

@@ -1,0 +1,97 @@
+//! The playbooks that the binary carries. Reads no disk.
+
+/// The names of the embedded playbooks; the first is the default.
+pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
+
+/// The error kinds that rules of the embedded playbooks name: those that adapters are known to give. Sorted.
+pub const KNOWN_KINDS: [&str; 13] = [
+    "401_unauthorized",
+    "403_forbidden",
+    "409_conflict",
+    "412_precondition",
+    "422_key_reused",
+    "429_rate_limited",
+    "5xx",
+    "auth_expired",
+    "idempotency_mismatch",
+    "rate_limited",
+    "schema_validation",
+    "timeout",
+    "tool_error",
+];
+
+/// The text of the embedded playbook `name`.
+pub fn embedded(name: &str) -> Option<&'static str> {
+    match name {
+        "standard" => Some(include_str!("../../../../playbooks/standard.yaml")),
+        "reversing" => Some(include_str!("../../../../playbooks/reversing.yaml")),
+        "study/typed-verdicts-literal" => Some(include_str!("../../../../playbooks/study/typed-verdicts-literal.yaml")),
+        "study/retry-everything" => Some(include_str!("../../../../playbooks/study/retry-everything.yaml")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::playbook::parse;
+    use playproof_engine::event::EffectClaim;
+    use playproof_engine::playbook::{Ask, Compensation, Playbook};
+
+    fn load(name: &str) -> Playbook {
+        let source = Source::whole(format!("<embedded>/{name}"), embedded(name).expect("an embedded playbook"));
+        parse(source).unwrap_or_else(|report| panic!("{report}")).playbook
+    }
+
+    #[test]
+    fn every_embedded_playbook_loads_under_its_own_name() {
+        for name in EMBEDDED {
+            assert_eq!(*load(name).name, **name);
+        }
+    }
+
+    #[test]
+    fn standard_has_the_verdicts_that_were_accepted_and_the_reserved_one() {
+        let playbook = load("standard");
+        let table: Vec<_> =
+            playbook.verdicts.iter().map(|verdict| (&*verdict.name, verdict.effect, verdict.then.as_str())).collect();
+        use EffectClaim::{Applied, NotApplied, Unknown};
+        let expected = [
+            ("transient_timeout", Unknown, "retry_with_backoff"),
+            ("server_error_5xx", Unknown, "retry_with_backoff"),
+            ("idempotency_conflict", Applied, "deprecate_tool_call"),
+            ("evidence_stale", NotApplied, "refresh_evidence"),
+            ("policy_denied", NotApplied, "escalate_to_human"),
+            ("schema_mismatch", Unknown, "deprecate_tool_call"),
+            ("request_rejected", NotApplied, "deprecate_tool_call"),
+            ("rate_limited", NotApplied, "retry_with_backoff"),
+            ("idempotency_in_flight", Unknown, "retry_with_backoff"),
+            ("idempotency_key_reused", Unknown, "deprecate_tool_call"),
+            ("auth_rejected", NotApplied, "escalate_to_human"),
+            ("result_unknown", Unknown, "escalate_to_human"),
+            ("unclassified", Unknown, "escalate_to_human"),
+        ];
+        assert_eq!(table, expected);
+        assert!(playbook.study.is_none());
+    }
+
+    #[test]
+    fn the_known_kinds_are_those_of_the_embedded_rules() {
+        let mut kinds: Vec<String> = EMBEDDED
+            .iter()
+            .flat_map(|name| load(name).rules)
+            .flat_map(|rule| rule.when.texts(Ask::Kind).to_vec())
+            .collect();
+        kinds.sort();
+        kinds.dedup();
+        assert_eq!(kinds, KNOWN_KINDS);
+    }
+
+    #[test]
+    fn the_first_generation_makes_three_attempts_of_any_failure() {
+        let playbook = load("study/retry-everything");
+        let Compensation::RetryWithBackoff(retry) = &playbook.verdict(playbook.otherwise).then else { panic!() };
+        assert_eq!((retry.max_retries, playbook.limits.max_attempts, playbook.rules.len()), (2, 3, 0));
+    }
+}

@@ -1,0 +1,251 @@
+//! The canonical form of a playbook, one row a part, and the fingerprint over it. Comments and layout do not count.
+//!
+//! A row does not know its place in the file, so that two branches that each add a verdict and a rule merge. What
+//! order decides is in the rows all the same: a rule's row names the earlier rules that can match the same failures.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{overlap, syntax};
+use playproof_engine::glob::is_glob;
+use playproof_engine::ids::{QueueId, ReasonId};
+use playproof_engine::playbook::{
+    Ask, Compensation, Final, Guard, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, Test, ToolFacts, When,
+};
+use playproof_engine::time::Duration;
+
+/// One part of a playbook in canonical words.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Row {
+    /// What it is: `rule timeout`, `limit max_attempts`. No two rows have the same.
+    pub name: String,
+    /// What it says, as compact JSON with sorted keys.
+    pub text: String,
+}
+
+/// What tells a playbook from every other: SHA-256 over its sorted rows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    /// The first 12 hexadecimal digits, for people.
+    pub fn short(&self) -> String {
+        self.to_string()[..12].to_owned() // 64 ASCII digits
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+/// The fingerprint of a playbook; its name does not count.
+pub fn fingerprint(playbook: &Playbook) -> Fingerprint {
+    fingerprint_of(rows(playbook).iter().map(|row| (&*row.name, &*row.text)))
+}
+
+/// The fingerprint of the playbook that has these rows, which are sorted by name.
+pub fn fingerprint_of<'r>(rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Fingerprint {
+    let mut hash = Sha256::new_with_prefix(syntax::FORMAT);
+    for (name, text) in rows {
+        // Neither a name nor compact JSON holds a line break.
+        hash.update(format!("\n{name}\n{text}"));
+    }
+    Fingerprint(hash.finalize().into())
+}
+
+/// The rows of a playbook, sorted by name.
+pub fn rows(playbook: &Playbook) -> Vec<Row> {
+    let mut rows = vec![
+        row("otherwise", "", &json!(&*playbook.verdict(playbook.otherwise).name)),
+        row("limit", "max_attempts", &json!(playbook.limits.max_attempts)),
+        row("limit", "deadline_ms", &json!(playbook.limits.deadline.map(Duration::as_millis))),
+        row("default_queue", "", &json!(playbook.default_queue.map(|queue| queue_name(playbook, queue)))),
+    ];
+    for verdict in &playbook.verdicts {
+        let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
+        let text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
+        rows.push(row("verdict", &verdict.name, &text));
+    }
+    for (rule, after) in playbook.rules.iter().zip(orders(playbook)) {
+        let after: Vec<&str> = after.into_iter().map(|earlier| &*playbook.rules[earlier].name).collect();
+        let text =
+            json!({ "when": when(&rule.when), "verdict": &*playbook.verdict(rule.verdict).name, "after": after });
+        rows.push(row("rule", &rule.name, &text));
+    }
+    rows.extend(playbook.queues.iter().map(|queue| row("queue", queue, &json!({}))));
+    rows.extend(tool_rows(playbook));
+    rows.extend(playbook.study.iter().flat_map(study));
+    rows.sort();
+    rows
+}
+
+fn row(kind: &str, name: &str, text: &Value) -> Row {
+    let name = if name.is_empty() { kind.to_owned() } else { format!("{kind} {name}") };
+    Row { name, text: text.to_string() }
+}
+
+/// For each rule the earlier ones that it must stay behind, without those that follow from others.
+///
+/// Rules that cannot match the same failure may change places freely. Order among the rest is given back in full:
+/// if a rule left out an earlier one that overlaps it, a rule between them that it names must stay behind that one.
+fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
+    let count = playbook.rules.len();
+    let mut behind: Vec<Vec<bool>> = Vec::with_capacity(count); // all that a rule is behind, at any remove
+    let mut orders = Vec::with_capacity(count);
+    for (n, rule) in playbook.rules.iter().enumerate() {
+        let mut mine = vec![false; n];
+        let mut named = Vec::new();
+        for earlier in (0..n).rev() {
+            if mine[earlier] || overlap::are_disjoint(&playbook.rules[earlier].when, &rule.when) {
+                continue;
+            }
+            named.push(earlier);
+            mine[earlier] = true;
+            for (mine, theirs) in mine.iter_mut().zip(&behind[earlier]) {
+                *mine |= *theirs;
+            }
+        }
+        named.reverse();
+        orders.push(named);
+        behind.push(mine);
+    }
+    orders
+}
+
+/// The word of the files.
+fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: &T) -> &'static str {
+    table.iter().find(|(_, known)| known == meaning).map_or("", |(word, _)| word)
+}
+
+fn queue_name(playbook: &Playbook, queue: QueueId) -> &str {
+    playbook.queues.get(queue.index()).map_or("", |name| name)
+}
+
+fn reason_text(playbook: &Playbook, reason: ReasonId) -> &str {
+    playbook.reasons.get(reason.index()).map_or("", |text| text)
+}
+
+fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
+    match compensation {
+        Compensation::RetryWithBackoff(retry) => {
+            let Retry { backoff, max_retries, after, max_wait, on_unsafe: unsafe_ } = retry;
+            json!({
+                "backoff_ms": backoff.iter().map(|wait| wait.as_millis()).collect::<Vec<_>>(),
+                "max_retries": max_retries,
+                "after": word(&syntax::AFTER, after),
+                "max_wait_ms": max_wait.map(Duration::as_millis),
+                "on_unsafe": on_unsafe(playbook, *unsafe_),
+            })
+        }
+        Compensation::RefreshEvidence(refresh) => json!({
+            "then": word(&syntax::AFTER_REFRESH, &refresh.then),
+            "max_refreshes": refresh.max_refreshes,
+            "on_unsafe": on_unsafe(playbook, refresh.on_unsafe),
+        }),
+        Compensation::EscalateToHuman(queue) => json!({ "queue": queue_name(playbook, *queue) }),
+        Compensation::IssueReversal(issued) => reversal(playbook, *issued),
+        Compensation::DeprecateToolCall(reason) => json!({ "reason": reason_text(playbook, *reason) }),
+    }
+}
+
+fn on_unsafe(playbook: &Playbook, on_unsafe: OnUnsafe) -> Value {
+    match on_unsafe {
+        OnUnsafe::Final(end) => final_(playbook, end),
+        OnUnsafe::Reverse(issued) => json!({ "issue_reversal": reversal(playbook, issued) }),
+    }
+}
+
+fn reversal(playbook: &Playbook, reversal: Reversal) -> Value {
+    json!({ "reason": reason_text(playbook, reversal.reason), "on_refused": final_(playbook, reversal.on_refused) })
+}
+
+fn final_(playbook: &Playbook, end: Final) -> Value {
+    match end {
+        Final::Escalate(queue) => json!({ "escalate_to_human": queue_name(playbook, queue) }),
+        Final::Deprecate(reason) => json!({ "deprecate_tool_call": reason_text(playbook, reason) }),
+    }
+}
+
+fn when(when: &When) -> Value {
+    let part = |(ask, test): (Ask, &Test)| (ask.as_str().to_owned(), asked(test));
+    Value::Object(when.iter().map(part).collect())
+}
+
+fn asked(test: &Test) -> Value {
+    match test {
+        Test::AnyOf(texts) | Test::Globs(texts) => json!(sorted(texts)),
+        Test::Ranges(ranges) => {
+            let ranges: Vec<String> = ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
+            json!(sorted(&ranges))
+        }
+        Test::Messages(tests) => tests.iter().map(message).collect(),
+        Test::Access(access) => json!(word(&syntax::ACCESS, access)),
+        Test::Is(is) => json!(is),
+        Test::Absent => json!("absent"),
+    }
+}
+
+/// Lists mean "any of": their order says nothing.
+fn sorted(texts: &[String]) -> Vec<&String> {
+    let mut texts: Vec<&String> = texts.iter().collect();
+    texts.sort();
+    texts.dedup();
+    texts
+}
+
+fn message(test: &MessageTest) -> Value {
+    json!({ test.op.as_str(): sorted(&test.any_of), "case": test.case_sensitive })
+}
+
+/// Names are alone; a glob stands behind the globs before it, for the first that matches a tool speaks.
+fn tool_rows(playbook: &Playbook) -> Vec<Row> {
+    let mut last_glob: Option<&str> = None;
+    let mut rows = Vec::new();
+    for tool in playbook.tools.rows() {
+        let ToolFacts { access, idempotent, repeatable, timeout, declared: _ } = tool.facts;
+        let mut text = json!({
+            "access": word(&syntax::ACCESS, &access),
+            "idempotent": idempotent,
+            "repeatable": repeatable,
+            "timeout_ms": timeout.as_millis(),
+        });
+        if is_glob(&tool.pattern) {
+            if let (Some(parts), Some(last)) = (text.as_object_mut(), last_glob) {
+                parts.insert("after".into(), json!(last));
+            }
+            last_glob = Some(&tool.pattern);
+        }
+        rows.push(row("tool", &tool.pattern, &text));
+    }
+    rows
+}
+
+/// Switches in the playbook's own words; one that is not written has no row.
+fn study(study: &Study) -> Vec<Row> {
+    let guard = |guard: Guard| match guard {
+        Guard::Asked => None,
+        Guard::Off => Some("off"),
+        Guard::Stops => Some("stops"),
+    };
+    let switches = [
+        ("reclassify", study.first_failure_only.then_some("first_failure")),
+        ("retry_guard", guard(study.retry_guard)),
+        ("token_guard", guard(study.token_guard)),
+        ("refused_reversal", study.refused_reversal_exhausts.then_some("exhausted")),
+        ("futile_refresh", study.futile_refresh_deprecates.then_some("deprecated")),
+        ("stale_evidence", study.resends_stale_evidence.then_some("resent")),
+        ("final_error", study.final_error_first.then_some("first")),
+    ];
+    let written = switches.into_iter().filter_map(|(switch, says)| Some(row("study", switch, &json!(says?))));
+    [row("study", "why", &json!(&*study.why))].into_iter().chain(written).collect()
+}

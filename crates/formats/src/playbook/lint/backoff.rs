@@ -1,0 +1,135 @@
+//! Waits and retries that do not fit each other or the limits.
+
+use std::ops::Range;
+
+use crate::diagnostic::Diagnostic;
+use crate::playbook::places::{CompensationPlaces, Loaded};
+use playproof_engine::playbook::{After, AfterRefresh, Compensation, Limits, Refresh, Retry, Verdict};
+use playproof_engine::time::Duration;
+
+/// Every lint of retries and refreshes.
+pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    for (verdict, places) in loaded.playbook.verdicts.iter().zip(&loaded.places.verdicts) {
+        let Some(places) = places else { continue };
+        match &verdict.then {
+            Compensation::RetryWithBackoff(retry) => {
+                let check = Check { loaded, verdict, places: &places.then };
+                let waits = places.then.backoff.clone().unwrap_or_else(|| places.then.kind.clone());
+                found.extend(check.beyond_attempts(retry, &waits));
+                found.extend(check.beyond_deadline(retry, &waits));
+                found.extend(check.list(retry, &waits));
+                found.extend(check.max_wait(retry));
+            }
+            Compensation::RefreshEvidence(refresh) => {
+                found.extend(Check { loaded, verdict, places: &places.then }.refreshes(refresh));
+            }
+            _ => {}
+        }
+    }
+}
+
+struct Check<'a> {
+    loaded: &'a Loaded,
+    verdict: &'a Verdict,
+    places: &'a CompensationPlaces,
+}
+
+impl Check<'_> {
+    fn limits(&self) -> &Limits {
+        &self.loaded.playbook.limits
+    }
+
+    fn beyond_attempts(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
+        let allowed = self.limits().max_attempts.saturating_sub(1);
+        if retry.max_retries <= allowed {
+            return None;
+        }
+        let message = format!(
+            "`{}` wants {} retries, but `max_attempts` {} leaves {allowed}",
+            self.verdict.name,
+            retry.max_retries,
+            self.limits().max_attempts
+        );
+        let place = self.places.max_retries.as_ref().unwrap_or(waits).clone();
+        Some(self.with_limit(Diagnostic::warning("retries_beyond_attempts", message).at(place, "more than the limit")))
+    }
+
+    fn refreshes(&self, refresh: &Refresh) -> Option<Diagnostic> {
+        let allowed = self.limits().max_attempts.saturating_sub(1);
+        if refresh.then == AfterRefresh::Abort || refresh.max_refreshes <= allowed {
+            return None;
+        }
+        let message = format!(
+            "`{}` wants {} refreshes, but `max_attempts` {} leaves {allowed}",
+            self.verdict.name,
+            refresh.max_refreshes,
+            self.limits().max_attempts
+        );
+        let place = self.places.max_refreshes.as_ref().unwrap_or(&self.places.kind).clone();
+        Some(self.with_limit(Diagnostic::warning("retries_beyond_attempts", message).at(place, "more than the limit")))
+    }
+
+    fn with_limit(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let diagnostic = diagnostic.help("raise `limits.max_attempts`, or retry less often");
+        match self.loaded.places.max_attempts() {
+            Some(limit) => diagnostic.at(limit, "the limit"),
+            None => diagnostic,
+        }
+    }
+
+    fn beyond_deadline(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
+        let deadline = self.limits().deadline?;
+        let allowed = self.limits().max_attempts.saturating_sub(1).min(retry.max_retries);
+        let mut sum = Duration::ZERO;
+        for nth in 0..allowed as usize {
+            sum = sum.plus(*retry.backoff.get(nth).or(retry.backoff.last())?);
+            if sum > deadline {
+                let message = format!(
+                    "retry {} of `{}` can never start: the waits before it are {sum} ms, the deadline {deadline} ms",
+                    nth + 1,
+                    self.verdict.name
+                );
+                let diagnostic = Diagnostic::warning("backoff_beyond_deadline", message)
+                    .at(waits.clone(), "waits longer than the deadline")
+                    .help("shorten the waits, or raise `limits.deadline_ms`");
+                return Some(match self.loaded.places.deadline() {
+                    Some(limit) => diagnostic.at(limit, "the deadline"),
+                    None => diagnostic,
+                });
+            }
+        }
+        None
+    }
+
+    /// The list against itself and its length against `max_retries`.
+    fn list(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
+        let (name, list) = (&self.verdict.name, &retry.backoff);
+        let at = |diagnostic: Diagnostic, label: &str| Some(diagnostic.at(waits.clone(), label.to_owned()));
+        if list.len() > retry.max_retries as usize {
+            let message = format!("`{name}` has {} waits for {} retries", list.len(), retry.max_retries);
+            let help = "shorten the list, or raise `max_retries`";
+            return at(Diagnostic::warning("backoff_too_long", message).help(help), "the last are never used");
+        }
+        if list.windows(2).any(|pair| pair[1] < pair[0]) {
+            let message = format!("the waits of `{name}` become shorter");
+            let help = "an upstream in trouble needs more time, not less: sort the list";
+            return at(Diagnostic::warning("backoff_shrinks", message).help(help), "not in rising order");
+        }
+        if self.places.max_retries.is_some() && list.windows(2).last().is_some_and(|pair| pair[0] == pair[1]) {
+            let message = format!("the last wait of `{name}` is there twice");
+            let help = "the last wait holds for all further retries up to `max_retries`: write it once";
+            return at(Diagnostic::warning("backoff_repeats", message).help(help), "says the same with one less");
+        }
+        None
+    }
+
+    fn max_wait(&self, retry: &Retry) -> Option<Diagnostic> {
+        let place = self.places.max_wait.clone().filter(|_| retry.after == After::Backoff)?;
+        let message = format!("`max_wait_ms` of `{}` is never asked", self.verdict.name);
+        Some(
+            Diagnostic::warning("unused_max_wait", message)
+                .at(place, "only `after: retry_after` asks it")
+                .help("write `after: retry_after`, or remove `max_wait_ms`"),
+        )
+    }
+}

@@ -1,0 +1,89 @@
+//! All lints over one playbook, in the order of the places.
+
+use super::{backoff, kinds, reach, shadow};
+use crate::diagnostic::Diagnostic;
+use crate::playbook::overlap;
+use crate::playbook::places::Loaded;
+use playproof_engine::glob::is_glob;
+use playproof_engine::ids::QueueId;
+use playproof_engine::playbook::{Compensation, Final, OnUnsafe, Playbook, Reversal};
+
+/// Everything in a playbook that is legal, but likely not what was meant. Every id is in [`super::IDS`].
+pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let live = shadow::live_rules(loaded, &mut found);
+    reach::verdicts(loaded, &live, &mut found);
+    reach::guards(loaded, &live, &mut found);
+    backoff::waits(loaded, &mut found);
+    unused_queues(loaded, &mut found);
+    shadowed_tools(loaded, &mut found);
+    kinds::slips(loaded, &mut found);
+    if let Some(place) = &loaded.places.study {
+        found.push(
+            Diagnostic::warning("study_playbook", "this playbook is for study, not for use")
+                .at(place.clone(), "unsafe switches")
+                .help("use it to compare; commands other than those that name it skip it"),
+        );
+    }
+    found.sort_by_key(|diagnostic| diagnostic.labels.first().map_or(0, |label| label.span.start));
+    found
+}
+
+fn unused_queues(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let playbook = &loaded.playbook;
+    let mut used: Vec<QueueId> = playbook.default_queue.into_iter().collect();
+    for verdict in &playbook.verdicts {
+        used.extend(queues_of(&verdict.then));
+    }
+    for (n, name) in playbook.queues.iter().enumerate() {
+        let Some(place) = loaded.places.queues.get(n) else { continue };
+        if !used.iter().any(|queue| queue.index() == n) {
+            found.push(
+                Diagnostic::warning("unused_queue", format!("nothing escalates to the queue `{name}`"))
+                    .at(place.clone(), "nobody will find anything here")
+                    .help("remove it, or name it in an `escalate_to_human`"),
+            );
+        }
+    }
+}
+
+fn queues_of(compensation: &Compensation) -> Option<QueueId> {
+    let of_final = |end: Final| match end {
+        Final::Escalate(queue) => Some(queue),
+        Final::Deprecate(_) => None,
+    };
+    let of_unsafe = |on_unsafe: OnUnsafe| match on_unsafe {
+        OnUnsafe::Final(end) | OnUnsafe::Reverse(Reversal { on_refused: end, .. }) => of_final(end),
+    };
+    match compensation {
+        Compensation::RetryWithBackoff(retry) => of_unsafe(retry.on_unsafe),
+        Compensation::RefreshEvidence(refresh) => of_unsafe(refresh.on_unsafe),
+        Compensation::EscalateToHuman(queue) => Some(*queue),
+        Compensation::IssueReversal(reversal) => of_final(reversal.on_refused),
+        Compensation::DeprecateToolCall(_) => None,
+    }
+}
+
+fn shadowed_tools(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let globs: Vec<(usize, &str)> = glob_rows(&loaded.playbook).collect();
+    for (nth, (row, pattern)) in globs.iter().enumerate() {
+        let Some((first, wide)) = globs.iter().take(nth).find(|(_, wide)| overlap::tool_covers(wide, pattern)) else {
+            continue;
+        };
+        let (Some(here), Some(there)) = (loaded.places.tool(*row), loaded.places.tool(*first)) else { continue };
+        found.push(
+            Diagnostic::warning(
+                "shadowed_tool",
+                format!("`{pattern}` never speaks: `{wide}` matches all its tools first"),
+            )
+            .at(here, "never reached")
+            .at(there, "the first glob that matches wins")
+            .help("put the narrower glob first"),
+        );
+    }
+}
+
+fn glob_rows(playbook: &Playbook) -> impl Iterator<Item = (usize, &str)> {
+    let rows = playbook.tools.rows().iter().enumerate().map(|(n, row)| (n, row.pattern.as_str()));
+    rows.filter(|(_, pattern)| is_glob(pattern))
+}

@@ -1,0 +1,101 @@
+//! Verdicts that nothing gives, and guards that nothing can trip.
+
+use std::ops::Range;
+
+use crate::diagnostic::Diagnostic;
+use crate::playbook::overlap;
+use crate::playbook::overlap::{Follows, Regexes};
+use crate::playbook::places::Loaded;
+use playproof_engine::event::EffectClaim;
+use playproof_engine::ids::VerdictId;
+use playproof_engine::playbook::{
+    Access, AfterRefresh, Ask, Compensation, Guard, Playbook, Rule, Test, UNCLASSIFIED, Verdict,
+};
+
+/// Verdicts that no rule that can speak gives, and `otherwise` neither.
+pub(super) fn verdicts(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>) {
+    for (id, verdict) in ids(&loaded.playbook) {
+        let given = speaking(&loaded.playbook, live, id).next().is_some() || loaded.playbook.otherwise == id;
+        // The reserved verdict is there by right.
+        let Some(place) = loaded.places.verdict(id).filter(|_| !given && *verdict.name != *UNCLASSIFIED) else {
+            continue;
+        };
+        found.push(
+            Diagnostic::warning("unreached_verdict", format!("no rule gives the verdict `{}`", verdict.name))
+                .at(place, "its compensation never runs")
+                .help("add a rule that names it, or remove it"),
+        );
+    }
+}
+
+/// `on_unsafe` and `on_refused` that are written and can never run.
+pub(super) fn guards(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>) {
+    let playbook = &loaded.playbook;
+    let exhausts = playbook.study.as_ref().is_some_and(|study| study.refused_reversal_exhausts);
+    for (id, verdict) in ids(playbook) {
+        let Some(Some(places)) = loaded.places.verdicts.get(id.index()) else { continue };
+        if let (Some(place), Some(why)) = (&places.then.on_unsafe, why_never_unsafe(playbook, live, id)) {
+            found.push(unreached(verdict, "on_unsafe", place, why));
+        } else if let Some(place) = &places.then.on_refused
+            && exhausts
+        {
+            found.push(unreached(verdict, "on_refused", place, "`refused_reversal: exhausted` ends the call first"));
+        }
+    }
+}
+
+fn unreached(verdict: &Verdict, guard: &str, place: &Range<usize>, why: &str) -> Diagnostic {
+    Diagnostic::warning("unreached_guard", format!("`{guard}` of `{}` can never run: {why}", verdict.name))
+        .at(place.clone(), "never reached")
+        .help(format!("remove `{guard}`, or check what the verdict says about the effect and what its rules ask"))
+}
+
+/// Why the retry guard never stops a retry of this verdict; none: it may. `live` says which rules can speak.
+///
+/// The guard stops a call only if it is an unkeyed write that is not idempotent and an attempt may have acted.
+/// Every earlier retry of such a call passed the guard, so all attempts before the last were `not_applied`, and the
+/// claim is what this verdict says.
+pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Option<&'static str> {
+    let verdict = playbook.verdict(id);
+    if playbook.retry_guard() == Guard::Off {
+        return Some("the retry guard is off");
+    }
+    if let Compensation::RefreshEvidence(refresh) = &verdict.then
+        && refresh.then == AfterRefresh::Abort
+    {
+        return Some("nothing is sent again after `then: abort`");
+    }
+    if verdict.effect == EffectClaim::NotApplied {
+        return Some("after `effect: not_applied` it is always safe to send again");
+    }
+    let mut rules = speaking(playbook, live, id).peekable();
+    if playbook.otherwise != id && rules.peek().is_some() && rules.all(|rule| is_harmless(playbook, live, rule)) {
+        return Some("its rules match reads, idempotent tools and keyed calls only");
+    }
+    None
+}
+
+/// Whether a rule never speaks about an unkeyed write that is not idempotent: it does not match one, or an earlier
+/// rule matches all of them first.
+fn is_harmless(playbook: &Playbook, live: &[bool], rule: &Rule) -> bool {
+    let when = &rule.when;
+    let is = |ask| when.is(ask) == Some(true);
+    if when.access() == Some(Access::Read) || is(Ask::Idempotent) || is(Ask::Keyed) {
+        return true;
+    }
+    let unguarded = when.clone().with(Ask::Access, Test::Access(Access::Write));
+    let unguarded = unguarded.with(Ask::Idempotent, Test::Is(false)).with(Ask::Keyed, Test::Is(false));
+    let regexes = Regexes::default();
+    let earlier = playbook.rules.iter().zip(live).take_while(|(earlier, _)| earlier.name != rule.name);
+    let mut earlier = earlier.filter(|(_, live)| **live);
+    earlier.any(|(earlier, _)| overlap::covers(&regexes, &earlier.when, &unguarded) == Follows::Yes)
+}
+
+/// The rules that can speak and give this verdict.
+fn speaking<'a>(playbook: &'a Playbook, live: &'a [bool], id: VerdictId) -> impl Iterator<Item = &'a Rule> {
+    playbook.rules.iter().zip(live).filter(move |(rule, live)| **live && rule.verdict == id).map(|(rule, _)| rule)
+}
+
+fn ids(playbook: &Playbook) -> impl Iterator<Item = (VerdictId, &Verdict)> {
+    (0..).map(VerdictId).zip(&playbook.verdicts)
+}

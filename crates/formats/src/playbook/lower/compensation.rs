@@ -1,0 +1,187 @@
+//! Compensations: exactly one a verdict, its parameters, and what runs where a guard stops it.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::names::{Declared, Reasons};
+use crate::diagnostic::Diagnostic;
+use crate::playbook::places::CompensationPlaces;
+use crate::playbook::syntax;
+use crate::yaml::{Cursor, Key};
+use playproof_engine::event::CompensationWord;
+use playproof_engine::ids::{QueueId, ReasonId};
+use playproof_engine::playbook::{
+    After, AfterRefresh, Compensation, Final, MOST_ATTEMPTS, OnUnsafe, Refresh, Retry, Reversal,
+};
+use playproof_engine::time::Duration;
+
+/// What the compensations of a playbook refer to.
+pub(super) struct Context<'a> {
+    pub root: Cursor<'a>,
+    pub queues: Declared,
+    /// `Some(None)`: written, and wrong, which has been reported.
+    pub default_queue: Option<Option<QueueId>>,
+    pub reasons: Reasons,
+    /// One missing default queue is one error, however many guards need it.
+    pub default_queue_missed: Cell<bool>,
+}
+
+impl Context<'_> {
+    /// The compensation written at `then`.
+    pub fn compensation(&self, then: Cursor<'_>) -> Option<(Compensation, CompensationPlaces)> {
+        let (kind, parameters) = then.single("a compensation", &CompensationWord::WORDS)?;
+        let mut places = CompensationPlaces { kind: kind.span.clone(), ..CompensationPlaces::default() };
+        let compensation = match kind.text {
+            "retry_with_backoff" => Compensation::RetryWithBackoff(self.retry(&kind, parameters, &mut places)?),
+            "refresh_evidence" => Compensation::RefreshEvidence(self.refresh(&kind, parameters, &mut places)?),
+            "issue_reversal" => Compensation::IssueReversal(self.reversal(&kind, parameters, &mut places)?),
+            "escalate_to_human" => Compensation::EscalateToHuman(self.queue(parameters)?),
+            _ => Compensation::DeprecateToolCall(self.deprecation(parameters)?),
+        };
+        Some((compensation, places))
+    }
+
+    fn retry(&self, kind: &Key<'_>, at: Cursor<'_>, places: &mut CompensationPlaces) -> Option<Retry> {
+        let record = at.record("`retry_with_backoff`", syntax::RETRY)?;
+        let waits = record.required("backoff_ms");
+        let written_retries = record.optional("max_retries");
+        let written_wait = record.optional("max_wait_ms");
+        places.backoff = waits.map(Cursor::span);
+        places.max_retries = written_retries.map(Cursor::span);
+        places.max_wait = written_wait.map(Cursor::span);
+        let backoff = waits.and_then(backoff);
+        let max_retries = match written_retries {
+            Some(retries) => retries.whole(1..=MOST_ATTEMPTS).and_then(|retries| u32::try_from(retries).ok()),
+            None => backoff.as_ref().and_then(|list| u32::try_from(list.len()).ok()),
+        };
+        let after = match record.optional("after") {
+            Some(after) => after.word(&syntax::AFTER),
+            None => Some(After::Backoff),
+        };
+        let max_wait = match written_wait {
+            Some(wait) => wait.duration_ms(syntax::LONGEST_WAIT).map(Some),
+            None => Some(None),
+        };
+        let on_unsafe = self.on_unsafe(record.optional("on_unsafe"), kind, places);
+        Some(Retry {
+            backoff: backoff?,
+            max_retries: max_retries?,
+            after: after?,
+            max_wait: max_wait?,
+            on_unsafe: on_unsafe?,
+        })
+    }
+
+    fn refresh(&self, kind: &Key<'_>, at: Cursor<'_>, places: &mut CompensationPlaces) -> Option<Refresh> {
+        let record = at.record("`refresh_evidence`", syntax::REFRESH)?;
+        let then = match record.optional("then") {
+            Some(then) => then.word(&syntax::AFTER_REFRESH),
+            None => Some(AfterRefresh::Retry),
+        };
+        let written_refreshes = record.optional("max_refreshes");
+        places.max_refreshes = written_refreshes.map(Cursor::span);
+        let max_refreshes = match written_refreshes {
+            Some(refreshes) => refreshes.whole(1..=MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
+            None => Some(1),
+        };
+        let on_unsafe = self.on_unsafe(record.optional("on_unsafe"), kind, places);
+        Some(Refresh { then: then?, max_refreshes: max_refreshes?, on_unsafe: on_unsafe? })
+    }
+
+    fn reversal(&self, kind: &Key<'_>, at: Cursor<'_>, places: &mut CompensationPlaces) -> Option<Reversal> {
+        let record = at.record("`issue_reversal`", syntax::REVERSAL)?;
+        let reason = record.required("reason").and_then(|reason| self.reason(reason));
+        let written = record.optional("on_refused");
+        places.on_refused = written.map(Cursor::span);
+        let on_refused = match written {
+            Some(written) => self.on_refused(written),
+            None => self.default_escalation("on_refused", &kind.span).map(Final::Escalate),
+        };
+        Some(Reversal { reason: reason?, on_refused: on_refused? })
+    }
+
+    fn queue(&self, at: Cursor<'_>) -> Option<QueueId> {
+        let record = at.record("`escalate_to_human`", syntax::ESCALATE)?;
+        record.required("queue").and_then(|queue| self.queues.find(queue)).map(QueueId)
+    }
+
+    fn deprecation(&self, at: Cursor<'_>) -> Option<ReasonId> {
+        let record = at.record("`deprecate_tool_call`", syntax::DEPRECATE)?;
+        let reason = record.required("reason").and_then(|reason| self.reason(reason));
+        if let Some(replan) = record.optional("replan")
+            && replan.bool() == Some(false)
+        {
+            replan.wrong("no_replan", "a call that is given up must be reconciled: `replan` can only be `true`", "");
+        }
+        reason
+    }
+
+    fn reason(&self, at: Cursor<'_>) -> Option<ReasonId> {
+        Some(ReasonId(self.reasons.number(at.words()?)))
+    }
+
+    fn on_unsafe(
+        &self,
+        written: Option<Cursor<'_>>,
+        kind: &Key<'_>,
+        places: &mut CompensationPlaces,
+    ) -> Option<OnUnsafe> {
+        places.on_unsafe = written.map(Cursor::span);
+        let Some(written) = written else {
+            return self
+                .default_escalation("on_unsafe", &kind.span)
+                .map(|queue| OnUnsafe::Final(Final::Escalate(queue)));
+        };
+        let (kind, parameters) = written.single("`on_unsafe`", &CompensationWord::WORDS)?;
+        match kind.text {
+            "issue_reversal" => self.reversal(&kind, parameters, places).map(OnUnsafe::Reverse),
+            "escalate_to_human" => self.queue(parameters).map(|queue| OnUnsafe::Final(Final::Escalate(queue))),
+            "deprecate_tool_call" => self.deprecation(parameters).map(|why| OnUnsafe::Final(Final::Deprecate(why))),
+            _ => refuse(written, &kind, "`on_unsafe` runs where sending again is unsafe; it cannot send again"),
+        }
+    }
+
+    fn on_refused(&self, written: Cursor<'_>) -> Option<Final> {
+        let (kind, parameters) = written.single("`on_refused`", &CompensationWord::WORDS)?;
+        match kind.text {
+            "escalate_to_human" => self.queue(parameters).map(Final::Escalate),
+            "deprecate_tool_call" => self.deprecation(parameters).map(Final::Deprecate),
+            "issue_reversal" => refuse(written, &kind, "a refused reversal cannot be answered by another"),
+            _ => refuse(written, &kind, "`on_refused` runs after a refused reversal; it cannot send again"),
+        }
+    }
+
+    /// Where a guard escalates that does not say: the default queue, which must then be there.
+    fn default_escalation(&self, guard: &str, at: &Range<usize>) -> Option<QueueId> {
+        if self.default_queue.is_none() && !self.default_queue_missed.replace(true) {
+            let message = format!("without `{guard}` this escalates to the `default_queue`, and there is none");
+            self.root.report(
+                Diagnostic::error("missing_default_queue", message).at(at.clone(), format!("no `{guard}` here")).help(
+                    format!("declare `default_queue: QUEUE`, or write `{guard}: {{ escalate_to_human: {{ queue: QUEUE }} }}`"),
+                ),
+            );
+        }
+        self.default_queue?
+    }
+}
+
+fn refuse<T>(at: Cursor<'_>, kind: &Key<'_>, why: &str) -> Option<T> {
+    at.report(
+        Diagnostic::error("unsafe_fallback", why)
+            .at(kind.span.clone(), "not possible here")
+            .help("escalate to a human, or give the call up"),
+    );
+    None
+}
+
+/// The waits of a retry.
+fn backoff(at: Cursor<'_>) -> Option<Vec<Duration>> {
+    let waits: Vec<Cursor<'_>> = at.list()?.collect();
+    if waits.is_empty() || waits.len() > syntax::MOST_WAITS {
+        let message = format!("a backoff has 1 to {} waits, not {}", syntax::MOST_WAITS, waits.len());
+        at.wrong("bad_backoff", message, "in milliseconds");
+        return None;
+    }
+    let waits: Vec<Option<Duration>> = waits.iter().map(|wait| wait.duration_ms(syntax::LONGEST_WAIT)).collect();
+    waits.into_iter().collect()
+}

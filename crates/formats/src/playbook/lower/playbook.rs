@@ -1,0 +1,200 @@
+//! The whole playbook: declares its names, reads its parts, and checks what only the whole can tell.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::compensation::Context;
+use super::names::{Declared, Reasons};
+use super::{rule, study, tools, verdict};
+use crate::diagnostic::{Diagnostic, Source};
+use crate::playbook::places::{Loaded, Places, RulePlaces, VerdictPlaces};
+use crate::playbook::syntax;
+use crate::yaml::{Cursor, Record};
+use playproof_engine::ids::{QueueId, VerdictId};
+use playproof_engine::playbook::{
+    AfterRefresh, Compensation, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
+};
+
+/// The playbook of `source`. Every part is read before any is unwrapped, so that all errors are found at once.
+pub(in crate::playbook) fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
+    let record = root.record("a playbook", syntax::PLAYBOOK)?;
+    let format = record.required("format").and_then(|format| format.word(&[(syntax::FORMAT, ())]));
+    let name = name(&record);
+    let study = study_block(&record, name.as_deref(), &source.name);
+    let context = context(&record);
+    let (declared, written) = verdicts(&context, &record);
+    let rules = rules(&record, &declared);
+    let otherwise = otherwise(&record, &declared, written.as_deref(), study.as_ref());
+    let unclassified = match record.optional("verdicts").and_then(|verdicts| verdicts.entry(UNCLASSIFIED)) {
+        Some(_) => Some(None),
+        None => verdict::unclassified(&context).map(Some),
+    };
+    let tools = record.optional("tools").map_or_else(|| Some((Tools::default(), Vec::new())), tools::tools);
+    let limits = limits(&record);
+    format?;
+    let (mut verdicts, mut verdict_places) = unzip(written?);
+    if let Some(unclassified) = unclassified? {
+        verdicts.push(unclassified);
+        verdict_places.push(None);
+    }
+    let (rules, rule_places) = unzip(rules?);
+    let (limits, max_attempts, deadline) = limits?;
+    let default_queue = context.default_queue.flatten();
+    let (queues, queue_places) = context.queues.into_parts();
+    let (tools, tool_places) = tools?;
+    let playbook = Playbook {
+        name: name?,
+        verdicts,
+        rules,
+        otherwise: otherwise?,
+        default_queue,
+        queues,
+        reasons: context.reasons.into_texts(),
+        tools,
+        limits,
+        study: study?,
+    };
+    let places = Places {
+        source,
+        verdicts: verdict_places,
+        rules: rule_places,
+        queues: queue_places,
+        tools: tool_places,
+        otherwise: record.optional("otherwise").map(Cursor::span),
+        max_attempts,
+        deadline,
+        study: record.key_span("study"),
+    };
+    Some(Loaded { playbook, places })
+}
+
+fn unzip<A, B>(pairs: Vec<(A, B)>) -> (Vec<A>, Vec<B>) {
+    pairs.into_iter().unzip()
+}
+
+fn name(record: &Record<'_>) -> Option<Arc<str>> {
+    let at = record.required("name")?;
+    let key = crate::yaml::Key { text: at.string()?, span: at.span() };
+    if !at.named(&key, "/") {
+        return None;
+    }
+    // It also names a folder.
+    if key.text.split('/').any(|part| part.is_empty() || part.chars().all(|c| c == '.')) {
+        at.wrong("bad_name", format!("`{}` cannot be the name of a playbook", key.text), "an empty part or only dots");
+        return None;
+    }
+    Some(key.text.into())
+}
+
+/// The study block. `None`: wrong; `Some(None)`: a playbook for use.
+fn study_block(record: &Record<'_>, name: Option<&str>, path: &str) -> Option<Option<Study>> {
+    if let Some(written) = record.optional("study") {
+        return study::study(written).map(Some);
+    }
+    let by_name = name.is_some_and(|name| name.starts_with("study/"));
+    if by_name || path.replace('\\', "/").contains("playbooks/study/") {
+        let at = record.optional("name").map_or(record.span(), Cursor::span);
+        record.cursor().report(
+            Diagnostic::error("study_without_why", "a study playbook must say why it exists")
+                .at(at, "for study by its name or folder")
+                .help("write `study: { why: ... }`, or give the playbook another name and folder"),
+        );
+        return None;
+    }
+    Some(None)
+}
+
+fn context<'a>(record: &Record<'a>) -> Context<'a> {
+    let mut queues = Declared::new("queue");
+    if let Some(list) = record.optional("queues").and_then(Cursor::list) {
+        for queue in list {
+            if let Some(name) = queue.name() {
+                queues.declare(&name, queue);
+            }
+        }
+    }
+    let default_queue = record.optional("default_queue").map(|at| queues.find(at).map(QueueId));
+    Context {
+        root: record.cursor(),
+        queues,
+        default_queue,
+        reasons: Reasons::default(),
+        default_queue_missed: Cell::new(false),
+    }
+}
+
+type Written = Vec<(Verdict, Option<VerdictPlaces>)>;
+
+/// The declared names, and the verdicts if none is wrong.
+fn verdicts(context: &Context<'_>, record: &Record<'_>) -> (Declared, Option<Written>) {
+    let mut declared = Declared::new("verdict");
+    let Some(at) = record.required("verdicts") else { return (declared, None) };
+    let Some(entries) = at.entries("`verdicts`") else { return (declared, None) };
+    if entries.clone().next().is_none() {
+        at.wrong("no_verdicts", "a playbook has at least one verdict", "empty");
+        return (declared, None);
+    }
+    let mut written = Vec::new();
+    for (name, body) in entries {
+        if body.named(&name, "") {
+            declared.declare(&name, body);
+        }
+        written.push(verdict::verdict(context, &name, body).map(|(verdict, places)| (verdict, Some(places))));
+    }
+    declared.reserve(UNCLASSIFIED);
+    (declared, written.into_iter().collect())
+}
+
+fn rules(record: &Record<'_>, verdicts: &Declared) -> Option<Vec<(Rule, RulePlaces)>> {
+    let list = record.required("classify")?.list()?;
+    let mut names = Declared::new("rule");
+    let rules: Vec<_> = list.map(|at| rule::rule(at, &mut names, verdicts)).collect();
+    rules.into_iter().collect()
+}
+
+/// The verdict of failures that no rule matches; only a study playbook may then send again.
+fn otherwise(
+    record: &Record<'_>,
+    verdicts: &Declared,
+    written: Option<&[(Verdict, Option<VerdictPlaces>)]>,
+    study: Option<&Option<Study>>,
+) -> Option<VerdictId> {
+    let Some(at) = record.optional("otherwise") else { return verdicts.number(UNCLASSIFIED).map(VerdictId) };
+    let id = verdicts.find(at)?;
+    let verdict = written.and_then(|all| all.get(usize::from(id))).map(|(verdict, _)| verdict);
+    let sends_again = verdict.is_some_and(|verdict| match &verdict.then {
+        Compensation::RetryWithBackoff(_) => true,
+        Compensation::RefreshEvidence(refresh) => refresh.then == AfterRefresh::Retry,
+        _ => false,
+    });
+    if sends_again && study == Some(&None) {
+        at.report(
+            Diagnostic::error("otherwise_retries", "a failure that no rule knows must not be sent again")
+                .at(at.span(), "this verdict sends again")
+                .help("write `otherwise: unclassified`, and name the failures that may be retried in rules"),
+        );
+    }
+    Some(VerdictId(id))
+}
+
+type PlacedLimits = (Limits, Option<Range<usize>>, Option<Range<usize>>);
+
+fn limits(record: &Record<'_>) -> Option<PlacedLimits> {
+    let Some(at) = record.optional("limits") else {
+        return Some((Limits { max_attempts: syntax::DEFAULT_MAX_ATTEMPTS, deadline: None }, None, None));
+    };
+    let record = at.record("`limits`", syntax::LIMITS)?;
+    let written_attempts = record.optional("max_attempts");
+    let written_deadline = record.optional("deadline_ms");
+    let max_attempts = match written_attempts {
+        Some(at) => at.whole(1..=MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
+        None => Some(syntax::DEFAULT_MAX_ATTEMPTS),
+    };
+    let deadline = match written_deadline {
+        Some(at) => at.duration_ms(syntax::LONGEST_DEADLINE).map(Some),
+        None => Some(None),
+    };
+    let limits = Limits { max_attempts: max_attempts?, deadline: deadline? };
+    Some((limits, written_attempts.map(Cursor::span), written_deadline.map(Cursor::span)))
+}

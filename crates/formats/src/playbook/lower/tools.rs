@@ -1,0 +1,66 @@
+//! Tool facts: the `tools` of a playbook, and the file that holds nothing else.
+
+use crate::diagnostic::Diagnostic;
+use crate::playbook::places::ToolPlaces;
+use crate::playbook::syntax;
+use crate::yaml::{Cursor, Key, shorten};
+use playproof_engine::playbook::{DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
+
+/// A tool facts file.
+pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
+    let record = root.record("a tool facts file", syntax::TOOLS_FILE)?;
+    let format = record.required("format").and_then(|format| format.word(&[(syntax::TOOLS_FORMAT, ())]));
+    let tools = record.required("tools").and_then(tools);
+    format?;
+    tools
+}
+
+/// Tool facts by name or glob, with their places.
+pub(super) fn tools(at: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
+    let entries = at.entries("`tools`")?;
+    if entries.clone().count() > syntax::MOST_TOOLS {
+        at.wrong("too_many", format!("there are more than {} tools", syntax::MOST_TOOLS), "");
+        return None;
+    }
+    let rows: Vec<Option<(ToolRow, ToolPlaces)>> = entries.map(|(name, facts)| row(&name, facts)).collect();
+    let (rows, places) = rows.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    Some((Tools::new(rows), places))
+}
+
+fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
+    let record = at.record("a tool", syntax::TOOL)?;
+    let access = record.required("access").and_then(|access| access.word(&syntax::ACCESS));
+    let fact = |key| record.optional(key).map_or(Some(false), Cursor::bool);
+    let (idempotent, repeatable) = (fact("idempotent"), fact("repeatable"));
+    let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
+    if name.text.trim().is_empty() {
+        let message = format!("`{}` cannot be a tool", shorten(name.text));
+        at.report(Diagnostic::error("bad_name", message).at(name.span.clone(), "not a name"));
+        return None;
+    }
+    let facts = ToolFacts {
+        access: access?,
+        idempotent: idempotent?,
+        repeatable: repeatable?,
+        timeout: timeout?,
+        declared: true,
+    };
+    let is_unsaid = |key| record.optional(key).is_none();
+    let unsaid = Unsaid {
+        idempotent: is_unsaid("idempotent"),
+        repeatable: is_unsaid("repeatable"),
+        timeout: is_unsaid("timeout_ms"),
+    };
+    match ToolRow::new(name.text, facts).map(|row| row.leaving(unsaid)) {
+        Ok(row) => {
+            let place = |key: &'static str| Some((key, record.optional(key)?.span()));
+            let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();
+            Some((row, ToolPlaces { name: name.span.clone(), facts }))
+        }
+        Err(why) => {
+            let message = format!("`{}` is no glob: {why}", shorten(name.text));
+            at.report(Diagnostic::error("bad_glob", message).at(name.span.clone(), "not a glob"));
+            None
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Verdicts, and the reserved one that is there whether it is written or not.
+
+use std::sync::Arc;
+
+use super::compensation::Context;
+use crate::diagnostic::Diagnostic;
+use crate::playbook::places::VerdictPlaces;
+use crate::playbook::syntax;
+use crate::yaml::{Cursor, Key};
+use playproof_engine::event::EffectClaim;
+use playproof_engine::ids::QueueId;
+use playproof_engine::playbook::{Compensation, UNCLASSIFIED, Verdict};
+
+/// The verdict `name`, written at `at`.
+pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> Option<(Verdict, VerdictPlaces)> {
+    let record = at.record("a verdict", syntax::VERDICT)?;
+    let written_means = record.required("means");
+    let means = written_means.and_then(Cursor::words);
+    let written_effect = record.required("effect");
+    let effect = written_effect.and_then(|effect| effect.word(&EffectClaim::TABLE));
+    let written_then = record.required("then");
+    let then = written_then.and_then(|then| context.compensation(then));
+    if name.text == UNCLASSIFIED {
+        if let (Some(at), Some(EffectClaim::Applied | EffectClaim::NotApplied)) = (written_effect, effect) {
+            reserved(at, "nothing is known of a failure that no rule matches: its effect is `unknown`");
+        }
+        if let (Some(at), Some((compensation, _))) = (written_then, &then)
+            && !matches!(compensation, Compensation::EscalateToHuman(_))
+        {
+            reserved(at, "nothing is known of a failure that no rule matches: it goes to a human");
+        }
+    }
+    let (then, places) = then?;
+    let verdict = Verdict { name: name.text.into(), means: means?.into(), effect: effect?, then };
+    let (means, effect) = (written_means?.span(), written_effect?.span());
+    Some((verdict, VerdictPlaces { name: name.span.clone(), means, effect, then: places }))
+}
+
+fn reserved(at: Cursor<'_>, why: &str) {
+    at.report(Diagnostic::error("reserved_verdict", why).at(at.span(), "not for `unclassified`").help(
+        "leave `unclassified` out, or write `effect: unknown` and `then: { escalate_to_human: { queue: QUEUE } }`",
+    ));
+}
+
+/// The reserved verdict of a playbook that does not write it.
+pub(super) fn unclassified(context: &Context<'_>) -> Option<Verdict> {
+    let own = context.queues.number(UNCLASSIFIED).map(QueueId);
+    let Some(queue) = own.or(context.default_queue.flatten()) else {
+        if context.default_queue.is_none() && !context.default_queue_missed.replace(true) {
+            context.root.report(
+                Diagnostic::error(
+                    "missing_default_queue",
+                    "a failure that no rule matches goes to a human, and there is no queue for it",
+                )
+                .at(context.root.span(), "no `default_queue` here")
+                .help("declare `default_queue: QUEUE`, or a queue that is called `unclassified`"),
+            );
+        }
+        return None;
+    };
+    Some(Verdict {
+        name: Arc::from(UNCLASSIFIED),
+        means: Arc::from("No rule knows this failure."),
+        effect: EffectClaim::Unknown,
+        then: Compensation::EscalateToHuman(queue),
+    })
+}

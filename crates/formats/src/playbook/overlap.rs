@@ -1,0 +1,200 @@
+//! How the conditions of two rules relate: whether both can match one failure, and whether all that one matches the
+//! other matches too. Conservative: says only what is certain.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use super::words;
+use playproof_engine::glob::{Glob, WILDCARDS, is_glob};
+use playproof_engine::playbook::pattern;
+use playproof_engine::playbook::{About, Ask, Between, MessageOp, MessageTest, Test, When};
+
+/// The regular expressions of a playbook, each compiled once: rules are compared pair by pair.
+#[derive(Debug, Default)]
+pub(super) struct Regexes(RefCell<BTreeMap<(String, bool), Option<Regex>>>);
+
+impl Regexes {
+    /// Whether `pattern` matches somewhere in `text`; none if it is no expression.
+    fn is_match(&self, pattern: &str, case_sensitive: bool, text: &str) -> Option<bool> {
+        let mut known = self.0.borrow_mut();
+        let compile = || pattern::compile(pattern, case_sensitive).ok();
+        let regex = known.entry((pattern.to_owned(), case_sensitive)).or_insert_with(compile);
+        regex.as_ref().map(|regex| regex.is_match(text))
+    }
+}
+
+/// Whether no failure can match both.
+pub(super) fn are_disjoint(a: &When, b: &When) -> bool {
+    let wants_none = |a: &When, b: &When| a.get(Ask::Error).is_some() && b.asks_the_error();
+    a.iter().any(|(ask, test)| b.get(ask).is_some_and(|other| are_apart(test, other)))
+        || wants_none(a, b)
+        || wants_none(b, a)
+}
+
+/// Whether no value holds for both tests of one condition.
+fn are_apart(a: &Test, b: &Test) -> bool {
+    let no_common = |a: &[String], b: &[String]| !a.iter().any(|text| b.contains(text));
+    match (a, b) {
+        (Test::AnyOf(a), Test::AnyOf(b)) => no_common(a, b),
+        (Test::Globs(a), Test::Globs(b)) => a.iter().chain(b).all(|tool| !is_glob(tool)) && no_common(a, b),
+        (Test::Ranges(a), Test::Ranges(b)) => {
+            !a.iter().any(|a| b.iter().any(|b| a.first <= b.last && b.first <= a.last))
+        }
+        (Test::Messages(_), _) | (_, Test::Messages(_)) => false, // a message can say everything at once
+        (a, b) => a != b,
+    }
+}
+
+/// Whether one thing follows from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Follows {
+    /// It does.
+    Yes,
+    /// A regular expression is asked that this does not decide.
+    Undecided,
+    /// It is not certain, or certainly not so.
+    No,
+}
+
+/// Whether every failure that matches `narrow` matches `wide` too.
+pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
+    let plain = wide.iter().all(|(ask, test)| match narrow.get(ask) {
+        Some(given) => includes(test, given),
+        None => {
+            ask == Ask::Message
+                || (*test == Test::Is(false) && ask.about() == About::Error && narrow.get(Ask::Error).is_some())
+        }
+    });
+    if !plain {
+        return Follows::No;
+    }
+    let follows = wide
+        .messages()
+        .iter()
+        .map(|test| message_follows(regexes, test, narrow.messages()))
+        .max()
+        .unwrap_or(Follows::Yes);
+    if follows == Follows::Undecided && some_message_escapes(regexes, wide.messages(), narrow.messages()) {
+        return Follows::No;
+    }
+    follows
+}
+
+/// Whether every value that holds for `narrow` holds for `wide`, but for messages, which are held against each other
+/// one by one.
+fn includes(wide: &Test, narrow: &Test) -> bool {
+    match (wide, narrow) {
+        (Test::AnyOf(wide), Test::AnyOf(narrow)) => narrow.iter().all(|text| wide.contains(text)),
+        (Test::Globs(wide), Test::Globs(narrow)) => {
+            narrow.iter().all(|narrow| wide.iter().any(|wide| tool_covers(wide, narrow)))
+        }
+        (Test::Ranges(wide), Test::Ranges(narrow)) => within(wide, narrow),
+        (Test::Messages(_), _) => true,
+        (wide, narrow) => wide == narrow,
+    }
+}
+
+/// Whether every tool that `narrow` matches `wide` matches too.
+pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
+    if wide == narrow {
+        return true;
+    }
+    if !is_glob(narrow) {
+        return is_glob(wide) && Glob::new(wide).is_ok_and(|glob| glob.is_match(narrow));
+    }
+    // `search.*` covers `search.web.*`: all that begins so.
+    let prefix = wide.trim_end_matches('*');
+    let fixed = narrow.find(WILDCARDS).map_or(narrow, |end| &narrow[..end]);
+    prefix.len() < wide.len() && !is_glob(prefix) && !prefix.contains('\\') && fixed.starts_with(prefix)
+}
+
+/// Whether each range of `narrow` lies in the union of `wide`.
+fn within(wide: &[Between], narrow: &[Between]) -> bool {
+    let mut sorted = wide.to_vec();
+    sorted.sort_by_key(|range| range.first);
+    let inside = |range: &Between| {
+        let mut next = range.first;
+        for wide in &sorted {
+            if wide.first <= next && next <= wide.last {
+                next = wide.last.saturating_add(1);
+            }
+        }
+        next > range.last
+    };
+    narrow.iter().all(inside)
+}
+
+/// Whether `test` holds for every message for which all of `given` hold.
+fn message_follows(regexes: &Regexes, test: &MessageTest, given: &[MessageTest]) -> Follows {
+    given.iter().map(|given| test_follows(regexes, test, given)).min().unwrap_or(Follows::No)
+}
+
+fn test_follows(regexes: &Regexes, test: &MessageTest, given: &MessageTest) -> Follows {
+    let each = given.any_of.iter().map(|text| {
+        let follows = |wanted: &String| text_follows(regexes, test, wanted, given, text);
+        test.any_of.iter().map(follows).min().unwrap_or(Follows::No)
+    });
+    each.max().unwrap_or(Follows::No)
+}
+
+/// Whether `wanted` of `test` holds for every message for which `text` of `given` holds.
+fn text_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &MessageTest, text: &str) -> Follows {
+    let has_case = |text: &str| text.chars().any(|c| c.is_lowercase() || c.is_uppercase());
+    if test.case_sensitive && !given.case_sensitive && has_case(text) {
+        return if test.op == MessageOp::Matches { Follows::Undecided } else { Follows::No };
+    }
+    let (wanted_op, given_op) = (plain_op(test.op, wanted), plain_op(given.op, text));
+    if wanted_op == MessageOp::Matches || given_op == MessageOp::Matches {
+        return regex_follows(regexes, test, wanted, given, text);
+    }
+    let fold = |text: &str| if test.case_sensitive { text.to_owned() } else { text.to_lowercase() };
+    let (wanted, text) = (fold(wanted), fold(text));
+    let holds = match (wanted_op, given_op) {
+        (MessageOp::Contains, _) => text.contains(&wanted),
+        (MessageOp::StartsWith, MessageOp::StartsWith | MessageOp::Equals) => text.starts_with(&wanted),
+        (MessageOp::Equals, MessageOp::Equals) => text == wanted,
+        _ => false,
+    };
+    if holds { Follows::Yes } else { Follows::No }
+}
+
+/// A regular expression without special characters asks what `contains` asks.
+fn plain_op(op: MessageOp, text: &str) -> MessageOp {
+    let special = |c: char| r"\.+*?()|[]{}^$#&-~".contains(c);
+    if op == MessageOp::Matches && !text.contains(special) { MessageOp::Contains } else { op }
+}
+
+fn regex_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &MessageTest, text: &str) -> Follows {
+    let given_op = plain_op(given.op, text);
+    if given_op == MessageOp::Matches {
+        let same = test.op == MessageOp::Matches && wanted == text;
+        return if same && (given.case_sensitive || !test.case_sensitive) { Follows::Yes } else { Follows::Undecided };
+    }
+    // Without anchors and boundaries, what matches a part matches the whole.
+    let local = !wanted.contains(['^', '$', '\\']);
+    match regexes.is_match(wanted, test.case_sensitive, text) {
+        Some(true) if local || given_op == MessageOp::Equals => Follows::Yes,
+        _ => Follows::Undecided,
+    }
+}
+
+/// Whether a message can be found for which all of `narrow` hold and one of `wide` does not.
+fn some_message_escapes(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
+    words::of_tests(narrow).into_iter().any(|message| {
+        let all_hold = |tests: &[MessageTest]| tests.iter().all(|test| holds(regexes, test, &message));
+        all_hold(narrow) && !all_hold(wide)
+    })
+}
+
+fn holds(regexes: &Regexes, test: &MessageTest, message: &str) -> bool {
+    let fold = |text: &str| if test.case_sensitive { text.to_owned() } else { text.to_lowercase() };
+    let folded = fold(message);
+    test.any_of.iter().any(|text| match test.op {
+        MessageOp::Contains => folded.contains(&fold(text)),
+        MessageOp::StartsWith => folded.starts_with(&fold(text)),
+        MessageOp::Equals => folded == fold(text),
+        MessageOp::Matches => regexes.is_match(text, test.case_sensitive, message) == Some(true),
+    })
+}

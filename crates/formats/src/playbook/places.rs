@@ -1,0 +1,191 @@
+//! Where the parts of a playbook stand in its source, for reports that underline them. Decides nothing.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diagnostic::{Report, Source};
+use crate::yaml;
+use playproof_engine::ids::{QueueId, RuleId, VerdictId};
+use playproof_engine::playbook::Playbook;
+
+/// A playbook with the places of its parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The playbook.
+    pub playbook: Playbook,
+    /// Where its parts stand.
+    pub places: Places,
+}
+
+/// Where the parts of a playbook stand: bytes of `source.text`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// What the places point into.
+    pub source: Arc<Source>,
+    /// By `VerdictId`; none for the verdict that was not written.
+    pub(super) verdicts: Vec<Option<VerdictPlaces>>,
+    /// By `RuleId`.
+    pub(super) rules: Vec<RulePlaces>,
+    /// By `QueueId`.
+    pub(super) queues: Vec<Range<usize>>,
+    /// By row.
+    pub(super) tools: Vec<ToolPlaces>,
+    pub(super) otherwise: Option<Range<usize>>,
+    pub(super) max_attempts: Option<Range<usize>>,
+    pub(super) deadline: Option<Range<usize>>,
+    pub(super) study: Option<Range<usize>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct VerdictPlaces {
+    pub name: Range<usize>,
+    pub means: Range<usize>,
+    pub effect: Range<usize>,
+    pub then: CompensationPlaces,
+}
+
+/// Only what is written has a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CompensationPlaces {
+    pub kind: Range<usize>,
+    pub backoff: Option<Range<usize>>,
+    pub max_retries: Option<Range<usize>>,
+    pub max_wait: Option<Range<usize>>,
+    pub max_refreshes: Option<Range<usize>>,
+    pub on_unsafe: Option<Range<usize>>,
+    /// Of the compensation itself or of its `on_unsafe`.
+    pub on_refused: Option<Range<usize>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RulePlaces {
+    pub name: Range<usize>,
+    pub when: Range<usize>,
+    pub attempt: Option<Range<usize>>,
+    /// The kinds that it asks for, one by one.
+    pub kinds: Vec<Range<usize>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ToolPlaces {
+    pub name: Range<usize>,
+    /// The values that are written, by their keys.
+    pub facts: Vec<(&'static str, Range<usize>)>,
+}
+
+impl Places {
+    /// The name of a verdict; none if it was not written (`unclassified`).
+    pub fn verdict(&self, id: VerdictId) -> Option<Range<usize>> {
+        Some(self.verdicts.get(id.index())?.as_ref()?.name.clone())
+    }
+
+    /// The kind of a verdict's compensation.
+    pub fn compensation(&self, id: VerdictId) -> Option<Range<usize>> {
+        Some(self.verdicts.get(id.index())?.as_ref()?.then.kind.clone())
+    }
+
+    /// What stands in for a verdict's compensation where a guard stops it, if it is written: `on_unsafe`, else
+    /// `on_refused`.
+    pub fn stand_in(&self, id: VerdictId) -> Option<Range<usize>> {
+        let then = &self.verdicts.get(id.index())?.as_ref()?.then;
+        then.on_unsafe.clone().or_else(|| then.on_refused.clone())
+    }
+
+    /// The name of a rule.
+    pub fn rule(&self, id: RuleId) -> Option<Range<usize>> {
+        Some(self.rules.get(id.index())?.name.clone())
+    }
+
+    /// The `when` of a rule.
+    pub fn when(&self, id: RuleId) -> Option<Range<usize>> {
+        Some(self.rules.get(id.index())?.when.clone())
+    }
+
+    /// The verdict that `otherwise` names, if it is written.
+    pub fn otherwise(&self) -> Option<Range<usize>> {
+        self.otherwise.clone()
+    }
+
+    /// A queue in the list of queues.
+    pub fn queue(&self, id: QueueId) -> Option<Range<usize>> {
+        self.queues.get(id.index()).cloned()
+    }
+
+    /// The name or glob of the tool row at `row`, from 0.
+    pub fn tool(&self, row: usize) -> Option<Range<usize>> {
+        Some(self.tools.get(row)?.name.clone())
+    }
+
+    /// The value of `limits.max_attempts`, if it is written.
+    pub fn max_attempts(&self) -> Option<Range<usize>> {
+        self.max_attempts.clone()
+    }
+
+    /// The value of `limits.deadline_ms`, if it is written.
+    pub fn deadline(&self) -> Option<Range<usize>> {
+        self.deadline.clone()
+    }
+
+    /// Where a row of the canonical form stands (`verdict transient_timeout`), as near as possible to the part of it
+    /// that `path` names (`then.retry_with_backoff.backoff_ms`); none for what is not written.
+    pub fn row(&self, playbook: &Playbook, row: &str, path: &str) -> Option<Range<usize>> {
+        let (kind, name) = row.split_once(' ').unwrap_or((row, ""));
+        let place = |at: Option<usize>, places: &[Range<usize>]| places.get(at?).cloned();
+        match kind {
+            "verdict" => {
+                let at = playbook.verdicts.iter().position(|verdict| *verdict.name == *name)?;
+                Some(self.verdicts.get(at)?.as_ref()?.part(path))
+            }
+            "rule" => {
+                let rule = self.rules.get(playbook.rules.iter().position(|rule| *rule.name == *name)?)?;
+                Some(if path.starts_with("when") { rule.when.clone() } else { rule.name.clone() })
+            }
+            "tool" => {
+                let tool = self.tools.get(playbook.tools.rows().iter().position(|row| row.pattern == name)?)?;
+                let fact = tool.facts.iter().find(|(fact, _)| *fact == path);
+                Some(fact.map_or(&tool.name, |(_, value)| value).clone())
+            }
+            "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
+            "limit" if name == "max_attempts" => self.max_attempts(),
+            "limit" => self.deadline(),
+            "otherwise" => self.otherwise(),
+            "study" => self.switch(name),
+            _ => None,
+        }
+    }
+
+    /// A switch of the study block, whose keys have no places of their own.
+    fn switch(&self, name: &str) -> Option<Range<usize>> {
+        let study = self.study.clone()?;
+        let found = self.source.text.get(study.start..)?.find(&format!("{name}:"));
+        Some(found.map_or(study.clone(), |at| study.start + at..study.start + at + name.len()))
+    }
+}
+
+impl VerdictPlaces {
+    fn part(&self, path: &str) -> Range<usize> {
+        let then = &self.then;
+        let has = |part: &str| path.split('.').any(|name| name == part);
+        let written = match path {
+            "means" => Some(self.means.clone()),
+            "effect" => Some(self.effect.clone()),
+            _ if has("on_refused") => then.on_refused.clone(),
+            _ if has("on_unsafe") => then.on_unsafe.clone(),
+            _ if has("backoff_ms") => then.backoff.clone(),
+            _ if has("max_retries") => then.max_retries.clone(),
+            _ if has("max_wait_ms") => then.max_wait.clone(),
+            _ if has("max_refreshes") => then.max_refreshes.clone(),
+            _ => None,
+        };
+        let compensation = path.starts_with("then").then(|| then.kind.clone());
+        written.or(compensation).unwrap_or_else(|| self.name.clone())
+    }
+}
+
+/// Reads a playbook.
+///
+/// # Errors
+/// All that is wrong with it, each with its place.
+pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
+    yaml::parse(Arc::clone(&source), |root| super::lower::playbook(root, source))
+}

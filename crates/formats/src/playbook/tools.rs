@@ -1,0 +1,88 @@
+//! The tool facts file. What the facts mean is the model's.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::places::ToolPlaces;
+use crate::diagnostic::{Report, Source};
+use crate::yaml;
+use crate::yaml::GUESSED;
+use playproof_engine::playbook::Tools;
+
+/// What a tool facts file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolsFile {
+    /// What people declare in it.
+    pub tools: Tools,
+    /// Rows that a draft guessed and nobody has confirmed: they declare nothing.
+    pub guessed: usize,
+}
+
+/// A tool facts file with the places of its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedTools {
+    /// What it says.
+    pub file: ToolsFile,
+    /// What its places point into.
+    pub source: Arc<Source>,
+    /// Every row by its name or glob, guesses too, with its places.
+    written: Vec<(String, ToolPlaces)>,
+}
+
+impl LoadedTools {
+    /// Where the row that means `tool` says `fact`, or where it is named if it does not say it; none where no row means
+    /// the tool. The row may be a guess.
+    pub fn place(&self, tool: &str, fact: &str) -> Option<FactPlace> {
+        let declared = self.file.tools.place(tool).and_then(|at| self.file.tools.rows().get(at));
+        let name = declared.map_or(tool, |row| &row.pattern);
+        let (_, places) = self.written.iter().find(|(pattern, _)| pattern == name)?;
+        let said = places.facts.iter().find(|(key, _)| *key == fact).filter(|_| declared.is_some());
+        let span = said.map_or_else(|| places.name.clone(), |(_, value)| value.clone());
+        Some(FactPlace { span, is_said: said.is_some() })
+    }
+}
+
+/// Where a tool facts file speaks of a fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactPlace {
+    /// The fact's value, else the tool's name.
+    pub span: Range<usize>,
+    /// Whether the fact is said there.
+    pub is_said: bool,
+}
+
+/// Reads a tool facts file (`format: tools/1`).
+///
+/// # Errors
+/// All that is wrong with it, each with its place.
+pub fn parse(source: Arc<Source>) -> Result<ToolsFile, Report> {
+    Ok(load(source)?.file)
+}
+
+/// The same, with the places of its rows.
+///
+/// # Errors
+/// As [`parse`].
+pub fn load(source: Arc<Source>) -> Result<LoadedTools, Report> {
+    let (tools, places) = yaml::parse(Arc::clone(&source), super::lower::tools_file)?;
+    let rows = tools.rows().iter().zip(&places);
+    let declared: Vec<_> = rows.filter(|(_, places)| !is_guessed(&source.text, places)).map(|(row, _)| row).collect();
+    let guessed = tools.rows().len() - declared.len();
+    let declared = Tools::new(declared.into_iter().cloned().collect());
+    let written = tools.rows().iter().map(|row| row.pattern.clone()).zip(places).collect();
+    Ok(LoadedTools { file: ToolsFile { tools: declared, guessed }, source, written })
+}
+
+/// Whether one of the lines of a row still has the mark of the draft.
+fn is_guessed(text: &str, places: &ToolPlaces) -> bool {
+    let last = places.facts.iter().map(|(_, span)| span.end).max().unwrap_or(places.name.end);
+    let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at);
+    text.get(places.name.end..end).is_some_and(|row| row.lines().any(has_mark))
+}
+
+/// Whether a line has the mark, however people have spaced and spelt it.
+fn has_mark(line: &str) -> bool {
+    let Some((_, comment)) = line.split_once('#') else { return false };
+    let words = |text: &str| text.to_lowercase().replace(['#', ' ', '\t'], "");
+    words(comment).contains(&words(GUESSED))
+}

@@ -1,0 +1,137 @@
+//! Texts made up so that a pattern takes them: regular expressions, globs, tests of a message. What is made is a
+//! guess; the classifier has the last word.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use playproof_engine::playbook::{MessageOp, MessageTest};
+
+/// More texts than this are not made of one pattern.
+const MOST: usize = 32;
+
+/// Longer repetitions are not written out.
+const LONGEST: u32 = 64;
+
+/// Texts that a regular expression likely matches, the plainest first; none where it cannot be read.
+pub fn of_regex(pattern: &str) -> Vec<String> {
+    regex_syntax::parse(pattern).map(|hir| of_hir(&hir)).unwrap_or_default()
+}
+
+fn of_hir(hir: &Hir) -> Vec<String> {
+    let mut texts = match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => vec![String::new()],
+        HirKind::Literal(literal) => vec![String::from_utf8_lossy(&literal.0).into_owned()],
+        HirKind::Class(class) => of_class(class).map(String::from).into_iter().collect(),
+        HirKind::Capture(capture) => of_hir(&capture.sub),
+        HirKind::Repetition(repetition) => {
+            let once = of_hir(&repetition.sub);
+            let times = repetition.min.clamp(1, LONGEST) as usize;
+            let mut texts: Vec<String> = once.iter().map(|text| text.repeat(times)).collect();
+            if repetition.min == 0 {
+                texts.push(String::new());
+            }
+            texts
+        }
+        HirKind::Concat(parts) => one_at_a_time(&parts.iter().map(of_hir).collect::<Vec<_>>(), ""),
+        HirKind::Alternation(parts) => parts.iter().flat_map(of_hir).collect(),
+    };
+    texts.truncate(MOST);
+    texts
+}
+
+/// A character that people would write, if the class has one.
+fn of_class(class: &Class) -> Option<char> {
+    const LIKED: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.";
+    match class {
+        Class::Unicode(class) => {
+            let has = |c: char| class.ranges().iter().any(|range| range.start() <= c && c <= range.end());
+            LIKED.chars().find(|&c| has(c)).or_else(|| class.ranges().first().map(|range| range.start()))
+        }
+        Class::Bytes(class) => class.ranges().first().map(|range| char::from(range.start())),
+    }
+}
+
+/// The first of every part joined, then each other text of each part with the first of the rest.
+pub fn one_at_a_time(parts: &[Vec<String>], between: &str) -> Vec<String> {
+    let Some(plain) = parts.iter().map(|part| part.first().map(String::as_str)).collect::<Option<Vec<&str>>>() else {
+        return Vec::new();
+    };
+    let mut texts = vec![plain.join(between)];
+    for (n, part) in parts.iter().enumerate() {
+        for other in part.iter().skip(1) {
+            let varied: Vec<&str> =
+                plain.iter().enumerate().map(|(at, text)| if at == n { other } else { *text }).collect();
+            texts.push(varied.join(between));
+        }
+    }
+    texts.truncate(MOST);
+    texts
+}
+
+/// A name that a glob likely matches.
+pub fn of_glob(glob: &str) -> String {
+    let mut name = String::new();
+    let mut rest = glob.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '*' | '?' => {
+                if !name.ends_with('x') {
+                    name.push('x');
+                }
+            }
+            '[' => {
+                let inside: String = rest.by_ref().take_while(|c| *c != ']').collect();
+                name.push(inside.trim_start_matches(['!', '^']).chars().next().unwrap_or('x'));
+            }
+            '{' => {
+                let inside: String = rest.by_ref().take_while(|c| *c != '}').collect();
+                name.push_str(inside.split(',').next().unwrap_or_default());
+            }
+            c => name.push(c),
+        }
+    }
+    name
+}
+
+/// Messages for which all of `tests` likely hold, the plainest first; the empty one where nothing is asked.
+pub fn of_tests(tests: &[MessageTest]) -> Vec<String> {
+    let texts = |test: &MessageTest| match test.op {
+        MessageOp::Matches => test.any_of.iter().flat_map(|pattern| of_regex(pattern)).collect(),
+        _ => test.any_of.clone(),
+    };
+    if let Some(whole) = tests.iter().find(|test| test.op == MessageOp::Equals) {
+        return texts(whole);
+    }
+    let starts = tests.iter().filter(|test| test.op == MessageOp::StartsWith);
+    let rest = tests.iter().filter(|test| test.op != MessageOp::StartsWith);
+    one_at_a_time(&starts.chain(rest).map(texts).collect::<Vec<_>>(), " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_made_of_every_alternative() {
+        assert_eq!(of_regex("in[ -]?flight|pending"), ["in flight", "inflight", "pending"]);
+        assert_eq!(of_regex(r"\d{3}-(?:a|bc)+"), ["000-a", "000-bc"]);
+        assert!(of_regex("(").is_empty());
+    }
+
+    #[test]
+    fn what_is_made_of_a_regular_expression_matches_it() {
+        for pattern in ["^a.c$", r"\bkey\b", r"[^a-z]x", r"(?i)Refund \w+ (no|not) found", "(a|b)(c|d)?e{2,}"] {
+            let regex = regex::Regex::new(pattern).unwrap();
+            let made = of_regex(pattern);
+            assert!(!made.is_empty() && made.iter().all(|text| regex.is_match(text)), "{pattern}: {made:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_made_of_a_glob() {
+        for glob in ["search.*", "*", "a?c", "pay.{refund,void}", "[!a]bc", "x**y"] {
+            let name = of_glob(glob);
+            let is_match = playproof_engine::glob::Glob::new(glob).unwrap().is_match(&name);
+            assert_eq!(is_match, glob != "[!a]bc", "{glob}: {name}"); // a class turned round is not made
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Strict reading of what people write: YAML with places, several errors at once. The one module that knows
+//! which YAML crate there is.
+//!
+//! A format is read in three steps, the first two of which are here: the text becomes a [`Node`] tree (duplicate
+//! keys, limits, syntax), a [`Cursor`] walks the tree and collects what is wrong, and the format's own `lower`
+//! makes its model:
+//!
+//! ```
+//! use playproof_formats::diagnostic::Source;
+//! use playproof_formats::yaml;
+//!
+//! let source = Source::whole("tool.yaml", "name: search\ntimeout_ms: 5000\n");
+//! let tool = yaml::parse(source, |root| {
+//!     let record = root.record("a tool", &["name", "timeout_ms"])?;
+//!     let name = record.required("name").and_then(|name| name.string()).map(str::to_owned);
+//!     let timeout = record.optional("timeout_ms").and_then(|timeout| timeout.whole(1..=60_000));
+//!     Some((name?, timeout))
+//! });
+//! assert_eq!(tool, Ok(("search".to_owned(), Some(5000))));
+//! ```
+
+mod cursor;
+pub mod lines;
+mod node;
+mod problems;
+mod quantity;
+mod range;
+mod read;
+mod scalar;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use cursor::{Cursor, Key, Record};
+pub use node::{Entry, Kind, Node, Scalar, shorten};
+pub use problems::Problems;
+pub use range::range;
+pub use read::{MAX_BYTES, MAX_KEY, parse, tree};
+pub use write::{GUESSED, quoted, scalar};

@@ -1,0 +1,354 @@
+//! One call on a page: what was found, the recording and each playbook beside it, and how each ends.
+
+use super::findings::{self, About};
+use super::style::Palette;
+use super::text;
+use super::timeline::{self, Line, Tone};
+use super::view::{CallView, RunView, Truth};
+use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
+use playproof_engine::event::{EffectClaim, Finding, FindingBy, LedgerKind, OutcomeKind, Provenance};
+use playproof_engine::time::Duration;
+use playproof_trace::origin::Origin;
+
+/// The least width of a column; narrower ones are stacked.
+const COLUMN_MIN: usize = 34;
+
+/// The blanks between columns.
+const GAP: usize = 3;
+
+/// The blanks before everything but the title.
+const INDENT: usize = 3;
+
+/// How much of the arguments is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// All, as far as a line goes.
+    Values,
+    /// Keys and types.
+    Shape,
+}
+
+/// How the block is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// In columns.
+    pub width: usize,
+    /// The colours.
+    pub palette: Palette,
+    /// How much of the arguments is shown.
+    pub arguments: Arguments,
+}
+
+/// Calls that went the same way as the one that is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alike {
+    /// References of some.
+    pub others: Vec<String>,
+    /// How many beyond those.
+    pub more: u64,
+    /// Whether they are of several intents.
+    pub several_intents: bool,
+    /// Whether they did not go the same way, but are of kinds too many to be told apart.
+    pub is_mixed: bool,
+}
+
+/// The block of one call, or of several that went the same way; `number` stands in front.
+pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &Alike, style: Style) -> String {
+    let mut lines = vec![title(number, view, alike.others.len() as u64 + alike.more, style)];
+    lines.extend(found(view, runs, alike.several_intents, style));
+    lines.extend(facts(view, style).into_iter().map(|line| indented(&line)));
+    if !alike.others.is_empty() {
+        lines.push(indented(&style.palette.faint(&named(alike, style.width - INDENT))));
+    }
+    if let Some(said) = uneventful(view, runs) {
+        lines.extend(text::wrapped(&said, style.width - INDENT).iter().map(|line| indented(line)));
+        return lines.join("\n");
+    }
+    lines.push(String::new());
+    let departure = runs.first().and_then(|run| run.tally.off_tape);
+    let mut columns = Vec::new();
+    if view.recorded.is_some() {
+        let lines = timeline::of_recording(view, departure);
+        columns.push(Column { head: "recorded".to_owned(), lines, foot: Vec::new() });
+    }
+    columns.extend(runs.iter().map(|run| Column {
+        head: text::escape_unprintable(&run.transcript.names.playbook).into_owned(),
+        lines: timeline::of_run(view, run),
+        foot: foot(run, view.recorded, style.palette),
+    }));
+    lines.extend(beside(&columns, style).into_iter().map(|line| indented(&line)));
+    lines.join("\n")
+}
+
+/// A recorded call that was answered with ok at once needs no timeline: its finding is about others.
+fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
+    let [answer] = view.recorded?.answers.as_slice() else { return None };
+    let calm = |run: &RunView<'_>| run.outcome().is_some_and(|outcome| outcome.kind == OutcomeKind::Succeeded);
+    if answer.reply != Reply::Ok || !runs.iter().all(calm) {
+        return None;
+    }
+    let took = answer.at.filter(|_| view.timed).map(|at| format!(" after {} ms", timeline::millis(at.since(view.at))));
+    Some(format!("answered with ok{}, and every playbook leaves it at that", took.unwrap_or_default()))
+}
+
+struct Column {
+    head: String,
+    lines: Vec<Line>,
+    foot: Vec<(&'static str, String)>,
+}
+
+fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String {
+    let head = format!("{number}. {}  ", text::fitted(view.tool, 60));
+    let times = if alike == 0 { String::new() } else { format!(" ×{}", text::count(alike + 1)) };
+    let room = style.width.saturating_sub(text::width(&head) + text::width(&times) + 1);
+    let reference = text::fitted(view.reference, room.clamp(12, 60));
+    // The call's own id is what may be missing: the reference names the call too.
+    let id_room = room.saturating_sub(text::width(&reference) + 3).min(30);
+    let id = view.id.filter(|id| !id.is_empty() && *id != view.reference && id_room >= 8);
+    let id = id.map_or_else(String::new, |id| format!(" ({})", text::fitted(id, id_room)));
+    let said = format!("{head}{reference}{id}{times} ");
+    let rest = style.width.saturating_sub(text::width(&said));
+    format!("{}{}", style.palette.strong(&said), style.palette.faint(&"─".repeat(rest)))
+}
+
+/// One line a finding; a finding of the recording is said once, not once a playbook.
+fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style) -> Vec<String> {
+    let mut said: Vec<(Finding, String)> = Vec::new();
+    for run in runs {
+        for finding in &run.findings {
+            let known = said.iter_mut().find(|(known, _)| (known.id, known.by, known.count) == key(finding));
+            let names = text::escape_unprintable(&run.transcript.names.playbook);
+            match known {
+                Some(_) if finding.by == FindingBy::Recorded => {}
+                Some((_, by)) => *by += &format!(" and {names}"),
+                None => said.push((*finding, findings::by(finding, &names))),
+            }
+        }
+    }
+    said.sort_by_key(|(finding, _)| (finding.id.severity(), finding.id));
+    let about = About { several, keyed: view.key.is_some(), declared: view.declared };
+    let line = |(finding, by): (Finding, String)| {
+        let severity = findings::severity(finding.id.severity(), style.palette);
+        let sentence = findings::sentence(finding.id, finding.count, about);
+        let said = format!("{}: {sentence}, {by}", finding.id.as_str());
+        text::hanging(&format!("{severity}  "), &said, style.width - INDENT)
+    };
+    said.into_iter().flat_map(line).map(|line| indented(&line)).collect()
+}
+
+fn key(finding: &Finding) -> (playproof_engine::event::FindingId, FindingBy, u32) {
+    (finding.id, finding.by, finding.count)
+}
+
+fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
+    let mut parts = vec![view.facts.to_owned()];
+    parts.push(match view.key {
+        Some(key) => format!("key {}", text::fitted(key, 40)),
+        None => "no idempotency key".to_owned(),
+    });
+    if let Some(token) = view.token {
+        parts.push(format!("reversal token {}", text::fitted(token, 30)));
+    }
+    if let (Some(input), Some(line)) = (view.input, view.line) {
+        let place = Origin { line, path: view.path };
+        let room = (style.width / 2).saturating_sub(Origin { line, path: None }.to_string().len());
+        parts.push(format!("{}{place}", text::fitted_path(input, room)));
+    }
+    let mut lines = text::wrapped(&parts.join(" · "), style.width - INDENT);
+    if let Some(args) = view.args.filter(|args| !args.is_empty() && *args != "{}") {
+        let shown = match style.arguments {
+            Arguments::Values => text::readable_json(args),
+            Arguments::Shape => shape(args).into(),
+        };
+        lines.push(format!("args {}", text::fitted(&shown, style.width - INDENT - 5)));
+    }
+    lines.into_iter().map(|line| style.palette.faint(&line)).collect()
+}
+
+/// The keys and types of arguments: `{amount: number, order: string}`.
+pub fn shape(args: &str) -> String {
+    use serde_json::Value;
+    let word = |value: &Value| match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "list",
+        Value::Object(_) => "object",
+    };
+    match serde_json::from_str::<Value>(args) {
+        Ok(Value::Object(fields)) => {
+            let parts: Vec<String> = fields.iter().map(|(key, value)| format!("{key}: {}", word(value))).collect();
+            format!("{{{}}}", parts.join(", "))
+        }
+        Ok(value) => word(&value).to_owned(),
+        Err(_) => "not JSON".to_owned(),
+    }
+}
+
+fn named(alike: &Alike, width: usize) -> String {
+    let shown: Vec<_> = alike.others.iter().map(|other| text::fitted(other, 40)).collect();
+    let rest = if alike.more == 0 { String::new() } else { format!(" and {} more", text::count(alike.more)) };
+    let which = if alike.is_mixed { "of kinds too many to tell apart" } else { "the same way" };
+    text::fitted(&format!("{which}: {}{rest}", shown.join(", ")), width).into_owned()
+}
+
+/// How a playbook's run ends: outcome, claim against ledger, cost.
+fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>, palette: Palette) -> Vec<(&'static str, String)> {
+    let Some(outcome) = run.outcome() else { return Vec::new() };
+    let mut rows = vec![
+        ("outcome", palette.strong(&timeline::outcome(&run.transcript, outcome.kind))),
+        ("effect", effect(outcome.claim, run, recorded)),
+    ];
+    if run.added_delay() > Duration::ZERO {
+        rows.push(("delay", format!("{} ms added by the playbook", timeline::millis(run.added_delay()))));
+    }
+    if run.tally.tape_left > 0 {
+        let left = text::counted(run.tally.tape_left.into(), "recorded answer", "recorded answers");
+        rows.push(("unused", left));
+    }
+    rows
+}
+
+/// What the outcome claims, and what the ledger holds.
+fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>) -> String {
+    let claims = format!("claims {}", claim.as_str());
+    match (run.intent, recorded) {
+        (None, _) => format!("{claims} (a read)"),
+        (Some(_), Some(recorded)) => format!("{claims}; {}", proved(run.truth(), unused_ok(run, recorded))),
+        (Some(_), None) => format!("{claims}; {}", truth(run.truth())),
+    }
+}
+
+/// Recorded answers that prove an effect, and that the playbook did not ask for.
+fn unused_ok(run: &RunView<'_>, recorded: &RecordedCall) -> u32 {
+    let ok = recorded.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt && answer.reply == Reply::Ok);
+    let used = run.transcript.ledger.iter().filter(|entry| {
+        entry.kind == LedgerKind::Applied && matches!(entry.provenance, Provenance::Recorded | Provenance::Inferred)
+    });
+    u32::try_from(ok.count().saturating_sub(used.count())).unwrap_or(u32::MAX)
+}
+
+/// What a recording proves of one call, in words; other calls may have had the same intent.
+/// `unused` are recorded answers that prove an effect, and that the playbook did not ask for.
+fn proved(truth: Truth, unused: u32) -> String {
+    let modelled = truth.modelled.min(truth.effects);
+    match (truth.effects - modelled, modelled, truth.unobserved) {
+        (0, _, _) if unused > 0 => "an unused answer of the recording proves one".to_owned(),
+        (0, 0, 0) if truth.reversed_as_modelled > 0 => "taken back, as modelled".to_owned(),
+        (0, 0, 0) if truth.reversed > 0 => "taken back".to_owned(),
+        (0, 0, 0) => "nothing else is recorded".to_owned(),
+        (0, 0, _) => "the recording does not show it".to_owned(),
+        (0, 1, _) => "one effect of this call is modelled, none is proved".to_owned(),
+        (0, many, _) => format!("{many} effects of this call are modelled, none is proved"),
+        (1, 0, _) => "one effect of this call is proved".to_owned(),
+        (many, 0, _) => format!("{many} effects of this call are proved"),
+        (proved, modelled, _) => {
+            format!(
+                "{} of this call proved, {modelled} more modelled",
+                text::counted(proved.into(), "effect", "effects")
+            )
+        }
+    }
+}
+
+/// What the ledger holds, in words.
+pub fn truth(truth: Truth) -> String {
+    let mut said = match (truth.effects, truth.unobserved) {
+        (0, 0) => "no effect upstream".to_owned(),
+        (0, _) => "upstream not observed".to_owned(),
+        (effects, 0) => format!("{} upstream", text::counted(effects.into(), "effect", "effects")),
+        (effects, _) => format!("{} upstream at least", text::counted(effects.into(), "effect", "effects")),
+    };
+    if truth.existing > 0 {
+        said += &format!(", {} of them before", truth.existing);
+    }
+    let modelled = truth.modelled.min(truth.effects);
+    if modelled > 0 {
+        said += &format!(", {modelled} of them modelled");
+    }
+    if truth.reversed > 0 {
+        said += &format!(", {} taken back", truth.reversed);
+    }
+    said
+}
+
+/// The columns side by side, or one below the other where they do not fit.
+fn beside(columns: &[Column], style: Style) -> Vec<String> {
+    let room = style.width.saturating_sub(INDENT);
+    let count = columns.len().max(1);
+    let width = room.saturating_sub(GAP * (count - 1)) / count;
+    if width >= COLUMN_MIN || count == 1 {
+        let width = width.min(72);
+        let tops: Vec<Vec<String>> = columns.iter().map(|column| top(column, width, style.palette)).collect();
+        let feet: Vec<Vec<String>> = columns.iter().map(|column| bottom(column, width)).collect();
+        let mut lines = zipped(&tops, width);
+        lines.extend(zipped(&feet, width));
+        return lines;
+    }
+    let mut lines = Vec::new();
+    for (n, column) in columns.iter().enumerate() {
+        if n > 0 {
+            lines.push(String::new());
+        }
+        lines.extend(top(column, room, style.palette));
+        lines.extend(bottom(column, room));
+    }
+    lines
+}
+
+fn zipped(columns: &[Vec<String>], width: usize) -> Vec<String> {
+    let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |n: usize| {
+        let cells = columns.iter().map(|column| {
+            let cell = column.get(n).map_or("", String::as_str);
+            format!("{cell}{}", " ".repeat((width + GAP).saturating_sub(text::width(cell))))
+        });
+        cells.collect::<String>().trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
+}
+
+fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
+    let stamps: Vec<String> = column.lines.iter().map(stamp).collect();
+    let widest = stamps.iter().map(|stamp| text::width(stamp)).max().unwrap_or(0);
+    let unit = if widest > 0 { " (ms)" } else { "" };
+    let head = text::fitted(&column.head, width.saturating_sub(unit.len()));
+    let mut lines = vec![format!("{}{}", palette.strong(&head), palette.faint(unit))];
+    for (line, stamp) in column.lines.iter().zip(&stamps) {
+        let mark = if line.departs { palette.doubtful("≠ ") } else { "  ".to_owned() };
+        let gutter = match widest {
+            0 => mark,
+            _ => format!("{mark}{stamp:>widest$}  "),
+        };
+        let hanging = text::hanging(&gutter, &line.text, width);
+        lines.extend(hanging.into_iter().map(|said| toned(line.tone, &said, palette)));
+    }
+    lines
+}
+
+fn stamp(line: &Line) -> String {
+    match line.at {
+        Some(at) if line.added => format!("+{}", timeline::millis(at)),
+        Some(at) => timeline::millis(at),
+        None if line.unknown => "?".to_owned(),
+        None => String::new(),
+    }
+}
+
+fn toned(tone: Tone, line: &str, palette: Palette) -> String {
+    match tone {
+        Tone::Failed => palette.failed(line),
+        Tone::Stopped => palette.doubtful(line),
+        Tone::Good => palette.good(line),
+        Tone::Sent | Tone::Decided => line.to_owned(),
+    }
+}
+
+fn bottom(column: &Column, width: usize) -> Vec<String> {
+    column.foot.iter().flat_map(|(name, said)| text::hanging(&format!("  {name:<8} "), said, width)).collect()
+}
+
+fn indented(line: &str) -> String {
+    if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(INDENT)) }
+}

@@ -1,0 +1,237 @@
+//! A check for programs: `format: check/1`, every run, in a stable order, without time of day.
+
+use serde::Serialize;
+
+use super::page::Shown;
+use super::problems::{Directions, Problem};
+use crate::json::{Map, Millis, document};
+use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
+use playproof_engine::time::Instant;
+use playproof_formats::golden::{Class, Comparison, Divergence, FirstChange, Place};
+use playproof_formats::shell::Command;
+
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    format: &'static str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ended_early: bool,
+    counts: Map<usize>,
+    in_the_way: Vec<ObstacleJson<'a>>,
+    rows: Vec<RowsJson<'a>>,
+    orphans: &'a [String],
+    results: Vec<ResultJson<'a>>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ObstacleJson<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct RowsJson<'a> {
+    playbook: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    locked: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    used: bool,
+    changes: Vec<RowJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RowJson<'a> {
+    row: &'a str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ResultJson<'a> {
+    id: String,
+    playbook: &'a str,
+    fixture: &'a str,
+    status: &'static str,
+    contradictions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    #[serde(flatten)]
+    diverged: Option<DivergedJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct DivergedJson<'a> {
+    class: Option<&'static str>,
+    headline: String,
+    effects: EffectsJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<FirstJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<PlaceJson<'a>>,
+    divergences: Vec<DivergenceJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct EffectsJson {
+    golden: u32,
+    run: u32,
+}
+
+#[derive(Serialize)]
+struct FirstJson<'a> {
+    call: &'a str,
+    at_ms: Millis,
+    golden: Option<&'a str>,
+    run: Option<&'a str>,
+    rule: Option<&'a str>,
+    verdict: Option<&'a str>,
+    compensation: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct PlaceJson<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+    row: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct DivergenceJson<'a> {
+    class: &'static str,
+    part: &'static str,
+    name: &'a str,
+    field: &'a str,
+    golden: Option<&'a str>,
+    run: Option<&'a str>,
+}
+
+/// The report as one JSON document. `next` is the command to run next, if there is one to run.
+pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
+    let report = shown.report;
+    let verdict = match report.verdict() {
+        _ if !directions.in_the_way.is_empty() => "unusable",
+        Verdict::Clean => "clean",
+        Verdict::Differs => "differs",
+        Verdict::Unusable => "unusable",
+    };
+    document(&CheckJson {
+        format: "check/1",
+        verdict,
+        ended_early: report.ended_early,
+        counts: counts(shown),
+        in_the_way: directions.in_the_way.iter().map(obstacle).collect(),
+        rows: report.rows.iter().map(rows).collect(),
+        orphans: &report.orphans,
+        results: report.results.iter().map(|result| one(result, shown.causes.get(&result.id))).collect(),
+        next: next.map(ToString::to_string),
+    })
+}
+
+fn counts(shown: &Shown<'_>) -> Map<usize> {
+    let counts = shown.report.counts();
+    let mut rows = vec![("runs", shown.report.results.len()), ("passed", counts.passed)];
+    rows.extend([("unreadable", counts.unreadable), ("contradicting", counts.contradicting)]);
+    rows.extend(Class::ALL.map(Class::as_str).into_iter().zip(counts.diverged));
+    rows.push(("missing", counts.missing));
+    Map(rows)
+}
+
+fn obstacle(problem: &Problem) -> ObstacleJson<'_> {
+    let spot = &problem.spot;
+    ObstacleJson { file: &spot.file, line: spot.line, column: spot.column, message: &problem.message }
+}
+
+fn rows(rows: &PlaybookRows) -> RowsJson<'_> {
+    let changes = rows.changes.iter().map(|change| RowJson {
+        row: &change.name,
+        before: change.before.as_deref(),
+        after: change.after.as_deref(),
+    });
+    RowsJson { playbook: &rows.playbook, locked: rows.is_locked, used: rows.is_used, changes: changes.collect() }
+}
+
+fn one<'a>(result: &'a CaseResult, cause: Option<&'a Cause>) -> ResultJson<'a> {
+    let (problem, diverged) = match &result.golden {
+        GoldenState::Unreadable(report) => (Some(report.to_string()), None),
+        GoldenState::Diverged(diverged) => (None, Some(diverges(&diverged.comparison, cause))),
+        GoldenState::Same | GoldenState::Missing => (None, None),
+    };
+    ResultJson {
+        id: result.id.to_string(),
+        playbook: &result.id.playbook,
+        fixture: &result.id.fixture,
+        status: status(result),
+        contradictions: result.contradictions.iter().map(ToString::to_string).collect(),
+        problem,
+        diverged,
+    }
+}
+
+/// What became of a run, in one word.
+pub(super) fn status(result: &CaseResult) -> &'static str {
+    match &result.golden {
+        GoldenState::Unreadable(_) => "unreadable",
+        _ if !result.contradictions.is_empty() => "contradicts",
+        GoldenState::Same => "passed",
+        GoldenState::Diverged(_) => "diverged",
+        GoldenState::Missing => "missing",
+    }
+}
+
+fn diverges<'a>(comparison: &'a Comparison, cause: Option<&'a Cause>) -> DivergedJson<'a> {
+    let (golden, run) = comparison.effects;
+    let place = cause.and_then(|cause| {
+        let (line, column, file) = place_of(cause)?;
+        Some(PlaceJson { file, line, column, row: Some(&cause.row) })
+    });
+    DivergedJson {
+        class: comparison.worst().map(Class::as_str),
+        headline: comparison.headline(),
+        effects: EffectsJson { golden, run },
+        first: comparison.first.as_ref().map(|first| first_change(first, cause)),
+        place,
+        divergences: comparison.divergences.iter().map(divergence).collect(),
+    }
+}
+
+/// The nearest line of the playbook.
+pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
+    let label = cause.report.diagnostics.first()?.labels.first()?;
+    let (line, column) = cause.report.source.place(label.span.start);
+    Some((line, column, &cause.report.source.name))
+}
+
+fn first_change<'a>(first: &'a FirstChange, cause: Option<&Cause>) -> FirstJson<'a> {
+    let because = first.actual.as_ref().or(first.expected.as_ref());
+    FirstJson {
+        call: &first.call,
+        at_ms: Millis(first.at.since(Instant::ZERO)),
+        golden: first.golden.as_deref(),
+        run: first.run.as_deref(),
+        rule: because.map(|because| because.rule.as_str()),
+        verdict: because.map(|because| because.verdict.as_str()),
+        compensation: cause.and_then(|cause| cause.compensation),
+    }
+}
+
+fn divergence(divergence: &Divergence) -> DivergenceJson<'_> {
+    let (part, name) = match &divergence.place {
+        Place::Call(call) => ("call", call.as_str()),
+        Place::Ledger(intent) => ("ledger", intent.as_str()),
+        Place::Finding(call) => ("finding", call.as_str()),
+        Place::Event(call, _) => ("event", call.as_str()),
+        Place::Whole => ("golden", ""),
+    };
+    DivergenceJson {
+        class: divergence.class.as_str(),
+        part,
+        name,
+        field: &divergence.field,
+        golden: divergence.expected.as_deref(),
+        run: divergence.actual.as_deref(),
+    }
+}

@@ -1,0 +1,213 @@
+//! The page of a check for people: worst first, each with its first changed decision and the lines it comes from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::changes;
+use crate::diagnostic;
+use crate::style::Palette;
+use crate::text;
+use crate::text::counted;
+use playproof_analysis::check::{CaseResult, Cause, CheckReport, Counts, GoldenState, Id};
+use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::golden::Class;
+
+/// Runs without a golden that are named.
+const LISTED: usize = 20;
+
+/// A check with what a page of it needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// What was found.
+    pub report: &'a CheckReport,
+    /// What each result that diverges comes from.
+    pub causes: &'a BTreeMap<Id, Cause>,
+    /// In columns.
+    pub width: usize,
+    /// Whether to colour.
+    pub palette: Palette,
+    /// What stands before the names of files, so that they are found from where the page is read; reports have nothing
+    /// there.
+    pub above: &'a str,
+    /// Whether calls without a key are named with their arguments, or with the arguments' keys and types alone.
+    pub show_args: bool,
+}
+
+/// The whole page, without the command to run next.
+pub fn page(shown: &Shown<'_>) -> String {
+    let mut sections = Vec::new();
+    let mut drawn = BTreeSet::new();
+    let failing = shown.report.failing();
+    let (new, failing): (Vec<_>, Vec<_>) = failing.into_iter().partition(|result| is_new(result));
+    // One is worth a look here; many are a project's first check, and each has its page in `diff`.
+    let (listed, shown_apart) = if new.len() > 1 { (new, Vec::new()) } else { (Vec::new(), new) };
+    for group in alike(&[failing, shown_apart].concat()) {
+        let Some((first, others)) = group.split_first() else { continue };
+        let mut section = result(shown, first, &mut drawn);
+        if !others.is_empty() {
+            let runs = counted(others.len() as u64, "more run", "more runs");
+            section += &format!("\n  and the same in {runs}:");
+            for other in others {
+                section += &format!("\n    {}", text::escape_unprintable(&other.id.to_string()));
+            }
+        }
+        sections.push(section);
+    }
+    sections.extend(without_golden(&listed, shown));
+    for rows in &shown.report.rows {
+        sections.push(changes::rows_to_approve(rows, shown.width, shown.palette));
+    }
+    if !shown.report.orphans.is_empty() {
+        let mut lines = vec![shown.palette.strong("goldens that no fixture asks for")];
+        lines.extend(
+            shown.report.orphans.iter().map(|path| format!("  {}{}", shown.above, text::escape_unprintable(path))),
+        );
+        sections.push(lines.join("\n"));
+    }
+    sections.push(summary(shown.report, shown.palette));
+    sections.join("\n\n")
+}
+
+/// Whether a result only lacks a golden.
+fn is_new(result: &CaseResult) -> bool {
+    matches!(result.golden, GoldenState::Missing) && result.contradictions.is_empty()
+}
+
+/// Results that only lack a golden, a line each.
+fn without_golden(results: &[&CaseResult], shown: &Shown<'_>) -> Option<String> {
+    if results.is_empty() {
+        return None;
+    }
+    let runs = counted(results.len() as u64, "run that nobody has accepted yet", "runs that nobody has accepted yet");
+    let mut lines = vec![shown.palette.doubtful(&format!("no golden: {runs}"))];
+    for result in results.iter().take(LISTED) {
+        lines.push(format!("  {}", text::fitted(&result.id.to_string(), shown.width.saturating_sub(2))));
+    }
+    if let Some(more) = results.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        lines.push(shown.palette.faint(&format!("  and {more} more")));
+    }
+    Some(lines.join("\n"))
+}
+
+/// Results that differ in the same words stand together, in the order of the first of each.
+fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
+    let mut groups: Vec<(Option<String>, Vec<&CaseResult>)> = Vec::new();
+    for result in failing {
+        let words = changes::in_words(result);
+        match groups.iter_mut().find(|(known, _)| words.is_some() && *known == words) {
+            Some((_, group)) => group.push(result),
+            None => groups.push((words, vec![result])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// One result that does not pass. The lines that it comes from are drawn unless `drawn` has them already.
+pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<String>) -> String {
+    let palette = shown.palette;
+    let mut lines = vec![format!(
+        "{}  {}",
+        word(result, palette),
+        palette.strong(&text::escape_unprintable(&result.id.to_string()))
+    )];
+    lines.extend(
+        text::broken(&result.title, shown.width.saturating_sub(2))
+            .into_iter()
+            .map(|line| format!("  {}", palette.faint(&text::escape_unprintable(&line)))),
+    );
+    for contradiction in &result.contradictions {
+        let said = text::escape_unprintable(&contradiction.to_string()).into_owned();
+        lines.push(format!("  {} {said}", palette.bad("contradicts the fixture:")));
+    }
+    match &result.golden {
+        GoldenState::Unreadable(report) => {
+            lines.push(drawn_from(shown, report));
+        }
+        GoldenState::Missing => lines.push("  nobody has accepted what it shows yet".to_owned()),
+        GoldenState::Diverged(diverged) => {
+            let cause = shown.causes.get(&result.id);
+            let first = diverged.comparison.first.iter();
+            lines.extend(first.flat_map(|first| changes::first_change(first, cause, shown.width, palette)));
+            lines.extend(cause.and_then(|cause| drawing(shown, cause, drawn)));
+            lines.push(changes::divergences(&diverged.comparison, shown));
+        }
+        GoldenState::Same => {}
+    }
+    lines.join("\n")
+}
+
+fn word(result: &CaseResult, palette: Palette) -> String {
+    match (&result.golden, result.worst()) {
+        (GoldenState::Unreadable(_), _) => palette.bad("unreadable golden"),
+        (_, Some(class)) => class_word(class, class.words(), palette),
+        (GoldenState::Missing, _) => palette.doubtful("no golden"),
+        _ => palette.bad("contradicts its fixture"),
+    }
+}
+
+pub(super) fn class_word(class: Class, words: &str, palette: Palette) -> String {
+    match class {
+        Class::EffectChanged | Class::GuardWeakened => palette.bad(words),
+        Class::OutcomeChanged | Class::AttemptsChanged => palette.doubtful(words),
+        Class::TimingOnly | Class::Cosmetic => palette.strong(words),
+    }
+}
+
+/// The playbook's lines, underlined; once for all results that come from them with the same words.
+fn drawing(shown: &Shown<'_>, cause: &Cause, drawn: &mut BTreeSet<String>) -> Option<String> {
+    let picture = drawn_from(shown, &cause.report);
+    drawn.insert(picture.clone()).then_some(picture)
+}
+
+/// A report as it is drawn where the page is read.
+fn drawn_from(shown: &Shown<'_>, report: &Report) -> String {
+    let drawn = match shown.above.is_empty() || report.source.name.starts_with(['/', '<']) {
+        true => diagnostic::render(report, shown.width, shown.palette.is_on()),
+        false => {
+            let source = Source { name: format!("{}{}", shown.above, report.source.name), ..(*report.source).clone() };
+            let report = Report { source: Arc::new(source), diagnostics: report.diagnostics.clone() };
+            diagnostic::render(&report, shown.width, shown.palette.is_on())
+        }
+    };
+    drawn.trim_end().to_owned()
+}
+
+/// The last lines: how many are what.
+fn summary(report: &CheckReport, palette: Palette) -> String {
+    let counts = report.counts();
+    let total = report.results.len();
+    let mut line = format!(
+        "{}: {}",
+        counted(total as u64, "run", "runs"),
+        palette.good(&format!("{} as accepted", counts.passed))
+    );
+    for (words, count) in parts(report, &counts) {
+        line += &format!(", {}", palette.strong(&format!("{count} {words}")));
+    }
+    match counts.contradicting {
+        0 => {}
+        1 => line += &palette.strong("; 1 run contradicts its fixture"),
+        more => line += &palette.strong(&format!("; {more} runs contradict their fixtures")),
+    }
+    if report.ended_early {
+        line += &palette.faint("; the rest was not run");
+    }
+    line
+}
+
+/// What does not pass, worst first, with its count.
+pub(super) fn parts(report: &CheckReport, counts: &Counts) -> Vec<(String, usize)> {
+    let mut parts = vec![("unreadable".to_owned(), counts.unreadable)];
+    parts.extend(Class::ALL.iter().zip(counts.diverged).map(|(class, count)| (class.words().to_owned(), count)));
+    parts.push(("without a golden".to_owned(), counts.missing));
+    parts.push((
+        if report.orphans.len() == 1 { "golden left over" } else { "goldens left over" }.to_owned(),
+        report.orphans.len(),
+    ));
+    let rows = report.rows.iter().map(|rows| rows.changes.len()).sum();
+    parts.push((if rows == 1 { "row not approved" } else { "rows not approved" }.to_owned(), rows));
+    let left_over = report.rows.iter().filter(|rows| !rows.is_used).count();
+    let playbooks = if left_over == 1 { "playbook" } else { "playbooks" };
+    parts.push((format!("{playbooks} left over in the lock"), left_over));
+    parts.into_iter().filter(|(_, count)| *count > 0).collect()
+}

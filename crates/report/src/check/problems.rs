@@ -1,0 +1,207 @@
+//! What a check found as one flat list, worst first, for reports that know rules, places and messages.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::page::{Shown, result};
+use super::{changes, json};
+use crate::style::Palette;
+use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows};
+use playproof_formats::golden::{Class, RowChange};
+use playproof_formats::shell::Command;
+
+/// A line of a file, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// As people know the file: below the project's root, with `/`.
+    pub file: String,
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+/// What reports say beside what was found: where files lie and what to run.
+#[derive(Clone, Debug, Default)]
+pub struct Directions {
+    /// By run: its fixture's file.
+    pub fixtures: BTreeMap<String, String>,
+    /// By run: the command that replays it.
+    pub replays: BTreeMap<String, Command>,
+    /// By playbook and row: where the row stands.
+    pub rows: BTreeMap<(String, String), Spot>,
+    /// The lock's file.
+    pub lock: String,
+    /// What stood in the way of the check; then there are no results.
+    pub in_the_way: Vec<Problem>,
+    /// Where the project lies in the repository around it; empty where it is its root, or in none.
+    pub in_repository: String,
+}
+
+impl Directions {
+    /// A file of the project as it is named from the root of the repository: for services that show repositories.
+    pub(super) fn path_in_repository(&self, file: &str) -> String {
+        let (mut above, mut below) = (self.in_repository.as_str(), file);
+        while let Some(rest) = below.strip_prefix("../").filter(|_| !above.is_empty()) {
+            above = above.rsplit_once('/').map_or("", |(above, _)| above);
+            below = rest;
+        }
+        let is_whole = above.is_empty() || Path::new(below).is_absolute();
+        if is_whole { below.to_owned() } else { format!("{above}/{below}") }
+    }
+}
+
+/// How serious a problem is to a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What happens upstream, or who acts next, is not as accepted; or it could not be checked.
+    Error,
+    /// Something differs.
+    Warning,
+}
+
+/// One problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Its stable id: a class, or one of `OTHERS`.
+    pub rule: &'static str,
+    /// How serious it is.
+    pub level: Level,
+    /// What it is about: a run, a golden, a row.
+    pub about: String,
+    /// In a line.
+    pub message: String,
+    /// Where to look first.
+    pub spot: Spot,
+    /// In full, for people; holds line breaks.
+    pub body: String,
+    /// What to run to see it again.
+    pub command: Command,
+}
+
+/// The rule of what stood in the way of the check.
+pub const NOT_CHECKED: &str = "not_checked";
+
+/// The rules beside the classes, with what they mean.
+pub const OTHERS: [(&str, &str); 6] = [
+    (NOT_CHECKED, "nothing was checked: a file, or what the check was told, cannot be used"),
+    ("unreadable_golden", "a golden that cannot be read"),
+    ("contradicts_fixture", "a run is as accepted, or new, and not what its fixture is meant to show"),
+    ("missing_golden", "a fixture without a golden"),
+    ("orphan_golden", "a golden that no fixture asks for"),
+    ("row_not_approved", "a row of a playbook that is not the approved one"),
+];
+
+/// Every problem, worst first.
+pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Problem> {
+    let plain = Shown { palette: Palette::new(false), width: 100, above: "", ..*shown };
+    let mut found = directions.in_the_way.clone();
+    found.extend(shown.report.failing().into_iter().map(|failing| of_result(&plain, failing, directions)));
+    for rows in &shown.report.rows {
+        found.extend(of_rows(rows, directions));
+    }
+    found.extend(shown.report.orphans.iter().map(|path| Problem {
+        rule: "orphan_golden",
+        level: Level::Warning,
+        about: path.clone(),
+        message: "no fixture asks for this golden".to_owned(),
+        spot: Spot { file: path.clone(), line: 1, column: 1 },
+        body: "no fixture asks for this golden\n".to_owned(),
+        command: Command::new("rm").path(path),
+    }));
+    found
+}
+
+fn of_result(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Problem {
+    let id = failing.id.to_string();
+    let (rule, level, message) = said(failing, shown.causes.get(&failing.id));
+    let command = directions.replays.get(&id).cloned().unwrap_or_else(|| Command::new("playproof check").name(&id));
+    Problem {
+        rule,
+        level,
+        message,
+        spot: spot(shown, failing, directions),
+        body: result(shown, failing, &mut BTreeSet::new()) + "\n",
+        command,
+        about: id,
+    }
+}
+
+fn said(failing: &CaseResult, cause: Option<&Cause>) -> (&'static str, Level, String) {
+    if let GoldenState::Unreadable(report) = &failing.golden {
+        return ("unreadable_golden", Level::Error, report.to_string());
+    }
+    let contradiction = contradiction(failing);
+    match failing.comparison() {
+        Some(comparison) => {
+            let class = comparison.worst().unwrap_or(Class::Cosmetic);
+            let is_serious = class <= Class::OutcomeChanged || contradiction.is_some();
+            let first = changes::first_words(comparison).map(|first| format!("first: {first}"));
+            let row = cause.map(|cause| format!("row `{}`", cause.row));
+            let said = [Some(comparison.headline()), first, row, contradiction].into_iter().flatten();
+            let level = if is_serious { Level::Error } else { Level::Warning };
+            (class.as_str(), level, said.collect::<Vec<_>>().join("; "))
+        }
+        None => match contradiction {
+            Some(said) => ("contradicts_fixture", Level::Error, said),
+            None => ("missing_golden", Level::Warning, "nobody has accepted what it shows yet".to_owned()),
+        },
+    }
+}
+
+fn contradiction(failing: &CaseResult) -> Option<String> {
+    let (first, others) = failing.contradictions.split_first()?;
+    let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+    Some(format!("contradicts the fixture: {first}{more}"))
+}
+
+/// The playbook's line, else the golden's, else the fixture.
+fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spot {
+    let cause = shown.causes.get(&failing.id).and_then(json::place_of);
+    if let Some((line, column, file)) = cause.filter(|(_, _, file)| !file.starts_with('<')) {
+        return Spot { file: file.to_owned(), line, column };
+    }
+    if let GoldenState::Diverged(diverged) = &failing.golden {
+        let body = &diverged.golden.body;
+        let span = diverged.comparison.divergences.first().and_then(|first| first.span.as_ref());
+        let (line, column) = body.place(span.map_or(0, |span| span.start));
+        return Spot { file: body.name.clone(), line, column };
+    }
+    if let GoldenState::Unreadable(report) = &failing.golden {
+        let label = report.diagnostics.first().and_then(|first| first.labels.first());
+        let (line, column) = label.map_or((1, 1), |label| report.source.place(label.span.start));
+        return Spot { file: report.source.name.clone(), line, column };
+    }
+    let file = directions.fixtures.get(&failing.id.to_string()).cloned().unwrap_or_default();
+    Spot { file, line: 1, column: 1 }
+}
+
+/// A playbook that nobody has approved is one problem, not one a row.
+fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
+    let command = Command::new("playproof approve").name(&rows.playbook).and("--reason '...'");
+    let lock = || Spot { file: directions.lock.clone(), line: 1, column: 1 };
+    let body = changes::rows_to_approve(rows, 100, Palette::new(false)) + "\n";
+    let whole = |message: &str| Problem {
+        rule: "row_not_approved",
+        level: Level::Warning,
+        about: rows.playbook.clone(),
+        message: message.to_owned(),
+        spot: lock(),
+        body: body.clone(),
+        command: command.clone(),
+    };
+    if !rows.is_used {
+        return vec![whole("no fixture uses this playbook any more, but its rows are still in the lock")];
+    }
+    if !rows.is_locked {
+        return vec![whole("nobody has approved this playbook yet")];
+    }
+    let one = |change: &RowChange| Problem {
+        about: format!("{}: {}", rows.playbook, change.name),
+        message: changes::row_words(change),
+        spot: directions.rows.get(&(rows.playbook.clone(), change.name.clone())).cloned().unwrap_or_else(lock),
+        body: changes::row_words(change) + "\n",
+        ..whole("")
+    };
+    rows.changes.iter().map(one).collect()
+}

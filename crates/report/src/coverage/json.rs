@@ -1,0 +1,106 @@
+//! The report as one JSON document, `coverage/1`.
+
+use serde::Serialize;
+
+use crate::json::document;
+use playproof_analysis::coverage::{CoverageReport, Group, Item, State};
+use playproof_formats::diagnostic::Source;
+
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    format: &'static str,
+    playbook: &'a str,
+    fixtures: &'a [String],
+    covered: usize,
+    coverable: usize,
+    permille: usize,
+    groups: Vec<GroupJson>,
+    goals: Vec<GoalJson<'a>>,
+    suggestions: Vec<SuggestionJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct GroupJson {
+    group: &'static str,
+    covered: usize,
+    coverable: usize,
+}
+
+#[derive(Serialize)]
+struct GoalJson<'a> {
+    id: &'a str,
+    group: &'static str,
+    #[serde(flatten)]
+    state: StateJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+enum StateJson<'a> {
+    Covered {
+        by: Vec<&'a str>,
+    },
+    Unreachable {
+        why: &'a str,
+    },
+    Reachable {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        suggestion: Option<&'a str>,
+    },
+    Undecided,
+}
+
+#[derive(Serialize)]
+struct SuggestionJson<'a> {
+    name: &'a str,
+    adds: Vec<&'a str>,
+    text: &'a str,
+}
+
+/// The document; `source` is the playbook's text, for the lines of its parts.
+pub fn json(report: &CoverageReport, source: &Source) -> String {
+    let (covered, coverable) = report.tally(None);
+    let group = |group: Group| {
+        let (covered, coverable) = report.tally(Some(group));
+        GroupJson { group: group.as_str(), covered, coverable }
+    };
+    let suggestions = report.suggestions.iter().map(|suggestion| SuggestionJson {
+        name: &suggestion.name,
+        adds: ids(report, &suggestion.adds),
+        text: &suggestion.text,
+    });
+    document(&ReportJson {
+        format: "coverage/1",
+        playbook: &report.playbook,
+        fixtures: &report.fixtures,
+        covered,
+        coverable,
+        permille: report.permille(),
+        groups: Group::ALL.into_iter().map(group).collect(),
+        goals: report.items.iter().map(|item| goal(item, report, source)).collect(),
+        suggestions: suggestions.collect(),
+    })
+}
+
+fn goal<'a>(item: &'a Item, report: &'a CoverageReport, source: &Source) -> GoalJson<'a> {
+    let state = match &item.state {
+        State::Covered(by) => {
+            let names = by.iter().filter_map(|&place| report.fixtures.get(place));
+            StateJson::Covered { by: names.map(String::as_str).collect() }
+        }
+        State::Unreachable(why) => StateJson::Unreachable { why },
+        State::Reachable(place) => {
+            let suggestion = report.suggestions.get(*place).map(|suggestion| suggestion.name.as_str());
+            StateJson::Reachable { suggestion }
+        }
+        State::Undecided => StateJson::Undecided,
+    };
+    let line = item.place.as_ref().map(|place| source.place(place.start).0);
+    GoalJson { id: &item.id, group: item.goal.group().as_str(), state, line }
+}
+
+fn ids<'r>(report: &'r CoverageReport, places: &[usize]) -> Vec<&'r str> {
+    places.iter().filter_map(|&place| report.items.get(place)).map(|item| item.id.as_str()).collect()
+}

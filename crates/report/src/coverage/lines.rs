@@ -1,0 +1,48 @@
+//! The playbook's own text, each line marked with what is exercised of it, as tools for source code do it.
+
+use crate::style::Palette;
+use crate::text::escape_unprintable;
+use playproof_analysis::coverage::{CoverageReport, State};
+use playproof_formats::diagnostic::Source;
+
+/// What one line of the playbook stands for.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    covered: usize,
+    coverable: usize,
+    unreachable: usize,
+}
+
+/// The lines, each behind `covered/coverable` and a mark: `!` something is not exercised, `x` nothing can be.
+pub fn lines(report: &CoverageReport, source: &Source, palette: Palette) -> String {
+    let mut marks = vec![Mark::default(); source.text.lines().count()];
+    for item in &report.items {
+        let line = item.place.as_ref().map(|place| source.place(place.start).0 - source.first_line);
+        let Some(mark) = line.and_then(|line| marks.get_mut(line)) else { continue };
+        match item.state {
+            State::Unreachable(_) => mark.unreachable += 1,
+            State::Covered(_) => {
+                mark.covered += 1;
+                mark.coverable += 1;
+            }
+            State::Reachable(_) | State::Undecided => mark.coverable += 1,
+        }
+    }
+    let numbered = source.text.lines().zip(&marks).zip(source.first_line..);
+    let lines = numbered.map(|((line, mark), number)| {
+        let (share, sign) = match *mark {
+            Mark { coverable: 0, unreachable: 0, .. } => (String::new(), " "),
+            Mark { coverable: 0, .. } => (String::new(), "x"),
+            Mark { covered, coverable, .. } => {
+                (format!("{covered}/{coverable}"), if covered < coverable { "!" } else { " " })
+            }
+        };
+        let front = format!("{share:>7} {sign} {number:>4} |");
+        let front = match sign {
+            "!" => palette.doubtful(&front),
+            _ => palette.faint(&front),
+        };
+        format!("{front} {}", escape_unprintable(line)).trim_end().to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,130 @@
+//! The page for people: totals by group, the grid of cells, what is missing, and the fixtures that would add it.
+
+use super::grid;
+use crate::style::Palette;
+use crate::table;
+use crate::table::Align;
+use crate::text::{counted, escape_unprintable, fitted, wrapped};
+use playproof_analysis::coverage::{CoverageReport, Group, Item, State, Suggestion};
+use playproof_formats::shell::Command;
+
+/// How much is shown of what is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The fixtures that add most.
+    Some,
+    /// Every one.
+    All,
+}
+
+/// Texts of fixtures that are shown where not all are asked for.
+const TEXTS_SHOWN: usize = 2;
+
+/// The page, without a line break at its end. `command` is what was run, for the hint how to see more.
+pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
+    let mut sections = vec![head(report, palette), totals(report, width)];
+    sections.push(format!("{}\n{}", palette.strong("Verdicts in each cell"), grid::grid(report, palette)));
+    sections.extend(missing(report, width, palette));
+    sections.extend(others(report, "Cannot be exercised", width, palette, |state| match state {
+        State::Unreachable(why) => Some(why),
+        _ => None,
+    }));
+    sections.extend(others(report, "Not known: no failure was made up that gets there", width, palette, |state| {
+        (*state == State::Undecided).then_some("")
+    }));
+    sections.extend(texts(report, extent, width, palette, command));
+    sections.join("\n\n")
+}
+
+/// Such as `68.2 %`.
+pub fn percent(report: &CoverageReport) -> String {
+    let permille = report.permille();
+    format!("{}.{} %", permille / 10, permille % 10)
+}
+
+fn head(report: &CoverageReport, palette: Palette) -> String {
+    let (covered, coverable) = report.tally(None);
+    let fixtures = counted(report.fixtures.len() as u64, "fixture", "fixtures");
+    let percent = percent(report);
+    let percent = if covered == coverable { palette.good(&percent) } else { palette.strong(&percent) };
+    format!("{}: {fixtures} cover {percent} ({covered} of {coverable})", escape_unprintable(&report.playbook))
+}
+
+fn totals(report: &CoverageReport, width: usize) -> String {
+    let header = ["", "covered", "of", "cannot be"].map(str::to_owned);
+    let rows = Group::ALL.into_iter().filter_map(|group| {
+        let (covered, coverable) = report.tally(Some(group));
+        let all = report.items.iter().filter(|item| item.goal.group() == group).count();
+        // `otherwise` speaks as a rule does, and is none of those that a playbook counts.
+        let word = if group == Group::Rules { "rules, otherwise" } else { group.as_str() };
+        let row = [word.to_owned(), covered.to_string(), coverable.to_string(), (all - coverable).to_string()];
+        (all > 0).then(|| row.to_vec())
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    table::render(&header, &rows, &[Align::Left, Align::Right, Align::Right, Align::Right], width)
+}
+
+fn is_cell(item: &Item) -> bool {
+    item.goal.group() == Group::Cells
+}
+
+/// What fixtures could exercise and do not; cells stand in the grid.
+fn missing(report: &CoverageReport, width: usize, palette: Palette) -> Option<String> {
+    let mut lines = vec![palette.strong("Not exercised")];
+    for item in report.items.iter().filter(|item| !is_cell(item)) {
+        if let State::Reachable(place) = item.state {
+            let by = report.suggestions.get(place).map_or("?", |suggestion| &suggestion.name);
+            let line = format!("  {}  by {by}", item.id);
+            lines.push(fitted(&line, width).into_owned());
+        }
+    }
+    (lines.len() > 1).then(|| lines.join("\n"))
+}
+
+fn others<'r>(
+    report: &'r CoverageReport,
+    title: &str,
+    width: usize,
+    palette: Palette,
+    why: impl Fn(&'r State) -> Option<&'r str>,
+) -> Option<String> {
+    let mut lines = vec![palette.strong(title)];
+    for item in report.items.iter().filter(|item| !is_cell(item)) {
+        if let Some(why) = why(&item.state) {
+            let line = if why.is_empty() { item.id.clone() } else { format!("{}: {why}", item.id) };
+            lines.push(format!("  {}", fitted(&line, width.saturating_sub(2))));
+        }
+    }
+    (lines.len() > 1).then(|| lines.join("\n"))
+}
+
+fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> Vec<String> {
+    let all = report.suggestions.len();
+    if all == 0 {
+        return Vec::new();
+    }
+    let shown = if extent == Extent::All { all } else { TEXTS_SHOWN.min(all) };
+    let title = format!("{} would exercise the rest", counted(all as u64, "fixture", "fixtures"));
+    let note = "each says what the playbook does now: read it before you keep it";
+    let mut sections = vec![format!("{}\n({note})", palette.strong(&title))];
+    sections.extend(report.suggestions.iter().take(shown).map(|suggestion| text(report, suggestion, width, palette)));
+    if shown < all {
+        let more = format!("... and {} more: {command} --all", all - shown);
+        sections.push(palette.faint(&more));
+    }
+    sections
+}
+
+fn text(report: &CoverageReport, suggestion: &Suggestion, width: usize, palette: Palette) -> String {
+    let adds: Vec<&str> =
+        suggestion.adds.iter().filter_map(|&place| report.items.get(place)).map(|item| item.id.as_str()).collect();
+    let listed = match adds.as_slice() {
+        [first, second, _, _, ..] => format!("{first}, {second} and {} more", adds.len() - 2),
+        few => few.join(", "),
+    };
+    let head = format!("{}.yaml adds {}", escape_unprintable(&suggestion.name), escape_unprintable(&listed));
+    let head = wrapped(&head, width.saturating_sub(2)).into_iter().map(|line| palette.faint(&format!("# {line}")));
+    let head: String = head.collect::<Vec<_>>().join("\n");
+    let body: Vec<String> = suggestion.text.lines().map(|line| escape_unprintable(line).into_owned()).collect();
+    format!("{head}\n{}", body.join("\n"))
+}

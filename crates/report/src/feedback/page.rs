@@ -1,0 +1,137 @@
+//! Kept feedback for people: a list in columns, and the head of one that is shown in full.
+
+use crate::block::Style;
+use crate::style::Palette;
+use crate::table;
+use crate::table::Align;
+use crate::text::{broken, counted, escape_unprintable};
+use playproof_analysis::feedback::{Ending, Kept, State};
+
+/// What stands where there is nothing.
+const NOTHING: &str = "-";
+
+/// Labels stand in a column of this width.
+const LABEL: usize = 12;
+
+/// One feedback with what its playbook makes of it now.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// What is kept.
+    pub kept: &'a Kept,
+    /// Whether it is answered.
+    pub state: State,
+    /// The verdict of its failure now, and the rule that gives it; none where nothing failed.
+    pub now: Option<&'a (String, String)>,
+}
+
+impl<'a> Shown<'a> {
+    /// The call's tool.
+    pub fn tool(&self) -> &'a str {
+        self.kept.call().map_or("", |call| call.tool())
+    }
+
+    /// The verdict of its failure now.
+    pub fn verdict(&self) -> Option<&'a str> {
+        self.now.map(|(verdict, _)| verdict.as_str())
+    }
+
+    /// The rule that gives it.
+    pub fn rule(&self) -> Option<&'a str> {
+        self.now.map(|(_, rule)| rule.as_str())
+    }
+}
+
+/// The list, ending without a line break; `closed` are those that are not listed, because they are closed.
+pub fn page(all: &[Shown<'_>], closed: usize, width: usize, palette: Palette) -> String {
+    let mut blocks: Vec<String> = Vec::new();
+    for shown in all {
+        let feedback = &shown.kept.feedback;
+        let mut lines = vec![format!("{}  {}", state(shown.state, palette), palette.strong(&shown.kept.id))];
+        let reason = feedback.closed.as_ref().map(|reason| format!("closed: {}", escape_unprintable(reason)));
+        for said in [verdicts(shown), escape_unprintable(&feedback.note).into_owned()].into_iter().chain(reason) {
+            lines.extend(
+                broken(&said, width.saturating_sub(10).max(20)).into_iter().map(|line| format!("{:10}{line}", "")),
+            );
+        }
+        blocks.push(lines.join("\n"));
+    }
+    let count = |state: State| all.iter().filter(|shown| shown.state == state).count();
+    let mut counts = format!("{} open, {} answered", count(State::Open), count(State::Answered));
+    match (count(State::Closed), closed) {
+        (0, 0) => {}
+        (0, hidden) => counts += &format!(", {hidden} closed (`--all` lists them)"),
+        (shown, _) => counts += &format!(", {shown} closed"),
+    }
+    blocks.push(counts);
+    blocks.join("\n")
+}
+
+fn verdicts(shown: &Shown<'_>) -> String {
+    let (tool, verdict) = (escape_unprintable(shown.tool()), shown.verdict().unwrap_or("none"));
+    match (shown.state, shown.rule(), &shown.kept.feedback.expected) {
+        (State::Answered, Some(rule), _) => format!("{tool}: verdict {verdict} by the rule {rule}, as expected"),
+        (_, _, expected) => {
+            format!("{tool}: verdict {verdict}, expected {}", expected.as_deref().unwrap_or("not said"))
+        }
+    }
+}
+
+fn state(state: State, palette: Palette) -> String {
+    let word = format!("{:8}", state.as_str());
+    match state {
+        State::Open => palette.doubtful(&word),
+        State::Answered => palette.good(&word),
+        State::Closed => palette.faint(&word),
+    }
+}
+
+/// The head of one feedback: note, expectation, and what was made of the call then and now.
+pub fn head(shown: &Shown<'_>, now: &Ending, slice: &str, is_new: bool, style: Style) -> String {
+    let Style { width, palette, .. } = style;
+    let feedback = &shown.kept.feedback;
+    let from = &feedback.came_from;
+    let expected = match &feedback.expected {
+        None => "nobody said which verdict".to_owned(),
+        Some(expected) if is_new => format!("{expected}, a new verdict: {} has none of that name", feedback.playbook),
+        Some(expected) => expected.clone(),
+    };
+    let mut rows = vec![("note", feedback.note.clone())];
+    rows.extend(feedback.closed.clone().map(|reason| ("closed", reason)));
+    rows.extend([
+        ("expected", expected),
+        ("came from", format!("{}:{}, call {}", from.trace, from.line, from.call)),
+        ("slice", format!("{slice}, {}", counted(shown.kept.calls.len() as u64, "call", "calls"))),
+        ("playbook", feedback.playbook.clone()),
+    ]);
+    let mut lines = vec![format!("{}  {}", palette.strong(&shown.kept.id), state(shown.state, palette).trim_end())];
+    for (label, said) in rows {
+        for (n, line) in
+            broken(&escape_unprintable(&said), width.saturating_sub(LABEL + 2).max(20)).into_iter().enumerate()
+        {
+            lines.push(format!("  {:LABEL$}{line}", if n == 0 { label } else { "" }));
+        }
+    }
+    lines.push(String::new());
+    let header = ["", "when it was kept", "now"].map(str::to_owned);
+    let drawn = table::render(&header, &differences(&feedback.before, now), &[Align::Left; 3], width.saturating_sub(2));
+    lines.extend(drawn.lines().map(|line| format!("  {line}").trim_end().to_owned()));
+    lines.join("\n")
+}
+
+fn differences(before: &Ending, now: &Ending) -> Vec<Vec<String>> {
+    let failed = |ending: &Ending| match &ending.failed {
+        Some(failed) => [failed.verdict.clone(), failed.rule.clone(), failed.compensation.clone()],
+        None => [NOTHING; 3].map(str::to_owned),
+    };
+    let ([verdict, rule, then], [verdict_now, rule_now, then_now]) = (failed(before), failed(now));
+    let rows = [
+        ("verdict", verdict, verdict_now),
+        ("rule", rule, rule_now),
+        ("compensation", then, then_now),
+        ("outcome", before.outcome.clone(), now.outcome.clone()),
+        ("effect", before.effect.clone(), now.effect.clone()),
+        ("attempts", before.attempts.to_string(), now.attempts.to_string()),
+    ];
+    let cell = |text: &str| escape_unprintable(text).into_owned();
+    rows.iter().map(|(label, before, now)| vec![(*label).to_owned(), cell(before), cell(now)]).collect()
+}

@@ -1,0 +1,113 @@
+//! Findings in words, and the order in which they are shown. Explanations at length are `playproof help ID`.
+
+use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity};
+
+use super::style::Palette;
+use super::text::{counted, ordinal};
+
+/// What a sentence is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Several calls with different intents: a count is then the greatest of theirs.
+    pub several: bool,
+    /// A call with an idempotency key.
+    pub keyed: bool,
+    /// A call of a tool of which people said that it writes.
+    pub declared: bool,
+}
+
+/// What was found, with its count, in a few words.
+pub fn sentence(id: FindingId, count: u32, about: About) -> String {
+    let count = u64::from(count);
+    let most = if about.several { "up to " } else { "" };
+    match id {
+        FindingId::DuplicateEffect => format!("one intent had {most}{}", counted(count, "effect", "effects")),
+        FindingId::UntruthfulOutcome => "the outcome claims something else than what is true upstream".to_owned(),
+        FindingId::RetriedAfterDenial => format!("sent {} more after a denial", times(count)),
+        FindingId::RetriedAfterConflict => {
+            format!("sent {} more after the upstream said that it was processed", times(count))
+        }
+        FindingId::UnsafeRetry => {
+            format!("{} that the retry guard would have stopped", counted(count, "further attempt", "further attempts"))
+        }
+        FindingId::Unclassified => {
+            format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))
+        }
+        FindingId::Undetermined => "an answer was needed that nothing supplies".to_owned(),
+        FindingId::PossibleDuplicateEffect => {
+            let why = match (about.keyed, about.declared) {
+                (true, _) => "the upstream forgets its key",
+                (false, true) => "what failed acted all the same",
+                (false, false) => "this tool writes",
+            };
+            format!("one intent may have had {most}{}, if {why}", counted(count, "effect", "effects"))
+        }
+        // A call carries how often it was made until then, not how often in all.
+        FindingId::RunawayLoop if !about.several => {
+            format!("this is the {} time that the same call is made in its run", ordinal(count))
+        }
+        FindingId::RunawayLoop => format!("the same call was made {most}{} in one run", times(count)),
+        FindingId::FutileRetry => format!("sent again unchanged {most}{}, and failed again", times(count)),
+        FindingId::OverTimeout => {
+            format!("{} came later than the tool's timeout", counted(count, "recorded answer", "recorded answers"))
+        }
+        FindingId::GuardRedundant => "a guard stopped what would have done no harm".to_owned(),
+    }
+}
+
+/// By whom, in words.
+pub fn by(finding: &Finding, playbook: &str) -> String {
+    match finding.by {
+        FindingBy::Recorded => "as recorded".to_owned(),
+        FindingBy::Playbook => format!("under {playbook}"),
+    }
+}
+
+/// The severity's word in its colour, padded so that the words stand in a column.
+pub fn severity(severity: FindingSeverity, palette: Palette) -> String {
+    let word = format!("{:6}", severity.as_str());
+    match severity {
+        FindingSeverity::Unsafe => palette.bad(&word),
+        FindingSeverity::Doubt => palette.doubtful(&word),
+        FindingSeverity::Note => palette.faint(&word),
+    }
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        _ => counted(count, "time", "times"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finding_has_its_sentence_for_one_and_for_many() {
+        for id in FindingId::ALL {
+            let one = sentence(id, 1, About::default());
+            assert!(!one.contains("1 effects"), "{one}");
+            assert!(!sentence(id, 3, About::default()).is_empty());
+        }
+        assert_eq!(sentence(FindingId::DuplicateEffect, 3, About::default()), "one intent had 3 effects");
+        assert_eq!(sentence(FindingId::RetriedAfterDenial, 1, About::default()), "sent once more after a denial");
+    }
+
+    #[test]
+    fn a_count_that_is_the_greatest_of_several_says_so() {
+        let several = About { several: true, ..About::default() };
+        assert_eq!(sentence(FindingId::RunawayLoop, 12, several), "the same call was made up to 12 times in one run");
+        assert_eq!(
+            sentence(FindingId::RunawayLoop, 11, About::default()),
+            "this is the 11th time that the same call is made in its run"
+        );
+        let keyed = About { keyed: true, ..About::default() };
+        assert_eq!(
+            sentence(FindingId::PossibleDuplicateEffect, 2, keyed),
+            "one intent may have had 2 effects, if the upstream forgets its key"
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! The words that every page of a comparison shares: causes, ends, loads, gates. Foreign text in them is escaped.
+
+use crate::overview::InputNote;
+use crate::text::{count, counted, escape_unprintable};
+use crate::timeline::millis;
+use playproof_analysis::impact::{CauseName, CauseRow, Direction, End, Gate, Impact, Refusal, Undetermined, parts};
+use playproof_analysis::replay::{Counts, Replayed};
+use playproof_formats::golden::PartChange;
+use playproof_formats::shell::Command;
+
+/// Causes that a page shows.
+const CAUSES: usize = 12;
+
+/// Tools of a cause that are named.
+const TOOLS: usize = 4;
+
+/// Parts of a row that are named.
+const PARTS: usize = 4;
+
+/// Everything that a page is drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// What was found.
+    pub impact: &'a Impact,
+    /// The replay that it was found in, for the account of its inputs.
+    pub replayed: &'a Replayed,
+    /// What the inputs were.
+    pub notes: &'a [InputNote],
+    /// What must not be.
+    pub gate: &'a Gate,
+    /// The one command to run next.
+    pub next: Option<&'a Command>,
+}
+
+impl<'a> Shown<'a> {
+    /// The causes that a page shows, and how many it does not. Widening ones are never left out for others.
+    pub fn causes(&self) -> (&'a [CauseRow], usize) {
+        let all = self.impact.causes.as_slice();
+        let shown = all.len().min(CAUSES);
+        (&all[..shown], all.len() - shown)
+    }
+}
+
+/// `900 calls: 880 unchanged, 4 changed, 16 undetermined (under candidate only)`.
+pub fn balance(impact: &Impact) -> String {
+    let mut said = format!(
+        "{}: {} unchanged, {} changed, {} undetermined",
+        counted(impact.calls, "call", "calls"),
+        count(impact.unchanged()),
+        count(impact.changed),
+        count(impact.undetermined.calls())
+    );
+    let Undetermined { base, candidate, both } = impact.undetermined;
+    let parts = [(base, "under the base only"), (candidate, "under the candidate only"), (both, "under both")];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(calls, _)| *calls > 0)
+        .map(|(calls, which)| format!("{} {which}", count(*calls)))
+        .collect();
+    if !parts.is_empty() {
+        said += &format!(" ({})", parts.join(", "));
+    }
+    said
+}
+
+/// `16 of them are decided differently: 12 widening, 0 narrowing, 4 neutral`.
+pub fn directions(impact: &Impact) -> String {
+    let differing = impact.changed + impact.undetermined_differing;
+    if differing == 0 {
+        return match impact.failed {
+            0 => "no recorded attempt failed, so there was nothing to decide".to_owned(),
+            failed => {
+                format!("the playbooks decide alike on all {} with a failed attempt", counted(failed, "call", "calls"))
+            }
+        };
+    }
+    let each: Vec<String> =
+        Direction::ALL.iter().map(|&one| format!("{} {}", count(impact.count(one)), one.as_str())).collect();
+    format!("{} decided differently: {}", counted(differing, "call is", "calls are"), each.join(", "))
+}
+
+/// The cause in a line: `rule timeout: transient_timeout → otherwise: failed`.
+pub fn cause(cause: &CauseName) -> String {
+    let said = |(rule, verdict): &(String, String)| match rule.as_str() {
+        "otherwise" => format!("otherwise: {}", escape_unprintable(verdict)),
+        rule => format!("rule {}: {}", escape_unprintable(rule), escape_unprintable(verdict)),
+    };
+    match cause {
+        CauseName::Classified { base, candidate } => format!("{} → {}", said(base), said(candidate)),
+        CauseName::Row(row) => {
+            let parts = parts(row);
+            let mut named: Vec<String> = parts.iter().take(PARTS).map(part).collect();
+            if parts.len() > PARTS {
+                named.push(format!("{} parts more", parts.len() - PARTS));
+            }
+            format!("row {}: {}", escape_unprintable(&row.name), named.join("; "))
+        }
+        CauseName::ToolFacts => "what is declared of the tool".to_owned(),
+        CauseName::Several => "several rows together".to_owned(),
+    }
+}
+
+fn part(part: &PartChange) -> String {
+    let value = |value: &Option<String>| {
+        value.as_deref().map_or("nothing".into(), |text| escape_unprintable(text).into_owned())
+    };
+    let name = part.path.rsplit_once('.').map_or(part.path.as_str(), |(_, last)| last);
+    let values = format!("{} → {}", value(&part.before), value(&part.after));
+    if name.is_empty() { values } else { format!("{} {values}", escape_unprintable(name)) }
+}
+
+/// How a call ends: `escalated (policy_review), effect unknown, 1 attempt`.
+pub fn end(end: &End) -> String {
+    let detail = end.detail.as_deref().map_or_else(String::new, |detail| format!(" ({})", escape_unprintable(detail)));
+    let attempts = counted(u64::from(end.attempts), "attempt", "attempts");
+    format!("{}{detail}, effect {}, {attempts}", end.outcome, end.claim.as_str())
+}
+
+/// The most frequent tools: `book_reservation 11, cancel_reservation 2 and 3 tools more`.
+pub fn tools(tools: &Counts) -> String {
+    let rows = tools.rows();
+    let named: Vec<String> = rows
+        .iter()
+        .take(TOOLS)
+        .map(|(tool, calls)| format!("{} {}", escape_unprintable(tool), count(*calls)))
+        .collect();
+    let more = rows.len().saturating_sub(TOOLS) as u64;
+    match (more, tools.others()) {
+        (0, 0) => named.join(", "),
+        (more, 0) => format!("{} and {} more", named.join(", "), counted(more, "tool", "tools")),
+        (_, _) => format!("{} and many more", named.join(", ")),
+    }
+}
+
+/// In what the calls of a cause differ: `verdict 16, outcome 16`.
+pub fn changes(cause: &CauseRow) -> String {
+    let rows: Vec<String> =
+        cause.changes.rows().map(|(what, calls)| format!("{} {}", what.as_str(), count(calls))).collect();
+    rows.join(", ")
+}
+
+/// What the calls of a cause ask more or less; empty if nothing.
+pub fn load(cause: &CauseRow) -> String {
+    let load = &cause.load;
+    let mut parts = Vec::new();
+    let mut add = |what: &str, more: (bool, String), fewer: (bool, String)| {
+        let signed = [(more, '+'), (fewer, '−')];
+        let said: Vec<String> = signed
+            .into_iter()
+            .filter(|((any, _), _)| *any)
+            .map(|((_, amount), sign)| format!("{sign}{amount}"))
+            .collect();
+        if !said.is_empty() {
+            parts.push(format!("{what} {}", said.join(" ")));
+        }
+    };
+    let number = |n: u64| (n > 0, count(n));
+    let delay = |span: playproof_engine::time::Duration| (span.as_micros() > 0, format!("{} ms", millis(span)));
+    add("upstream calls", number(load.upstream_more), number(load.upstream_fewer));
+    add("delay", delay(load.delay_more), delay(load.delay_fewer));
+    add("waiting for people", number(load.people_more), number(load.people_fewer));
+    add("effects that may be doubled", number(load.doubled_more), number(load.doubled_fewer));
+    parts.join(" · ")
+}
+
+/// Why a gate that was asked can say nothing.
+pub fn undecided(gate: &Gate, impact: &Impact) -> Option<&'static str> {
+    let said = "nothing was decided: no call that failed ends determined under both (--allow-empty if that is meant)";
+    gate.is_undecided(impact).then_some(said)
+}
+
+/// Why the comparison does not pass, in a sentence each; then what was allowed.
+pub fn gate(gate: &Gate, impact: &Impact) -> (Vec<String>, Option<String>) {
+    let say = |refusal: &Refusal| match *refusal {
+        Refusal::Unsafe(calls) => {
+            format!("{} an unsafe finding under the candidate only", counted(calls, "call shows", "calls show"))
+        }
+        Refusal::Widening(calls) => {
+            format!("{} (--allow-widening REASON if that is meant)", counted(calls, "call widens", "calls widen"))
+        }
+        Refusal::Effects(calls) => format!("{} changed effects", counted(calls, "call has", "calls have")),
+    };
+    let refused = gate.judge(impact).iter().map(say).collect();
+    let allowed = gate.allow_widening.as_deref().map(|reason| {
+        format!(
+            "widening is allowed ({}): {}",
+            counted(impact.count(Direction::Widening), "call", "calls"),
+            escape_unprintable(reason)
+        )
+    });
+    (refused, allowed)
+}

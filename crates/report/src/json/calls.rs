@@ -1,0 +1,95 @@
+//! One object a call: how it ended under one playbook, and what was found. Written in whole fragments, as events are.
+
+use super::events::{self, Said};
+use super::fragment::{list, number, quote, raw, span, text, text_if, word};
+use crate::view::CallView;
+use playproof_engine::call::RecordedCall;
+use playproof_engine::event::{Finding, Transcript};
+use playproof_engine::ids::CallId;
+use playproof_engine::sim::{OffTape, Tally};
+
+/// Where the events of a call are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Events {
+    /// In its object.
+    Within,
+    /// Not there.
+    Elsewhere,
+    /// In lines before it in the same buffer, all of this call: what [`write_events`](super::write_events) gave.
+    Before(Said),
+}
+
+/// Appends the call's object to `out`, without a line end.
+///
+/// `findings` are those of this call, by whomever they were made.
+pub fn write_call(
+    out: &mut Vec<u8>,
+    view: &CallView<'_>,
+    transcript: &Transcript<'_>,
+    call: CallId,
+    tally: &Tally,
+    findings: &[Finding],
+    told: &Events,
+) {
+    raw(out, "{\"type\":\"call\"");
+    if let Events::Before(said) = told {
+        out.extend_from_within(said.head.clone());
+    } else {
+        text(out, ",\"playbook\":", &transcript.names.playbook);
+        text(out, ",\"ref\":", view.reference);
+    }
+    text_if(out, ",\"id\":", view.id);
+    text_if(out, ",\"run\":", view.run);
+    text_if(out, ",\"input\":", view.input_from_root);
+    if let Some(line) = view.line {
+        number(out, ",\"line\":", line);
+    }
+    text_if(out, ",\"path\":", view.path);
+    text(out, ",\"tool\":", view.tool);
+    if view.recorded.is_some_and(RecordedCall::is_read_from_text) {
+        raw(out, ",\"status_from\":\"text\"");
+    }
+    text_if(out, ",\"idempotency_key\":", view.key);
+    match (told, transcript.outcomes.get(call.index())) {
+        (Events::Before(said), _) => out.extend_from_within(said.outcome.clone()),
+        (_, Some(outcome)) => events::ended(out, transcript, outcome),
+        (_, None) => {}
+    }
+    raw(out, ",\"verdicts\":");
+    list(out, transcript.verdicts(call), quote);
+    number(out, ",\"upstream_calls\":", tally.sends);
+    span(out, ",\"added_delay_ms\":", tally.added_delay);
+    number(out, ",\"tape_left\":", tally.tape_left);
+    off_tape(out, tally.off_tape);
+    raw(out, ",\"findings\":");
+    list(out, findings, |out, finding| {
+        word(out, "{\"id\":\"", finding.id.as_str());
+        word(out, ",\"severity\":\"", finding.id.severity().as_str());
+        word(out, ",\"by\":\"", finding.by.as_str());
+        number(out, ",\"count\":", finding.count);
+        raw(out, "}");
+    });
+    if *told == Events::Within {
+        raw(out, ",\"events\":");
+        let own = transcript.events.iter().filter(|event| event.call == call);
+        list(out, own, |out, event| events::write_event(out, transcript, event));
+    }
+    raw(out, "}");
+}
+
+fn off_tape(out: &mut Vec<u8>, departure: Option<OffTape>) {
+    let (key, count) = match departure {
+        None => return raw(out, ",\"off_tape\":null"),
+        Some(OffTape::FinalStatus) => return raw(out, ",\"off_tape\":{\"by\":\"final_status\"}"),
+        Some(OffTape::Answers { recorded, used }) => {
+            number(out, ",\"off_tape\":{\"by\":\"answers\",\"recorded\":", recorded);
+            (",\"used\":", used)
+        }
+        Some(OffTape::Attempts { recorded, now }) => {
+            number(out, ",\"off_tape\":{\"by\":\"attempts\",\"recorded\":", recorded);
+            (",\"now\":", now)
+        }
+    };
+    number(out, key, count);
+    raw(out, "}");
+}

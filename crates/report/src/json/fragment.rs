@@ -1,0 +1,195 @@
+//! JSON written in whole fragments: keys with their commas and colons as they stand, each followed by a value.
+//! For what a trace has millions of; knows no values of ours but durations.
+
+use std::io::{self, Write};
+
+use playproof_engine::time::Duration;
+use playproof_formats::text::is_unsafe_to_print;
+
+/// A fragment as it stands.
+#[inline]
+pub(super) fn raw(out: &mut Vec<u8>, fragment: &'static str) {
+    out.extend_from_slice(fragment.as_bytes());
+}
+
+/// A fragment and a text.
+#[inline]
+pub(super) fn text(out: &mut Vec<u8>, fragment: &'static str, value: &str) {
+    raw(out, fragment);
+    quote(out, value);
+}
+
+/// The same, left out where there is no text.
+#[inline]
+pub(super) fn text_if(out: &mut Vec<u8>, fragment: &'static str, value: Option<&str>) {
+    if let Some(value) = value {
+        text(out, fragment, value);
+    }
+}
+
+/// A fragment that ends with a quote, and a word of the files: such words need no escapes.
+#[inline]
+pub(super) fn word(out: &mut Vec<u8>, fragment: &'static str, word: &'static str) {
+    raw(out, fragment);
+    raw(out, word);
+    out.push(b'"');
+}
+
+/// A fragment, and a word of the files in quotes.
+#[inline]
+pub(super) fn quoted(out: &mut Vec<u8>, fragment: &'static str, word: &'static str) {
+    raw(out, fragment);
+    out.push(b'"');
+    raw(out, word);
+    out.push(b'"');
+}
+
+/// A fragment and a whole number.
+#[inline]
+pub(super) fn number(out: &mut Vec<u8>, fragment: &'static str, value: impl Into<u64>) {
+    raw(out, fragment);
+    digits(out, value.into());
+}
+
+/// A fragment and a span in milliseconds.
+#[inline]
+pub(super) fn span(out: &mut Vec<u8>, fragment: &'static str, value: Duration) {
+    raw(out, fragment);
+    millis(out, value.as_micros());
+}
+
+/// `[`, what `write` makes of each value with commas between, and `]`.
+pub(super) fn list<T>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>, write: impl Fn(&mut Vec<u8>, T)) {
+    out.push(b'[');
+    for (n, value) in values.into_iter().enumerate() {
+        if n > 0 {
+            out.push(b',');
+        }
+        write(out, value);
+    }
+    out.push(b']');
+}
+
+/// A JSON string that no terminal obeys: also what JSON would let through is escaped where it is treacherous.
+pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    if is_plain(text.as_bytes()) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        quote_carefully(out, text);
+    }
+    out.push(b'"');
+}
+
+/// Whether all bytes are printable ASCII that JSON takes as they are.
+#[inline]
+fn is_plain(bytes: &[u8]) -> bool {
+    if let Some(last) = bytes.last_chunk::<8>() {
+        let (words, _) = bytes.as_chunks::<8>();
+        return words.iter().fold(odd_bytes(last), |odd, word| odd | odd_bytes(word)) == 0; // the last may overlap
+    }
+    let mut word = [b' '; 8];
+    word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    odd_bytes(&word) == 0
+}
+
+/// Not zero if one of eight bytes is a control character, a quote, a backslash, or beyond `~`. All are looked at at
+/// once: to take one from each sets the highest bit of those that had nothing to give.
+#[inline]
+const fn odd_bytes(word: &[u8; 8]) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHEST: u64 = ONES << 7;
+    const fn less(word: u64, than: u8) -> u64 {
+        word.wrapping_sub(ONES * than as u64) & !word
+    }
+    const fn is(word: u64, byte: u8) -> u64 {
+        less(word ^ (ONES * byte as u64), 1)
+    }
+    let word = u64::from_le_bytes(*word);
+    (word | less(word, b' ') | is(word, b'"') | is(word, b'\\') | is(word, 0x7f)) & HIGHEST
+}
+
+#[cold]
+fn quote_carefully(out: &mut Vec<u8>, text: &str) {
+    for c in text.chars() {
+        if matches!(c, '"' | '\\') || c.is_control() || is_unsafe_to_print(c) {
+            let written = escape(out, c);
+            debug_assert!(written.is_ok(), "memory takes everything");
+        } else {
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+}
+
+/// A character as JSON escapes it.
+pub(super) fn escape<W: Write + ?Sized>(out: &mut W, c: char) -> io::Result<()> {
+    match c {
+        '"' => out.write_all(b"\\\""),
+        '\\' => out.write_all(b"\\\\"),
+        '\n' => out.write_all(b"\\n"),
+        '\r' => out.write_all(b"\\r"),
+        '\t' => out.write_all(b"\\t"),
+        c => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}")),
+    }
+}
+
+pub(super) fn millis(out: &mut Vec<u8>, micros: u64) {
+    digits(out, micros / 1_000);
+    let rest = micros % 1_000;
+    if rest > 0 {
+        let decimals = format!(".{rest:03}");
+        out.extend_from_slice(decimals.trim_end_matches('0').as_bytes());
+    }
+}
+
+pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
+    const LONGEST: usize = 20;
+    const PAIRS: &[u8; 200] =
+        b"0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    if let Ok(digit @ 0..=9) = u8::try_from(value) {
+        return out.push(b'0' + digit); // most counts are small
+    }
+    let mut buffer = [b'0'; LONGEST];
+    let mut at = LONGEST;
+    while value >= 10 {
+        let pair = (value % 100) as usize * 2;
+        value /= 100;
+        at -= 2;
+        buffer[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]); // a pair is below 100, and 20 digits are ten pairs
+    }
+    if value > 0 {
+        at -= 1;
+        buffer[at] += value.to_le_bytes()[0]; // one digit is left
+    }
+    out.extend_from_slice(&buffer[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_written_as_the_standard_library_does() {
+        let edges = (0..20).flat_map(|n| [10_u64.pow(n) - 1, 10_u64.pow(n), 10_u64.pow(n) + 1]);
+        for value in (0..12_345).chain(edges).chain([u64::MAX]) {
+            let mut out = Vec::new();
+            digits(&mut out, value);
+            assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
+        }
+    }
+
+    #[test]
+    fn a_text_is_plain_exactly_if_each_of_its_bytes_is() {
+        for length in 0..40 {
+            for at in 0..length {
+                for byte in 0..=255 {
+                    let mut text = vec![b'a'; length];
+                    text[at] = byte;
+                    let plain = (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
+                    assert_eq!(is_plain(&text), plain, "{byte} at {at} of {length}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The summary of a replay under each playbook, and the account of the inputs.
+
+use serde::{Serialize, Serializer};
+
+use super::write::{Map, Millis};
+use crate::overview::InputNote;
+use playproof_analysis::replay::{Counts, Effects, FindingCounts, Replayed, Summary};
+use playproof_engine::call::Place;
+use playproof_engine::event::{EffectClaim, FindingBy, FindingId, Names, OutcomeWord};
+use playproof_trace::origin::Sources;
+
+/// What became of the lines of one input.
+#[derive(Debug, Serialize)]
+pub struct InputJson<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    account: Map<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_unknown_type: Option<FirstJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_unknown_field: Option<FirstJson>,
+    #[serde(flatten)]
+    foreign: Option<ForeignJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct FirstJson {
+    name: String,
+    line: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ForeignJson<'a> {
+    read_as: &'a str,
+    odd_in_the_source: &'a [String],
+}
+
+/// The accounts of a replay's inputs.
+pub fn inputs<'a>(replayed: &'a Replayed, notes: &'a [InputNote], sources: &'a Sources) -> Vec<InputJson<'a>> {
+    let notes = notes.iter().map(Some).chain(std::iter::repeat(None));
+    let inputs = (0_u32..).zip(&replayed.inputs).zip(notes);
+    let input =
+        |((n, input), note): ((u32, &'a playproof_analysis::replay::InputAccount), Option<&'a InputNote>)| InputJson {
+            name: sources.name_from_root(n).unwrap_or(&input.name),
+            account: Map(input.ledger.rows().into()),
+            first_unknown_type: input
+                .firsts
+                .kind
+                .as_ref()
+                .map(|(line, kind)| FirstJson { name: kind.to_string(), line: *line }),
+            first_unknown_field: input
+                .firsts
+                .field
+                .as_ref()
+                .map(|(line, name)| FirstJson { name: name.to_string(), line: *line }),
+            foreign: note.and_then(|note| {
+                Some(ForeignJson { read_as: note.read_as.as_ref()?, odd_in_the_source: &note.remarks })
+            }),
+        };
+    inputs.map(input).collect()
+}
+
+/// Where a call stands; with its path where the line alone does not tell it.
+#[derive(Debug, Serialize)]
+pub struct PlaceJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a str>,
+    line: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+}
+
+/// Where a call stands.
+pub fn place(sources: &Sources, place: Place) -> PlaceJson<'_> {
+    let origin = sources.of(place);
+    PlaceJson { input: sources.name_from_root(place.input), line: origin.line, path: origin.path }
+}
+
+/// A whole replay.
+#[derive(Debug, Serialize)]
+pub struct ReplayedJson<'a> {
+    inputs: Vec<InputJson<'a>>,
+    recorded: RecordedJson<'a>,
+    playbooks: Vec<PlaybookJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct RecordedJson<'a> {
+    findings: Vec<FindingJson>,
+    #[serde(flatten)]
+    undeclared: Counted<'a>,
+    #[serde(flatten)]
+    keyed: Counted<'a>,
+    #[serde(flatten)]
+    failed: Counted<'a>,
+    #[serde(flatten)]
+    resent: Counted<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaybookJson<'a> {
+    playbook: &'a str,
+    calls: u64,
+    failed_calls: u64,
+    failed_attempts: u64,
+    verdicts: Vec<NamedJson<'a>>,
+    outcomes: Map<u64>,
+    claims: Map<u64>,
+    findings: Vec<FindingJson>,
+    added_delay_ms: Millis,
+    upstream_calls_recorded: u64,
+    upstream_calls: u64,
+    effects: EffectsJson,
+    queues: Vec<NamedJson<'a>>,
+    off_tape_calls: u64,
+    off_tape_runs: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    off_tape_runs_is_lower_bound: bool,
+    tape_left: u64,
+    undetermined_for_lack_of: Map<u64>,
+    #[serde(flatten)]
+    unclassified: Counted<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct EffectsJson {
+    recorded: u64,
+    inferred: u64,
+    modelled: u64,
+    reversed: u64,
+    unobserved: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct NamedJson<'a> {
+    name: &'a str,
+    count: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct FindingJson {
+    id: &'static str,
+    severity: &'static str,
+    calls: u64,
+}
+
+/// Counts by name under a key, and those of which no name is kept.
+#[derive(Debug)]
+struct Counted<'a>(&'static str, &'a Counts);
+
+impl Serialize for Counted<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let Counted(key, counts) = self;
+        let rows: Vec<NamedJson<'_>> =
+            counts.rows().into_iter().map(|(name, count)| NamedJson { name, count }).collect();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(key, &rows)?;
+        if counts.others() > 0 {
+            map.serialize_entry("uncounted_by_name", &counts.others())?;
+        }
+        map.end()
+    }
+}
+
+/// A whole replay: its inputs, what was recorded, and what each playbook makes of it.
+pub fn replayed<'a>(
+    replayed: &'a Replayed,
+    names: &[&'a Names],
+    notes: &'a [InputNote],
+    sources: &'a Sources,
+) -> ReplayedJson<'a> {
+    let possible = &replayed.possible_duplicates;
+    ReplayedJson {
+        inputs: inputs(replayed, notes, sources),
+        recorded: RecordedJson {
+            findings: findings(&replayed.recorded, FindingBy::Recorded),
+            undeclared: Counted("possible_duplicates_by_undeclared_tool", &possible.undeclared),
+            keyed: Counted("possible_duplicates_by_keyed_tool", &possible.keyed),
+            failed: Counted("possible_duplicates_by_failed_tool", &possible.failed),
+            resent: Counted("possible_duplicates_by_resent_tool", &possible.resent),
+        },
+        playbooks: replayed.summaries.iter().zip(names).map(|(summary, names)| playbook(summary, names)).collect(),
+    }
+}
+
+fn playbook<'a>(summary: &'a Summary, names: &'a Names) -> PlaybookJson<'a> {
+    let said = OutcomeWord::ALL.into_iter().zip(summary.outcomes);
+    // No playbook refuses calls yet: the key comes with the first that does.
+    let outcomes = said.filter(|(outcome, count)| *outcome != OutcomeWord::Refused || *count > 0);
+    let [attempt, refresh, reversal] = summary.undetermined;
+    let Effects { recorded, inferred, modelled, reversed, unobserved } = summary.effects;
+    PlaybookJson {
+        playbook: &names.playbook,
+        calls: summary.calls,
+        failed_calls: summary.failed_calls,
+        failed_attempts: summary.failed_attempts,
+        verdicts: named(&names.verdicts, &summary.verdicts),
+        outcomes: Map(outcomes.map(|(outcome, count)| (outcome.as_str(), count)).collect()),
+        claims: Map(EffectClaim::ALL.into_iter().map(|claim| (claim.as_str(), summary.claim(claim))).collect()),
+        findings: findings(&summary.findings, FindingBy::Playbook),
+        added_delay_ms: Millis(summary.added_delay),
+        upstream_calls_recorded: summary.requests_recorded,
+        upstream_calls: summary.requests,
+        effects: EffectsJson { recorded, inferred, modelled, reversed, unobserved },
+        queues: named(&names.queues, &summary.queues),
+        off_tape_calls: summary.off_tape_calls,
+        off_tape_runs: summary.off_tape_runs,
+        off_tape_runs_is_lower_bound: summary.off_tape_runs_bound,
+        tape_left: summary.tape_left,
+        undetermined_for_lack_of: Map(vec![("attempt", attempt), ("refresh", refresh), ("reversal", reversal)]),
+        unclassified: Counted("unclassified_by_message", &summary.unclassified),
+    }
+}
+
+fn named<'a>(names: &'a [std::sync::Arc<str>], values: &[u64]) -> Vec<NamedJson<'a>> {
+    names.iter().zip(values).map(|(name, &count)| NamedJson { name, count }).collect()
+}
+
+fn findings(counts: &FindingCounts, by: FindingBy) -> Vec<FindingJson> {
+    let seen = FindingId::ALL.into_iter().map(|id| (id, counts.count(id, by))).filter(|(_, count)| *count > 0);
+    seen.map(|(id, calls)| FindingJson { id: id.as_str(), severity: id.severity().as_str(), calls }).collect()
+}

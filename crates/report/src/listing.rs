@@ -1,0 +1,580 @@
+//! Which calls a page shows: those that were asked for, the most serious first, alike ones folded with a count.
+//! Keeps one call a group, and so many groups at most, so that memory does not grow with the trace. Draws nothing.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+use foldhash::fast::FixedState;
+
+use super::block::Alike;
+use playproof_analysis::replay::{FactsUsed, Forms, SeenCall};
+use playproof_engine::call::{Place, RecordedCall, Reply};
+use playproof_engine::event::{
+    Decision, EffectClaim, Finding, FindingId, FindingSeverity, Names, Outcome, OutcomeKind, Status,
+};
+use playproof_engine::sim::Record;
+use playproof_trace::origin::Sources;
+
+/// References that are kept of the calls that went the same way as the one shown.
+const OTHERS: usize = 4;
+
+/// Groups of one intent that are kept apart, so that memory does not grow with the harm.
+const INTENTS_MAX: usize = 2_000;
+
+/// Groups of one kind that are kept apart, for the same reason: messages and tools may be as many as calls.
+const KINDS_MAX: usize = 2_000;
+
+/// Which calls are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// What must be true of them.
+    pub only: Only,
+    /// Only this call: its reference, its place or its own id.
+    pub call: Option<String>,
+    /// What places are called.
+    pub sources: Sources,
+    /// Only calls of this run.
+    pub run: Option<String>,
+    /// Each call by itself, none folded.
+    pub unfolded: bool,
+}
+
+impl Selection {
+    /// Whether a call is wanted.
+    pub fn wants<'r>(
+        &self,
+        call: SeenCall<'_>,
+        recorded: &[Finding],
+        mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
+    ) -> bool {
+        let Selection { only, call: wanted, sources, run, .. } = self;
+        if run.as_deref().is_some_and(|run| !call.either(|call| call.run() == Some(run))) {
+            return false;
+        }
+        if let Some(wanted) = wanted.as_deref() {
+            let is_named = |call: &RecordedCall| call.id() == Some(wanted) || call.reference() == wanted;
+            return call.either(is_named) || sources.is_call_meant(wanted, &call);
+        }
+        let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
+        let failed = || {
+            call.answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)))
+                || runs.clone().any(|(_, record)| record.outcomes.iter().any(is_failure))
+        };
+        match only {
+            Only::Nothing => true,
+            Only::FailedOrFound => failed() || found(),
+            Only::Failed => failed(),
+            Only::Found => found(),
+            Only::Verdict(name) => runs.any(|(names, record)| {
+                record.events.iter().any(|event| match event.what {
+                    Decision::FailureClassified { verdict, .. } => names.verdict(verdict) == name,
+                    _ => false,
+                })
+            }),
+        }
+    }
+}
+
+/// What must be true of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Only {
+    /// It failed, or something was found.
+    #[default]
+    FailedOrFound,
+    /// Nothing.
+    Nothing,
+    /// An attempt failed.
+    Failed,
+    /// Something was found.
+    Found,
+    /// A failure got this verdict, under any of the playbooks.
+    Verdict(String),
+}
+
+/// A call with what each playbook made of it.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    /// The call.
+    pub call: RecordedCall,
+    /// What was known of its tool.
+    pub facts: FactsUsed,
+    /// What the recording shows of it.
+    pub recorded: Vec<Finding>,
+    /// One simulation a playbook, in the order of the command line.
+    pub records: Vec<Record>,
+}
+
+/// Calls that went the same way.
+#[derive(Clone, Debug)]
+pub struct Group {
+    rank: Rank,
+    /// What went the same way but for the intent.
+    kind: u64,
+    /// What they all want done once; none if they want several things.
+    intent: Option<u128>,
+    /// How many there are.
+    pub count: u64,
+    /// They are of several kinds that are not told apart, for there are too many; the one that is shown is among the
+    /// most serious of them.
+    pub is_mixed: bool,
+    /// The one that is shown.
+    pub detail: Box<Detail>,
+    /// Where that stands.
+    shown: (Place, u64),
+    /// The first ones of all, by where they stand, with their references; in the end with names that are theirs alone.
+    members: Vec<((Place, u64), String)>,
+    /// What stands behind this is none of them.
+    until: Option<(Place, u64)>,
+}
+
+/// How serious a group is; the least is shown first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    severity: Option<FindingSeverity>,
+    id: Option<FindingId>,
+    /// More is worse.
+    spared: u32,
+}
+
+impl Rank {
+    fn of<'a>(findings: impl Iterator<Item = &'a Finding>) -> Rank {
+        let worst = findings.min_by_key(|finding| (finding.id.severity(), finding.id, u32::MAX - finding.count));
+        Rank {
+            severity: worst.map(|worst| worst.id.severity()),
+            id: worst.map(|worst| worst.id),
+            spared: u32::MAX - worst.map_or(0, |worst| worst.count),
+        }
+    }
+
+    /// What was found at worst; calls of one kind have it in common.
+    const fn worst(self) -> (Option<FindingSeverity>, Option<FindingId>) {
+        (self.severity, self.id)
+    }
+
+    /// A call in which something was found comes before one that merely failed.
+    fn key(self) -> (bool, Rank) {
+        (self.severity.is_none(), self)
+    }
+}
+
+/// Collects groups, on any number of threads and in any order.
+#[derive(Debug)]
+pub struct Listing {
+    selection: Selection,
+    groups: Mutex<Groups>,
+}
+
+/// Groups by what makes them one.
+#[derive(Debug, Default)]
+struct Groups {
+    /// Calls of one kind.
+    kinds: BTreeMap<u64, Group>,
+    /// Calls of one kind and one intent, where harm was done.
+    intents: BTreeMap<u64, Group>,
+    /// Signatures of intents from here on are not kept apart. There are many, and the least are kept whatever the order
+    /// in which they come, so that all orders end alike.
+    beyond: Option<u64>,
+    /// Calls of kinds that are too many to be kept apart, by the worst that was found.
+    mixed: BTreeMap<(Option<FindingSeverity>, Option<FindingId>), Group>,
+    /// Signatures of kinds from here on are among those.
+    kinds_beyond: Option<u64>,
+}
+
+impl Listing {
+    /// A listing of nothing yet.
+    pub fn new(selection: Selection) -> Listing {
+        Listing { selection, groups: Mutex::default() }
+    }
+
+    /// Takes a call, if it is wanted. `intent` is the mark of what it wants done once.
+    pub fn take<'r>(
+        &self,
+        call: SeenCall<'_>,
+        intent: u128,
+        recorded: &[Finding],
+        runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
+        forms: &mut Forms,
+    ) {
+        if !self.selection.wants(call, recorded, runs.clone()) {
+            return;
+        }
+        let kind = self.kind(call.raw(), recorded, runs.clone(), forms);
+        let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
+        let detail = || {
+            let records = runs.map(|(_, record)| record.clone()).collect();
+            let (call, facts) = ((*call).clone(), call.known_facts());
+            Box::new(Detail { call, facts, recorded: recorded.to_vec(), records })
+        };
+        // Harm to one thing is not harm to another.
+        let apart = (rank.severity == Some(FindingSeverity::Unsafe) && !self.selection.unfolded)
+            .then(|| FixedState::default().hash_one((kind, intent)));
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let apart = apart.filter(|apart| groups.beyond.is_none_or(|beyond| *apart < beyond));
+        let known = match apart {
+            Some(apart) => groups.intents.get_mut(&apart),
+            None if groups.kinds_beyond.is_some_and(|beyond| kind >= beyond) => groups.mixed.get_mut(&rank.worst()),
+            None => groups.kinds.get_mut(&kind),
+        };
+        if let Some(known) = known {
+            return known.add(&call, intent, rank, detail);
+        }
+        let new = Group {
+            rank,
+            kind,
+            intent: Some(intent),
+            count: 1,
+            is_mixed: false,
+            detail: detail(),
+            shown: (call.place, call.number),
+            members: vec![member(&call)],
+            until: None,
+        };
+        match apart {
+            Some(apart) => drop(groups.intents.insert(apart, new)),
+            None => groups.take_kind(new),
+        }
+        let most = if self.selection.unfolded { usize::MAX } else { KINDS_MAX };
+        groups.bound(most);
+    }
+
+    /// Calls that were wanted.
+    pub fn calls(&self) -> u64 {
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.all().map(|group| group.count).sum()
+    }
+
+    /// The groups, the most serious first, then in the order of the inputs.
+    pub fn into_groups(self) -> Vec<Group> {
+        let groups = self.groups.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Groups { kinds, intents, mixed, .. } = groups;
+        let mut groups: Vec<Group> =
+            kinds.into_values().chain(intents.into_values()).chain(mixed.into_values()).collect();
+        // A reference is a call's own name in its input alone.
+        let sources = &self.selection.sources;
+        if sources.name(1).is_some() {
+            for ((place, _), name) in groups.iter_mut().flat_map(|group| &mut group.members) {
+                *name = sources.say(*place);
+            }
+        }
+        groups.sort_by_cached_key(Group::order);
+        groups
+    }
+
+    /// Calls of the same kind went the same way: tool, findings, and under each playbook what was decided.
+    fn kind<'r>(
+        &self,
+        call: &RecordedCall,
+        recorded: &[Finding],
+        runs: impl Iterator<Item = (&'r Names, &'r Record)>,
+        forms: &mut Forms,
+    ) -> u64 {
+        let mut hash = FixedState::default().build_hasher();
+        if self.selection.unfolded {
+            (call.place, call.number).hash(&mut hash);
+        }
+        let unsafe_found = |finding: &Finding| finding.id.severity() == FindingSeverity::Unsafe;
+        if recorded.iter().any(unsafe_found) {
+            call.place.input.hash(&mut hash); // harm in another input is another story
+        }
+        call.tool().hash(&mut hash);
+        for finding in recorded {
+            found(finding, &mut hash);
+        }
+        for answer in &call.answers {
+            match &answer.reply {
+                Reply::Ok => true.hash(&mut hash),
+                Reply::Failed(error) => {
+                    let error = error.as_deref();
+                    error.and_then(|error| error.kind.as_deref()).hash(&mut hash);
+                    forms.of(error.and_then(|error| error.message.as_deref()).unwrap_or("")).hash(&mut hash);
+                }
+            }
+        }
+        for (_, record) in runs {
+            for finding in &record.findings {
+                found(finding, &mut hash);
+            }
+            for event in &record.events {
+                decided(event.what, &mut hash);
+            }
+        }
+        hash.finish()
+    }
+}
+
+impl Groups {
+    fn all(&self) -> impl Iterator<Item = &Group> {
+        self.kinds.values().chain(self.intents.values()).chain(self.mixed.values())
+    }
+
+    /// Where too many are kept apart, folds the last into those of its kind, or into those of all kinds.
+    fn bound(&mut self, kinds: usize) {
+        while self.intents.len() > INTENTS_MAX {
+            let Some((signature, last)) = self.intents.pop_last() else { return };
+            self.beyond = Some(signature);
+            self.take_kind(last);
+        }
+        while self.kinds.len() > kinds {
+            let Some((signature, last)) = self.kinds.pop_last() else { return };
+            self.kinds_beyond = Some(signature);
+            self.take_kind(last);
+        }
+    }
+
+    /// Takes a group in by its kind.
+    fn take_kind(&mut self, group: Group) {
+        match self.kinds_beyond.is_some_and(|beyond| group.kind >= beyond) {
+            true => merge(&mut self.mixed, group.rank.worst(), Group { is_mixed: true, ..group }),
+            false => merge(&mut self.kinds, group.kind, group),
+        }
+    }
+}
+
+fn merge<K: Ord>(among: &mut BTreeMap<K, Group>, key: K, group: Group) {
+    match among.entry(key) {
+        Entry::Vacant(new) => drop(new.insert(group)),
+        Entry::Occupied(known) => known.into_mut().merge(group),
+    }
+}
+
+impl Group {
+    /// The most serious call is shown, of equals the first; whatever the order in which they come.
+    fn add(&mut self, call: &RecordedCall, intent: u128, rank: Rank, detail: impl FnOnce() -> Box<Detail>) {
+        self.count += 1;
+        self.intent = self.intent.filter(|known| *known == intent);
+        let place = (call.place, call.number);
+        if self.until.is_none_or(|until| place < until) {
+            let at = self.members.partition_point(|(before, _)| *before < place);
+            self.members.insert(at, member(call));
+            self.keep_first_members();
+        }
+        if (rank.key(), place) < self.order() {
+            (self.detail, self.shown) = (detail(), place);
+            self.rank = rank;
+        }
+    }
+
+    fn order(&self) -> ((bool, Rank), (Place, u64)) {
+        (self.rank.key(), self.shown)
+    }
+
+    /// Takes in a group of the same kind.
+    fn merge(&mut self, other: Group) {
+        self.count += other.count;
+        self.intent = self.intent.filter(|intent| other.intent == Some(*intent));
+        if other.order() < self.order() {
+            (self.detail, self.shown) = (other.detail, other.shown);
+            self.rank = other.rank;
+        }
+        self.members.extend(other.members);
+        self.members.sort_unstable();
+        self.keep_first_members();
+    }
+
+    fn keep_first_members(&mut self) {
+        self.members.truncate(OTHERS + 1);
+        self.until = self.members.get(OTHERS).map(|(last, _)| *last);
+    }
+
+    /// The calls that went the same way as the one shown.
+    pub fn alike(&self) -> Alike {
+        let others = self.members.iter().filter(|(place, _)| *place != self.shown).map(|(_, name)| name);
+        let others: Vec<String> = others.take(OTHERS).cloned().collect();
+        let more = self.count.saturating_sub(1 + others.len() as u64);
+        Alike { others, more, several_intents: self.intent.is_none(), is_mixed: self.is_mixed }
+    }
+}
+
+/// What counts of a finding: what its sentence claims. Counts that grow from call to call are shown as the greatest.
+fn found(finding: &Finding, hash: &mut impl Hasher) {
+    use FindingId::{DuplicateEffect, FutileRetry, PossibleDuplicateEffect, RunawayLoop};
+    let grows = matches!(finding.id, DuplicateEffect | PossibleDuplicateEffect | RunawayLoop | FutileRetry);
+    (finding.id, finding.by, if grows { 0 } else { finding.count }).hash(hash);
+}
+
+fn member(call: &RecordedCall) -> ((Place, u64), String) {
+    ((call.place, call.number), call.reference())
+}
+
+/// What counts of a decision, whenever it was taken and whatever the error's words were.
+fn decided(what: Decision, hash: &mut impl Hasher) {
+    match what {
+        Decision::FailureClassified { verdict, rule, ignored } => (1_u8, verdict, rule, ignored).hash(hash),
+        Decision::AttemptFinished { status, .. } => {
+            (2_u8, matches!(status, Status::Ok), matches!(status, Status::Unanswered)).hash(hash);
+        }
+        Decision::RetrySuppressed { why } => (3_u8, why).hash(hash),
+        Decision::ReversalRefused { why } => (4_u8, why).hash(hash),
+        Decision::Refused { why } => (6_u8, why).hash(hash),
+        Decision::Outcome(outcome) => {
+            let Outcome { kind, claim, attempts, .. } = outcome;
+            (5_u8, kind, claim, attempts).hash(hash);
+        }
+        _ => {}
+    }
+}
+
+fn is_failure(outcome: &Outcome) -> bool {
+    outcome.kind != OutcomeKind::Succeeded || outcome.claim == EffectClaim::Unknown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_engine::call::{AnswerTo, CallTexts, RecordedAnswer};
+    use playproof_engine::event::FindingBy;
+    use playproof_engine::ids::CallId;
+
+    fn call(line: u64, tool: &str, reply: Reply) -> RecordedCall {
+        let mut call = RecordedCall::new(CallTexts { tool, ..CallTexts::default() }, Place { input: 0, line });
+        call.number = line;
+        call.number_in_run = u32::try_from(line).unwrap();
+        let to = AnswerTo::Attempt;
+        let place = call.place;
+        call.answers.push(RecordedAnswer {
+            to,
+            attempt: None,
+            started: None,
+            at: None,
+            reply,
+            inferred: false,
+            from_text: false,
+            line_hash: 0,
+            place,
+        });
+        call
+    }
+
+    fn found(id: FindingId, count: u32) -> Finding {
+        Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
+    }
+
+    fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
+        let listing = Listing::new(Selection::default());
+        for (call, findings) in calls {
+            listing.take(SeenCall::plain(call), 7, findings, std::iter::empty(), &mut Forms::default());
+        }
+        listing
+    }
+
+    fn shown(listing: Listing) -> Vec<(String, u64, Vec<String>)> {
+        let groups = listing.into_groups().into_iter();
+        groups.map(|group| (group.detail.call.reference(), group.count, group.alike().others)).collect()
+    }
+
+    #[test]
+    fn the_most_serious_comes_first_and_calls_without_failure_or_finding_do_not_come() {
+        let calls = [
+            (call(1, "a", Reply::Ok), vec![]),
+            (call(2, "b", Reply::Failed(None)), vec![]),
+            (call(3, "c", Reply::Ok), vec![found(FindingId::FutileRetry, 1)]),
+            (call(4, "d", Reply::Ok), vec![found(FindingId::DuplicateEffect, 2)]),
+            (call(5, "e", Reply::Ok), vec![found(FindingId::DuplicateEffect, 3)]),
+        ];
+        let names: Vec<String> = shown(listing(&calls)).into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["#5", "#4", "#3", "#2"]);
+    }
+
+    #[test]
+    fn calls_that_went_the_same_way_are_folded_and_the_worst_of_them_is_shown() {
+        let mut calls = [
+            (call(1, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 2)]),
+            (call(2, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 3)]),
+            (call(3, "a", Reply::Ok), vec![found(FindingId::DuplicateEffect, 2)]),
+        ];
+        let one = vec![("#2".to_owned(), 3, vec!["#1".to_owned(), "#3".to_owned()])];
+        for _ in 0..3 {
+            calls.rotate_left(1);
+            let listing = listing(&calls);
+            assert_eq!((listing.calls(), shown(listing)), (3, one.clone()), "in any order");
+        }
+    }
+
+    #[test]
+    fn harm_to_one_intent_is_never_folded_into_harm_to_another_and_doubts_are() {
+        let take = |id: FindingId, counts: [u32; 3]| {
+            let listing = Listing::new(Selection::default());
+            for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
+                listing.take(
+                    SeenCall::plain(&call(line, "a", Reply::Ok)),
+                    intent,
+                    &[found(id, count)],
+                    std::iter::empty(),
+                    &mut Forms::default(),
+                );
+            }
+            listing.into_groups()
+        };
+        let groups = take(FindingId::DuplicateEffect, [2, 3, 2]);
+        let counts: Vec<_> = groups.iter().map(|group| (group.count, group.alike().several_intents)).collect();
+        assert_eq!(counts, [(2, false), (1, false)]);
+        let groups = take(FindingId::PossibleDuplicateEffect, [2, 3, 2]);
+        let counts: Vec<_> = groups.iter().map(|group| (group.count, group.alike().several_intents)).collect();
+        assert_eq!(counts, [(3, true)]);
+        assert_eq!(take(FindingId::Unclassified, [1, 2, 1]).len(), 2, "another count is another claim");
+    }
+
+    #[test]
+    fn calls_of_several_inputs_are_told_apart_though_they_share_a_reference() {
+        let alike = |names: &[&str], inputs: [u32; 3]| {
+            let sources = Sources::new(names.iter().map(|name| (*name).to_owned()));
+            let listing = Listing::new(Selection { sources, ..Selection::default() });
+            for (number, input) in (1..).zip(inputs) {
+                let mut call = call(number, "a", Reply::Failed(None));
+                (call.place.input, call.number_in_run) = (input, 1);
+                listing.take(SeenCall::plain(&call), 7, &[], std::iter::empty(), &mut Forms::default());
+            }
+            let group = listing.into_groups().remove(0);
+            (group.count, group.alike().others)
+        };
+        let others = vec!["b.jsonl:2".to_owned(), "b.jsonl:3".to_owned()];
+        assert_eq!(alike(&["a.jsonl", "b.jsonl"], [0, 1, 1]), (3, others));
+        assert_eq!(alike(&["a.jsonl"], [0; 3]).1, ["#1", "#1"]);
+    }
+
+    #[test]
+    fn very_many_intents_are_folded_so_that_memory_has_a_bound() {
+        let listing = Listing::new(Selection::default());
+        let most = u64::try_from(INTENTS_MAX).unwrap() + 50;
+        for line in 1..=most {
+            let findings = [found(FindingId::DuplicateEffect, 2)];
+            listing.take(
+                SeenCall::plain(&call(line, "a", Reply::Ok)),
+                line.into(),
+                &findings,
+                std::iter::empty(),
+                &mut Forms::default(),
+            );
+        }
+        let groups = listing.into_groups();
+        assert_eq!(groups.len(), INTENTS_MAX + 1);
+        assert_eq!(groups.iter().map(|group| group.count).sum::<u64>(), most);
+        assert_eq!(groups.iter().filter(|group| group.alike().several_intents).count(), 1);
+    }
+
+    #[test]
+    fn very_many_kinds_are_folded_so_that_memory_has_a_bound() {
+        let listing = Listing::new(Selection::default());
+        let most = u64::try_from(KINDS_MAX).unwrap() + 50;
+        for line in 1..=most {
+            let call = call(line, &format!("tool {line}"), Reply::Failed(None));
+            listing.take(SeenCall::plain(&call), line.into(), &[], std::iter::empty(), &mut Forms::default());
+        }
+        let groups = listing.into_groups();
+        assert_eq!(groups.len(), KINDS_MAX + 1);
+        assert_eq!(groups.iter().map(|group| group.count).sum::<u64>(), most);
+        assert_eq!(groups.iter().filter(|group| group.is_mixed).count(), 1);
+    }
+
+    #[test]
+    fn each_call_stands_by_itself_where_nothing_is_folded() {
+        let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
+        for line in 1..=3 {
+            let call = call(line, "a", Reply::Failed(None));
+            listing.take(SeenCall::plain(&call), 7, &[], std::iter::empty(), &mut Forms::default());
+        }
+        assert_eq!(shown(listing).len(), 3);
+    }
+}

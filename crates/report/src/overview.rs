@@ -1,0 +1,241 @@
+//! The first page of a replay: what was read, what was counted, what no rule knows. Draws no calls.
+
+use super::style::Palette;
+use super::summary::{Section, Totals};
+use super::table::{self, Align};
+use super::text;
+use playproof_analysis::replay::{Counts, Firsts, InputAccount, Replayed, Unfamiliar};
+
+/// Forms of unclassified messages that are shown.
+const FORMS: usize = 5;
+
+/// Inputs that are shown one by one.
+const INPUTS: usize = 8;
+
+/// What an input was, beside what its lines were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputNote {
+    /// What people call it.
+    pub name: String,
+    /// What a foreign one was read as.
+    pub read_as: Option<String>,
+    /// What was lost or odd on the way, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// The page, ending without a line break.
+pub fn render(totals: &Totals<'_>, notes: &[InputNote], width: usize, palette: Palette) -> String {
+    let mut parts = vec![inputs(totals.replayed, notes, width, palette), counts(totals, width, palette)];
+    parts.extend(unclassified(totals, width, palette));
+    parts.extend(possible_duplicates(totals.replayed, width, palette));
+    parts.join("\n\n")
+}
+
+/// The same as Markdown.
+pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
+    let plain = Palette::new(false);
+    let accounts = inputs(totals.replayed, notes, 100, plain);
+    let mut header = vec![String::new(), "recorded".to_owned()];
+    header.extend(totals.names.iter().map(|names| text::markdown_code(&names.playbook)));
+    let mut rows = Vec::new();
+    for section in totals.sections() {
+        if !section.title.is_empty() {
+            rows.push(vec![format!("**{}**", section.title)]);
+        }
+        for row in section.rows {
+            let mut cells = vec![text::markdown(row.label.trim_start()), row.recorded];
+            cells.extend(row.values);
+            rows.push(cells);
+        }
+    }
+    for row in &mut rows {
+        row.resize(header.len(), String::new());
+    }
+    let mut aligns = vec![Align::Right; header.len()];
+    aligns[0] = Align::Left;
+    let mut parts = vec![table::markdown(&header, &rows, &aligns), text::markdown_block(&accounts)];
+    parts.extend(unclassified(totals, 100, plain).map(|said| text::markdown_block(&said)));
+    parts.extend(possible_duplicates(totals.replayed, 100, plain).map(|said| text::markdown_block(&said)));
+    parts.join("\n\n")
+}
+
+/// The account of the inputs: a line each, and what is odd below it.
+pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
+    let mut lines = Vec::new();
+    for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
+        let note = notes.get(n);
+        lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette));
+        for said in status_of(account).into_iter().chain(note.into_iter().flat_map(|note| note.remarks.clone())) {
+            let said = text::wrapped(&text::escape_unprintable(&said), width.saturating_sub(2));
+            lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
+        }
+    }
+    if replayed.inputs.len() > INPUTS {
+        let more = (replayed.inputs.len() - INPUTS) as u64;
+        lines.push(format!("and {} more", text::counted(more, "input", "inputs")));
+    }
+    if replayed.inputs.len() > 1 {
+        let mut ledger = replayed.ledger();
+        if notes.iter().any(|note| note.read_as.is_some()) {
+            ledger.lines = 0;
+        }
+        let all =
+            InputAccount { name: "all inputs".to_owned(), ledger, firsts: Firsts::default(), skipped: Vec::new() };
+        lines.extend(input(&all, None, width, palette));
+    }
+    lines.join("\n")
+}
+
+/// What is to be known of results whose source does not say how they went.
+fn status_of(account: &InputAccount) -> Option<String> {
+    let (read, all) = (account.ledger.read_from_text, account.ledger.attached);
+    let rest = "no status: whether one is ok or a failure is read from its text";
+    match read {
+        0 => None,
+        _ if read == all => Some(format!("its results carry {rest}")),
+        _ => Some(format!("{} {rest}", text::counted(read, "result carries", "results carry"))),
+    }
+}
+
+fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: Palette) -> Vec<String> {
+    let ledger = &account.ledger;
+    let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {})", text::escape_unprintable(format)));
+    let name = text::fitted_path(&account.name, width.saturating_sub(text::width(&read_as)));
+    // The lines of a foreign one are those that an import made of it: no file has them.
+    let lines = (read_as.is_empty() && ledger.lines > 0).then(|| text::counted(ledger.lines, "line", "lines"));
+    let mut said: Vec<String> = lines.into_iter().collect();
+    said.extend([
+        text::counted(ledger.runs, "run", "runs"),
+        text::counted(ledger.calls + ledger.combined, "call", "calls"),
+        text::counted(ledger.results + ledger.combined, "result", "results"),
+    ]);
+    let odd = [
+        (ledger.unanswered, "call without a result", "calls without a result"),
+        (ledger.joined, "call read as a resend", "calls read as resends"),
+        (ledger.orphans, "orphan result", "orphan results"),
+        (ledger.duplicates, "duplicate result", "duplicate results"),
+        (ledger.surplus, "surplus result", "surplus results"),
+        (ledger.backwards, "time out of order", "times out of order"),
+        (ledger.skipped, "line skipped", "lines skipped"),
+        (ledger.other, "line of unknown type", "lines of unknown type"),
+        (ledger.unknown_fields, "unknown field", "unknown fields"),
+        (ledger.blank, "blank line", "blank lines"),
+    ];
+    said.extend(odd.iter().filter(|odd| odd.0 > 0).map(|&(count, one, many)| text::counted(count, one, many)));
+    said.push("all accounted for".to_owned()); // an account that does not balance ends the program
+    let mut lines = vec![format!("{}{read_as}", palette.strong(&name))];
+    let counts = text::wrapped(&said.join(", "), width.saturating_sub(2));
+    lines.extend(counts.iter().map(|line| palette.faint(&format!("  {line}"))));
+    let firsts = unfamiliar(&account.firsts).into_iter().flat_map(|said| text::wrapped(&said, width - 2));
+    lines.extend(firsts.map(|line| palette.doubtful(&format!("  {line}"))));
+    lines
+}
+
+/// The first of the types and of the fields that nobody knows, with its place and what was probably meant.
+pub fn unfamiliar(firsts: &Firsts) -> Vec<String> {
+    let firsts = [("type", &firsts.kind), ("field", &firsts.field)].into_iter();
+    let firsts = firsts.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
+    let said = |(what, line, first): (&str, &u64, &Unfamiliar)| {
+        let near = first.near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+        let name = first.to_string();
+        let name = text::fitted(&name, 40);
+        format!("unknown {what} `{name}`, first in line {}{near}", text::count(*line))
+    };
+    firsts.map(said).collect()
+}
+
+fn counts(totals: &Totals<'_>, width: usize, palette: Palette) -> String {
+    let mut header = vec![String::new(), "recorded".to_owned()];
+    header.extend(totals.names.iter().map(|names| text::escape_unprintable(&names.playbook).into_owned()));
+    let mut rows = Vec::new();
+    for (n, section) in totals.sections().iter().enumerate() {
+        if n > 0 {
+            rows.push(vec![String::new(); header.len()]);
+        }
+        rows.extend(section_rows(section, header.len()));
+    }
+    let mut aligns = vec![Align::Right; header.len()];
+    aligns[0] = Align::Left;
+    coloured(&table::render(&header, &rows, &aligns, width), palette)
+}
+
+fn section_rows(section: &Section, columns: usize) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    if !section.title.is_empty() {
+        let mut title = vec![String::new(); columns];
+        title[0] = section.title.to_owned();
+        rows.push(title);
+    }
+    for row in &section.rows {
+        let indent = if section.title.is_empty() { "" } else { "  " };
+        let mut cells = vec![format!("{indent}{}", row.label), row.recorded.clone()];
+        cells.extend(row.values.iter().cloned());
+        rows.push(cells);
+    }
+    rows
+}
+
+/// Severities in their colours, titles strong: whole lines, so that no column moves.
+fn coloured(table: &str, palette: Palette) -> String {
+    let line = |(n, line): (usize, &str)| match line.trim_start() {
+        _ if n == 0 => palette.strong(line),
+        rest if rest.starts_with("unsafe ") => palette.bad(line),
+        rest if rest.starts_with("doubt ") => palette.doubtful(line),
+        rest if !line.starts_with(' ') && !rest.contains("  ") => palette.strong(line),
+        _ => line.to_owned(),
+    };
+    table.lines().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What no rule knows, by the form of its message; of the first playbook that has such failures.
+fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
+    let (summary, names) =
+        totals.replayed.summaries.iter().zip(totals.names).find(|(summary, _)| summary.unclassified.total() > 0)?;
+    let rows = summary.unclassified.rows();
+    let failures = text::counted(summary.unclassified.total(), "failure", "failures");
+    let title = format!("{failures} that no rule of {} matches, by the form of their message", names.playbook);
+    let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
+    let widest = rows.first().map_or(0, |(_, count)| text::count(*count).len());
+    for (form, count) in rows.iter().take(FORMS) {
+        let form = if form.is_empty() { "(no message)" } else { form };
+        let count = format!("  {:>widest$}  ", text::count(*count));
+        lines.push(format!("{count}{}", text::fitted(form, width.saturating_sub(count.len()))));
+    }
+    let more = rows.len().saturating_sub(FORMS);
+    if more > 0 {
+        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "form", "forms"))));
+    }
+    Some(lines.join("\n"))
+}
+
+/// The calls that may have made an effect again, by tool and by what makes it a doubt.
+fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
+    let possible = &replayed.possible_duplicates;
+    let lists = [
+        ("Tools that nobody declared, and that may have made an effect again (calls)", &possible.undeclared),
+        ("Keys that were sent again; an upstream that forgot them made its effect again (calls)", &possible.keyed),
+        (
+            "Identical calls, one ok and one failed; if that acted all the same, the effect is there twice (calls)",
+            &possible.failed,
+        ),
+        ("Tools that nobody declared, sent again after a failure that may have acted (calls)", &possible.resent),
+    ];
+    let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
+    let lists: Vec<String> = lists.collect();
+    (!lists.is_empty()).then(|| lists.join("\n\n"))
+}
+
+fn by_tool(title: &str, counts: &Counts, width: usize, palette: Palette) -> Option<String> {
+    let rows = counts.rows();
+    let widest = rows.first().map(|(_, count)| text::count(*count).len())?;
+    let mut lines: Vec<String> = text::wrapped(title, width).iter().map(|line| palette.doubtful(line)).collect();
+    for (tool, count) in rows.iter().take(FORMS) {
+        let count = format!("  {:>widest$}  ", text::count(*count));
+        lines.push(format!("{count}{}", text::fitted(tool, width.saturating_sub(count.len()))));
+    }
+    let more = rows.len().saturating_sub(FORMS);
+    if more > 0 {
+        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "tool", "tools"))));
+    }
+    Some(lines.join("\n"))
+}

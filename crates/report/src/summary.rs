@@ -1,0 +1,177 @@
+//! The summary of a replay as sections of rows, for whatever page: recorded beside every playbook.
+//! Rows in which nothing was counted are left out. Draws nothing.
+
+use playproof_analysis::replay::{Replayed, Summary};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingId, Names, OutcomeWord};
+
+use super::text;
+use super::timeline::millis;
+
+/// Rows that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What they are about; empty for the first one.
+    pub title: &'static str,
+    /// Never empty.
+    pub rows: Vec<Row>,
+}
+
+/// One thing that was counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What.
+    pub label: String,
+    /// As recorded; empty where a recording does not tell.
+    pub recorded: String,
+    /// Under each playbook; empty where that means nothing.
+    pub values: Vec<String>,
+}
+
+/// A replay with the names of its playbooks.
+#[derive(Clone, Copy, Debug)]
+pub struct Totals<'a> {
+    /// What was counted.
+    pub replayed: &'a Replayed,
+    /// One a playbook.
+    pub names: &'a [&'a Names],
+}
+
+/// A label, and what is counted under it.
+type Counted = (&'static str, fn(&Summary) -> u64);
+
+impl Totals<'_> {
+    /// Every section that has rows.
+    pub fn sections(&self) -> Vec<Section> {
+        let all = [
+            ("", self.calls()),
+            ("Findings, by the calls that show them", self.findings()),
+            ("Verdicts of failures", self.verdicts()),
+            ("Outcomes", self.outcomes()),
+            ("Effects", self.effects()),
+        ];
+        let sections = all.into_iter().map(|(title, rows)| Section { title, rows });
+        sections.filter(|section| !section.rows.is_empty()).collect()
+    }
+
+    fn calls(&self) -> Vec<Row> {
+        let first = self.replayed.summaries.first();
+        let recorded =
+            |value: fn(&Summary) -> u64| first.map_or_else(String::new, |summary| text::count(value(summary)));
+        let mut rows = vec![
+            self.recorded_only("calls", recorded(|summary| summary.calls)),
+            self.recorded_only("  with a failed attempt", recorded(|summary| summary.failed_calls)),
+        ];
+        let mut upstream = self.row("upstream calls", |summary| text::count(summary.requests));
+        upstream.recorded = recorded(|summary| summary.requests_recorded);
+        rows.push(upstream);
+        rows.push(self.row("  beyond the recording", |summary| {
+            let extra = summary.requests.saturating_sub(summary.requests_recorded);
+            if extra == 0 { String::new() } else { format!("+{}", text::count(extra)) }
+        }));
+        rows.push(self.row("  recorded answers unused", |summary| counted(summary.tape_left)));
+        rows.push(self.row("delay added, ms", |summary| match summary.added_delay.as_micros() {
+            0 => "0".to_owned(),
+            _ => millis(summary.added_delay),
+        }));
+        rows.push(self.row("calls off tape", |summary| counted(summary.off_tape_calls)));
+        rows.push(self.row("runs off tape", |summary| {
+            let bound = if summary.off_tape_runs_bound { "≥ " } else { "" };
+            if summary.off_tape_runs == 0 {
+                String::new()
+            } else {
+                format!("{bound}{}", text::count(summary.off_tape_runs))
+            }
+        }));
+        rows.retain(is_said);
+        rows
+    }
+
+    /// By name, because two playbooks need not have the same verdicts.
+    fn verdicts(&self) -> Vec<Row> {
+        self.by_name(|summary, names| {
+            names.verdicts.iter().map(|name| name.to_string()).zip(summary.verdicts.iter().copied()).collect()
+        })
+    }
+
+    fn queues(&self) -> Vec<Row> {
+        self.by_name(|summary, names| {
+            names.queues.iter().map(|name| format!("  in queue {name}")).zip(summary.queues.iter().copied()).collect()
+        })
+    }
+
+    /// Each queue stands below the escalations.
+    fn outcomes(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for outcome in OutcomeWord::ALL {
+            rows.push(self.row(outcome.as_str(), |summary| counted(summary.outcome(outcome))));
+            if outcome == OutcomeWord::Escalated {
+                rows.extend(self.queues());
+            }
+        }
+        rows.retain(is_said);
+        rows
+    }
+
+    /// What the outcomes claim, a call each; then what the upstream is known to have done, an attempt each.
+    fn effects(&self) -> Vec<Row> {
+        let claims = EffectClaim::ALL.into_iter().map(|claim| {
+            self.row(&format!("calls that claim {}", claim.as_str()), |summary| counted(summary.claim(claim)))
+        });
+        let all: [Counted; 5] = [
+            ("attempts of writes, ok as recorded", |summary| summary.effects.recorded),
+            ("attempts of writes, ok as a joined resend", |summary| summary.effects.inferred),
+            ("attempts of writes, ok as modelled", |summary| summary.effects.modelled),
+            ("attempts of writes, effect not observed", |summary| summary.effects.unobserved),
+            ("effects taken back", |summary| summary.effects.reversed),
+        ];
+        let upstream = all.into_iter().map(|(label, value)| self.row(label, |summary| counted(value(summary))));
+        claims.chain(upstream).filter(is_said).collect()
+    }
+
+    fn findings(&self) -> Vec<Row> {
+        let rows = FindingId::ALL.into_iter().map(|id| {
+            let label = format!("{:6}  {}", id.severity().as_str(), id.as_str());
+            let mut row = self.row(&label, |summary| counted(summary.findings.count(id, FindingBy::Playbook)));
+            row.recorded = counted(self.replayed.recorded.count(id, FindingBy::Recorded));
+            row
+        });
+        rows.filter(is_said).collect()
+    }
+
+    fn by_name(&self, counts: impl Fn(&Summary, &Names) -> Vec<(String, u64)>) -> Vec<Row> {
+        let columns: Vec<Vec<(String, u64)>> =
+            self.replayed.summaries.iter().zip(self.names).map(|(summary, names)| counts(summary, names)).collect();
+        let mut labels: Vec<&String> = Vec::new();
+        for (name, _) in columns.iter().flatten() {
+            if !labels.contains(&name) {
+                labels.push(name);
+            }
+        }
+        let value = |column: &Vec<(String, u64)>, label: &String| {
+            column.iter().find(|(name, _)| name == label).map_or_else(String::new, |(_, count)| counted(*count))
+        };
+        let row = |label: &String| Row {
+            label: label.clone(),
+            recorded: String::new(),
+            values: columns.iter().map(|column| value(column, label)).collect(),
+        };
+        labels.into_iter().map(row).filter(is_said).collect()
+    }
+
+    fn row(&self, label: &str, value: impl Fn(&Summary) -> String) -> Row {
+        let values = self.replayed.summaries.iter().map(value).collect();
+        Row { label: label.to_owned(), recorded: String::new(), values }
+    }
+
+    fn recorded_only(&self, label: &str, recorded: String) -> Row {
+        Row { label: label.to_owned(), recorded, values: vec![String::new(); self.names.len()] }
+    }
+}
+
+fn counted(count: u64) -> String {
+    if count == 0 { String::new() } else { text::count(count) }
+}
+
+fn is_said(row: &Row) -> bool {
+    !row.recorded.is_empty() || row.values.iter().any(|value| !value.is_empty())
+}

@@ -1,0 +1,291 @@
+//! A call's attempts in virtual time, one thing a line: as recorded, and as a playbook would have it.
+
+use crate::text;
+use crate::view::{CallView, RunView};
+use playproof_engine::call::{AnswerTo, Reply};
+use playproof_engine::event::{
+    Asked, Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy, Status, SuppressedWhy, Transcript, TurnedAway,
+};
+use playproof_engine::ids::AttemptNo;
+use playproof_engine::sim::OffTape;
+use playproof_engine::time::{Duration, Instant};
+
+/// One line of a timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Since the call was made; none where it is not known, or as on the line above.
+    pub at: Option<Duration>,
+    /// Whether the moment exists but is not known.
+    pub unknown: bool,
+    /// Whether `at` is no time of the run but the delay that the playbook added, because the source has no times.
+    pub added: bool,
+    /// What happened.
+    pub text: String,
+    /// What sort of thing it is.
+    pub tone: Tone,
+    /// The first departure of playbook and recording from each other.
+    pub departs: bool,
+}
+
+/// What sort of thing a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Something was sent.
+    Sent,
+    /// An answer that says yes.
+    Good,
+    /// An answer that says no.
+    Failed,
+    /// What was decided.
+    Decided,
+    /// A guard spoke.
+    Stopped,
+}
+
+impl Line {
+    fn new(at: Option<Duration>, tone: Tone, text: impl Into<String>) -> Line {
+        Line { at, unknown: false, added: false, text: text.into(), tone, departs: false }
+    }
+}
+
+/// What a playbook made of the call.
+pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut sent = None;
+    for (at, decision) in run.decisions() {
+        let since = Some(at.since(view.at));
+        match decision {
+            Decision::AttemptStarted { attempt, evidence } => {
+                let with = if evidence.0 == 0 { "" } else { ", with the new evidence" };
+                lines.push(Line::new(since, Tone::Sent, format!("attempt {attempt} sent{with}")));
+                sent = Some((lines.len() - 1, at));
+            }
+            Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
+                let (tone, mut said) = answer(&run.transcript, status);
+                said += note(provenance);
+                if latency.is_none() && view.timed && status != Status::Unanswered {
+                    said += " (after ? ms)";
+                }
+                if over_timeout {
+                    said += " (later than its timeout)";
+                }
+                match sent.take() {
+                    // An answer at the same moment, or at an unknown one, stands on the line of its attempt.
+                    Some((line, from)) if line + 1 == lines.len() && (latency.is_none() || from == at) => {
+                        let with = lines[line].text.replacen(" sent", "", 1);
+                        lines[line].text = format!("{with}: {said}");
+                        lines[line].tone = tone;
+                    }
+                    _ => lines.push(Line::new(since, tone, format!("attempt {attempt}: {said}"))),
+                }
+            }
+            other => {
+                if let Some((tone, said)) = decided(&run.transcript, other) {
+                    lines.push(Line::new(since, tone, said));
+                }
+            }
+        }
+    }
+    if !view.timed {
+        for line in &mut lines {
+            line.at = line.at.filter(|at| *at > Duration::ZERO);
+            line.added = true;
+        }
+    }
+    blank_repeats(&mut lines);
+    mark(&mut lines, run.tally.off_tape, true);
+    lines
+}
+
+/// What the recording holds of the call.
+pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Line> {
+    let Some(call) = view.recorded else { return Vec::new() };
+    let mut lines = Vec::new();
+    let mut numbers = call.attempts().map(|(number, _)| number);
+    let since = |at: Option<Instant>| at.filter(|_| view.timed).map(|at| at.since(view.at));
+    for answer in &call.answers {
+        let what = match answer.to {
+            AnswerTo::Attempt => format!("attempt {}", numbers.next().unwrap_or(AttemptNo::FIRST)),
+            AnswerTo::Refresh => "refresh".to_owned(),
+            AnswerTo::Reversal => "reversal".to_owned(),
+        };
+        let (tone, mut said) = match &answer.reply {
+            Reply::Ok => (Tone::Good, "ok".to_owned()),
+            Reply::Failed(error) => (Tone::Failed, failure(error.as_deref())),
+        };
+        if answer.inferred {
+            said += " (an identical later call)";
+        }
+        let mut line = Line::new(since(answer.at), tone, format!("{what}: {said}"));
+        line.unknown = view.timed && answer.at.is_none();
+        lines.push(line);
+    }
+    if lines.is_empty() {
+        lines.push(Line::new(None, Tone::Failed, "no answer was recorded"));
+    }
+    mark(&mut lines, departure, false);
+    lines
+}
+
+/// An error in one line.
+pub fn failure(error: Option<&ErrorFacts>) -> String {
+    let Some(error) = error else { return "failed, without an error".to_owned() };
+    let status = error.status.map(|status| status.to_string());
+    let kind = error.kind.as_deref().or(error.code.as_deref()).or(status.as_deref()).unwrap_or("error");
+    let kind = text::escape_unprintable(kind);
+    match error.message.as_deref() {
+        Some(message) if !message.is_empty() => format!("{kind}: {}", text::fitted(message, 160)),
+        _ => kind.into_owned(),
+    }
+}
+
+fn answer(transcript: &Transcript<'_>, status: Status) -> (Tone, String) {
+    match status {
+        Status::Ok => (Tone::Good, "ok".to_owned()),
+        Status::Unanswered => (Tone::Failed, "nothing answers".to_owned()),
+        Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.error(id)))),
+    }
+}
+
+const fn note(provenance: Provenance) -> &'static str {
+    match provenance {
+        Provenance::Recorded | Provenance::Scripted | Provenance::Unanswered => "",
+        Provenance::Inferred => " (an identical later call)",
+        Provenance::Modelled => " (modelled)",
+    }
+}
+
+fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, String)> {
+    let names = transcript.names;
+    Some(match decision {
+        Decision::AttemptStarted { .. } | Decision::AttemptFinished { .. } | Decision::Outcome(_) => return None,
+        Decision::LateAnswer { attempt, status } => {
+            let (tone, said) = answer(transcript, status);
+            (tone, format!("late answer to attempt {attempt}: {said}"))
+        }
+        Decision::FailureClassified { verdict, rule, ignored } => {
+            let by = rule.map_or_else(|| "no rule matched".to_owned(), |_| format!("rule {}", names.rule(rule)));
+            let ignored = if ignored { ", not acted on" } else { "" };
+            (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
+        }
+        Decision::RetryScheduled { delay, .. } => (Tone::Decided, format!("→ send again in {} ms", millis(delay))),
+        Decision::Refused { why } => (Tone::Stopped, format!("admission: refused, {}", turned_away(why))),
+        Decision::RetrySuppressed { why } => (Tone::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
+        Decision::EvidenceRefreshed { status, provenance, .. } => {
+            let (_, said) = answer(transcript, status);
+            (Tone::Decided, format!("→ refresh_evidence: {said}{}", note(provenance)))
+        }
+        Decision::Escalated { queue } => (Tone::Decided, format!("→ escalate_to_human: {}", names.queue(queue))),
+        Decision::ReversalRefused { why } => (Tone::Stopped, format!("token guard: no reversal, {}", refused(why))),
+        Decision::ReversalRedeemed { reason, provenance } => (
+            Tone::Decided,
+            format!("→ issue_reversal: {}{}", text::escape_unprintable(names.reason(reason)), note(provenance)),
+        ),
+        Decision::Deprecated { why } => {
+            (Tone::Decided, format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))))
+        }
+    })
+}
+
+/// Why a further attempt was suppressed, in words.
+pub const fn suppressed(why: SuppressedWhy) -> &'static str {
+    match why {
+        SuppressedWhy::MayHaveActed => "an earlier attempt may have acted",
+        SuppressedWhy::HasActed => "an earlier attempt has acted",
+    }
+}
+
+/// Why a call was refused before its first attempt, in words.
+pub const fn turned_away(why: TurnedAway) -> &'static str {
+    match why {
+        TurnedAway::UnknownAction => "the graph has no such action",
+        TurnedAway::InvalidTransition => "the graph does not allow it after the last action",
+        TurnedAway::ValidationFailed => "the validation of its action failed",
+        TurnedAway::NotFound => "the tool is not declared",
+        TurnedAway::Schema => "its arguments do not fit the schema of the tool",
+        TurnedAway::KeyReused => "its idempotency key belongs to another request",
+        TurnedAway::BudgetExceeded => "the run has no tool calls left",
+        TurnedAway::CircuitOpen => "the circuit breaker is open",
+    }
+}
+
+/// Why a reversal was refused, in words.
+pub const fn refused(why: RefusedWhy) -> &'static str {
+    match why {
+        RefusedWhy::NoToken => "the call carries no token",
+        RefusedWhy::TokenRedeemed => "the token was sent before",
+        RefusedWhy::UpstreamRefused => "the upstream refused it",
+        RefusedWhy::NoAnswer => "no answer came; it may have been redeemed",
+        RefusedWhy::UpstreamFailed => "the upstream failed; it may have been redeemed",
+    }
+}
+
+/// How a call ended, with what it needs to be understood.
+pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
+    let names = transcript.names;
+    match kind {
+        OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => kind.as_str().to_owned(),
+        OutcomeKind::Deprecated(_) => "deprecated: the planner reconciles".to_owned(),
+        OutcomeKind::Escalated(queue) => format!("escalated: queue {}", names.queue(queue)),
+        OutcomeKind::Reversed(reason) => format!("reversed: {}", text::escape_unprintable(names.reason(reason))),
+        OutcomeKind::Refused(why) => format!("refused: {}", why.as_str()),
+        OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
+        OutcomeKind::Undetermined(Asked::Attempt(attempt)) => {
+            format!("undetermined: nothing tells what attempt {attempt} would have got")
+        }
+        OutcomeKind::Undetermined(Asked::Refresh(_)) => {
+            "undetermined: nothing tells what the refresh would have got".to_owned()
+        }
+        OutcomeKind::Undetermined(Asked::Reversal) => {
+            "undetermined: nothing tells what the reversal would have got".to_owned()
+        }
+    }
+}
+
+/// A span in milliseconds with its thousands separated.
+pub fn millis(span: Duration) -> String {
+    match span.as_micros() % 1_000 {
+        0 => text::count(span.as_millis()),
+        _ => span.to_string(),
+    }
+}
+
+fn blank_repeats(lines: &mut [Line]) {
+    let mut before = None;
+    for line in lines {
+        if line.at == before {
+            line.at = None;
+        } else {
+            before = line.at;
+        }
+    }
+}
+
+/// Marks the line at which playbook and recording part: the first attempt that only one of them makes, or,
+/// where the playbook stops earlier, its last decision.
+fn mark(lines: &mut [Line], departure: Option<OffTape>, is_run: bool) {
+    let Some(departure) = departure else { return };
+    let first_extra = match departure {
+        OffTape::Attempts { recorded, now } => recorded.min(now).saturating_add(1),
+        OffTape::Answers { used, .. } => used.saturating_add(1),
+        OffTape::FinalStatus => u32::MAX,
+    };
+    let name = format!("attempt {first_extra}");
+    let extra = lines
+        .iter()
+        .position(|line| line.text.strip_prefix(&name).is_some_and(|rest| rest.starts_with([' ', ':', ','])));
+    let at = match extra {
+        Some(at) if is_run => lines[..at].iter().rposition(|line| line.tone == Tone::Decided).unwrap_or(at),
+        Some(at) => at,
+        // What follows from the last verdict; without one, how it ends.
+        None if is_run => {
+            lines.iter().rposition(|line| line.text.starts_with("verdict ")).map_or(usize::MAX, |at| at + 1)
+        }
+        None => usize::MAX,
+    };
+    let at = at.min(lines.len().saturating_sub(1));
+    let relevant = is_run || extra.is_some() || departure == OffTape::FinalStatus;
+    if let Some(line) = lines.get_mut(at).filter(|_| relevant) {
+        line.departs = true;
+    }
+}

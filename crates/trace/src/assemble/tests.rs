@@ -1,0 +1,491 @@
+//! Tests of pairing: who gets which answer, when calls close, and that the books balance.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::pieces::{Chunks, Piece};
+use crate::read::digest;
+use crate::redact::RedactionRules;
+use playproof_engine::call::{RecordedCall, Reply};
+use playproof_formats::diagnostic::Report;
+
+struct Read {
+    calls: Vec<RecordedCall>,
+    ledger: InputLedger,
+    reports: Vec<Report>,
+}
+
+fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
+    let writes = |tool: &str| !tool.starts_with("read");
+    let mut assembler = Assembler::new(3, "t.jsonl", options, &writes);
+    let mut closed = Vec::new();
+    let mut chunks = Chunks::new(text);
+    while let Some(piece) = chunks.next(Vec::new()).unwrap() {
+        assembler.take(digest(&piece, &RedactionRules::default()), &mut closed)?;
+    }
+    let (ledger, reports) = assembler.finish(&mut closed);
+    assert!(ledger.balances(), "{ledger:?}");
+    Ok(Read { calls: closed.iter().map(|closed| closed.raw().clone()).collect(), ledger, reports })
+}
+
+fn assemble_with(lines: &[&str], options: AssembleOptions) -> Read {
+    try_assemble(lines.join("\n").as_bytes(), options).unwrap()
+}
+
+fn assemble(lines: &[&str]) -> Read {
+    assemble_with(lines, AssembleOptions::default())
+}
+
+fn joining(lines: &[&str]) -> Read {
+    assemble_with(lines, AssembleOptions { join_resends: true, ..AssembleOptions::default() })
+}
+
+/// `tool` and one letter an answer: `+` ok, `-` failed, lower case `i` after it: inferred.
+fn shape(read: &Read) -> Vec<String> {
+    let answer =
+        |ok: bool, inferred: bool| format!("{}{}", if ok { "+" } else { "-" }, if inferred { "i" } else { "" });
+    let calls = read.calls.iter();
+    calls
+        .map(|call| {
+            let answers = call.answers.iter().map(|seen| answer(seen.reply == Reply::Ok, seen.inferred));
+            format!("{} {}{}", call.reference(), call.tool(), answers.collect::<String>())
+        })
+        .collect()
+}
+
+#[test]
+fn results_find_their_calls_by_run_and_label() {
+    let read = assemble(&[
+        r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
+        r#"{"tool":"b","run_id":"s","call_id":"1"}"#,
+        r#"{"tool":"c","run_id":"r","call_id":"2"}"#,
+        r#"{"call_id":"1","run_id":"r","status":"error"}"#,
+        r#"{"call_id":"1","run_id":"s","status":"ok"}"#,
+        r#"{"call_id":"1","run_id":"r","status":"ok","attempt":2}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+    ]);
+    assert_eq!(shape(&read), ["r#1 a-+", "s#1 b+", "r#2 c"]);
+    let InputLedger { runs, orphans, unanswered, attached, .. } = read.ledger;
+    assert_eq!((runs, orphans, unanswered, attached), (2, 1, 1, 3));
+    assert_eq!((read.calls[1].place.input, read.calls[1].place.line, read.calls[1].number), (3, 2, 2));
+    assert_eq!(read.calls[0].answers[1].place.line, 6);
+}
+
+#[test]
+fn a_result_without_a_run_goes_to_the_only_open_call_with_its_label() {
+    let read = assemble(&[
+        r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
+        r#"{"tool":"b","run_id":"s","call_id":"2"}"#,
+        r#"{"tool":"c","run_id":"t","call_id":"2"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+        r#"{"call_id":"3","status":"ok"}"#,
+        r#"{"type":"run_end","run_id":"s"}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+        r#"{"tool":"d","run_id":"u","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"type":"run_end","run_id":"r"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"call_id":"1","run_id":"v","status":"ok"}"#,
+    ]);
+    assert_eq!(shape(&read), ["s#1 b", "r#1 a-", "t#1 c+", "u#1 d+"]);
+    assert_eq!((read.ledger.orphans, read.ledger.attached), (4, 3), "of two it says nothing, and another run is named");
+}
+
+#[test]
+fn a_result_without_a_run_prefers_the_call_without_one_and_passes_over_a_label_that_was_given_anew() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1"}"#,
+        r#"{"tool":"b","run_id":"r","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"tool":"c","run_id":"s","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"error"}"#,
+        r#"{"tool":"d","run_id":"s","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+    ]);
+    let mut shapes = shape(&read);
+    shapes.sort();
+    assert_eq!(shapes, ["#1 a+", "r#1 b", "s#1 c-", "s#2 d+"]);
+    assert_eq!(read.ledger.orphans, 0);
+}
+
+#[test]
+fn a_result_without_a_run_finds_a_resend_that_was_joined() {
+    let lines = [
+        r#"{"call_id":"0","status":"ok"}"#,
+        r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"tool":"a","run_id":"r","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+    ];
+    for lines in [&lines[..], &lines[1..]] {
+        assert_eq!(shape(&joining(lines)), ["r#1 a-+i"]);
+    }
+}
+
+#[test]
+fn a_result_without_a_label_goes_to_the_newest_open_call_of_its_tool_that_has_not_succeeded() {
+    let result = |tool, status| format!(r#"{{"type":"tool_result","tool":"{tool}","status":"{status}"}}"#);
+    let lines = [
+        r#"{"tool":"a"}"#.to_owned(),
+        r#"{"tool":"a"}"#.to_owned(),
+        r#"{"tool":"b"}"#.to_owned(),
+        result("a", "error"),
+        result("a", "ok"),
+        result("a", "ok"),
+        result("a", "ok"),
+        r#"{"type":"tool_result","status":"ok"}"#.to_owned(),
+    ];
+    let read = assemble(&lines.each_ref().map(String::as_str));
+    assert_eq!(shape(&read), ["#1 a+", "#2 a-+", "#3 b"]);
+    assert_eq!(read.ledger.orphans, 2);
+}
+
+#[test]
+fn a_label_that_is_used_again_closes_the_call_that_had_it() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1"}"#,
+        r#"{"tool":"b"}"#,
+        r#"{"tool":"c","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 a", "#2 b", "#3 c+"]);
+    assert_eq!(read.calls[0].number, 1);
+    let lines = [r#"{"tool":"a","call_id":"1"}"#, r#"{"tool":"b","call_id":"1"}"#, r#"{"tool":"b","call_id":"1"}"#];
+    let read = assemble(
+        &[&lines[..], &[r#"{"call_id":"1","status":"ok"}"#, r#"{"type":"tool_result","tool":"b","status":"error"}"#]]
+            .concat(),
+    );
+    assert_eq!(shape(&read), ["#1 a", "#2 b", "#3 b+"], "a result without a label does not find it either");
+    assert_eq!(read.ledger.orphans, 1);
+}
+
+#[test]
+fn calls_of_a_run_are_given_out_in_the_order_of_their_lines_whatever_their_labels() {
+    let lines = [r#"{"tool":"a"}"#, r#"{"tool":"b","call_id":"1"}"#, r#"{"tool":"c","call_id":"1"}"#];
+    let mut closed = Vec::new();
+    let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
+    let piece = Piece::Lines(lines.join("\n").into_bytes());
+    assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+    assert_eq!(closed.len(), 0, "the first one may still be answered");
+    assembler.finish(&mut closed);
+    assert_eq!(closed.iter().map(|closed| closed.call.tool()).collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_run_s_end_closes_its_calls_alone_and_the_run_goes_on_counting() {
+    let read = assemble(&[
+        r#"{"tool":"a","run_id":"s","call_id":"1"}"#,
+        r#"{"tool":"b","run_id":"r","call_id":"1"}"#,
+        r#"{"tool":"c","run_id":"r"}"#,
+        r#"{"type":"run_end","run_id":"r"}"#,
+        r#"{"type":"run_end","run_id":"never seen"}"#,
+        r#"{"run_id":"r","call_id":"1","status":"ok"}"#,
+        r#"{"run_id":"s","call_id":"1","status":"ok"}"#,
+        r#"{"tool":"d","run_id":"r"}"#,
+    ]);
+    assert_eq!(shape(&read), ["r#1 b", "r#2 c", "s#1 a+", "r#3 d"]);
+    assert_eq!((read.ledger.run_ends, read.ledger.orphans, read.ledger.runs), (2, 1, 2));
+}
+
+#[test]
+fn a_call_closes_a_window_later_and_a_result_after_that_is_an_orphan() {
+    let lines = [
+        r#"{"tool":"a","call_id":"1"}"#,
+        r#"{"tool":"b","call_id":"2"}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"tool":"c","call_id":"3"}"#,
+        r#"{"call_id":"1","status":"ok","attempt":2}"#,
+        r#"{"call_id":"2","status":"ok"}"#,
+    ];
+    let read = assemble_with(&lines, AssembleOptions { reorder_window: 2, ..AssembleOptions::default() });
+    assert_eq!(shape(&read), ["#1 a+", "#2 b+", "#3 c"]);
+    assert_eq!(read.ledger.orphans, 1);
+}
+
+#[test]
+fn an_attempt_that_is_answered_twice_keeps_its_first_answer() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error","attempt":1}"#,
+        r#"{"call_id":"1","status":"ok","attempt":1}"#,
+        r#"{"call_id":"1","status":"ok","attempt":1,"answers":"refresh"}"#,
+        r#"{"call_id":"1","status":"ok","attempt":2}"#,
+    ]);
+    assert_eq!((shape(&read), read.ledger.duplicates), (vec!["#1 a-++".to_owned()], 1));
+}
+
+#[test]
+fn a_result_that_stands_twice_is_a_duplicate_and_one_that_differs_in_anything_is_an_attempt() {
+    let answers = |result: &str, again: &str| {
+        let read = assemble(&[r#"{"tool":"a","call_id":"1"}"#, result, r#"{"tool":"b"}"#, again]);
+        (read.calls[0].attempts().count(), read.ledger.duplicates)
+    };
+    let timed = r#"{"call_id":"1","status":"error","error":{"kind":"timeout"},"at_ms":50}"#;
+    assert_eq!(answers(timed, timed), (1, 1));
+    assert_eq!(answers(timed, &timed.replace("50", "60")), (2, 0));
+    assert_eq!(answers(timed, &timed.replace("timeout", "5xx")), (2, 0));
+    let early = |at: &str| timed.replace("50", at);
+    let read = |again: &str| {
+        let call = r#"{"tool":"a","call_id":"1","at_ms":90}"#;
+        let read = assemble(&[call, timed, again]);
+        (read.calls[0].attempts().count(), read.ledger.duplicates)
+    };
+    assert_eq!(
+        (read(timed), read(&early("60"))),
+        ((1, 1), (2, 0)),
+        "a time before that of the call tells them apart too"
+    );
+    let odd = r#"{"call_id":"1","status":"error","span":1}"#;
+    assert_eq!(answers(odd, odd), (1, 1));
+    assert_eq!(answers(odd, &odd.replace(":1}", ":2}")), (2, 0), "what nobody knows tells them apart");
+    let row = odd.replace(":1}", ":1,\"row\":7}");
+    assert_eq!(answers(&row, &row.replace(":1,", ":2,")), (2, 0), "beside a `row` that no import wrote too");
+    let numbered = r#"{"call_id":"1","status":"error","attempt":1}"#;
+    assert_eq!(answers(numbered, &numbered.replace("error", "ok")), (1, 1));
+    let refresh = r#"{"call_id":"1","status":"ok","answers":"refresh"}"#;
+    assert_eq!(answers(refresh, refresh), (0, 1));
+}
+
+#[test]
+fn redaction_makes_no_two_results_one() {
+    let rules = RedactionRules::new(&[], &["secret [a-z]"]).unwrap();
+    let answer = |c| format!(r#"{{"call_id":"1","status":"error","error":{{"message":"secret {c}"}}}}"#);
+    let text = [r#"{"tool":"a","call_id":"1"}"#.to_owned(), answer('a'), answer('b'), answer('b')].join("\n");
+    let mut closed = Vec::new();
+    let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
+    assembler.take(digest(&Piece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
+    let (ledger, _) = assembler.finish(&mut closed);
+    assert_eq!((closed[0].call.answers.len(), ledger.duplicates), (2, 1));
+}
+
+#[test]
+fn answers_beyond_a_thousand_are_counted_and_dropped() {
+    let answer = |n: u32| format!(r#"{{"call_id":"1","status":"error","at_ms":{n}}}"#);
+    let answers: Vec<String> = (0..1_300).map(answer).collect();
+    let lines = std::iter::once(r#"{"tool":"a","call_id":"1"}"#).chain(answers.iter().map(String::as_str));
+    let read = assemble(&lines.collect::<Vec<_>>());
+    assert_eq!((read.calls[0].answers.len(), read.ledger.surplus), (1_000, 300));
+}
+
+#[test]
+fn times_that_go_backwards_are_counted_and_give_no_latency() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1","at_ms":100}"#,
+        r#"{"call_id":"1","status":"error","at_ms":50}"#,
+        r#"{"call_id":"1","status":"ok","at_ms":300,"started_ms":400}"#,
+        r#"{"tool":"b","run_id":"other","at_ms":0}"#,
+        r#"{"tool":"c","at_ms":200}"#,
+    ]);
+    assert_eq!(read.ledger.backwards, 3);
+    assert_eq!(read.calls[0].answers.iter().map(|answer| answer.at).collect::<Vec<_>>(), [None, None]);
+}
+
+#[test]
+fn an_identical_call_after_a_failed_one_is_its_next_attempt_where_resends_are_joined() {
+    let read = joining(&[
+        r#"{"tool":"pay","call_id":"1","args":{"a":1,"b":2},"at_ms":0}"#,
+        r#"{"call_id":"1","status":"error","at_ms":5}"#,
+        r#"{"tool":"read","args":{},"status":"ok","at_ms":6}"#,
+        r#"{"tool":"pay","call_id":"2","args":{"b":2,"a":1.0},"at_ms":7}"#,
+        r#"{"call_id":"2","status":"error","attempt":1,"at_ms":9}"#,
+        r#"{"tool":"pay","args":{"a":1,"b":2},"status":"ok","at_ms":11}"#,
+        r#"{"tool":"pay","args":{"a":1,"b":2},"status":"error","at_ms":12}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 pay--i+i", "#2 read+", "#3 pay-"]);
+    assert_eq!((read.ledger.joined, read.ledger.closed), (2, 3));
+    let millis = playproof_engine::time::Instant::from_millis;
+    assert_eq!((read.calls[0].answers[2].started, read.calls[0].answers[1].attempt), (Some(millis(11)), None));
+}
+
+#[test]
+fn the_first_answer_to_a_resend_was_sent_with_it() {
+    let read = joining(&[
+        r#"{"tool":"pay","call_id":"1","at_ms":0}"#,
+        r#"{"call_id":"1","status":"error","at_ms":5}"#,
+        r#"{"tool":"pay","call_id":"2","at_ms":7}"#,
+        r#"{"call_id":"2","status":"error","at_ms":9}"#,
+        r#"{"call_id":"2","status":"error","at_ms":12}"#,
+        r#"{"tool":"pay","call_id":"3","at_ms":20}"#,
+        r#"{"call_id":"3","status":"ok","attempt":2,"at_ms":23}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 pay--i-i+i"]);
+    let started: Vec<_> = read.calls[0].answers.iter().map(|answer| answer.started).collect();
+    assert_eq!(
+        started,
+        [None, Some(playproof_engine::time::Instant::from_millis(7)), None, None],
+        "the others were sent later"
+    );
+}
+
+#[test]
+fn resends_are_not_joined_after_a_write_with_another_key_or_before_an_answer() {
+    let fail = |extra: &str| format!(r#"{{"tool":"pay","args":1{extra},"status":"error"}}"#);
+    let apart = |second: &str, between: &str| shape(&joining(&[&fail(""), between, second])).len();
+    assert_eq!(apart(&fail(""), ""), 1);
+    assert_eq!(apart(&fail(""), r#"{"tool":"write","status":"ok"}"#), 3);
+    assert_eq!(apart(&fail(""), r#"{"tool":"write","status":"error"}"#), 2);
+    assert_eq!(apart(&fail(r#","idempotency_key":"k""#), ""), 2);
+    assert_eq!(apart(&fail(r#","run_id":"r""#), ""), 2);
+    assert_eq!(shape(&joining(&[r#"{"tool":"pay"}"#, r#"{"tool":"pay"}"#])).len(), 2);
+    assert_eq!(shape(&assemble(&[&fail(""), &fail("")])).len(), 2);
+}
+
+#[test]
+fn a_resend_may_use_the_label_again() {
+    let read = joining(&[
+        r#"{"tool":"pay","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"error","attempt":1}"#,
+        r#"{"tool":"pay","call_id":"1"}"#,
+        r#"{"call_id":"1","status":"ok","attempt":2}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 pay-+"]);
+}
+
+#[test]
+fn the_first_bad_line_ends_the_reading_unless_bad_lines_are_skipped() {
+    let text = b"{\"tool\":\"a\"}\n\n{\"tool\":\"b\",\"at_ms\":-1}\n{\"tool\":\n{\"tool\":\"c\"}\n";
+    let report = try_assemble(text, AssembleOptions::default()).err().unwrap();
+    assert_eq!(report.to_string(), "t.jsonl:3:21: `at_ms` is negative");
+    let read = try_assemble(text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
+    assert_eq!((read.ledger.skipped, read.ledger.calls, read.ledger.lines, read.reports.len()), (2, 2, 5, 2));
+    assert_eq!(read.reports[1].to_string(), "t.jsonl:4:8: the line ends in the middle of its JSON: it was cut off");
+}
+
+#[test]
+fn bad_lines_of_every_kind_are_placed_and_do_not_stop_a_reading_that_skips() {
+    let mut text = b"{\"tool\":\"a\"}\n".to_vec();
+    text.extend(b"{\"tool\":\"\xff\"}\n");
+    text.extend(format!("{{\"tool\":\"a\",\"args\":{}\n", "[".repeat(100_000)).into_bytes());
+    text.extend(vec![b'x'; 60_000_000]);
+    text.extend(b"\n{\"tool\":\"a\",\"at_ms\":");
+    text.extend(vec![b'9'; 5_000]);
+    text.extend(b"}\n{\"tool\":\"z\"}");
+    let read = try_assemble(&text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
+    assert_eq!((read.ledger.lines, read.ledger.skipped, read.ledger.calls), (6, 4, 2));
+    let ids: Vec<String> = read.reports.iter().map(ToString::to_string).collect();
+    assert_eq!(ids[0], "t.jsonl:2:10: the line is no UTF-8 text: its byte 10 is 0xff");
+    assert_eq!(ids[1], "t.jsonl:3:147: the line nests deeper than 128 levels");
+    assert_eq!(ids[2], "t.jsonl:4:1: the line is longer than 16 MiB, and no line may be");
+    assert!(ids[3].starts_with("t.jsonl:5:21: `at_ms` is beyond"), "{}", ids[3]);
+}
+
+#[test]
+fn an_empty_input_has_an_empty_account() {
+    assert_eq!(assemble(&[]).ledger, InputLedger::default());
+    let read = assemble(&["", "  "]);
+    assert_eq!((read.ledger.lines, read.ledger.blank), (2, 2), "a last line without a break counts too");
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let name = |field: &'static str, names: &'static [&'static str]| {
+        proptest::option::of(proptest::sample::select(names))
+            .prop_map(move |name| name.map(|name| format!(",\"{field}\":\"{name}\"")).unwrap_or_default())
+    };
+    let head = proptest::sample::select(&[
+        r#"{"type":"tool_call","tool":"a""#,
+        r#"{"type":"tool_call","tool":"read""#,
+        r#"{"tool":"a""#,
+        r#"{"type":"tool_result","tool":"a""#,
+        r#"{"type":"tool_result""#,
+        r#"{"type":"run_end""#,
+        r#"{"type":"other""#,
+        r#"{"broken"#,
+    ]);
+    const REST: [&str; 8] =
+        ["", "", ",\"attempt\":1", ",\"attempt\":2", ",\"x\":1", ",\"at_ms\":7", ",\"at_ms\":3", ",\"at_ms\":-1"];
+    let parts = (
+        head,
+        name("run_id", &["r", "s"]),
+        name("call_id", &["1", "2", "3"]),
+        name("status", &["ok", "error"]),
+        proptest::sample::select(&REST),
+    );
+    let full = parts.prop_map(|(head, run, id, status, rest)| format!("{head}{run}{id}{status}{rest}}}"));
+    prop_oneof![9 => full, 1 => Just(String::new())]
+}
+
+proptest! {
+    #[test]
+    fn the_books_always_balance_and_every_call_is_given_out_once(
+        lines in proptest::collection::vec(line(), 0..60),
+        window in 1..20_u64,
+        join_resends: bool,
+    ) {
+        let options = AssembleOptions { reorder_window: window, join_resends, skip_invalid: true };
+        let read = try_assemble(lines.join("\n").as_bytes(), options).unwrap();
+        let mut numbers: Vec<u64> = read.calls.iter().map(|call| call.number).collect();
+        numbers.sort_unstable();
+        prop_assert_eq!(numbers, (1..=read.calls.len() as u64).collect::<Vec<_>>());
+        let mut references: Vec<String> = read.calls.iter().map(RecordedCall::reference).collect();
+        references.sort();
+        references.dedup();
+        prop_assert_eq!(references.len(), read.calls.len());
+        let attached: usize = read.calls.iter().map(|call| call.answers.len()).sum();
+        prop_assert_eq!(attached as u64, read.ledger.attached);
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let piece = Piece::Lines(bytes);
+        let read = digest(&piece, &RedactionRules::default());
+        prop_assert!(read.entries.len() + read.bad.len() <= 301);
+    }
+}
+
+#[test]
+fn answers_that_arrive_out_of_order_stand_in_the_order_of_their_attempts() {
+    let result = |attempt: u32, status: &str| {
+        format!(r#"{{"call_id":"1","status":"{status}","attempt":{attempt},"type":"tool_result"}}"#)
+    };
+    let call = r#"{"tool":"a","call_id":"1"}"#.to_owned();
+    let lines = [call, result(3, "ok"), result(1, "error"), result(2, "error"), result(2, "ok"), result(5, "error")];
+    let read = assemble(&lines.each_ref().map(String::as_str));
+    assert_eq!(shape(&read), ["#1 a--+-"]);
+    let numbers: Vec<u32> = read.calls[0].attempts().map(|(number, _)| number.get()).collect();
+    assert_eq!((numbers, read.ledger.duplicates), (vec![1, 2, 3, 5], 1));
+}
+
+#[test]
+fn an_answer_without_a_number_answers_the_attempt_after_the_highest_one() {
+    let read = assemble(&[
+        r#"{"tool":"a","call_id":"1","status":"error"}"#,
+        r#"{"call_id":"1","status":"error","attempt":3}"#,
+        r#"{"call_id":"1","status":"ok"}"#,
+        r#"{"call_id":"1","status":"ok","attempt":1}"#,
+        r#"{"call_id":"1","status":"error","attempt":2}"#,
+    ]);
+    assert_eq!(shape(&read), ["#1 a---+"]);
+    let numbers: Vec<u32> = read.calls[0].attempts().map(|(number, _)| number.get()).collect();
+    assert_eq!((numbers, read.ledger.duplicates), (vec![1, 2, 3, 4], 1));
+}
+
+#[test]
+fn how_a_call_failed_last_follows_its_attempts_and_not_the_lines() {
+    let lines = |first: &str, second: &str| {
+        [
+            r#"{"tool":"read","call_id":"1"}"#.to_owned(),
+            format!(r#"{{"call_id":"1","status":"{second}","attempt":2,"type":"tool_result"}}"#),
+            format!(r#"{{"call_id":"1","status":"{first}","attempt":1,"type":"tool_result"}}"#),
+            r#"{"tool":"read","call_id":"2","status":"ok"}"#.to_owned(),
+        ]
+    };
+    let joined = |lines: [String; 4]| joining(&lines.each_ref().map(String::as_str)).ledger.joined;
+    assert_eq!(joined(lines("ok", "error")), 0, "it succeeded");
+    assert_eq!(joined(lines("error", "error")), 1);
+    assert_eq!(joined(lines("error", "ok")), 0);
+}
+
+#[test]
+fn a_refresh_that_succeeds_between_two_sends_is_no_write() {
+    let lines = |answers: &str| {
+        [
+            r#"{"tool":"read","call_id":"1","status":"error"}"#.to_owned(),
+            r#"{"tool":"write","call_id":"2","status":"error"}"#.to_owned(),
+            format!(r#"{{"call_id":"2","answers":"{answers}","status":"ok","type":"tool_result"}}"#),
+            r#"{"tool":"read","call_id":"3","status":"ok"}"#.to_owned(),
+        ]
+    };
+    let joined = |answers| joining(&lines(answers).each_ref().map(String::as_str)).ledger.joined;
+    assert_eq!((joined("refresh"), joined("attempt"), joined("reversal")), (1, 0, 0));
+}

@@ -1,0 +1,109 @@
+//! The hash of JSON by meaning. Keeps nothing.
+
+use crate::canonical::text::plain;
+use crate::hash;
+use crate::hash::half;
+use crate::number::Decimal;
+use crate::scan::{Cursor, MAX_DEPTH};
+
+/// Tells kinds of values apart in a hash.
+mod tag {
+    pub const NULL: u64 = 1;
+    pub const FALSE: u64 = 2;
+    pub const TRUE: u64 = 3;
+    pub const INTEGER: u64 = 4;
+    pub const DECIMAL: u64 = 5;
+    pub const NEGATIVE: u64 = 6;
+    pub const STRING: u64 = 7;
+    pub const ARRAY: u64 = 8;
+    pub const OBJECT: u64 = 9;
+    pub const UNREADABLE: u64 = 10;
+}
+
+/// The hash of JSON by meaning. Text that is no JSON, or nests too deep, is hashed as it stands.
+pub fn hash_of(json: &str) -> u128 {
+    let mut cursor = Cursor::new(json);
+    match hash_value(&mut cursor, MAX_DEPTH) {
+        Some(hash) if cursor.at_end() => hash,
+        _ => hash::bytes(json.as_bytes(), tag::UNREADABLE),
+    }
+}
+
+/// The hash of the value at `cursor`, which moves past it; none for anything but strict JSON up to `depth`.
+pub fn hash_value(cursor: &mut Cursor<'_>, depth: u32) -> Option<u128> {
+    value(cursor, depth, 0)
+}
+
+/// The same under a seed: that of an entry is its key.
+fn value(cursor: &mut Cursor<'_>, depth: u32, seed: u64) -> Option<u128> {
+    match cursor.next_byte()? {
+        b'"' => string(cursor, seed),
+        b'{' => object(cursor, depth.checked_sub(1)?, seed),
+        b'[' => array(cursor, depth.checked_sub(1)?, seed),
+        b't' => cursor.word("true").map(|()| hash::bytes(&[], seed ^ tag::TRUE)),
+        b'f' => cursor.word("false").map(|()| hash::bytes(&[], seed ^ tag::FALSE)),
+        b'n' => cursor.word("null").map(|()| hash::bytes(&[], seed ^ tag::NULL)),
+        _ => number(cursor, seed),
+    }
+}
+
+/// The string whose opening quote is at `cursor`.
+#[inline]
+fn string(cursor: &mut Cursor<'_>, seed: u64) -> Option<u128> {
+    match cursor.plain_string() {
+        Some((start, end)) => Some(hash::bytes(cursor.bytes(start, end), seed ^ tag::STRING)),
+        None => Some(hash::bytes(plain(cursor.string()?).as_bytes(), seed ^ tag::STRING)),
+    }
+}
+
+/// The number at `cursor`.
+#[inline]
+fn number(cursor: &mut Cursor<'_>, seed: u64) -> Option<u128> {
+    match cursor.short_number().and_then(|number| i64::try_from(number).ok()) {
+        Some(number) => Some(integer(number, seed)),
+        None => long_number(cursor.number()?, seed),
+    }
+}
+
+fn integer(number: i64, seed: u64) -> u128 {
+    hash::bytes(&number.to_le_bytes(), seed ^ tag::INTEGER)
+}
+
+#[inline(never)]
+fn long_number(text: &str, seed: u64) -> Option<u128> {
+    let decimal = Decimal::parse(text)?;
+    if let Some(small) = decimal.small() {
+        return Some(integer(small, seed));
+    }
+    let sign = if decimal.negative { tag::NEGATIVE } else { tag::DECIMAL };
+    let digits = hash::bytes(decimal.digits.as_bytes(), seed ^ sign);
+    Some(hash::pair(digits, u128::from(decimal.exponent.cast_unsigned())))
+}
+
+fn array(cursor: &mut Cursor<'_>, depth: u32, seed: u64) -> Option<u128> {
+    let mut all = hash::bytes(&[], seed ^ tag::ARRAY);
+    cursor.skip(1); // the bracket
+    let mut goes_on = !cursor.eat(b']');
+    while goes_on {
+        all = hash::pair(all, hash_value(cursor, depth)?);
+        goes_on = cursor.goes_on(b']')?;
+    }
+    Some(all)
+}
+
+/// The hashes of the entries are summed up: so their order does not matter.
+fn object(cursor: &mut Cursor<'_>, depth: u32, seed: u64) -> Option<u128> {
+    let mut sum = 0_u128;
+    cursor.skip(1); // the bracket
+    let mut goes_on = !cursor.eat(b'}');
+    while goes_on {
+        cursor.skip_space();
+        let key = string(cursor, 0)?;
+        if !cursor.eat(b':') {
+            return None;
+        }
+        sum = sum.wrapping_add(value(cursor, depth, half(key))?);
+        goes_on = cursor.goes_on(b'}')?;
+    }
+    Some(hash::bytes(&sum.to_le_bytes(), seed ^ tag::OBJECT))
+}

@@ -1,0 +1,94 @@
+//! The JSON Schema of mapping files, for editors and for people, held to the syntax: with the README it is all that one
+//! needs to write a mapping.
+
+/// The JSON Schema of `format: mapping/1`.
+pub const SCHEMA: &str = include_str!("../../../../schemas/mapping.json");
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::mapping::lower::{CALL, CASES, RESULT, TEST, TOP, UNITS};
+    use crate::mapping::parse;
+    use playproof_formats::diagnostic::Source;
+
+    fn schema() -> Value {
+        serde_json::from_str(SCHEMA).unwrap()
+    }
+
+    /// Every map of properties, and what is described in it.
+    fn described(schema: &Value, at: &str, found: &mut Vec<String>) {
+        let Value::Object(fields) = schema else {
+            if let Value::Array(items) = schema {
+                items.iter().for_each(|item| described(item, at, found));
+            }
+            return;
+        };
+        for (key, value) in fields {
+            let at = format!("{at}/{key}");
+            if key == "properties" {
+                for (name, property) in value.as_object().expect("properties") {
+                    let at = format!("{at}/{name}");
+                    assert!(property["description"].as_str().is_some_and(|text| text.len() > 10), "{at}");
+                    let example = property["examples"].as_array().is_some_and(|all| !all.is_empty());
+                    assert!(example || property["properties"].is_object(), "{at} has no example");
+                    found.push(name.clone());
+                }
+            }
+            described(value, &at, found);
+        }
+    }
+
+    #[test]
+    fn every_property_is_described_with_an_example() {
+        let mut found = Vec::new();
+        described(&schema(), "", &mut found);
+        assert_eq!(found.len(), TOP.len() + CALL.len() + RESULT.len() + TEST.len());
+    }
+
+    #[test]
+    fn the_schema_has_every_key_and_word_that_the_reader_knows_and_no_other() {
+        let schema = schema();
+        let test = "/$defs/test/oneOf/2";
+        let lists = [("", &TOP[..]), ("/properties/call", &CALL), ("/properties/result", &RESULT), (test, &TEST)];
+        for (at, known) in lists {
+            let mut known = known.to_vec();
+            known.sort_unstable();
+            let part = schema.pointer(at).unwrap();
+            assert_eq!(part["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), known, "{at}");
+            assert_eq!(part["additionalProperties"], false, "{at}");
+        }
+        assert_eq!(schema["properties"]["time"]["enum"], json!(UNITS.map(|(word, _)| word)));
+        assert_eq!(schema.pointer(test).unwrap()["properties"]["case"]["enum"], json!(CASES.map(|(word, _)| word)));
+    }
+
+    #[test]
+    fn every_example_is_one_that_the_reader_takes() {
+        let read = |mapping: Value| parse(Source::whole("m", mapping.to_string())).map_err(|report| report.to_string());
+        assert_eq!(read(schema()["examples"][0].take()).map(drop), Ok(()));
+        let shown = schema();
+        for (key, property) in shown["properties"].as_object().expect("properties") {
+            let mut mapping = shown["examples"][0].clone();
+            match property["properties"].as_object() {
+                None => mapping[key] = property["examples"][0].clone(),
+                Some(parts) => {
+                    for (part, about) in parts.iter().filter(|(part, _)| *part != "retry_after_s") {
+                        mapping[key][part] = about["examples"][0].clone();
+                    }
+                }
+            }
+            assert_eq!(read(mapping).map(drop), Ok(()), "{key}");
+        }
+        for test in shown["$defs"]["test"]["examples"].as_array().expect("examples") {
+            let mut mapping = shown["examples"][0].clone();
+            mapping["failed"] = json!({ "x": test });
+            assert_eq!(read(mapping).map(drop), Ok(()), "{test}");
+        }
+        for (name, test) in shown["$defs"]["test"]["oneOf"][2]["properties"].as_object().expect("tests") {
+            let mut mapping = shown["examples"][0].clone();
+            mapping["failed"] = json!({ "x": { "contains": "y", name: test["examples"][0] } });
+            assert_eq!(read(mapping).map(drop), Ok(()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! What a mapping makes of rows, and what it says where it does not fit.
+
+use super::{Applier, Imported, Mapping, apply, parse};
+use crate::foreign::{Missing, Oddity};
+use crate::redact::RedactionRules;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+
+const TWO_ROWS: &str = "format: mapping/1
+call: { where: { event: tool_start }, run: trace_id, id: span.id, tool: name, args: input, at: ts }
+result: { where: { event: tool_end }, run: trace_id, id: span.id, body: output, status: code, at: ts }
+failed: [ { ok: false }, { output: { starts_with: \"Error:\" } } ]
+kinds:
+  timeout: { message: { contains: timed out } }
+  rate_limited: { status: 429 }
+";
+
+fn mapping(text: &str) -> Mapping {
+    parse(Source::whole("m.yaml", text)).unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn refusal(text: &str) -> Vec<(&'static str, String, Diagnostic)> {
+    let report = parse(Source::whole("m.yaml", text)).expect_err("a refusal");
+    underlined(&report)
+}
+
+fn underlined(report: &Report) -> Vec<(&'static str, String, Diagnostic)> {
+    let text = |diagnostic: &Diagnostic| {
+        let of = |label: &playproof_formats::diagnostic::Label| report.source.text[label.span.clone()].to_owned();
+        diagnostic.labels.iter().map(of).collect::<Vec<_>>().join("|")
+    };
+    report.diagnostics.iter().map(|diagnostic| (diagnostic.id, text(diagnostic), diagnostic.clone())).collect()
+}
+
+fn as_recorded(map: &Mapping, rows: &[u8]) -> Result<Imported, Report> {
+    apply(map, rows, "log", &RedactionRules::default())
+}
+
+fn applied(map: &str, rows: &str) -> (Imported, Vec<serde_json::Value>) {
+    let found = as_recorded(&mapping(map), rows.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+    let text = String::from_utf8(found.lines.clone()).expect("text");
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
+    (found, lines)
+}
+
+#[test]
+fn rows_of_calls_and_rows_of_results_become_lines() {
+    let (found, _) = applied(
+        TWO_ROWS,
+        r#"{"event":"tool_start","trace_id":"r","span":{"id":7},"name":"pay","input":{"n": 1},"ts":1.5}
+{"event":"other"}
+{"event":"tool_end","trace_id":"r","span":{"id":7},"output":"it timed out","ok":false,"ts":9,"code":"504"}
+"#,
+    );
+    let expected = r#"{"type":"tool_call","run_id":"r","call_id":"7","tool":"pay","at_ms":1.5,"args":{"n":1},"source":"line 1"}
+{"type":"tool_result","run_id":"r","call_id":"7","at_ms":9,"status":"error","error":{"kind":"timeout","message":"it timed out","status":504},"row":116639786,"source":"line 3"}
+"#;
+    assert_eq!(std::str::from_utf8(&found.lines), Ok(expected));
+    let loss = &found.loss;
+    assert_eq!((loss.runs, loss.calls, loss.results, loss.failures), (1, 1, 1, 1));
+    assert_eq!(loss.oddities[&Oddity::UnmatchedRow].first, "line 2");
+    assert!(loss.missing.contains(&Missing::Keys) && !loss.missing.contains(&Missing::Times));
+}
+
+#[test]
+fn the_first_kind_that_fits_names_the_error_and_a_text_test_ignores_case() {
+    let call = r#"{"event":"tool_start","name":"t","span":{"id":1}}"#;
+    let kind = |end: &str| {
+        let (_, lines) = applied(TWO_ROWS, &format!("{call}\n{end}"));
+        lines[1]["error"]["kind"].as_str().unwrap_or("none").to_owned()
+    };
+    assert_eq!(kind(r#"{"event":"tool_end","output":"ERROR: Timed Out","code":429}"#), "timeout");
+    assert_eq!(kind(r#"{"event":"tool_end","output":{"a":1},"ok":false,"code":429}"#), "rate_limited");
+    assert_eq!(kind(r#"{"event":"tool_end","output":"x","ok":false}"#), "none");
+}
+
+#[test]
+fn a_row_that_is_call_and_result_without_an_id_is_told_apart_by_its_line() {
+    let map = "format: mapping/1\ncall: { tool: tool, evidence: ev }\nresult: { status: status, kind: why }\nfailed: { status: 400-599 }\n";
+    let (_, lines) = applied(
+        map,
+        "{\"tool\":\"a\",\"status\":200,\"ev\":\"e1\"}\n\n{\"tool\":\"b\",\"status\":503,\"why\":\"down\"}",
+    );
+    let brief: Vec<String> = lines.iter().map(|line| format!("{} {}", line["call_id"], line["status"])).collect();
+    assert_eq!(brief, ["\"line 1\" null", "\"line 1\" \"ok\"", "\"line 3\" null", "\"line 3\" \"error\""]);
+    assert_eq!(lines[0]["evidence_refs"], serde_json::json!(["e1"]));
+    assert_eq!(lines[3]["error"]["kind"], "down");
+}
+
+#[test]
+fn records_lead_to_rows_that_lie_deep_in_a_document() {
+    let map = "format: mapping/1\nrecords: batches[*].spans\ncall: { tool: 'attributes[\"tool.name\"]' }\n";
+    let document = r#"{"batches":[{"spans":[{"attributes":{"tool.name":"a"}}]},
+        {"spans":[{"attributes":{}},{"attributes":{"tool.name":"b"}}]}]}"#;
+    let (found, lines) = applied(map, document);
+    let sources: Vec<_> = lines.iter().map(|line| line["source"].as_str().unwrap_or("")).collect();
+    assert_eq!(sources, ["batches[0].spans[0]", "batches[1].spans[1]"]);
+    assert_eq!(found.loss.count(Oddity::UnmatchedRow), 1);
+    let (_, lines) = applied(map, &format!("{}\n{}\n", document.replace('\n', ""), document.replace('\n', "")));
+    assert_eq!(lines[2]["source"], "line 2: batches[0].spans[0]");
+}
+
+#[test]
+fn an_array_of_rows_needs_no_records() {
+    let (_, lines) = applied("format: mapping/1\ncall: { tool: t }\n", "[{\"t\":\"a\"},\n{\"t\":\"b\"}]");
+    assert_eq!((lines.len(), &lines[1]["source"]), (2, &"[1]".into()));
+}
+
+#[test]
+fn of_start_end_and_latency_two_tell_the_third() {
+    let times = |result: &str| {
+        let map = format!("format: mapping/1\ncall: {{ tool: t, at: ts }}\nresult: {result}\nfailed: {{ x: 1 }}\n");
+        let (_, lines) = applied(&map, "{\"t\":\"a\",\"ts\":1000,\"end\":1400,\"took\":250.5}");
+        format!("{} {}", lines[1]["started_ms"], lines[1]["at_ms"])
+    };
+    assert_eq!(times("{ latency_ms: took }"), "1000 1250.5");
+    assert_eq!(times("{ started: ts, latency_ms: took }"), "1000 1250.5");
+    assert_eq!(times("{ at: end }"), "null 1400");
+}
+
+#[test]
+fn numbers_and_times_that_cannot_be_read_are_counted_and_left_out() {
+    let map = "format: mapping/1\ntime: s\ncall: { tool: t, at: ts }\nresult: { status: s, retry_after_s: ra, attempt: n }\nfailed: { t: a }\n";
+    let (found, lines) =
+        applied(map, "{\"t\":\"a\",\"ts\":-3,\"s\":99999,\"ra\":\"soon\",\"n\":1.5}\n{\"t\":\"a\",\"ra\":0.25}");
+    assert_eq!((found.loss.count(Oddity::UnreadableTime), found.loss.count(Oddity::UnreadableNumber)), (1, 3));
+    assert_eq!(lines[3]["error"]["retry_after_ms"], 250);
+}
+
+#[test]
+fn a_mapping_that_fits_no_row_says_what_the_rows_have() {
+    let map = mapping("format: mapping/1\ncall: { where: { evnt: tool }, tool: name }\n");
+    let report = as_recorded(&map, b"{\"event\":\"tool\",\"name\":\"a\"}\n{\"event\":\"x\"}").expect_err("a report");
+    let (id, text, diagnostic) = underlined(&report).remove(0);
+    assert_eq!((id, text.as_str()), ("nothing_fits", "where"));
+    assert_eq!(diagnostic.message, "none of the 2 rows of `log` is a call");
+    let help = "no row has `evnt` (did you mean `event`?); the first rows have `event`, `name`";
+    assert_eq!(diagnostic.help.as_deref(), Some(help));
+}
+
+#[test]
+fn a_mapping_whose_tool_is_nowhere_points_at_it() {
+    let map = mapping("format: mapping/1\ncall: { tool: nam }\n");
+    let report = as_recorded(&map, b"[{\"name\":\"a\",\"span\":{\"id\":1}}]").expect_err("a report");
+    let (_, text, diagnostic) = underlined(&report).remove(0);
+    assert_eq!(text, "nam");
+    assert!(diagnostic.help.is_some_and(|help| help.contains("did you mean `name`?") && help.contains("`span.id`")));
+}
+
+#[test]
+fn rows_that_fit_but_name_no_tool_point_at_the_tool_and_not_at_what_fits() {
+    let map = mapping("format: mapping/1\ncall: { where: { event: tool }, tool: svc.nam }\n");
+    let rows = b"{\"event\":\"tool\",\"svc\":{\"name\":\"a\"}}\n{\"event\":\"tool\"}\n{\"event\":\"x\"}";
+    let report = as_recorded(&map, rows).expect_err("a report");
+    let (_, text, diagnostic) = underlined(&report).remove(0);
+    assert_eq!((text.as_str(), diagnostic.labels.len()), ("svc.nam", 1));
+    assert_eq!(diagnostic.labels[0].text, "none of the 2 rows that fit names a tool here");
+    assert!(diagnostic.help.is_some_and(|help| help.contains("no row has `svc.nam` (did you mean `svc.name`?)")));
+}
+
+#[test]
+fn a_mapping_of_whose_results_no_row_is_one_says_that_and_names_no_part_of_them() {
+    let map = "format: mapping/1\ncall: { where: { ev: a }, tool: t, id: id }\n\
+               result: { where: { ev: nd }, id: id, body: b }\nfailed: { b: 9 }\n";
+    let (found, _) = applied(map, "{\"ev\":\"a\",\"t\":\"x\",\"id\":1}\n{\"ev\":\"end\",\"id\":1,\"b\":2}");
+    let last = "no row fits `result.where`, so that no call has a result";
+    assert_eq!(found.loss.remarks().last().map(String::as_str), Some(last));
+    assert_eq!(found.loss.unused, []);
+    let (found, _) = applied(
+        &map.replace("nd", "end").replace("body: b", "body: t"),
+        "{\"ev\":\"a\",\"t\":\"x\"}\n{\"ev\":\"end\",\"id\":1}",
+    );
+    let last = "no row that is a result has `t`, which the mapping names as `result.body`";
+    assert_eq!(found.loss.remarks().last().map(String::as_str), Some(last));
+}
+
+#[test]
+fn a_source_without_rows_is_no_success() {
+    let map = mapping("format: mapping/1\nrecords: spans\ncall: { tool: t }\n");
+    let report = as_recorded(&map, b"{\"items\": []}").expect_err("a report");
+    assert_eq!(underlined(&report)[0].1, "spans");
+    assert!(as_recorded(&map, b"").is_err());
+}
+
+#[test]
+fn a_part_of_the_mapping_that_no_row_has_is_named_with_what_was_meant() {
+    let (found, _) = applied(
+        "format: mapping/1\ncall: { tool: t, id: id, args: input }\n",
+        "{\"t\":\"a\",\"inputs\":{},\"span\":{\"id\":1}}",
+    );
+    let unused: Vec<_> =
+        found.loss.unused.iter().map(|unused| (unused.field.as_str(), unused.near.as_deref())).collect();
+    assert_eq!(unused, [("call.id", Some("span.id")), ("call.args", Some("inputs"))]);
+    assert!(
+        found
+            .loss
+            .to_string()
+            .contains("no row has `input`, which the mapping names as `call.args` (did you mean `inputs`?)")
+    );
+}
+
+#[test]
+fn everything_wrong_with_a_mapping_is_underlined_at_once() {
+    let found = refusal(
+        "format: mapping/1
+call: { tol: name, id: 'a..b', args: 'a[*].b' }
+result: { retry_after_ms: a, retry_after_s: b, at: [x] }
+kinds:
+  'bad name': { status: 1 }
+  k: { message: { contans: x } }
+  l: { message: { matches: '(' } }
+  m: {}
+  n: { a..b: 1, c: { case: sensitive } }
+",
+    );
+    let brief: Vec<_> = found.iter().map(|(id, text, _)| (*id, text.as_str())).collect();
+    let expected = [
+        ("unknown_key", "tol"),
+        ("bad_path", "'a..b'"),
+        ("many_values", "'a[*].b'"),
+        ("several_chosen", "retry_after_ms|retry_after_s"),
+        ("wrong_type", "[x]"),
+        ("bad_name", "'bad name'"),
+        ("unknown_key", "contans"),
+        ("bad_regex", "'('"),
+        ("empty_condition", "{}"),
+        ("bad_path", "a..b"),
+        ("empty_condition", "{ case: sensitive }"),
+    ];
+    for one in expected {
+        assert!(brief.contains(&one), "{one:?} is not in {brief:#?}");
+    }
+}
+
+#[test]
+fn results_without_a_word_on_failures_are_refused() {
+    let found = refusal("format: mapping/1\ncall: { tool: t }\nresult: { body: b }\n");
+    assert_eq!((found.len(), found[0].0), (1, "missing_key"));
+    assert_eq!(found[0].2.message, "a mapping needs `failed`");
+    assert_eq!(refusal("format: mapping/2\ncall: { tool: t }\n")[0].0, "wrong_type");
+}
+
+#[test]
+fn lines_come_one_by_one_and_a_bad_one_does_not_stop_the_next() {
+    let map = mapping("format: mapping/1\ncall: { tool: t }\n");
+    let redaction = RedactionRules::default();
+    let mut applier = Applier::new(&map, "log", &redaction);
+    assert_eq!(applier.line(1, b"{\"t\":\"a\"}"), Ok(()));
+    assert_eq!(
+        applier.line(2, b"{\"t\": ").map_err(|report| report.to_string()),
+        Err("log:2:6: the JSON ends before it is complete".into())
+    );
+    assert_eq!(applier.line(3, b" \r"), Ok(()));
+    assert_eq!(applier.line(4, b"{\"t\":\"b\"}"), Ok(()));
+    let text = String::from_utf8(applier.take_lines()).expect("text");
+    assert_eq!(text.lines().count(), 2);
+    assert!(text.contains("\"source\":\"line 4\""));
+    assert_eq!(applier.finish().map(|loss| loss.calls), Ok(2));
+}
+
+#[test]
+fn no_change_of_single_bytes_makes_a_mapping_panic() {
+    let row = br#"{"event":"tool_start","trace_id":"r","span":{"id":7},"name":"pay","input":"{\"n\": 1}","ts":1.5}"#;
+    let whole = mapping(TWO_ROWS);
+    for at in 0..row.len() {
+        for byte in [b'"', b'{', b']', b'0', 0xff] {
+            let mut mutant = row.to_vec();
+            mutant[at] = byte;
+            let _ = as_recorded(&whole, &mutant);
+        }
+        let _ = as_recorded(&whole, &row[..at]);
+    }
+    for at in (0..TWO_ROWS.len()).step_by(3) {
+        for byte in ['"', '{', ']', '0', '[', ':'] {
+            let mutant: String = TWO_ROWS.char_indices().map(|(n, c)| if n == at { byte } else { c }).collect();
+            if let Ok(mapping) = parse(Source::whole("m", mutant)) {
+                let _ = as_recorded(&mapping, row);
+            }
+        }
+    }
+}

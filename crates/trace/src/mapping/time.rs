@@ -1,0 +1,74 @@
+//! Times and numbers of foreign rows as whole microseconds and small integers. Reads no clock.
+
+use serde_json::value::RawValue;
+
+use super::model::TimeUnit;
+use crate::iso;
+use crate::json;
+use crate::number::Decimal;
+
+impl TimeUnit {
+    /// Decimal places between the unit and a microsecond.
+    fn places(self) -> Option<u32> {
+        match self {
+            TimeUnit::Seconds => Some(6),
+            TimeUnit::Millis => Some(3),
+            TimeUnit::Micros => Some(0),
+            TimeUnit::Nanos | TimeUnit::Iso => None,
+        }
+    }
+
+    /// The microseconds of a text in this unit.
+    fn micros(self, text: &str) -> Option<u64> {
+        match (self, self.places()) {
+            (TimeUnit::Iso, _) => u64::try_from(iso::parse_micros(text)?).ok(),
+            (_, Some(places)) => Decimal::parse(text)?.scaled(places),
+            (_, None) => Decimal::parse(text)?.scaled(0).map(|nanos| nanos / 1_000),
+        }
+    }
+}
+
+/// The microseconds of a time in the source: in `unit`, or, without one, a number in milliseconds and a text as
+/// ISO 8601.
+pub(super) fn micros(raw: &RawValue, unit: Option<TimeUnit>) -> Option<u64> {
+    let by_shape = if raw.get().starts_with('"') { TimeUnit::Iso } else { TimeUnit::Millis };
+    unit.unwrap_or(by_shape).micros(json::scalar(raw)?.trim())
+}
+
+/// The microseconds of a span that is written in `unit`.
+pub(super) fn span(raw: &RawValue, unit: TimeUnit) -> Option<u64> {
+    unit.micros(json::scalar(raw)?.trim())
+}
+
+/// A whole number, written as a number or as a text.
+pub(super) fn whole<N: TryFrom<u64>>(text: &str) -> Option<N> {
+    N::try_from(text.trim().parse::<u64>().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json_text: &str, unit: Option<TimeUnit>) -> Option<u64> {
+        micros(json::parse(json_text).expect("valid"), unit)
+    }
+
+    #[test]
+    fn each_unit_becomes_microseconds_without_floats() {
+        assert_eq!(read("1732579994.673772", Some(TimeUnit::Seconds)), Some(1_732_579_994_673_772));
+        assert_eq!(read("1732579994673", Some(TimeUnit::Millis)), Some(1_732_579_994_673_000));
+        assert_eq!(read("\"1732579994673\"", Some(TimeUnit::Micros)), Some(1_732_579_994_673));
+        assert_eq!(read("\"1732579994673772999\"", Some(TimeUnit::Nanos)), Some(1_732_579_994_673_772));
+        assert_eq!(read("\"1970-01-01T00:00:01Z\"", None), Some(1_000_000));
+        assert_eq!(read("1.5", None), Some(1_500));
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        assert_eq!(read("-1", None), None);
+        assert_eq!(read("\"soon\"", None), None);
+        assert_eq!(read("{}", None), None);
+        assert_eq!(read("1e400", Some(TimeUnit::Seconds)), None);
+        assert_eq!(read("7", Some(TimeUnit::Iso)), None);
+    }
+}

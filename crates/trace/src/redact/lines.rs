@@ -1,0 +1,99 @@
+//! Lines of our own format, as an importer emits them, without what must not be shown: they stay lines that can be read.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::names::Name;
+use super::rules::{REDACTED, RedactionRules};
+use crate::json;
+
+impl RedactionRules {
+    /// The lines without what must not be shown. Times, statuses and numbers of attempts stay; what tells the rows of a
+    /// source apart becomes a count, for it was made of all that they said.
+    pub fn lines(&self, lines: Vec<u8>) -> Vec<u8> {
+        if self.is_empty() {
+            return lines;
+        }
+        let mut rows = BTreeMap::new();
+        let mut out = Vec::with_capacity(lines.len());
+        for line in String::from_utf8_lossy(&lines).lines() {
+            let shown = json::parse(line).ok().and_then(|line| self.line(line, &mut rows));
+            out.extend_from_slice(shown.unwrap_or_else(|| format!("\"{REDACTED}\"")).as_bytes());
+            out.push(b'\n');
+        }
+        out
+    }
+
+    fn line(&self, line: &RawValue, rows: &mut BTreeMap<String, usize>) -> Option<String> {
+        object_of(line, |key, value| match key {
+            "type" | "status" | "status_from" | "answers" | "attempt" | "at" | "at_ms" | "started_ms"
+            | "timeout_ms" => Some(value.get().to_owned()),
+            "run_id" => self.name_in(Name::Run, value),
+            "call_id" => self.name_in(Name::Call, value),
+            "tool" => self.name_in(Name::Tool, value),
+            "idempotency_key" => self.name_in(Name::Key, value),
+            "reversal_token" => self.name_in(Name::Token, value),
+            "row" => {
+                let next = rows.len() + 1;
+                Some(rows.entry(value.get().to_owned()).or_insert(next).to_string())
+            }
+            "error" => object_of(value, |key, value| match key {
+                "status" | "retry_after_ms" => Some(value.get().to_owned()),
+                key => Some(self.json_under(key, value.get())),
+            }),
+            key => Some(self.json_under(key, value.get())),
+        })
+    }
+
+    fn name_in(&self, of: Name, value: &RawValue) -> Option<String> {
+        serde_json::to_string(&self.name(of, &json::string(value)?)).ok()
+    }
+}
+
+/// The object with other values.
+fn object_of(object: &RawValue, mut value: impl FnMut(&str, &RawValue) -> Option<String>) -> Option<String> {
+    let mut out = String::from("{");
+    for (key, raw) in json::object(object)?.iter() {
+        if out.len() > 1 {
+            out.push(',');
+        }
+        out.push_str(&serde_json::to_string(key).ok()?);
+        out.push(':');
+        out.push_str(&value(key, raw)?);
+    }
+    out.push('}');
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_a_line_is_looked_through_but_times_and_statuses() {
+        let rules = RedactionRules::new(&["password"], &["sk_[0-9]"]).unwrap();
+        let line = concat!(
+            r#"{"type":"tool_result","run_id":"sk_1","call_id":"sk_1","tool":"sk_1","at":"sk_1","args":{"password":1,"a":"sk_1"},"#,
+            r#""idempotency_key":"sk_2","reversal_token":"sk_1","evidence_refs":["sk_1"],"status":"error","#,
+            r#""error":{"kind":"sk_1","message":"sk_1","status":409,"code":"sk_1"},"row":77,"source":"[0].sk_1"}"#,
+            "\n"
+        );
+        let other = line.replace("sk_1", "sk_3").replace("77", "78");
+        let shown = String::from_utf8(rules.lines(format!("{line}{other}").into_bytes())).unwrap();
+        let first = shown.lines().next().unwrap();
+        assert_eq!(
+            first,
+            concat!(
+                r#"{"type":"tool_result","run_id":"[redacted]","call_id":"[redacted]","tool":"[redacted]","at":"sk_1","#,
+                r#""args":{"password":"[redacted]","a":"[redacted]"},"idempotency_key":"[redacted]","#,
+                r#""reversal_token":"[redacted]","evidence_refs":["[redacted]"],"status":"error","error":"#,
+                r#"{"kind":"[redacted]","message":"[redacted]","status":409,"code":"[redacted]"},"row":1,"#,
+                r#""source":"[0].[redacted]"}"#
+            )
+        );
+        let second = shown.lines().nth(1).unwrap();
+        assert!(second.contains(r#""run_id":"[redacted] 2""#) && second.contains(r#""row":2"#), "{second}");
+        assert!(second.contains(r#""idempotency_key":"[redacted]""#), "the same key is shown alike: {second}");
+    }
+}

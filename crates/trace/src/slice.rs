@@ -1,0 +1,184 @@
+//! Recorded calls as a trace of our own format, in the order of the lines that they came from. Chooses no calls.
+
+use std::collections::BTreeSet;
+
+use super::emit::{At, CallLine, ErrorPart, Lines, ResultLine};
+use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+
+/// The calls and their answers as JSON Lines. A label that several of them have becomes one for each, so that every
+/// answer finds its call.
+pub fn lines(calls: &[&RecordedCall]) -> String {
+    let labels = labels(calls);
+    // What a line of the source held stays in order: the call before its answers.
+    let mut places: Vec<(u64, usize, Option<&RecordedAnswer>)> = Vec::new();
+    for (n, call) in calls.iter().enumerate() {
+        places.push((call.place.line, n, None));
+        places.extend(call.answers.iter().map(|answer| (answer.place.line, n, Some(answer))));
+    }
+    places.sort_by_key(|(line, ..)| *line);
+    let mut out = Lines::default();
+    for (_, n, answer) in places {
+        let (Some(call), Some(label)) = (calls.get(n), labels.get(n)) else { continue };
+        match answer {
+            None => out.call(&of_call(call, label)),
+            Some(answer) => out.result(&of_answer(call, label, answer)),
+        }
+    }
+    String::from_utf8_lossy(&out.into_bytes()).into_owned()
+}
+
+fn labels(calls: &[&RecordedCall]) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let mut label = |(n, call): (usize, &&RecordedCall)| {
+        let own = call.id().map(str::to_owned).filter(|id| !taken.contains(id));
+        let label = own.unwrap_or_else(|| {
+            (n + 1..).map(|n| format!("call-{n}")).find(|id| !taken.contains(id)).unwrap_or_default()
+        });
+        taken.insert(label.clone());
+        label
+    };
+    calls.iter().enumerate().map(&mut label).collect()
+}
+
+fn of_call<'a>(call: &'a RecordedCall, label: &'a str) -> CallLine<'a> {
+    CallLine {
+        run: call.run(),
+        id: Some(label),
+        tool: call.tool(),
+        at: call.at.map(|at| At::Micros(at.as_micros())),
+        args: call.args(),
+        key: call.key(),
+        evidence: call.evidence(),
+        token: call.token(),
+        timeout: call.timeout.map(playproof_engine::time::Duration::as_micros),
+        ..CallLine::default()
+    }
+}
+
+fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAnswer) -> ResultLine<'a> {
+    let failed = match &answer.reply {
+        Reply::Ok => None,
+        Reply::Failed(None) => Some(ErrorPart::default()),
+        Reply::Failed(Some(error)) => Some(ErrorPart {
+            kind: error.kind.as_deref(),
+            message: error.message.as_deref(),
+            status: error.status,
+            code: error.code.as_deref(),
+            retry_after_ms: error.retry_after.map(playproof_engine::time::Duration::as_millis),
+        }),
+    };
+    ResultLine {
+        run: call.run(),
+        id: Some(label),
+        attempt: answer.attempt.or_else(|| number_of(call, answer)),
+        started: answer.started.map(playproof_engine::time::Instant::as_micros),
+        at: answer.at.map(|at| At::Micros(at.as_micros())),
+        answers: match answer.to {
+            AnswerTo::Attempt => None,
+            AnswerTo::Refresh => Some("refresh"),
+            AnswerTo::Reversal => Some("reversal"),
+        },
+        failed,
+        from_text: answer.from_text,
+        ..ResultLine::default()
+    }
+}
+
+/// The number of an attempt that another line of its call would be taken for: what told them apart may be redacted, or
+/// is not written.
+fn number_of(call: &RecordedCall, answer: &RecordedAnswer) -> Option<u32> {
+    let is_told_apart = call.answers.iter().filter(|other| other.is_known_as(answer)).nth(1).is_none();
+    let own = call.attempts().find(|(_, other)| std::ptr::eq(*other, answer));
+    own.filter(|_| !is_told_apart).map(|(number, _)| number.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::{AssembleOptions, Assembler};
+    use crate::pieces::Chunks;
+    use crate::read::digest;
+    use crate::redact::RedactionRules;
+    use playproof_engine::call::{CallTexts, Place};
+    use playproof_engine::event::ErrorFacts;
+    use playproof_engine::time::{Duration, Instant};
+
+    fn call(id: Option<&'static str>, line: u64, answers: Vec<RecordedAnswer>) -> RecordedCall {
+        let texts = CallTexts {
+            run: Some("r \"1\""),
+            id,
+            tool: "pay",
+            args: Some(r#"{"b":1,"a":[2.50]}"#),
+            key: Some("k"),
+            evidence: Some(r#"["ev"]"#),
+            token: Some("t"),
+        };
+        let mut call = RecordedCall::new(texts, Place { input: 0, line });
+        call.at = Some(Instant::from_micros(line * 1_500));
+        call.timeout = Some(Duration::from_millis(700));
+        call.answers = answers;
+        call
+    }
+
+    fn answer(to: AnswerTo, line: u64, reply: Reply) -> RecordedAnswer {
+        let at = Some(Instant::from_millis(line * 10));
+        let attempt = (to == AnswerTo::Attempt).then_some(1);
+        RecordedAnswer {
+            to,
+            attempt,
+            started: None,
+            at,
+            reply,
+            inferred: false,
+            from_text: false,
+            line_hash: 0,
+            place: Place { input: 0, line },
+        }
+    }
+
+    fn read(text: &str) -> Vec<RecordedCall> {
+        let writes = |_: &str| true;
+        let mut assembler = Assembler::new(0, "slice", AssembleOptions::default(), &writes);
+        let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
+        while let Some(piece) = chunks.next(Vec::new()).unwrap() {
+            assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+        }
+        assembler.finish(&mut closed);
+        let mut calls: Vec<RecordedCall> = closed.into_iter().map(|closed| closed.raw().clone()).collect();
+        calls.sort_by_key(|call| call.place.line);
+        calls
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_as_the_same_calls() {
+        let error = ErrorFacts {
+            kind: Some("timeout".into()),
+            message: Some("no \"answer\"\n".into()),
+            status: Some(504),
+            code: Some("E1".into()),
+            retry_after: Some(Duration::from_millis(30)),
+        };
+        let first = call(Some("c1"), 2, vec![answer(AnswerTo::Attempt, 5, Reply::Failed(Some(error.into())))]);
+        let answers = vec![
+            answer(AnswerTo::Attempt, 4, Reply::Failed(None)),
+            answer(AnswerTo::Refresh, 6, Reply::Ok),
+            answer(AnswerTo::Reversal, 7, Reply::Ok),
+        ];
+        let second = call(Some("c1"), 3, answers);
+        let text = lines(&[&first, &second]);
+        let back = read(&text);
+        assert_eq!(back.len(), 2, "{text}");
+        for (was, is) in [first, second].iter().zip(&back) {
+            assert_eq!((was.tool(), was.run(), was.args(), was.key()), (is.tool(), is.run(), is.args(), is.key()));
+            assert_eq!(
+                (was.evidence(), was.token(), was.at, was.timeout),
+                (is.evidence(), is.token(), is.at, is.timeout)
+            );
+            let replies = |call: &RecordedCall| {
+                call.answers.iter().map(|one| (one.to, one.attempt, one.at, one.reply.clone())).collect::<Vec<_>>()
+            };
+            assert_eq!(replies(was), replies(is), "{text}");
+        }
+        assert_eq!((back[0].id(), back[1].id()), (Some("c1"), Some("call-2")));
+    }
+}

@@ -1,0 +1,217 @@
+//! Writes a tool facts file for the tools that a trace shows, as a draft for people to confirm. Reads no facts, and
+//! guesses nothing but whether a tool reads: what a name cannot tell is left at its safe side.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use playproof_engine::glob;
+use playproof_formats::diagnostic::counted;
+use playproof_formats::text::escape_unprintable;
+use playproof_formats::yaml::{GUESSED, MAX_KEY, scalar};
+
+/// How often a trace calls a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolCount<'a> {
+    /// The tool's name.
+    pub tool: &'a str,
+    /// Something was taken out of the name: a row of it would speak of no tool.
+    pub is_redacted: bool,
+    /// Its calls.
+    pub calls: u64,
+    /// Its calls of which an attempt failed.
+    pub failed: u64,
+}
+
+/// Words that begin, as the verb, the name of a tool that only looks.
+const READING: [&str; 24] = [
+    "browse",
+    "calculate",
+    "compare",
+    "compute",
+    "count",
+    "describe",
+    "echo",
+    "explain",
+    "fetch",
+    "find",
+    "get",
+    "grep",
+    "list",
+    "lookup",
+    "peek",
+    "preview",
+    "query",
+    "read",
+    "retrieve",
+    "search",
+    "show",
+    "status",
+    "think",
+    "view",
+];
+
+/// Words that end the name of a tool that only looks, or name its group: `web_search`, `search.web`.
+const LOOKING: [&str; 3] = ["lookup", "query", "search"];
+
+/// Words between two things that a tool does: `get_or_create`.
+const JOINING: [&str; 3] = ["and", "or", "then"];
+
+/// The text of a `format: tools/1` file for the tools of `source`, sorted by name. Counts of one tool are added up.
+pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>) -> String {
+    let mut tools: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut redacted = 0;
+    for count in counts {
+        if count.is_redacted {
+            redacted += 1;
+            continue;
+        }
+        let (calls, failed) = tools.entry(count.tool).or_default();
+        *calls = calls.saturating_add(count.calls);
+        *failed = failed.saturating_add(count.failed);
+    }
+    let mut text = header(source); // writing to a String cannot fail
+    // Names that no file can declare; a trace may hold anything.
+    let nameless = tools.keys().filter(|tool| !is_name(tool)).count();
+    tools.retain(|tool, _| is_name(tool));
+    if nameless > 0 {
+        let names = counted(nameless as u64, "name is", "names are");
+        let _ = writeln!(text, "  # {names} left out: blank, or longer than a row can hold");
+    }
+    if redacted > 0 {
+        let tools = counted(redacted, "tool is", "tools are");
+        let _ = writeln!(text, "  # {tools} left out: `redaction` takes out of the name; write such a row by hand");
+    }
+    let rows: Vec<(String, (u64, u64))> = tools.iter().map(|(tool, counts)| (row(tool), *counts)).collect();
+    let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
+    for (row, (calls, failed)) in rows {
+        let calls = counted(calls, "call", "calls");
+        let _ = writeln!(text, "  {row:width$} {GUESSED} ({calls}, {failed} failed)");
+    }
+    if tools.is_empty() {
+        text.push_str("  {}\n");
+    }
+    text
+}
+
+fn header(source: &str) -> String {
+    let source = escape_unprintable(source);
+    format!(
+        "# What is known of the tools of these calls:\n\
+         #   {source}\n\
+         # Each access is a guess from the tool's name: confirm it, then take the mark away.\n\
+         # Until then its row says nothing: a tool counts as a write that is not idempotent until someone\n\
+         # says otherwise.\n\
+         #   access: read       it only looks; it may be sent again at any time\n\
+         #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\
+         #   repeatable: true   each call is meant anew, even with the same arguments\n\
+         #   timeout_ms: 5000   how long an attempt may take\n\
+         # Every row says its access; what else it leaves out stays as the playbook says.\n\
+         format: tools/1\n\
+         tools:\n"
+    )
+}
+
+fn is_name(tool: &str) -> bool {
+    let is_read = !glob::is_glob(tool) || glob::Glob::new(&glob::escape(tool)).is_ok();
+    is_read && !tool.trim().is_empty() && key(tool).chars().count() <= MAX_KEY
+}
+
+fn row(tool: &str) -> String {
+    let access = if reads(tool) { "read" } else { "write" };
+    format!("{}: {{ access: {access} }}", key(tool))
+}
+
+/// The tool's name as a YAML key that is no glob.
+fn key(tool: &str) -> String {
+    scalar(&glob::escape(tool)).into_owned()
+}
+
+/// Whether the name says, as names go, that the tool only looks.
+fn reads(tool: &str) -> bool {
+    let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
+    let words = words(last);
+    let (Some(first), Some(end)) = (words.first(), words.last()) else {
+        return false;
+    };
+    if words.iter().any(|word| JOINING.contains(&word.as_str())) {
+        return false;
+    }
+    let group = tool.strip_suffix(last).map(|group| group.trim_end_matches(['.', '/', ':']));
+    let in_looking_group = group.is_some_and(|group| LOOKING.contains(&&*group.to_lowercase())); // `search.web`
+    READING.contains(&first.as_str()) || LOOKING.contains(&end.as_str()) || in_looking_group
+}
+
+/// `get_userDetails` as `get`, `user`, `details`.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut before_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && before_lower) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        before_lower = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_begins_with_looking_is_guessed_to_read_and_nothing_else_is() {
+        for tool in ["get_order_details", "listUsers", "search.web", "fs/read_file", "web_search", "think", "GetUser"] {
+            assert!(reads(tool), "{tool}");
+        }
+        for tool in [
+            "issue_refund",
+            "get_or_create_user",
+            "getaway",
+            "update_status",
+            "readjust",
+            "payments.get_and_lock",
+            "",
+            "list.add",
+        ] {
+            assert!(!reads(tool), "{tool}");
+        }
+    }
+
+    #[test]
+    fn the_file_is_sorted_counted_and_marked() {
+        let count = |tool, calls, failed| ToolCount { tool, is_redacted: false, calls, failed };
+        let text = render("a.json", [count("pay", 2, 1), count("get_x", 1, 0), count("pay", 1, 0)]);
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("  ")).collect();
+        assert_eq!(
+            rows,
+            [
+                "  get_x: { access: read } # guessed: confirm (1 call, 0 failed)",
+                "  pay: { access: write }  # guessed: confirm (3 calls, 1 failed)",
+            ]
+        );
+        assert!(text.contains("\nformat: tools/1\n"));
+        assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+        assert!(render("a\n", []).ends_with("tools:\n  {}\n"));
+        let hidden = render("a", [ToolCount { is_redacted: true, ..count("[redacted]", 1, 0) }]);
+        assert!(hidden.contains("# 1 tool is left out: `redaction`") && hidden.ends_with("\n  {}\n"), "{hidden}");
+        let odd = render(
+            "a",
+            [count("\u{1b}[31m", 1, 0), count(" ", 1, 0), count(&"x".repeat(MAX_KEY + 1), 1, 0), count("pay", 1, 0)],
+        );
+        let left_out = "tools:\n  # 2 names are left out: blank, or longer than a row can hold\n  \"\\U0000001b";
+        assert!(odd.contains(left_out), "{odd}");
+    }
+
+    #[test]
+    fn an_odd_name_is_a_quoted_key_and_no_glob() {
+        assert_eq!(key("a.b/c-d_1"), "a.b/c-d_1");
+        assert_eq!(key("no"), "'no'");
+        assert_eq!(key("a: \"b\"\n"), "\"a: \\\"b\\\"\\n\"");
+        let glob = glob::Glob::new(&glob::escape("a[*]")).expect("a glob");
+        assert!(glob.is_match("a[*]") && !glob.is_match("a[b]"));
+    }
+}

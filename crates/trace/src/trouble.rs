@@ -1,0 +1,233 @@
+//! A line that cannot be used: the part of it that matters, and the report that people read. Decides nothing.
+
+use std::ops::Range;
+use std::str::Utf8Error;
+use std::sync::Arc;
+
+use crate::redact::{REDACTED, RedactionRules};
+use crate::wire::{LineError, OtherJson};
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+
+/// Bytes that are shown on either side of what is wrong, and at most of it.
+const AROUND: usize = 60;
+
+/// What can be done about such a line without mending it, behind what mends it. Commands that skip no line take it away.
+pub const OR_SKIP: &str = ", or pass `--skip-invalid` to count such lines and go on";
+
+/// The id of a line that shows its source to be no trace.
+pub const FOREIGN_LINE: &str = "foreign_line";
+
+const ONE_OBJECT_A_LINE: &str = "a trace has one JSON object a line, with `tool` and `status`; \
+                                 `playproof import --map MAPPING` makes one of any other JSON or JSONL";
+
+/// A line that cannot be used, with the window of it that is worth showing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Its number, from 1; in a digest it counts from the piece's first line.
+    pub line: u64,
+    /// What is wrong; the span points into the window.
+    pub error: LineError,
+    window: String,
+    /// What precedes the window in its line, in columns.
+    before: usize,
+    /// Nothing of the line is shown, so that nothing of it is cut.
+    is_hidden: bool,
+    /// The line goes on behind the window.
+    goes_on: bool,
+    /// No line before it in its piece is one of a trace.
+    pub is_first: bool,
+}
+
+impl BadLine {
+    /// Line number `line`, whose text is `text`.
+    pub fn new(line: u64, text: &str, mut error: LineError) -> BadLine {
+        let start = text.floor_char_boundary(error.span.start.saturating_sub(AROUND));
+        let shown_end = error.span.end.min(error.span.start + AROUND);
+        let end = text.ceil_char_boundary(shown_end + AROUND);
+        let before = text.get(..start).map_or(0, |before| before.chars().count());
+        error.span = shift(&error.span, start, text.ceil_char_boundary(shown_end));
+        let window = text.get(start..end).unwrap_or("").to_owned();
+        BadLine { line, error, window, before, is_hidden: false, goes_on: end < text.len(), is_first: false }
+    }
+
+    /// A line whose bytes are no UTF-8.
+    pub fn no_text(line: u64, bytes: &[u8], error: Utf8Error) -> BadLine {
+        let good = std::str::from_utf8(bytes.get(..error.valid_up_to()).unwrap_or(&[])).unwrap_or("");
+        let start = good.floor_char_boundary(good.len().saturating_sub(AROUND));
+        let width = error.error_len().unwrap_or(1);
+        let rest = bytes.get(good.len() + width..).unwrap_or(&[]);
+        let goes_on = rest.len() > AROUND;
+        let rest = String::from_utf8_lossy(rest.get(..AROUND).unwrap_or(rest));
+        let shown = good.get(start..).unwrap_or("");
+        let byte = bytes.get(good.len()).copied().unwrap_or(0);
+        let error = LineError {
+            id: "not_utf8",
+            message: format!("the line is no UTF-8 text: its byte {} is 0x{byte:02x}", good.len() + 1),
+            span: shown.len()..shown.len() + char::REPLACEMENT_CHARACTER.len_utf8(),
+            label: "this byte begins no character",
+            help: None,
+            foreign: None,
+        };
+        let window = format!("{shown}{}{rest}", char::REPLACEMENT_CHARACTER);
+        let before = good.chars().count() - shown.chars().count();
+        BadLine { line, error, window, before, is_hidden: false, goes_on, is_first: false }
+    }
+
+    /// A line that begins with `start` and goes beyond `limit`, in bytes.
+    pub fn too_long(line: u64, start: &[u8], limit: usize) -> BadLine {
+        let text = String::from_utf8_lossy(start);
+        let window = text.get(..text.floor_char_boundary(AROUND)).unwrap_or("").to_owned();
+        let error = LineError {
+            id: "line_too_long",
+            message: format!("the line is longer than {} MiB, and no line may be", limit.div_ceil(1 << 20)),
+            span: 0..window.chars().next().map_or(0, char::len_utf8),
+            label: "it begins here",
+            help: None,
+            foreign: None,
+        };
+        BadLine { line, error, window, before: 0, is_hidden: false, goes_on: true, is_first: false }
+    }
+
+    /// The same showing nothing of the line, if anything must not be shown: keys cannot be found in broken JSON.
+    #[must_use]
+    pub fn redacted(mut self, rules: &RedactionRules) -> BadLine {
+        if !rules.is_empty() {
+            self.before += self.window.get(..self.error.span.start).map_or(0, |before| before.chars().count());
+            self.window = REDACTED.to_owned();
+            self.is_hidden = true;
+            self.error.span = 0..REDACTED.len();
+        }
+        self
+    }
+
+    /// The report for people. `first` says that no line before it is one of a trace.
+    pub fn report(&self, source: &str, first: bool) -> Report {
+        let source = Source {
+            name: source.to_owned(),
+            text: self.window.clone(),
+            first_line: usize::try_from(self.line).unwrap_or(usize::MAX),
+            first_column: self.before,
+            begins_before: self.before > 0 && !self.is_hidden,
+            goes_on: self.goes_on && !self.is_hidden,
+        };
+        let LineError { id, message, label, foreign, .. } = &self.error;
+        let (id, message, label) = match foreign.filter(|_| first) {
+            None => (*id, &**message, *label),
+            Some(OtherJson::Row) => (FOREIGN_LINE, &**message, *label),
+            Some(OtherJson::Document) => {
+                (FOREIGN_LINE, "this is JSON, but not one object a line", "a document begins here")
+            }
+        };
+        let help = match id {
+            FOREIGN_LINE => ONE_OBJECT_A_LINE.to_owned(),
+            _ => mend(self.error.help.as_deref()),
+        };
+        let diagnostic = Diagnostic::error(id, message).at(self.error.span.clone(), label).help(help);
+        Report::one(Arc::new(source), diagnostic)
+    }
+}
+
+/// What to do about a line that cannot be used; `help` mends it, where more can be said of that.
+pub fn mend(help: Option<&str>) -> String {
+    let skip = format!("mend the line{OR_SKIP}");
+    match help {
+        None => skip,
+        Some(help) => format!("{help} Else {skip}"),
+    }
+}
+
+/// `span`, cut at `end`, in a window that begins at `start`.
+fn shift(span: &Range<usize>, start: usize, end: usize) -> Range<usize> {
+    let from = span.start.saturating_sub(start);
+    from..end.saturating_sub(start).max(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::parse_line;
+
+    fn bad(text: &str) -> BadLine {
+        BadLine::new(7, text, *parse_line(text).unwrap_err())
+    }
+
+    fn underlined(report: &Report) -> &str {
+        &report.source.text[report.diagnostics[0].labels[0].span.clone()]
+    }
+
+    #[test]
+    fn the_window_is_small_and_the_column_is_that_of_the_whole_line() {
+        let text = format!(r#"{{"tool":"é{}","at_ms":-5,"args":"{}"}}"#, "x".repeat(5_000), "y".repeat(5_000));
+        let report = bad(&text).report("t.jsonl", false);
+        assert_eq!(underlined(&report), "-5");
+        assert!(report.source.text.len() < 200);
+        assert_eq!(report.to_string(), "t.jsonl:7:5021: `at_ms` is negative");
+        assert!(report.diagnostics[0].help.as_deref().unwrap().contains("--skip-invalid"));
+    }
+
+    #[test]
+    fn a_window_says_on_which_sides_its_line_goes_on() {
+        let sides = |before: usize, behind: usize| {
+            let text = format!(r#"{{"tool":"{}","at_ms":-5,"x":"{}"}}"#, "x".repeat(before), "y".repeat(behind));
+            let source = bad(&text).report("t", false).source;
+            (source.begins_before, source.goes_on)
+        };
+        assert_eq!((sides(9, 9), sides(99, 9)), ((false, false), (true, false)));
+        assert_eq!((sides(9, 99), sides(99, 99)), ((false, true), (true, true)));
+        let no_text = |behind: usize| {
+            let line = [b"\xff".to_vec(), vec![b'x'; behind]].concat();
+            BadLine::no_text(1, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true).source.goes_on
+        };
+        assert!(no_text(AROUND + 1) && !no_text(AROUND));
+        assert!(BadLine::too_long(1, b"{", 1).report("t", true).source.goes_on);
+        let rules = RedactionRules::new(&["ssn"], &[]).unwrap();
+        let x = "x".repeat(99);
+        for line in [format!(r#"{{"at_ms":-5,"tool":"{x}"}}"#), format!(r#"{{"tool":"{x}","at_ms":-5}}"#)] {
+            let source = bad(&line).redacted(&rules).report("t", false).source;
+            assert!(!source.begins_before && !source.goes_on);
+        }
+    }
+
+    #[test]
+    fn a_long_thing_that_is_wrong_is_underlined_in_part() {
+        let report = bad(&format!(r#"{{"tool":["{}"]}}"#, "é".repeat(5_000))).report("t", false);
+        assert!(underlined(&report).starts_with("[\"é") && report.source.text.len() < 200);
+    }
+
+    #[test]
+    fn a_byte_that_is_no_text_has_the_column_of_the_characters_before_it() {
+        let line = [b"\xc3\xa9".repeat(100), b"\xff tail".to_vec()].concat();
+        let report = BadLine::no_text(3, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true);
+        assert_eq!(underlined(&report), "\u{fffd}");
+        assert_eq!(report.to_string(), "t:3:101: the line is no UTF-8 text: its byte 201 is 0xff");
+    }
+
+    #[test]
+    fn foreign_json_at_the_start_is_sent_to_the_importer() {
+        let said = |line: &str, first| {
+            let diagnostic = bad(line).report("t", first).diagnostics.remove(0);
+            (
+                diagnostic.id,
+                diagnostic.help.unwrap().contains("playproof import --map"),
+                diagnostic.labels[0].text.clone(),
+            )
+        };
+        for (line, id, label) in [
+            (r#"{"event":1}"#, "missing_field", "expected `tool`, `call_id`, `status`, …"),
+            ("[]", "not_json", "expected `{`"),
+            ("{", "truncated_line", "the last character"),
+        ] {
+            assert_eq!(said(line, false), (id, false, label.to_owned()));
+            let (id, is_helped, label) = said(line, true);
+            assert_eq!((id, is_helped, label == "a document begins here"), (FOREIGN_LINE, true, line.len() < 3));
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_bad_line_is_shown_where_anything_is_redacted() {
+        let rules = RedactionRules::new(&["ssn"], &[]).unwrap();
+        let report = bad(r#"{"ssn":"123","at_ms":-5,"tool":"a"}"#).redacted(&rules).report("t", false);
+        assert_eq!(report.source.text, "[redacted]");
+        assert_eq!(report.to_string(), "t:7:22: `at_ms` is negative");
+    }
+}

@@ -1,0 +1,304 @@
+//! Tests of the wire format: what each line means, what is underlined, and that all lanes agree.
+
+use proptest::prelude::*;
+
+use super::lines::parse_slowly;
+use super::names::NAMES;
+use super::*;
+use crate::canonical;
+use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
+use playproof_engine::time::{Duration, Instant};
+
+fn line(text: &str) -> Line<'_> {
+    parse_line(text).unwrap().line
+}
+
+fn call(text: &str) -> CallLine<'_> {
+    match line(text) {
+        Line::Call(call) | Line::Both(call, _) => call,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn answer(text: &str) -> RecordedAnswer {
+    match line(text) {
+        Line::Answer(AnswerLine { answer, .. }) | Line::Both(_, answer) => answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_documented_lines_are_read() {
+    let text = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"payments.issue_refund","at_ms":0,"args":{"order":"o_91","amount":4200},"idempotency_key":"ik_91","evidence_refs":["ev_7"],"reversal_token":"rev_x7y","timeout_ms":5000.5}"#;
+    let read = call(text);
+    assert_eq!(
+        (read.run.as_deref(), read.id.as_deref(), &*read.tool),
+        (Some("r1"), Some("c1"), "payments.issue_refund")
+    );
+    assert_eq!((read.at, read.timeout), (Some(Instant::ZERO), Some(Duration::from_micros(5_000_500))));
+    assert_eq!((read.args, read.evidence), (Some(r#"{"order":"o_91","amount":4200}"#), Some(r#"["ev_7"]"#)));
+    assert_eq!(read.args_hash, canonical::hash_of(r#"{"amount":4.2e3,"order":"o_91"}"#));
+    assert_eq!((read.key.as_deref(), read.token.as_deref()), (Some("ik_91"), Some("rev_x7y")));
+
+    let text = r#"{"type":"tool_result","run_id":"r1","call_id":"c1","attempt":2,"at_ms":5900,"status":"error","error":{"kind":"409_conflict","message":"idempotency_key already processed","status":409,"retry_after_ms":null}}"#;
+    let read = answer(text);
+    assert_eq!((read.to, read.attempt, read.at), (AnswerTo::Attempt, Some(2), Some(Instant::from_millis(5_900))));
+    let Reply::Failed(Some(error)) = read.reply else { panic!() };
+    assert_eq!((error.kind.as_deref(), error.status, error.retry_after), (Some("409_conflict"), Some(409), None));
+
+    assert!(matches!(line(r#"{"tool":"search.web","args":{"q":"refund policy"},"status":"ok"}"#), Line::Both(..)));
+    assert_eq!(line(r#"{"type":"run_end","run_id":"r1"}"#), Line::RunEnd(Some("r1".into())));
+    assert_eq!(line(r#"{"type":"crash","at_ms":"whatever"}"#), Line::Other);
+}
+
+#[test]
+fn a_line_without_a_type_is_what_its_fields_make_it() {
+    assert!(matches!(line(r#"{"tool":"a"}"#), Line::Call(_)));
+    assert!(matches!(line(r#"{"tool":"a","error":"boom"}"#), Line::Both(..)));
+    assert!(matches!(line(r#"{"call_id":"c","status":"ok"}"#), Line::Answer(_)));
+    assert!(matches!(line(r#"{"tool":"a","type":"tool_call","status":"ok"}"#), Line::Both(..)));
+    assert!(matches!(line(r#"{"tool":"a","type":"tool_result","status":"ok"}"#), Line::Answer(_)));
+    assert!(matches!(line(r#"{"tool":"a","status":null,"error":null}"#), Line::Call(_)));
+}
+
+#[test]
+fn machines_may_write_names_as_numbers_and_errors_as_text() {
+    let read = call(r#"{"tool":"a","run_id":17,"call_id":-2.5,"idempotency_key":9}"#);
+    assert_eq!((read.run.as_deref(), read.id.as_deref(), read.key.as_deref()), (Some("17"), Some("-2.5"), Some("9")));
+    let text =
+        r#"{"call_id":1,"error":{"code":-32602,"message":{"why":1},"status":"503","retry_after_ms":0.5,"extra":1}}"#;
+    let Reply::Failed(Some(error)) = answer(text).reply else { panic!() };
+    assert_eq!((error.code.as_deref(), error.message.as_deref()), (Some("-32602"), Some(r#"{"why":1}"#)));
+    assert_eq!((error.status, error.retry_after), (Some(503), Some(Duration::from_micros(500))));
+    assert_eq!(parse_line(text).unwrap().unknown_fields, 1);
+    let Reply::Failed(Some(error)) = answer(r#"{"call_id":1,"error":"bo\"om"}"#).reply else { panic!() };
+    assert_eq!(error.message.as_deref(), Some("bo\"om"));
+    assert_eq!(answer(r#"{"call_id":1,"status":"error"}"#).reply, Reply::Failed(None));
+}
+
+#[test]
+fn times_are_milliseconds_or_iso_8601_and_keep_their_microseconds() {
+    let at = |text: &str| call(&format!(r#"{{"tool":"a",{text}}}"#)).at.map(Instant::as_micros);
+    assert_eq!(at(r#""at_ms":1.0625"#), Some(1_062));
+    assert_eq!(at(r#""at_ms":1.7e12"#), Some(1_700_000_000_000_000));
+    assert_eq!(at(r#""at":"1970-01-01T00:00:01+00:00""#), Some(1_000_000));
+    assert_eq!(at(r#""at":"1970-01-01T00:00:01Z","at_ms":3"#), Some(3_000), "`at_ms` wins");
+    assert_eq!(at(r#""at":"1970-01-01T00:00:01Z","at_ms":null"#), Some(1_000_000));
+    assert_eq!(at(r#""at_ms":null"#), None);
+}
+
+#[test]
+fn a_combined_line_says_when_the_call_was_made_or_with_started_ms_when_the_answer_came() {
+    let Line::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5}"#) else { panic!() };
+    assert_eq!((call.at, answer.at), (Some(Instant::from_millis(5)), None));
+    let Line::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5,"started_ms":2}"#) else { panic!() };
+    assert_eq!(
+        (call.at, answer.at, answer.started),
+        (Some(Instant::from_millis(2)), Some(Instant::from_millis(5)), None)
+    );
+}
+
+#[test]
+fn a_result_may_answer_a_refresh_or_a_reversal() {
+    assert_eq!(answer(r#"{"call_id":"c","status":"ok","answers":"refresh"}"#).to, AnswerTo::Refresh);
+    assert_eq!(answer(r#"{"call_id":"c","status":"ok","answers":"reversal"}"#).to, AnswerTo::Reversal);
+}
+
+/// Checks the id, and that exactly the text between the markers is underlined.
+#[track_caller]
+fn refused(marked: &str, id: &str) -> LineError {
+    let (before, rest) = marked.split_once('«').unwrap();
+    let (under, after) = rest.split_once('»').unwrap();
+    let text = format!("{before}{under}{after}");
+    let error = *parse_line(&text).unwrap_err();
+    assert_eq!((error.id, text.get(error.span.clone())), (id, Some(under)), "{error:?}");
+    error
+}
+
+#[test]
+fn what_is_wrong_is_underlined() {
+    refused(r#"{"tool":«5»}"#, "wrong_type");
+    refused(r#"{"tool":"a","run_id":«[1]»}"#, "wrong_type");
+    refused(r#"{"tool":"a","at_ms":«-5»}"#, "negative_time");
+    refused(r#"{"tool":"a","at":«"1969-12-31T00:00:00Z"»}"#, "negative_time");
+    refused(r#"{"tool":"a","at":«"yesterday"»}"#, "wrong_type");
+    refused(r#"{"tool":"a","at_ms":«"5"»}"#, "wrong_type");
+    refused(r#"{"tool":"a","at_ms":5,"at":«"yesterday"»}"#, "wrong_type");
+    refused(r#"{"tool":"a","at":«17»,"at_ms":5,"status":"ok"}"#, "wrong_type");
+    refused(r#"{"call_id":"c","at":«"1969-12-31T00:00:00Z"»,"at_ms":5,"status":"ok"}"#, "negative_time");
+    refused(&format!(r#"{{"tool":"a","at_ms":«{}»}}"#, "9".repeat(5_000)), "out_of_range");
+    refused(r#"{"call_id":"c","status":«"okay"»}"#, "unknown_value");
+    refused(r#"{"call_id":"c","status":"ok","error":«{}»}"#, "contradiction");
+    refused(r#"{"call_id":"c","error":«[]»}"#, "wrong_type");
+    refused(r#"{"call_id":"c","error":{"status":«99999»}}"#, "wrong_type");
+    refused(r#"{"call_id":"c","error":{"retry_after_ms":«-1»}}"#, "negative_time");
+    refused(r#"{"call_id":"c","error":{"kind":"a","kind":«"b"»}}"#, "duplicate_field");
+    refused(r#"{"call_id":"c","status":"ok","attempt":«0»}"#, "wrong_type");
+    refused(r#" «{"type":"tool_call","args":{}}» "#, "missing_field");
+    refused(r#"«{"type":"tool_result","call_id":"c"}»"#, "missing_field");
+    refused(r#"«{"call_id":"c"}»"#, "missing_field");
+    refused(r#"{"tool":"a","tool":«"b"»}"#, "duplicate_field");
+    refused(r#"{"type":«7»,"tool":"a"}"#, "wrong_type");
+    refused(r#"{"tool":«"\ud800"»}"#, "wrong_type");
+    assert_eq!(
+        refused(r#"{"call_id":"c","status":"ok","answers":«"refrehs"»}"#, "unknown_value").help.as_deref(),
+        Some("did you mean `refresh`?")
+    );
+}
+
+#[test]
+fn broken_json_is_underlined_where_it_breaks() {
+    refused(r#"{"tool":"a","args":{"q":"ref«u»"#, "truncated_line");
+    refused(r#"{"tool":"a",«}»"#, "not_json");
+    refused(r#"{"tool":"é",«x»:1}"#, "not_json");
+    refused(r#"{"tool":"a"} «{»}"#, "not_json");
+    refused("{\"tool\":\"a«\t»b\"}", "not_json");
+    refused("{\"tool\":\"é\",\"args\":{\"q\":\"«\t»b\"}}", "not_json");
+    refused("«\u{feff}»{\"tool\":\"a\"}", "byte_order_mark");
+    refused("«\u{feff}»", "byte_order_mark");
+    refused("«T»raceback (most recent call last):", "not_json");
+    refused(&format!(r#"{{"tool":"a","args":{}«[»{}"#, "[".repeat(127), "[".repeat(99_872)), "too_deep");
+}
+
+#[test]
+fn foreign_json_is_known_as_such() {
+    let (row, document) = (Some(OtherJson::Row), Some(OtherJson::Document));
+    assert_eq!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "missing_field").foreign, row);
+    assert_eq!(refused("«[»", "not_json").foreign, document);
+    assert_eq!(refused("  «[»1,2]", "not_json").foreign, document);
+    assert_eq!(refused("«{»", "truncated_line").foreign, document);
+    assert_eq!(refused(r#"{"event«"»"#, "truncated_line").foreign, None);
+    assert_eq!(refused(r#"«{"run_id":"r"}»"#, "missing_field").foreign, None);
+}
+
+#[test]
+fn arguments_may_hold_numbers_of_any_length_and_nest_to_the_limit() {
+    let number = "7".repeat(5_000);
+    assert_eq!(call(&format!(r#"{{"tool":"a","args":{number}}}"#)).args, Some(&*number));
+    let deep = "[".repeat(127) + &"]".repeat(127);
+    assert_eq!(call(&format!(r#"{{"tool":"a","args":{deep}}}"#)).args, Some(&*deep));
+}
+
+#[test]
+fn escapes_do_not_make_a_word_another_one() {
+    let text = r#"{"type":"tool\u005fresult","call_id":"1","status":"\u006fk","answers":"refres\u0068"}"#;
+    assert_eq!((answer(text).reply, answer(text).to), (Reply::Ok, AnswerTo::Refresh));
+    assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), Line::Other);
+    refused(r#"{"call_id":"1","status":«"\u006fka"»}"#, "unknown_value");
+}
+
+#[test]
+fn an_empty_key_is_no_key() {
+    assert_eq!(call(r#"{"tool":"a","idempotency_key":""}"#).key, None);
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_known_as_such_before_a_break_of_two_characters() {
+    let text = "{\"tool\":\"a\",\"status\":\"er\r\n{\"tool\":\"a\",\"args\":tr\r\n{\"tool\":\"a\"}\r\n";
+    let said = each_line(text);
+    assert_eq!(said, [Err(("truncated_line", "r")), Err(("truncated_line", "r")), Ok(0)]);
+}
+
+#[test]
+fn a_word_in_the_wrong_field_is_wrong_every_time() {
+    let text = r#"{"call_id":"1","status":"attempt"}"#;
+    let said = format!("{text}\n").repeat(4);
+    let said = each_line(&said);
+    assert_eq!(said, [Err(("unknown_value", "\"attempt\"")); 4]);
+}
+
+/// Of each line how many fields nobody knows, or what is wrong and underlined.
+fn each_line(text: &str) -> Vec<Result<u32, (&'static str, &str)>> {
+    let (mut lines, mut all) = (Lines::new(text), Vec::new());
+    while !lines.is_over() {
+        let (line, said) = lines.parse(&mut None);
+        all.push(said.map_err(|error| (error.id, &line[error.span])));
+    }
+    all
+}
+
+#[test]
+fn an_object_does_not_go_on_in_the_next_line() {
+    let text = "{\"tool\":\"a\",\n\"call_id\":\"1\"}\n{\"tool\":\"b\"}\n";
+    let ids: Vec<_> = each_line(text).into_iter().map(|said| said.map_err(|(id, _)| id)).collect();
+    assert_eq!(ids, [Err("truncated_line"), Err("not_json"), Ok(0)]);
+    let are_read = |text: &str| each_line(text).iter().map(Result::is_ok).collect::<Vec<_>>();
+
+    let line = r#"{"tool":"a","evidence_refs":[],"args":{"a":1}}"#;
+    let broken = line.replace("[]", "[\n]");
+    assert_eq!(are_read(&format!("{line}\n{broken}\n{line}\n")), [true, false, false, true]);
+
+    let broken = line.replace(":1", ":1,\n\"b\":2");
+    let read = are_read(&format!("{line}\n{broken}\n{broken}\n{broken}\n{line}\n"));
+    assert_eq!(read, [true, false, false, false, false, false, false, true]);
+}
+
+fn field() -> impl Strategy<Value = String> {
+    let value = prop_oneof![
+        Just(r#""ok""#.to_owned()),
+        Just(r#""error""#.to_owned()),
+        Just("null".to_owned()),
+        Just(r#"{"kind":"timeout","message":"no \"answer\"","status":504,"x":[1]}"#.to_owned()),
+        Just(r#"{"a":[1,2,{"b":"\u00e9"}]}"#.to_owned()),
+        "[0-9]{1,7}(\\.[0-9]{1,4})?",
+        r#""[a-zé]{0,5}(\\n)?""#,
+    ];
+    (0..NAMES.len() + 2, value, "[ ]?").prop_map(|(name, value, space)| {
+        let name = NAMES.get(name).copied().unwrap_or("unheard_of");
+        format!("\"{name}\":{space}{value}")
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_fast_lane_and_serde_read_the_same(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
+        let kind = [r#""type":"tool_call","tool":"t""#, r#""type":"tool_result""#, r#""tool":"t""#, r#""call_id":"c""#][kind];
+        let mut line = format!("{{{}}}", [kind.to_owned()].into_iter().chain(fields).collect::<Vec<_>>().join(", "));
+        prop_assert_eq!(parse_line(&line), parse_slowly(&line));
+        line.truncate(line.floor_char_boundary(cut));
+        prop_assert_eq!(parse_line(&line), parse_slowly(&line));
+    }
+
+    #[test]
+    fn lines_are_read_alike_alone_and_after_others(
+        lines in proptest::collection::vec((proptest::collection::vec(field(), 0..7), 0..4_usize, "[\r ]?"), 1..6),
+        cut in 0..300_usize,
+    ) {
+        let kinds = [
+            r#""type":"tool_call","tool":"t""#,
+            r#""type":"tool_result""#,
+            r#""tool":"t","args":{"a":"x","b":{"c":1}}"#,
+            r#""call_id":"c""#,
+        ];
+        let mut lines: Vec<String> = lines
+            .into_iter()
+            .map(|(fields, kind, end)| {
+                format!("{{{}}}{end}", [kinds[kind].to_owned()].into_iter().chain(fields).collect::<Vec<_>>().join(","))
+            })
+            .collect();
+        lines.extend(lines.clone()); // the second time their errors are known
+        if let Some(last) = lines.last_mut() {
+            last.truncate(last.floor_char_boundary(cut));
+        }
+        let all = lines.join("\n") + "\n" + &" ".repeat(200);
+            let mut read = Lines::new(&all);
+        for line in &lines {
+            if read.pass_blank() {
+                prop_assert_eq!(line.trim(), "");
+                continue;
+            }
+            let mut said = None;
+            let (text, unknown) = read.parse(&mut said);
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            prop_assert_eq!(text, line);
+            let parsed = unknown.map(|unknown_fields| Parsed { line: said.unwrap(), unknown_fields });
+            prop_assert_eq!(parsed, parse_slowly(line));
+        }
+    }
+
+    #[test]
+    fn no_line_panics(line in "[^\n]{0,60}") {
+        let _ = parse_line(&line);
+        let _ = parse_line(&format!(r#"{{"tool":"a","status":{line}}}"#));
+    }
+}

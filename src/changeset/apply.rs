@@ -1,0 +1,222 @@
+//! From changes to files: stage, commit, put in place, finish. Every step may be made again: whoever is killed anywhere
+//! leaves what the next program goes on from.
+
+#![expect(clippy::disallowed_methods, reason = "beside `files`, this folder owns disk access")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::change::Change;
+use super::disk::{
+    aside, hash, hash_of, identity, is_file, missing_folders, move_into, remove_all, sync_folder, write_new,
+};
+use super::journal::{Journal, Step};
+use super::project_lock::{ProjectLock, clear, foreign};
+use crate::boundary::Boundary;
+use crate::exit::Failure;
+use crate::files::{from_here, reason};
+use crate::folders::{Taken, taken};
+use crate::output::say;
+
+/// What decides a change: from when it is there, the change is finished.
+pub const JOURNAL: &str = "journal.json";
+
+/// The journal before it is whole.
+pub const JOURNAL_DRAFT: &str = "journal.tmp";
+
+/// Makes all changes, or none. `before` is told of each step right before it is made, and can make it fail.
+pub fn commit(
+    lock: &ProjectLock,
+    changes: &[Change],
+    before: &mut dyn FnMut(usize) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let ProjectLock { boundary, staging, .. } = lock;
+    let journal = stage(boundary, staging, changes).inspect_err(|_| clear(staging))?;
+    let failed = match apply(boundary, staging, &journal, before) {
+        Ok(()) => return Ok(()),
+        Err(failed) => failed,
+    };
+    let said = format!("`{}` cannot be written: {}", from_here(&failed.path), reason(&failed.error));
+    if failed.placed == 0 && fs::remove_file(staging.join(JOURNAL)).is_ok() {
+        clear(staging);
+        return Err(Failure::said(said).help("nothing was changed"));
+    }
+    let count = journal.steps.len();
+    Err(Failure::said(format!(
+        "{said}; the change is decided, and {} of its {count} files are in place",
+        failed.placed
+    ))
+    .help("the next command of playproof in this project puts the others in place, once that can be written")
+    .next("playproof check"))
+}
+
+/// Puts the files of a journal that an earlier program left in place.
+pub fn finish(lock: &ProjectLock) -> Result<(), Failure> {
+    let ProjectLock { boundary, staging, .. } = lock;
+    let path = staging.join(JOURNAL);
+    let journal = vetted(boundary, staging, &path)?;
+    apply(boundary, staging, &journal, &mut |_| Ok(())).map_err(|failed| {
+        let why = format!("`{}` cannot be written: {}", from_here(&failed.path), reason(&failed.error));
+        Failure::said(format!("a command that was interrupted cannot be finished: {why}"))
+            .help("any command finishes it, once that can be written")
+            .next("playproof check")
+    })
+}
+
+/// The journal, if it was written here, for this project, and leads nowhere else.
+fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, Failure> {
+    let refuse = |why: &str| foreign(path, why);
+    let text = if is_file(path) { fs::read_to_string(path).ok() } else { None };
+    let text = text.ok_or_else(|| refuse("it is no file that can be read"))?;
+    let journal = Journal::parse(&text).map_err(|why| refuse(&why))?;
+    let is = |folder: &Path, known: &str| identity(folder).is_ok_and(|identity| identity == known);
+    if !is(boundary.root(), &journal.root) || !is(staging, &journal.staging) {
+        return Err(refuse("it was written for another folder: it came with a copy, an archive or a repository"));
+    }
+    for (n, step) in journal.steps.iter().enumerate() {
+        boundary.writable(&boundary.root().join(&step.path))?;
+        let new = staged(staging, n);
+        let held = hash_of(&new).map_err(|error| foreign(&new, &reason(&error)))?;
+        if held.is_some() && held != step.new {
+            return Err(foreign(&new, "it is not what was staged"));
+        }
+    }
+    Ok(journal)
+}
+
+/// Stages every new text, and writes the journal last: from then on the change is decided.
+pub(super) fn stage(boundary: &Boundary, staging: &Path, changes: &[Change]) -> Result<Journal, Failure> {
+    clear(staging);
+    let unchanged = |failure: Failure| failure.help("nothing was changed");
+    let mut steps: Vec<Step> = Vec::new();
+    for change in changes {
+        let path = boundary.writable(change.path())?;
+        let refuse = |error: io::Error| {
+            unchanged(Failure::said(format!("`{}` cannot be written: {}", from_here(&path), reason(&error))))
+        };
+        let old = replaceable(change, &path).map_err(refuse)?;
+        if let Some(text) = change.text() {
+            stage_file(staging, steps.len(), text, &path).map_err(refuse)?;
+        } else if old.is_none() {
+            continue; // gone already
+        }
+        steps.push(Step { path: boundary.name(&path), old, new: change.text().map(hash) });
+    }
+    write_journal(boundary, staging, steps).map_err(|error| {
+        let path = from_here(&staging.join(JOURNAL));
+        unchanged(Failure::said(format!("`{path}` cannot be written: {}", reason(&error))))
+    })
+}
+
+/// What a file holds that is replaced, by its hash; an error where it must not be: it is new, or somebody has said so.
+fn replaceable(change: &Change, path: &Path) -> io::Result<Option<String>> {
+    let said = |kind: ErrorKind, said: &str| Err(io::Error::new(kind, said.to_owned()));
+    if path.to_str().is_none() {
+        return said(ErrorKind::InvalidInput, "its name is no UTF-8 text");
+    }
+    let folder = path.ancestors().skip(1).find_map(|above| fs::metadata(above).ok());
+    if folder.is_some_and(|folder| folder.permissions().readonly()) {
+        return said(ErrorKind::ReadOnlyFilesystem, "its folder is read-only");
+    }
+    let in_the_way = |_| io::Error::new(ErrorKind::NotADirectory, "a file stands where its folder should be");
+    match (change, taken(path).map_err(in_the_way)?) {
+        (_, Taken::Free) => Ok(None),
+        (Change::Create(..), _) => said(ErrorKind::AlreadyExists, "there is a file of this name now"),
+        (_, Taken::Folder) => said(ErrorKind::IsADirectory, "it is a directory"),
+        (Change::Write(..), _) if fs::metadata(path)?.permissions().readonly() => {
+            said(ErrorKind::ReadOnlyFilesystem, "it is read-only")
+        }
+        _ => hash_of(path),
+    }
+}
+
+fn stage_file(staging: &Path, n: usize, text: &[u8], like: &Path) -> io::Result<()> {
+    write_new(&staged(staging, n), text, like)
+}
+
+fn write_journal(boundary: &Boundary, staging: &Path, steps: Vec<Step>) -> io::Result<Journal> {
+    let journal = Journal::new(identity(boundary.root())?, identity(staging)?, steps);
+    let draft = staging.join(JOURNAL_DRAFT);
+    write_new(&draft, journal.render().as_bytes(), &draft)?;
+    sync_folder(staging);
+    fs::rename(draft, staging.join(JOURNAL))?;
+    sync_folder(staging);
+    Ok(journal)
+}
+
+/// Where a step's new text is staged.
+pub(super) fn staged(staging: &Path, n: usize) -> PathBuf {
+    staging.join(format!("{n}.new"))
+}
+
+/// What stopped a change that was decided.
+struct Failed {
+    path: PathBuf,
+    error: io::Error,
+    /// Files that are in place.
+    placed: usize,
+}
+
+/// Puts every file in its place, and removes the journal.
+fn apply(
+    boundary: &Boundary,
+    staging: &Path,
+    journal: &Journal,
+    before: &mut dyn FnMut(usize) -> io::Result<()>,
+) -> Result<(), Failed> {
+    let mut folders = BTreeSet::new();
+    for (n, step) in journal.steps.iter().enumerate() {
+        let path = boundary.root().join(&step.path);
+        let made = missing_folders(&path);
+        let placed = before(n).and_then(|()| place(step, &staged(staging, n), &path));
+        placed.map_err(|error| {
+            remove_all(&made);
+            Failed { path: path.clone(), error, placed: n }
+        })?;
+        folders.extend(path.parent().map(Path::to_path_buf));
+    }
+    folders.iter().for_each(|folder| sync_folder(folder));
+    for step in journal.steps.iter().filter(|step| step.new.is_none()) {
+        remove_emptied(boundary, &boundary.root().join(&step.path));
+    }
+    let end = staging.join(JOURNAL);
+    let sealed = before(journal.steps.len()).and_then(|()| fs::remove_file(&end));
+    sealed.map_err(|error| Failed { path: end, error, placed: journal.steps.len() })?;
+    clear(staging);
+    Ok(())
+}
+
+/// Puts one file in its place. What somebody else has written there meanwhile is set aside, and said.
+pub(super) fn place(step: &Step, new: &Path, path: &Path) -> io::Result<()> {
+    let now = hash_of(path)?;
+    if now == step.new {
+        return Ok(()); // in its place already; what is still staged goes with the journal
+    }
+    if step.new.is_some() && !is_file(new) {
+        return Ok(()); // it was in its place, and somebody has changed it since
+    }
+    if now.is_some() && now != step.old {
+        let aside = aside(path);
+        fs::rename(path, &aside)?;
+        let said = format!("note: what was written to `{}` meanwhile lies in `{}`", from_here(path), from_here(&aside));
+        say(&said);
+    } else if now.is_some() && step.new.is_none() {
+        fs::remove_file(path)?;
+    }
+    if step.new.is_some() {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        move_into(new, path)?;
+    }
+    Ok(())
+}
+
+/// Removes the folders below the root that have become empty with a file.
+fn remove_emptied(boundary: &Boundary, path: &Path) {
+    for folder in path.ancestors().skip(1).take_while(|folder| *folder != boundary.root()) {
+        if boundary.writable(folder).is_err() || fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+}

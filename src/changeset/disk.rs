@@ -1,0 +1,119 @@
+//! What staging and applying ask of the disk: identities, hashes, new files, moves. Knows no journal.
+
+#![expect(clippy::disallowed_methods, reason = "beside `files`, this folder owns disk access")]
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::files;
+
+/// What a folder is known by on this machine, and nowhere else: device and inode.
+#[cfg(unix)]
+pub fn identity(folder: &Path) -> io::Result<String> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(folder).map(|facts| format!("{}:{}", facts.dev(), facts.ino()))
+}
+
+/// Elsewhere: when it was made, and where it lies.
+#[cfg(not(unix))]
+pub fn identity(folder: &Path) -> io::Result<String> {
+    let made = fs::metadata(folder)?.created()?;
+    let made = made.duration_since(std::time::UNIX_EPOCH).map_err(|_| ErrorKind::InvalidData)?;
+    Ok(format!("{}:{}", made.as_nanos(), hash(fs::canonicalize(folder)?.to_string_lossy().as_bytes())))
+}
+
+/// The SHA-256 of a text.
+pub fn hash(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
+    }
+    text
+}
+
+/// The same of a file; none where there is nothing.
+///
+/// # Errors
+/// A folder, a link, or whatever else is no file; a file that cannot be read.
+pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+        Ok(facts) if facts.is_file() => fs::read(path).map(|bytes| Some(hash(&bytes))),
+        Ok(_) => Err(io::Error::new(ErrorKind::InvalidInput, "what stands there is no file")),
+    }
+}
+
+/// Whether a file of this very name is there, and no link.
+pub fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())
+}
+
+/// A new file with this text, on disk, with the permissions of the one that it will replace. Nothing is written over.
+///
+/// # Errors
+/// Something of that name; a disk that is full.
+pub fn write_new(path: &Path, bytes: &[u8], like: &Path) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    if let Ok(facts) = fs::metadata(like) {
+        file.set_permissions(facts.permissions())?;
+    }
+    file.sync_all()
+}
+
+/// Moves a staged file to its place, also to another file system.
+///
+/// # Errors
+/// A place that cannot be written.
+pub fn move_into(staged: &Path, place: &Path) -> io::Result<()> {
+    match fs::rename(staged, place) {
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+            let beside = files::beside(place);
+            if is_file(&beside) {
+                fs::remove_file(&beside)?; // of a command that was killed here
+            }
+            write_new(&beside, &fs::read(staged)?, staged)?;
+            fs::rename(&beside, place)?;
+            fs::remove_file(staged)
+        }
+        other => other,
+    }
+}
+
+/// A free name beside a file.
+pub fn aside(path: &Path) -> PathBuf {
+    let name = |n: usize| {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(if n == 1 { ".aside".to_owned() } else { format!(".aside-{n}") });
+        path.with_file_name(name)
+    };
+    let free = (1..1_000).map(name).find(|path| fs::symlink_metadata(path).is_err());
+    free.unwrap_or_else(|| name(1_000))
+}
+
+/// Puts the names in a folder on disk, where the system can.
+pub fn sync_folder(folder: &Path) {
+    if cfg!(unix) {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
+/// The folders above a file that are not there yet, the outermost first.
+pub fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    let mut missing: Vec<PathBuf> = above.take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
+    missing.reverse();
+    missing
+}
+
+/// Removes folders, the innermost first; one that holds other files by now stays.
+pub fn remove_all(folders: &[PathBuf]) {
+    for folder in folders.iter().rev() {
+        let _ = fs::remove_dir(folder);
+    }
+}

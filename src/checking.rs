@@ -1,0 +1,230 @@
+//! What `check` and its twins share: which cases are meant, and running them. Writes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::exit::Failure;
+use super::workspace::{Used, Workspace};
+use playproof_analysis::check::{Case, Cause, CheckReport, Id, cause, cause_in_facts, check_one, map, row_changes};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::Simulator;
+use playproof_formats::diagnostic::{Report, Source, did_you_mean};
+use playproof_formats::shell::Command;
+
+/// Which cases are meant; what is not said restricts nothing.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// Fixtures by name or path, cases by id, goldens by path.
+    pub named: Vec<String>,
+    /// Cases whose id matches.
+    pub run: Option<Regex>,
+    /// Cases of which one of these files is a part.
+    pub changed: Option<BTreeSet<PathBuf>>,
+    /// The command that asks, with its flags: for one that asks the same of another name.
+    pub again: Option<Command>,
+}
+
+impl Selection {
+    /// Whether every case is meant.
+    pub fn is_everything(&self) -> bool {
+        self.named.is_empty() && self.run.is_none() && self.changed.is_none()
+    }
+
+    /// The cases that people named to the command `again`.
+    pub fn of(named: &[String], again: Command) -> Selection {
+        Selection { named: named.to_vec(), again: Some(again), ..Selection::default() }
+    }
+}
+
+/// What was run, and what was found.
+#[derive(Debug)]
+pub struct Checked {
+    /// The playbooks of the cases, by name.
+    pub used: BTreeMap<String, Used>,
+    /// What was found.
+    pub report: CheckReport,
+    /// What each result that diverges comes from, by id.
+    pub causes: BTreeMap<Id, Cause>,
+}
+
+/// Runs the selected cases.
+///
+/// # Errors
+/// Files that cannot be read or used, names that nothing answers to. An empty selection is none.
+pub fn check(
+    workspace: &Workspace,
+    selection: &Selection,
+    jobs: NonZeroUsize,
+    fail_fast: bool,
+) -> Result<Checked, Failure> {
+    let names = fixture_names(workspace, selection)?;
+    let fixtures = workspace.load_fixtures(&names, jobs)?;
+    let all = ids(workspace, &fixtures);
+    let mut used = workspace.load_playbooks(&fixtures)?;
+    workspace.hold_verdicts(fixtures.iter().map(|(name, fixture)| (name.as_str(), fixture)), &used)?;
+    let lock = workspace.read_lock()?;
+    for asked in &selection.named {
+        if !all.iter().any(|(id, _)| workspace.names_run(asked, id)) {
+            let ids: Vec<String> = all.iter().map(|(id, _)| id.to_string()).collect();
+            return Err(unknown(asked, &ids, workspace, selection));
+        }
+    }
+    let meant: Vec<&(Id, &Fixture)> = all.iter().filter(|(id, _)| is_meant(workspace, selection, &used, id)).collect();
+    let mut cases = Vec::with_capacity(meant.len());
+    for (id, fixture) in meant {
+        let Some(plan) = used.get(&id.playbook).map(|used| &used.plan) else { continue };
+        cases.push(Case { id: id.clone(), fixture, plan, golden: golden(workspace, id)? });
+    }
+    let last = |result: &playproof_analysis::check::CaseResult| fail_fast && !result.passes();
+    let results = map(&cases, jobs, Simulator::new, check_one, last);
+    let ended_early = results.len() < cases.len();
+    let ran: BTreeSet<String> = cases.iter().map(|case| case.id.playbook.clone()).collect();
+    drop(cases);
+    used.retain(|name, _| ran.contains(name));
+    let playbooks = used.iter().map(|(name, used)| (name.clone(), &used.loaded.playbook)).collect();
+    let everything = selection.is_everything();
+    let rows = row_changes(lock.as_ref(), &playbooks, everything);
+    let orphans = if everything { orphans(workspace, &all, &used)? } else { Vec::new() };
+    let report = CheckReport { results, orphans, rows, ended_early };
+    let causes = causes(workspace, &fixtures, &report, &used)?;
+    Ok(Checked { causes, used, report })
+}
+
+/// The golden of a case. One that is no text is a finding about this case, as one that is no golden is.
+fn golden(workspace: &Workspace, id: &Id) -> Result<Option<Result<Arc<Source>, Report>>, Failure> {
+    match workspace.read_golden(id) {
+        Ok(golden) => Ok(golden.map(Ok)),
+        Err(Failure::Reports { mut reports, .. }) if is_not_text(&reports) => Ok(reports.pop().map(Err)),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn is_not_text(reports: &[Report]) -> bool {
+    matches!(reports, [report] if report.diagnostics.iter().any(|said| said.id == "not_utf8"))
+}
+
+/// The names of the fixtures that may be meant, sorted.
+fn fixture_names(workspace: &Workspace, selection: &Selection) -> Result<Vec<String>, Failure> {
+    let all = workspace.fixture_names()?;
+    if selection.named.is_empty() {
+        return Ok(all);
+    }
+    let mut meant = BTreeSet::new();
+    for asked in &selection.named {
+        let before = meant.len();
+        meant.extend(all.iter().filter(|name| may_mean(workspace, asked, name)).cloned());
+        if meant.len() == before && !meant.iter().any(|name| may_mean(workspace, asked, name)) {
+            return Err(unknown(asked, &all, workspace, selection));
+        }
+    }
+    Ok(meant.into_iter().collect())
+}
+
+/// Which playbooks a fixture names is not known yet: a run may be meant where the name of one could stand before it.
+fn may_mean(workspace: &Workspace, asked: &str, fixture: &str) -> bool {
+    let is_run = |asked: &str| asked.strip_suffix(fixture).is_some_and(|before| before.ends_with('/'));
+    workspace.names_fixture(asked, fixture) || is_run(bare(asked))
+}
+
+/// Without the endings of files.
+fn bare(asked: &str) -> &str {
+    let endings = [".snap.new", ".snap", ".yaml"];
+    endings.iter().find_map(|ending| asked.strip_suffix(ending)).unwrap_or(asked)
+}
+
+fn unknown(asked: &str, all: &[String], workspace: &Workspace, selection: &Selection) -> Failure {
+    let failure = Failure::said(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
+    let name = bare(asked).trim_start_matches("./");
+    let name = name.strip_prefix(&format!("{}/", workspace.fixtures_name())).unwrap_or(name);
+    let again = selection.again.clone().unwrap_or("playproof check".into());
+    match did_you_mean(name, all.iter().map(String::as_str)) {
+        None => failure.next("playproof check"),
+        Some(near) => {
+            let meant = selection.named.iter().map(|named| if named == asked { near } else { named });
+            failure.help(format!("did you mean `{near}`?")).next(again.names(meant))
+        }
+    }
+}
+
+/// Every case of the fixtures, by playbook, then fixture.
+fn ids<'a>(workspace: &Workspace, fixtures: &'a [(String, Fixture)]) -> Vec<(Id, &'a Fixture)> {
+    let mut ids = Vec::new();
+    for (name, fixture) in fixtures {
+        for playbook in workspace.playbooks_of(fixture) {
+            ids.push((Id { playbook: playbook.to_owned(), fixture: name.clone() }, fixture));
+        }
+    }
+    ids.sort_by(|(a, _), (b, _)| a.cmp(b));
+    ids
+}
+
+fn is_meant(workspace: &Workspace, selection: &Selection, used: &BTreeMap<String, Used>, id: &Id) -> bool {
+    let by_change = |changed: &BTreeSet<PathBuf>| {
+        let playbook = used.get(&id.playbook).and_then(|used| used.path.as_deref());
+        let golden = workspace.golden(id).accepted;
+        let fixture = PathBuf::from(workspace.fixture_name(&id.fixture));
+        let parts = [
+            Some(fixture),
+            Some(PathBuf::from(workspace.name(&golden))),
+            playbook.map(|path| PathBuf::from(workspace.name(path))),
+        ];
+        parts.into_iter().flatten().any(|part| changed.contains(&part))
+    };
+    (selection.named.is_empty() || selection.named.iter().any(|asked| workspace.names_run(asked, id)))
+        && selection.run.as_ref().is_none_or(|run| run.is_match(&id.to_string()))
+        && selection.changed.as_ref().is_none_or(by_change)
+}
+
+/// The goldens that no fixture asks for, as people know their files.
+fn orphans(
+    workspace: &Workspace,
+    wanted: &[(Id, &Fixture)],
+    used: &BTreeMap<String, Used>,
+) -> Result<Vec<String>, Failure> {
+    let playbooks: Vec<&str> = used.keys().map(String::as_str).collect();
+    let wanted: BTreeSet<&Id> = wanted.iter().map(|(id, _)| id).collect();
+    let there = workspace.goldens_that_end_in(".snap", &playbooks)?;
+    let orphans = there.iter().filter(|id| !wanted.contains(id));
+    Ok(orphans.map(|id| workspace.name(&workspace.golden(id).accepted)).collect())
+}
+
+/// What each result that diverges comes from: rows that changed; where none did, tool facts without which the run is as
+/// accepted; else what is in force.
+fn causes(
+    workspace: &Workspace,
+    fixtures: &[(String, Fixture)],
+    report: &CheckReport,
+    used: &BTreeMap<String, Used>,
+) -> Result<BTreeMap<Id, Cause>, Failure> {
+    let mut causes = BTreeMap::new();
+    let diverged = report.results.iter().filter_map(|result| Some((&result.id, result.comparison()?)));
+    let mut diverged = diverged.peekable();
+    let facts = if diverged.peek().is_some() { workspace.tools_file()? } else { None };
+    let mut simulator = Simulator::new();
+    for (id, comparison) in diverged {
+        let Some(used) = used.get(&id.playbook) else { continue };
+        let rows = report.rows.iter().find(|rows| rows.playbook == id.playbook);
+        let fixture = fixtures.iter().find(|(name, _)| *name == id.fixture);
+        let by_facts = match (&facts, fixture) {
+            (Some(file), Some((_, fixture))) if rows.is_none() => {
+                let case = Case { id: id.clone(), fixture, plan: &used.plan, golden: golden(workspace, id)? };
+                cause_in_facts(&mut simulator, &case, comparison, file)
+            }
+            _ => None,
+        };
+        if let Some(cause) = by_facts.or_else(|| cause(&used.loaded, rows, comparison)) {
+            causes.insert(id.clone(), cause);
+        }
+    }
+    Ok(causes)
+}
+
+/// The number of threads: as asked for, else one a core.
+#[expect(clippy::disallowed_methods, reason = "the command line chooses the number of threads")]
+pub fn jobs(asked: Option<NonZeroUsize>) -> NonZeroUsize {
+    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}

@@ -1,0 +1,317 @@
+//! `playproof check [FIXTURE...]`: holds every fixture against its golden and every playbook against its approved rows.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use crate::changeset::ProjectLock;
+use crate::checking;
+use crate::checking::{Checked, Selection};
+use crate::command::approve;
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::format::Format;
+use crate::output::{Output, say, to_stderr};
+use crate::playbooks::is_path;
+use crate::project;
+use crate::project::Project;
+use crate::reports;
+use crate::reports::ReportTo;
+use crate::terminal::Terminal;
+use crate::workspace::Workspace;
+use crate::{git, pending, reason};
+use playproof_analysis::check::{CaseResult, CheckReport, GoldenState, Verdict};
+use playproof_formats::diagnostic::Report;
+use playproof_formats::golden::MERGE_CONFLICT;
+use playproof_formats::shell::Command;
+use playproof_report::check::{Shown, json, page};
+use playproof_report::style::Palette;
+use playproof_report::text::counted;
+
+const EXAMPLES: &str = "\
+Examples:
+  playproof check                                 every fixture under each of its playbooks
+  playproof check the-worked-refund               one fixture
+  playproof check --run 'standard/.*refund'       the runs whose PLAYBOOK/FIXTURE matches
+  playproof check --changed-since main            what a branch touches, where git is there
+
+Where a run differs, what it shows is left beside its golden as `.snap.new`, for `playproof review`, `accept` or
+`reject`; in CI nothing is written. To see what another playbook would change, edit the playbook and check.
+
+Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
+
+/// What `check` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Fixtures by name or path, or single runs as PLAYBOOK/FIXTURE [default: all]
+    #[arg(value_name = "FIXTURE")]
+    pub fixtures: Vec<String>,
+
+    /// Only runs whose PLAYBOOK/FIXTURE matches this regular expression
+    #[arg(long, value_name = "REGEX")]
+    pub run: Option<String>,
+
+    /// Only runs of which a file changed since this git revision: fixture, golden or playbook; all of them where the
+    /// lock, the tool facts or playproof.yaml did
+    #[arg(long, value_name = "REV")]
+    pub changed_since: Option<String>,
+
+    /// Stop after the first run that does not pass
+    #[arg(long)]
+    pub fail_fast: bool,
+
+    /// Accept what differs at once, also in CI
+    #[arg(long)]
+    pub accept: bool,
+
+    /// Why a changed effect or a weakened guard is accepted
+    #[arg(long, value_name = "TEXT", requires = "accept", value_parser = reason::parse)]
+    pub reason: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Write a report too: junit, sarif, github, markdown or json; may be given several times
+    #[arg(long = "report", value_name = "KIND=FILE")]
+    pub reports: Vec<ReportTo>,
+
+    /// Show arguments in Markdown and on GitHub, not only their keys and types
+    #[arg(long)]
+    pub show_args: bool,
+
+    /// A selection without runs is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Not an option of this command; named so that its refusal can say what to do.
+    #[arg(long, hide = true, value_name = "P")]
+    pub playbook: Option<String>,
+}
+
+impl Args {
+    /// Says in every report that was asked for that nothing was checked, and why.
+    pub fn say_unchecked(&self, failure: &Failure) {
+        if reports::refuse(&self.reports).is_ok() {
+            reports::write_unchecked(&self.reports, failure);
+        }
+    }
+}
+
+/// Checks.
+///
+/// # Errors
+/// Wrong usage, files that cannot be used, an empty selection.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    refuse_playbook(args)?;
+    reports::refuse(&args.reports)?;
+    let (workspace, checked) = examine(args, terminal, output).inspect_err(|failure| args.say_unchecked(failure))?;
+    if args.accept {
+        show(args, terminal, &workspace, &checked, output)?;
+        return Ok(exit(&checked.report));
+    }
+    let left = if terminal.ci { Ok(0) } else { pending::leave(&workspace, &checked.report.results, output) };
+    show(args, terminal, &workspace, &checked, output)?;
+    match left {
+        Ok(0) => {}
+        Ok(waiting) if args.format == Format::Table => {
+            to_stderr(&format!("{} for review\n", counted(waiting as u64, "golden waits", "goldens wait")));
+        }
+        Ok(_) => {}
+        Err(failure) => say(&format!("playproof: nothing was left for review: {}", said(&failure))),
+    }
+    Ok(exit(&checked.report))
+}
+
+/// Runs what is meant; with `--accept`, what differs is accepted, and it is run again.
+fn examine(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<(Workspace, Checked), Failure> {
+    let workspace = Workspace::open()?;
+    workspace.read_history()?;
+    let project_lock = args.accept.then(|| workspace.project_lock()).transpose()?;
+    workspace.say_guesses()?;
+    let selection = selection(args, &workspace)?;
+    let check = || checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast);
+    let mut checked = check()?;
+    if checked.report.results.is_empty() && !args.allow_empty {
+        return Err(nothing(args, &workspace, &selection));
+    }
+    if let Some(project_lock) = project_lock {
+        accept((args, terminal), &workspace, &project_lock, &checked, output)?;
+        checked = check()?;
+    }
+    Ok((workspace, checked))
+}
+
+fn refuse_playbook(args: &Args) -> Result<(), Failure> {
+    let Some(playbook) = &args.playbook else { return Ok(()) };
+    Err(Failure::said("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
+        .help("what a fixture shows under another playbook is a question for `replay`")
+        .next(Command::new("playproof replay fixtures/NAME.yaml").flag("--playbook", playbook)))
+}
+
+fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
+    let bad = |error: &regex::Error| {
+        let why = error.to_string();
+        let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        Failure::said(format!("`--run` is no regular expression: {why}")).next("playproof check --run 'standard/.*'")
+    };
+    let run = args.run.as_deref().map(|run| Regex::new(run).map_err(|error| bad(&error))).transpose()?;
+    let changed = args.changed_since.as_deref().map(|rev| git::changed_since(workspace.root(), rev)).transpose()?;
+    let shared = shared_files(workspace)?;
+    let changed = changed.filter(|changed| !shared.iter().any(|file| changed.contains(file)));
+    Ok(Selection {
+        named: args.fixtures.clone(),
+        run,
+        changed,
+        again: Some(given(args).after("playproof check".into())),
+    })
+}
+
+/// The files on which every run depends: the project's own, its tool facts, the approved rows.
+fn shared_files(workspace: &Workspace) -> Result<Vec<PathBuf>, Failure> {
+    let tools = Project::find()?.tools.map(|tools| PathBuf::from(workspace.name(Path::new(&tools))));
+    let lock = PathBuf::from(workspace.name(&workspace.lock_path()));
+    Ok([PathBuf::from(project::FILE), lock].into_iter().chain(tools).collect())
+}
+
+/// The flags as they were given.
+fn given(args: &Args) -> Flags {
+    let flags = Flags::default()
+        .with("--run", args.run.as_deref())
+        .with("--changed-since", args.changed_since.as_deref())
+        .set("--fail-fast", args.fail_fast)
+        .set("--accept", args.accept)
+        .with("--reason", args.reason.as_deref())
+        .word("--format", args.format);
+    let flags = args.reports.iter().fold(flags, |flags, report| flags.with("--report", Some(&report.to_string())));
+    flags.set("--show-args", args.show_args).set("--allow-empty", args.allow_empty).number("--jobs", args.jobs)
+}
+
+fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure {
+    if selection.is_everything() {
+        return workspace.empty().and_help("`--allow-empty` if this is meant");
+    }
+    if let (Some(rev), None) = (&args.changed_since, &selection.run) {
+        let again = given(args).after(Command::new("playproof check").names(&args.fixtures));
+        return Failure::said(format!("nothing to check: no fixture, golden or playbook has changed since `{rev}`"))
+            .help("a gate that looked at nothing does not pass unasked: where that may be, say `--allow-empty`")
+            .next(again.and("--allow-empty"));
+    }
+    let why = match &selection.run {
+        Some(run) => format!("no run matches `{run}`"),
+        None => "no run is meant".to_owned(),
+    };
+    Failure::said(format!("nothing to check: {why}"))
+        .help("`--allow-empty` if that is no error")
+        .next("playproof check")
+}
+
+fn show(
+    args: &Args,
+    terminal: &Terminal,
+    workspace: &Workspace,
+    checked: &Checked,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let palette = Palette::new(terminal.out.colour);
+    let (width, above) = (terminal.out.width, workspace.way_up());
+    let shown =
+        Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
+    let directions = reports::directions(workspace, checked);
+    // Reports are read at the project's root, the page where people stand.
+    let public = Shown { show_args: args.show_args, above: "", ..shown };
+    let next = |above| next(terminal, workspace, above, &checked.report);
+    let (here, next) = (next(&above), next(""));
+    reports::write(&args.reports, &public, &directions, next.as_ref(), output)?;
+    reports::tell_github(&public, &directions, next.as_ref())?;
+    match args.format {
+        Format::Table => {
+            output.page(&page(&shown))?;
+            if let Some(here) = here {
+                output.page(&format!("{} {here}", palette.strong("next:")))?;
+            }
+        }
+        Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
+    }
+    Ok(())
+}
+
+/// The one command to run next: about the worst first. `above` leads to the project's root.
+fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckReport) -> Option<Command> {
+    let failing = report.failing();
+    if let Some(first) = failing.first() {
+        return Some(match &first.golden {
+            GoldenState::Unreadable(report) => restore(report, above),
+            _ if !first.contradictions.is_empty() => about_contradiction(workspace, above, first),
+            _ if terminal.ci => "playproof check   # not in CI: it leaves what it found for review".into(),
+            GoldenState::Missing if failing.len() > 1 => "playproof accept".into(), // the worst is first
+            GoldenState::Missing | GoldenState::Same => Command::new("playproof accept").name(&first.id.to_string()),
+            GoldenState::Diverged(_) if terminal.out.is_terminal => "playproof review".into(),
+            GoldenState::Diverged(_) => Command::new("playproof diff").name(&first.id.to_string()),
+        });
+    }
+    if !report.orphans.is_empty() {
+        return Some(Command::new("rm").paths(report.orphans.iter().map(|path| format!("{above}{path}"))));
+    }
+    // One that no fixture uses any more cannot be named.
+    let named = report.rows.iter().all(|rows| rows.is_used);
+    let names: Vec<&str> = report.rows.iter().filter(|_| named).map(|rows| &*rows.playbook).collect();
+    (!report.rows.is_empty()).then(|| approve::again(&names))
+}
+
+/// Takes a golden back as it was; in the middle of a merge git wants to know which side's.
+fn restore(report: &Report, above: &str) -> Command {
+    let is_half_merged = report.diagnostics.iter().any(|said| said.id == MERGE_CONFLICT);
+    let restore = if is_half_merged { "git restore --ours" } else { "git restore" };
+    Command::new(restore).path(&format!("{above}{}", report.source.name))
+}
+
+fn about_contradiction(workspace: &Workspace, above: &str, result: &CaseResult) -> Command {
+    let playbook = workspace.playbook_name(&result.id.playbook);
+    let playbook = if is_path(&playbook) { format!("{above}{playbook}") } else { playbook };
+    let fixture = format!("{above}{}", workspace.fixture_name(&result.id.fixture));
+    Command::new("playproof replay").path(&fixture).flag("--playbook", &playbook)
+}
+
+/// Accepts everything that differs.
+fn accept(
+    (args, terminal): (&Args, &Terminal),
+    workspace: &Workspace,
+    project_lock: &ProjectLock,
+    checked: &Checked,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let accepted = pending::acceptance(workspace, &checked.report.failing(), args.reason.as_deref())
+        .map_err(|failure| failure.next("playproof check"))?;
+    project_lock.commit(&accepted.changes, output)?;
+    if terminal.ci && !accepted.ids.is_empty() {
+        let many = counted(accepted.ids.len() as u64, "golden was", "goldens were");
+        to_stderr(&format!("playproof: --accept in CI: {many} overwritten with what the runs show\n"));
+    }
+    for id in &accepted.ids {
+        say(&format!("accepted {id}"));
+    }
+    Ok(())
+}
+
+fn exit(report: &CheckReport) -> Exit {
+    match report.verdict() {
+        Verdict::Clean => Exit::Clean,
+        Verdict::Differs => Exit::Found,
+        Verdict::Unusable => Exit::Unusable,
+    }
+}
+
+fn said(failure: &Failure) -> String {
+    match failure {
+        Failure::Said { message, .. } => message.clone(),
+        Failure::Reports { reports, .. } => reports.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        Failure::PipeClosed => "nobody reads on".to_owned(),
+    }
+}

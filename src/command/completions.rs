@@ -1,0 +1,55 @@
+//! `playproof completions SHELL`: a script with which a shell completes our command line. Installs nothing.
+
+use clap_complete::{Shell, generate};
+
+use crate::exit::{Exit, Failure};
+use crate::manual::definition;
+use crate::output::Output;
+
+/// Descriptions are one line each, whatever the terminal is.
+const WIDTH: usize = 100;
+
+/// For which shell.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Where shells look for it:
+  bash        playproof completions bash > ~/.local/share/bash-completion/completions/playproof
+  zsh         playproof completions zsh > ~/.zfunc/_playproof      (with `fpath+=~/.zfunc` before `compinit`)
+  fish        playproof completions fish > ~/.config/fish/completions/playproof.fish
+  powershell  playproof completions powershell >> $PROFILE
+  elvish      playproof completions elvish >> ~/.config/elvish/rc.elv
+
+Begin a new shell afterwards.")]
+pub struct Args {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// Prints.
+pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    output.own(&script(args.shell))?;
+    Ok(Exit::Clean)
+}
+
+fn script(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    generate(shell, &mut definition(WIDTH), "playproof", &mut script);
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    #[test]
+    fn every_shell_s_script_names_every_command() {
+        for shell in Shell::value_variants() {
+            let script = String::from_utf8(script(*shell)).unwrap();
+            for command in definition(WIDTH).get_subcommands() {
+                assert!(script.contains(command.get_name()), "{shell}: {}", command.get_name());
+            }
+        }
+    }
+}

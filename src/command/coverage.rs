@@ -1,0 +1,133 @@
+//! `playproof coverage [PLAYBOOK]`: what the fixtures exercise of a playbook, and the fixtures that would exercise
+//! the rest.
+
+use clap::ValueEnum;
+
+use crate::checking;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, to_stderr};
+use crate::terminal::Terminal;
+use crate::workspace::Workspace;
+use playproof_analysis::coverage::{Case, measure};
+use playproof_formats::shell::Command;
+use playproof_report::coverage::{Extent, json, lines, page, percent};
+use playproof_report::style::Palette;
+
+/// What is measured.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof coverage                            the project's playbook, by the fixtures that name it
+  playproof coverage reversing --format lines   the playbook's lines, marked
+  playproof coverage --all                      with the text of every fixture that is missing
+  playproof coverage --fail-under 80            exit with 1 below 80 percent
+
+Rules, verdicts, compensations, guards (both ways), outcomes, stop reasons, queues, tool facts, and cells (a verdict
+on a read or write, keyed or not, with a token or not, on the first attempt or a later one). What no fixture can
+exercise does not count.
+
+Exit codes: 0 measured, 1 below --fail-under, 2 no fixture, or unusable input.")]
+pub struct Args {
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
+    #[arg(value_name = "PLAYBOOK")]
+    pub playbook: Option<String>,
+
+    /// Where the fixtures lie [default: the project's, or fixtures]
+    #[arg(long, value_name = "DIR")]
+    pub fixtures: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Show the text of every missing fixture
+    #[arg(long)]
+    pub all: bool,
+
+    /// Exit with 1 if the fixtures exercise less of what they can
+    #[arg(long, value_name = "PERCENT", value_parser = permille)]
+    pub fail_under: Option<Permille>,
+}
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Pages for people
+    Table,
+    /// One JSON document
+    Json,
+    /// The playbook's lines, marked
+    Lines,
+}
+
+/// A share in tenths of a percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Permille(usize);
+
+/// `80`, `87.5` or `87.5%`.
+fn permille(text: &str) -> Result<Permille, String> {
+    let bad = || "expected a percentage from 0 to 100 with at most one decimal".to_owned();
+    let number = text.trim_end_matches('%').trim_end();
+    let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = |text: &str, most: usize| {
+        let is_number = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<usize>().ok().filter(|_| is_number)
+    };
+    let permille = digits(whole, 3).zip(digits(tenths, 1)).map(|(whole, tenths)| whole * 10 + tenths);
+    permille.filter(|permille| *permille <= 1_000).map(Permille).ok_or_else(bad)
+}
+
+/// Measures.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    workspace.say_guesses()?;
+    let (name, used) = workspace.playbook(args.playbook.as_deref())?;
+    let fixtures = workspace.fixtures_of(&name, checking::jobs(None))?;
+    let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
+    let report = measure(&name, &used.loaded, workspace.tools(), &cases);
+    let typed = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name));
+    let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());
+    let palette = Palette::new(terminal.out.colour);
+    let source = &used.loaded.places.source;
+    match args.format {
+        Format::Table => {
+            let extent = if args.all { Extent::All } else { Extent::Some };
+            output.page(&page(&report, extent, terminal.out.width, palette, &command))?;
+        }
+        Format::Json => output.json(json(&report, source))?,
+        Format::Lines => output.page(&lines(&report, source, palette))?,
+    }
+    if args.fail_under.is_some() && report.tally(None).1 == 0 {
+        to_stderr("error: nothing of the playbook can be exercised, so there is nothing to measure\n");
+        return Ok(Exit::Inconclusive);
+    }
+    match args.fail_under {
+        Some(Permille(wanted)) if report.permille() < wanted => {
+            let said = format!(
+                "error: {} is below {}.{} %\n  next: {}\n",
+                percent(&report),
+                wanted / 10,
+                wanted % 10,
+                command.and("--all")
+            );
+            to_stderr(&said);
+            Ok(Exit::Found)
+        }
+        _ => Ok(Exit::Clean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_is_read_to_a_tenth() {
+        assert_eq!(permille("80"), Ok(Permille(800)));
+        assert_eq!(permille("87.5%"), Ok(Permille(875)));
+        assert_eq!(permille("100"), Ok(Permille(1_000)));
+        for bad in ["", "-1", "101", "100.1", "8.55", "x", ".5", "1e2"] {
+            assert!(permille(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What calls and runs that were seen are called, to say which is near a name that nothing answers to. Looks for no call.
+
+use std::collections::BTreeMap;
+
+use playproof_formats::diagnostic::did_you_mean;
+use playproof_report::text;
+use playproof_trace::assemble::ClosedCall;
+use playproof_trace::origin::Sources;
+use playproof_trace::redact::REDACTED;
+
+/// Names that are listed.
+pub const LISTED: usize = 10;
+
+/// Names that are remembered.
+const REMEMBERED: usize = 100_000;
+
+/// The names of calls and runs that were seen.
+#[derive(Default)]
+pub struct Names {
+    /// In the order in which they came, each once.
+    calls: Vec<String>,
+    /// What each is the name of.
+    meant: BTreeMap<String, Meant>,
+    /// Runs, with the references and places of their first calls.
+    runs: BTreeMap<String, Vec<(String, String)>>,
+}
+
+/// What a name is the name of.
+struct Meant {
+    calls: u32,
+    /// Where the first stands; a fixture's call has no place.
+    place: Option<String>,
+}
+
+impl Names {
+    /// Remembers the name of a fixture's call.
+    pub fn remember(&mut self, name: &str) {
+        self.name(name, || None);
+    }
+
+    /// Remembers a call's reference, its own id and its run.
+    pub fn remember_call(&mut self, closed: &ClosedCall, sources: &Sources) {
+        let call = closed.shown();
+        let reference = sources.name_of(&call.reference(), call.place);
+        let place = || Some(sources.say(call.place));
+        self.name(&reference, place);
+        let is_plain = |name: &&str| !name.contains(REDACTED); // what is redacted is nothing that people could type
+        if let Some(id) = call.id().filter(|id| *id != reference).filter(is_plain) {
+            self.name(id, place);
+        }
+        let Some(run) = call.run().filter(|run| !run.is_empty()).filter(is_plain) else { return };
+        if let Some(calls) = self.runs.get_mut(run) {
+            if calls.len() <= LISTED {
+                calls.push((reference, sources.say(call.place)));
+            }
+        } else if self.runs.len() < REMEMBERED {
+            self.runs.insert(run.to_owned(), vec![(reference, sources.say(call.place))]);
+        }
+    }
+
+    fn name(&mut self, name: &str, place: impl FnOnce() -> Option<String>) {
+        if let Some(known) = self.meant.get_mut(name) {
+            known.calls = known.calls.saturating_add(1);
+        } else if self.calls.len() < REMEMBERED {
+            self.calls.push(name.to_owned());
+            self.meant.insert(name.to_owned(), Meant { calls: 1, place: place() });
+        }
+    }
+
+    /// Whether no call was seen.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The name of a call that is near `wanted` and is that call's alone.
+    pub fn near(&self, wanted: &str) -> Option<&str> {
+        did_you_mean(wanted, self.alone())
+    }
+
+    /// A few names of calls, those first that are a call's alone, else places.
+    pub fn such_as(&self) -> String {
+        let shared = self.calls.iter().filter(|name| !self.is_alone(name));
+        let places = shared.map(|name| self.meant.get(name).and_then(|meant| meant.place.as_deref()).unwrap_or(name));
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.alone().chain(places) {
+            if names.len() < LISTED && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        listed(&names, false)
+    }
+
+    /// The first calls of the run `wanted`, in names that are theirs alone: as a list, and the first of them.
+    pub fn of_run(&self, wanted: &str) -> Option<(String, &str)> {
+        let calls = self.runs.get(wanted)?;
+        let mut names: Vec<&str> = Vec::new();
+        for (reference, place) in calls {
+            names.push(if self.is_alone(reference) { reference } else { place });
+        }
+        let first = *names.first()?;
+        Some((listed(&names, names.len() > LISTED), first))
+    }
+
+    fn alone(&self) -> impl Iterator<Item = &str> {
+        self.calls.iter().map(String::as_str).filter(|name| self.is_alone(name))
+    }
+
+    fn is_alone(&self, name: &str) -> bool {
+        self.meant.get(name).is_some_and(|meant| meant.calls == 1)
+    }
+}
+
+fn listed(names: &[&str], more: bool) -> String {
+    let names: Vec<String> = names.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
+    format!("{}{}", names.join(", "), if more { ", and more" } else { "" })
+}

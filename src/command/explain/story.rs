@@ -1,0 +1,253 @@
+//! What happened to the call, in sentences: each rule tried, each guard asked, each decision with its reason.
+
+use super::case::{Case, Ran};
+use playproof_engine::classify::{Signal, Trial};
+use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
+use playproof_engine::ids::{AttemptNo, ErrorId, RuleId, VerdictId};
+use playproof_engine::playbook::{Access, AfterRefresh, Compensation, Guard, Playbook};
+use playproof_engine::sim::Plan;
+use playproof_engine::time::{Duration, Instant};
+use playproof_report::{text, timeline};
+
+/// A sentence, or a row of a list below one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A sentence that begins a paragraph.
+    Sentence(String),
+    /// A row below it.
+    Row(String),
+}
+
+/// The story of one simulation of the case.
+pub fn tell(case: &Case, plan: &Plan, ran: &Ran) -> Vec<Said> {
+    let mut story = Story { case, plan, ran, said: Vec::new(), from: None, attempt: AttemptNo::FIRST, error: None };
+    for (at, decision) in ran.run(plan).decisions() {
+        story.next(at, decision);
+    }
+    story.said
+}
+
+struct Story<'a> {
+    case: &'a Case,
+    plan: &'a Plan,
+    ran: &'a Ran,
+    said: Vec<Said>,
+    from: Option<Instant>,
+    attempt: AttemptNo,
+    error: Option<ErrorId>,
+}
+
+impl Story<'_> {
+    fn next(&mut self, at: Instant, decision: Decision) {
+        let from = *self.from.get_or_insert(at);
+        let when = self.when(at.since(from));
+        match decision {
+            Decision::AttemptStarted { attempt, evidence } => {
+                self.attempt = attempt;
+                let with = if evidence.0 == 0 { "" } else { " with the new evidence" };
+                let again = if attempt == AttemptNo::FIRST { "sent" } else { "sent again" };
+                self.say(format!("{when} the call is {again}{with}: attempt {attempt}."));
+            }
+            Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
+                self.on_answer(attempt, status, latency, provenance, over_timeout);
+            }
+            Decision::LateAnswer { attempt, status } => {
+                let said = self.answer(status);
+                self.say(format!(
+                    "{when} the answer to attempt {attempt} comes after all: {said}. It is too late to change a decision, \
+                     but what it did upstream counts."
+                ));
+            }
+            Decision::FailureClassified { verdict, rule, ignored } => self.on_verdict(verdict, rule, ignored),
+            Decision::RetryScheduled { attempt, delay, .. } => {
+                let why = self.guard_let_pass();
+                self.say(format!("{why} Attempt {attempt} is due in {} ms.", timeline::millis(delay)));
+            }
+            Decision::Refused { why } => {
+                self.say(format!("The call is refused before its first attempt: {}.", timeline::turned_away(why)));
+            }
+            Decision::RetrySuppressed { why } => self.say(format!(
+                "The retry guard is asked and stops the further attempt: the tool is a write that is not idempotent, the \
+                 call has no idempotency key, and {}.",
+                timeline::suppressed(why)
+            )),
+            Decision::EvidenceRefreshed { status, .. } => {
+                let said = self.answer(status);
+                self.say(format!("{when} the upstream is asked for a new snapshot of the evidence: {said}."));
+            }
+            Decision::Escalated { queue } => self.say(format!(
+                "The call is handed to people: it waits in the queue `{}`, and no later attempt is made.",
+                self.plan.names.queue(queue)
+            )),
+            Decision::ReversalRefused { why } if why.was_sent() => {
+                self.say(format!("{when} the reversal token is sent, and nothing is taken back for certain: {}.", timeline::refused(why)));
+            }
+            Decision::ReversalRefused { why } => {
+                self.say(format!("The token guard refuses the reversal: {}.", timeline::refused(why)));
+            }
+            Decision::ReversalRedeemed { reason, .. } => self.say(format!(
+                "{when} the reversal token is redeemed: {}.",
+                text::escape_unprintable(self.plan.names.reason(reason))
+            )),
+            Decision::Deprecated { why } => self.say(format!(
+                "The local attempt is given up: {}.",
+                text::escape_unprintable(self.plan.names.deprecated_why(why))
+            )),
+            Decision::Outcome(outcome) => self.say(format!(
+                "So the call ends {}. It claims that the effect is {}.",
+                timeline::outcome(&self.ran.transcript(self.plan), outcome.kind),
+                claim_in_words(outcome.claim)
+            )),
+        }
+    }
+
+    /// Without times in the source, the only time there is is what the playbook added.
+    fn when(&self, since: Duration) -> String {
+        let timed = matches!(self.case, Case::Rehearsed { .. })
+            || matches!(self.case, Case::Recorded { call, .. } if call.shown().at.is_some());
+        match (timed, since) {
+            (true, since) => format!("At {} ms", timeline::millis(since)),
+            (false, Duration::ZERO) => "First".to_owned(),
+            (false, since) => format!("After {} ms of added delay", timeline::millis(since)),
+        }
+    }
+
+    fn on_answer(
+        &mut self,
+        attempt: AttemptNo,
+        status: Status,
+        latency: Option<Duration>,
+        provenance: Provenance,
+        over_timeout: bool,
+    ) {
+        self.attempt = attempt;
+        self.error = if let Status::Failed(error) = status { error } else { None };
+        let after = match latency {
+            Some(latency) => format!("after {} ms", timeline::millis(latency)),
+            None => "after a time that the source does not tell".to_owned(),
+        };
+        let whence = match provenance {
+            Provenance::Recorded => " (recorded)",
+            Provenance::Inferred => " (inferred: an identical later call is read as this attempt)",
+            Provenance::Scripted => "",
+            Provenance::Modelled => " (modelled: nobody recorded this)",
+            Provenance::Unanswered => "",
+        };
+        let late = if over_timeout {
+            " A live dispatcher would have given up before that: the tool's timeout is shorter."
+        } else {
+            ""
+        };
+        let said = self.answer(status);
+        self.say(match status {
+            Status::Unanswered => format!("Nothing tells what attempt {attempt} would have got."),
+            Status::Ok | Status::Failed(_) => format!("It is answered {after}{whence}: {said}.{late}"),
+        });
+    }
+
+    fn on_verdict(&mut self, verdict: VerdictId, rule: Option<RuleId>, ignored: bool) {
+        let signal = |error, tool| Signal::new(error, tool, self.ran.facts, self.case.key().is_some(), self.attempt);
+        let record = &self.ran.record;
+        let recorded = signal(self.error.and_then(|id| record.error(id)), self.case.recorded_tool());
+        let shown = signal(self.error.and_then(|id| record.shown_error(id)), self.case.tool());
+        let trials = self.plan.classifier.explain(&recorded, &shown);
+        let tried = trials.len();
+        self.say(match rule {
+            Some(rule) => format!(
+                "The rules are tried in order; `{}` is the {} and the first that matches.",
+                self.plan.names.rule(Some(rule)),
+                text::ordinal(tried as u64)
+            ),
+            None if tried == 0 => "The playbook has no rules.".to_owned(),
+            None => format!("The rules are tried in order; none of the {tried} matches."),
+        });
+        let rows: Vec<Said> = trials.iter().map(|trial| Said::Row(self.trial(trial))).collect();
+        self.said.extend(rows);
+        let playbook = &self.plan.playbook;
+        let meant = playbook.verdict(verdict);
+        let means = text::escape_unprintable(&meant.means);
+        let means = means.trim_end_matches('.');
+        self.say(format!(
+            "The verdict is `{}`: {}{}; after such a failure the effect is {}.",
+            text::escape_unprintable(&meant.name),
+            if rule.is_none() { "the playbook's `otherwise`. " } else { "" },
+            if means.is_empty() { "nobody wrote what it means" } else { means },
+            claim_in_words(meant.effect)
+        ));
+        if ignored {
+            return self.say("This playbook obeys the first failure only: this one changes nothing.".to_owned());
+        }
+        self.say(format!("Its compensation is `{}`{}.", meant.then.as_str(), parameters(&meant.then, playbook)));
+    }
+
+    fn trial(&self, trial: &Trial) -> String {
+        let name = self.plan.names.rule(Some(trial.rule));
+        if trial.matched {
+            let asked: Vec<&str> = trial.conditions.iter().map(|condition| condition.asked.as_str()).collect();
+            return format!("yes  {name}: {}", asked.join(", and "));
+        }
+        let missed = trial.conditions.iter().find(|condition| !condition.held);
+        let why = missed.map_or(String::new(), |missed| format!("it asks that {}, but {}", missed.asked, missed.found));
+        format!("no   {name}: {}", text::fitted(&why, 200))
+    }
+
+    /// Why the retry guard let a further attempt pass.
+    fn guard_let_pass(&self) -> String {
+        let facts = self.ran.facts;
+        match (self.plan.playbook.retry_guard(), facts.access, self.case.key()) {
+            (Guard::Off, ..) => "The retry guard is off in this playbook and stops nothing.".to_owned(),
+            (_, Access::Read, _) => "The retry guard is asked and lets it pass: the tool only reads.".to_owned(),
+            _ if facts.idempotent => "The retry guard is asked and lets it pass: the tool is idempotent.".to_owned(),
+            (.., Some(key)) => format!(
+                "The retry guard is asked and lets it pass: the call has the idempotency key `{}`, and is sent again with it.",
+                text::fitted(key, 60)
+            ),
+            (.., None) => {
+                "The retry guard is asked and lets it pass: no attempt of this call can have acted so far.".to_owned()
+            }
+        }
+    }
+
+    fn answer(&self, status: Status) -> String {
+        match status {
+            Status::Ok => "ok".to_owned(),
+            Status::Unanswered => "nothing tells what came back".to_owned(),
+            Status::Failed(error) => {
+                let error = error.and_then(|id| self.ran.record.shown_error(id));
+                timeline::failure(error).trim_end_matches('.').to_owned()
+            }
+        }
+    }
+
+    fn say(&mut self, sentence: String) {
+        self.said.push(Said::Sentence(sentence));
+    }
+}
+
+/// A claim as the end of a sentence.
+pub const fn claim_in_words(claim: EffectClaim) -> &'static str {
+    match claim {
+        EffectClaim::Applied => "applied",
+        EffectClaim::NotApplied => "not applied",
+        EffectClaim::Unknown => "unknown",
+    }
+}
+
+fn parameters(compensation: &Compensation, playbook: &Playbook) -> String {
+    match compensation {
+        Compensation::RetryWithBackoff(retry) => {
+            let waits: Vec<String> = retry.backoff.iter().map(|wait| timeline::millis(*wait)).collect();
+            let most = text::counted(retry.max_retries.into(), "retry", "retries");
+            format!(": at most {most}, after {} ms", waits.join(", "))
+        }
+        Compensation::RefreshEvidence(refresh) => match refresh.then {
+            AfterRefresh::Retry => ": take a new snapshot, then send again".to_owned(),
+            AfterRefresh::Abort => ": take a new snapshot, then give the call up".to_owned(),
+        },
+        Compensation::EscalateToHuman(queue) => {
+            format!(", queue `{}`", playbook.queues.get(queue.index()).map_or("?", |name| name))
+        }
+        Compensation::IssueReversal(_) => ": take the effect back with the reversal token".to_owned(),
+        Compensation::DeprecateToolCall(_) => String::new(),
+    }
+}

@@ -1,0 +1,330 @@
+//! `playproof feedback add`: one call with its slice, redacted, written or refused as a whole.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::changeset::Change;
+use crate::command::explain;
+use crate::command::explain::{Case, Search};
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::output::Output;
+use crate::project::Project;
+use crate::reading::{Reading, each_call, without_skipping};
+use crate::verdicts::refuse_misspelt;
+use crate::workspace::Workspace;
+use crate::{files, folders, inputs, playbooks, reason};
+use playproof_analysis::feedback;
+use playproof_analysis::feedback::{CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
+use playproof_analysis::replay::Sessions;
+use playproof_engine::call::RecordedCall;
+use playproof_engine::playbook::Playbook;
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::shell::Command;
+use playproof_report::text::counted;
+use playproof_trace::assemble::{AssembleOptions, Assembler, ClosedCall};
+use playproof_trace::pieces::Chunks;
+use playproof_trace::read::digest;
+use playproof_trace::redact::RedactionRules;
+use playproof_trace::slice;
+
+/// What is kept.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The slice holds the call with all its attempts and the earlier calls of its run that ask the same (same tool, same key
+or arguments) or hold its reversal token, at most 20; no other call has a say in what a playbook does with it. What the
+project redacts is taken out; nothing is kept if the playbook would then make something else of the call. A call that
+succeeded may be kept too, such as one that made its effect twice; it has no failure, so that no verdict can be
+expected.
+
+Exit codes: 0 kept, or kept already, 2 wrong usage, or nothing that can be kept.")]
+pub struct Args {
+    /// A trace, or a foreign recording
+    #[arg(value_name = "TRACE")]
+    pub input: String,
+
+    /// The call: a reference such as `r1#3` (run and number), or its own id
+    #[arg(long, value_name = "REF|ID")]
+    pub call: Option<String>,
+
+    /// What was wrong with how it was handled, or would be
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
+    pub note: Option<String>,
+
+    /// The verdict that its failure should have: one of the playbook's, or a new one
+    #[arg(long, value_name = "VERDICT")]
+    pub expected: Option<String>,
+
+    /// The expected verdict is meant to be new, although the playbook has one of a similar name
+    #[arg(long, requires = "expected")]
+    pub new: bool,
+
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// Tool facts; they win over the playbook's, and are kept with the call
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<String>,
+
+    /// How to read a foreign recording that is not recognised
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<String>,
+}
+
+/// The call that is meant.
+struct Found {
+    call: Box<ClosedCall>,
+    /// What it is called on the command line.
+    name: String,
+    /// Its line in the user's own file.
+    line: u64,
+    /// Another call of its run has sent its reversal token.
+    token_spent: bool,
+}
+
+/// A call and its slice, ready to be written.
+struct Sliced {
+    text: String,
+    calls: usize,
+    reference: String,
+    ending: Ending,
+}
+
+/// Keeps a call.
+pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let note = note(args)?;
+    refuse_input(&args.input)?;
+    let (project, workspace) = (Project::find()?, Workspace::open()?);
+    let project_lock = workspace.project_lock()?;
+    let (name, used) = workspace.playbook(args.playbook.as_deref())?;
+    let playbook = workspace.lasting_name(&name, &used)?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
+    let plan = Plan::new(used.loaded.playbook.clone(), &tools);
+    if let Some(expected) = &args.expected {
+        let again = |near: &str| again(args).flag("--expected", near);
+        refuse_misspelt(expected, args.new, &plan.playbook, &name, again)?;
+    }
+    let (about, calls) = collect(args, &plan, &project.redaction)?;
+    let sliced = sliced(args, &plan, &project.redaction, &about, &calls)?;
+    let call = about.call.shown();
+    if args.expected.is_some() && sliced.ending.failed.is_none() {
+        return Err(Failure::said(format!("no attempt of `{}` failed, so that it has no verdict", call.reference()))
+            .help("leave out `--expected`: a note may be kept of any call")
+            .next(again(args)));
+    }
+    let id = Feedback::id(call.tool(), &kind(call, &sliced.ending), &playbook, &sliced.text);
+    let feedback = Feedback {
+        note: note.to_owned(),
+        playbook,
+        call: sliced.reference.clone(),
+        expected: args.expected.clone(),
+        closed: None,
+        facts: args.tools.as_ref().map(|_| plan.facts(about.call.raw().tool())).filter(|facts| facts.declared),
+        came_from: CameFrom {
+            trace: Path::new(&args.input)
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            call: call.reference(),
+            line: about.line,
+        },
+        before: sliced.ending.clone(),
+    };
+    let (file, trace) = (workspace.feedback_path(&id, "yaml"), workspace.feedback_path(&id, "jsonl"));
+    if folders::has_file(&file) {
+        return kept_already(&workspace, &id, &feedback, output);
+    }
+    let changes = [
+        Change::Write(trace.clone(), sliced.text.clone().into_bytes()),
+        Change::Write(file.clone(), feedback.render().into_bytes()),
+    ];
+    project_lock.commit(&changes, output)?;
+    let run = call.run().map_or_else(|| "a run without a name".to_owned(), |run| format!("run {run}"));
+    let calls = counted(sliced.calls as u64, "call", "calls");
+    let lines = [
+        format!("kept as {id}"),
+        format!("  {}: {}", workspace.here(&file), said_of(&feedback, &plan.playbook, &name)),
+        format!("  {}: {calls} of {run}", workspace.here(&trace)),
+        format!("next: {}", show(&id)),
+    ];
+    output.lines(&lines)?;
+    Ok(Exit::Clean)
+}
+
+fn note(args: &Args) -> Result<&str, Failure> {
+    let note = args.note.as_deref();
+    let expected = Flags::default().with("--expected", args.expected.as_deref()).set("--new", args.new);
+    note.ok_or_else(|| {
+        Failure::said("a call is not kept without a note")
+            .help("say what was wrong with how it was handled: whoever changes the playbook reads it first")
+            .next(expected.after(again(args).and("--note '...'")))
+    })
+}
+
+fn refuse_input(input: &str) -> Result<(), Failure> {
+    if inputs::is_fixture(input) {
+        return Err(Failure::said(format!("`{input}` is a fixture; feedback is kept of recorded calls"))
+            .help("what a fixture should show stands in its `expect`")
+            .next(Command::new("playproof check").path(input)));
+    }
+    match input == files::STDIN {
+        true => Err(Failure::said("the trace is read twice: name a file, not standard input")
+            .next("playproof feedback add trace.jsonl --call REF --note '...'")),
+        false => Ok(()),
+    }
+}
+
+/// The command as it was typed, without its expected verdict.
+fn again(args: &Args) -> Command {
+    let add = Command::new("playproof feedback add").path(&args.input);
+    let flags = [
+        ("--call", &args.call),
+        ("--note", &args.note),
+        ("--playbook", &args.playbook),
+        ("--tools", &args.tools),
+        ("--map", &args.map),
+    ];
+    flags.into_iter().fold(add, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
+}
+
+fn show(id: &str) -> Command {
+    Command::new("playproof feedback show").name(id)
+}
+
+/// The call, whether its token was spent before it, and the calls of its slice, itself the last.
+fn collect(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<(Found, Vec<ClosedCall>), Failure> {
+    let reading = Reading::plain(args.map.clone());
+    let search = Search {
+        command: "playproof feedback add",
+        flags: Flags::default()
+            .with("--note", args.note.as_deref())
+            .with("--expected", args.expected.as_deref())
+            .set("--new", args.new)
+            .with("--playbook", args.playbook.as_deref())
+            .with("--tools", args.tools.as_deref())
+            .reading(&reading),
+        inputs: std::slice::from_ref(&args.input),
+        wanted: args.call.as_deref(),
+        reading: &reading,
+        beyond: BeyondTape::Unanswered,
+        redaction,
+    };
+    let Case::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)? else {
+        return Err(Failure::said(format!("`{}` is no recording", args.input)));
+    };
+    let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
+    let input = inputs::trace(&args.input, mapping.as_ref(), redaction)?;
+    let mut latest: BTreeMap<u64, ClosedCall> = BTreeMap::new();
+    each_call(0, input, reading.options(), redaction, &|_| true, |closed| {
+        if belongs(closed.raw(), call.raw()) {
+            latest.insert(closed.raw().number, closed);
+            if latest.len() > MOST_EARLIER {
+                latest.pop_first();
+            }
+        }
+    })?;
+    let mut calls: Vec<ClosedCall> = latest.into_values().collect();
+    calls.push((*call).clone());
+    let (name, line) =
+        (sources.name_of(&call.shown().reference(), call.shown().place), sources.of(call.raw().place).line);
+    Ok((Found { call, name, line, token_spent: recorded.token_spent }, calls))
+}
+
+/// The slice, redacted and read back: the playbook must make the same of it as of the trace.
+fn sliced(
+    args: &Args,
+    plan: &Plan,
+    redaction: &RedactionRules,
+    about: &Found,
+    calls: &[ClosedCall],
+) -> Result<Sliced, Failure> {
+    let text = |call: fn(&ClosedCall) -> &RecordedCall| slice::lines(&calls.iter().map(call).collect::<Vec<_>>());
+    let wanted = Ending::of(plan, about.call.raw(), about.token_spent);
+    let explain = || {
+        let explain = Command::new("playproof explain").path(&args.input).flag("--call", &about.name);
+        let flags = [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)];
+        flags.into_iter().fold(explain, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
+    };
+    if read_back(plan, &text(ClosedCall::raw), redaction)?.map(|(_, ending, _)| ending).as_ref() != Some(&wanted) {
+        return Err(Failure::said(format!(
+            "the call `{}` cannot be cut out of its trace",
+            about.call.shown().reference()
+        ))
+        .help("its lines alone do not replay as the whole trace does; please report this with the trace")
+        .next(explain()));
+    }
+    let text = text(ClosedCall::shown);
+    match read_back(plan, &text, redaction)? {
+        Some((reference, ending, calls)) if ending == wanted => Ok(Sliced { text, calls, reference, ending }),
+        other => Err(changed_by_redaction(&wanted, other.as_ref().map(|(_, ending, _)| ending)).next(explain())),
+    }
+}
+
+/// The reference of the last call of a slice, how it ends, and how many calls there are; none where there is none.
+fn read_back(plan: &Plan, text: &str, redaction: &RedactionRules) -> Result<Option<(String, Ending, usize)>, Failure> {
+    let mut assembler = Assembler::new(0, "the slice", AssembleOptions::default(), &|_| true);
+    let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
+    while let Some(piece) = chunks.next(Vec::new())? {
+        assembler.take(digest(&piece, redaction), &mut closed)?;
+    }
+    assembler.finish(&mut closed);
+    let mut sessions = Sessions::default();
+    for (number, closed) in (0..).zip(&closed) {
+        sessions.take(plan, &BeyondTape::Unanswered, number, closed);
+    }
+    sessions.finish(plan);
+    let spent: Vec<u64> = sessions.take_ended().filter(|ended| ended.token_spent).map(|ended| ended.number).collect();
+    let last = (0..).zip(&closed).max_by_key(|(_, closed)| closed.raw().number);
+    Ok(last.map(|(number, last)| {
+        (last.raw().reference(), Ending::of(plan, last.raw(), spent.contains(&number)), closed.len())
+    }))
+}
+
+fn changed_by_redaction(wanted: &Ending, got: Option<&Ending>) -> Failure {
+    let said = |ending: Option<&Ending>| {
+        let verdict = ending.and_then(|ending| ending.failed.as_ref()).map_or("no verdict", |failed| &failed.verdict);
+        let outcome = ending.map_or("nothing", |ending| &ending.outcome);
+        format!("`{verdict}` and {outcome}")
+    };
+    let rule = wanted.failed.as_ref().map_or("otherwise", |failed| &failed.rule);
+    Failure::said(format!(
+        "redaction changes what the playbook makes of this call: {} become {}",
+        said(Some(wanted)),
+        said(got)
+    ))
+    .help(format!("nothing was kept; the rule `{rule}` asks for text that `redaction` in playproof.yaml takes out"))
+}
+
+/// What went wrong, in a word: the error kind, else the verdict, else that it is fine.
+fn kind(call: &RecordedCall, ending: &Ending) -> String {
+    let Some(failed) = &ending.failed else { return ending.outcome.clone() };
+    let error = failure_at(call, failed.attempt).flatten();
+    error.and_then(|error| error.kind.as_deref()).unwrap_or(&failed.verdict).to_owned()
+}
+
+fn said_of(feedback: &Feedback, playbook: &Playbook, name: &str) -> String {
+    let got = feedback.before.failed.as_ref().map_or_else(
+        || format!("it ended {}", feedback.before.outcome),
+        |failed| format!("{name} gave it {}", failed.verdict),
+    );
+    let Some(expected) = &feedback.expected else { return format!("{got}; nobody said what is expected") };
+    let is_new = !playbook.verdicts.iter().any(|verdict| &*verdict.name == expected.as_str());
+    let new = if is_new { format!(", a new verdict: {name} has none of that name") } else { String::new() };
+    format!("{got}, expected is {expected}{new}")
+}
+
+fn kept_already(workspace: &Workspace, id: &str, new: &Feedback, output: &mut Output) -> Result<Exit, Failure> {
+    let old = feedback::parse(workspace.read(&workspace.feedback_path(id, "yaml"))?)?.0;
+    if old.note == new.note && old.expected == new.expected {
+        output.lines(&[format!("kept already, as {id}; nothing was changed"), format!("next: {}", show(id))])?;
+        return Ok(Exit::Clean);
+    }
+    Err(Failure::said(format!("this call is kept already, as `{id}`, with another note or expected verdict"))
+        .help(format!(
+            "nothing was changed; to change both: {}",
+            Command::new("playproof feedback edit").name(id).and("--note '...' --expected VERDICT")
+        ))
+        .next(show(id)))
+}

@@ -1,0 +1,160 @@
+//! `playproof feedback edit`, `close` and `reopen`: what people say of a call that is kept. What was recorded, and what
+//! the playbook made of it then, stays as it is.
+
+use crate::changeset::Change;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::project::Project;
+use crate::verdicts::refuse_misspelt;
+use crate::workspace::Workspace;
+use crate::{kept, reason};
+use playproof_analysis::feedback::{Feedback, Kept};
+use playproof_formats::shell::Command;
+
+/// What is to be said from now on.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("said").args(["expected", "note"]).required(true).multiple(true), after_help = "\
+Examples:
+  playproof feedback edit crm-update-ticket-429-3fa2c1 --expected rate_limited
+  playproof feedback edit crm-update-ticket-429-3fa2c1 --note 'the limit is per minute: waiting helps'")]
+pub struct Edit {
+    /// The feedback, as `playproof feedback list` names it
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// The verdict that its failure should have: one of the playbook's, or a new one
+    #[arg(long, value_name = "VERDICT")]
+    pub expected: Option<String>,
+
+    /// The expected verdict is meant to be new, although the playbook has one of a similar name
+    #[arg(long, requires = "expected")]
+    pub new: bool,
+
+    /// What was wrong with how it was handled, or would be
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
+    pub note: Option<String>,
+}
+
+/// What is closed.
+#[derive(Debug, clap::Args)]
+pub struct Close {
+    /// The feedback, as `playproof feedback list` names it
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// Why nothing is to be done about it; kept with it
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
+    pub reason: Option<String>,
+}
+
+/// What is opened again.
+#[derive(Debug, clap::Args)]
+pub struct Reopen {
+    /// The feedback, as `playproof feedback list --all` names it
+    #[arg(value_name = "ID")]
+    pub id: String,
+}
+
+/// Edits.
+///
+/// # Errors
+/// No such feedback, a verdict that is likely misspelt or that nothing can have, a file that cannot be written.
+pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
+    change(&args.id, output, |workspace, kept| {
+        if let Some(expected) = &args.expected {
+            refuse_expected(args, expected, workspace, kept)?;
+        }
+        let mut feedback = kept.feedback.clone();
+        feedback.expected = args.expected.clone().or(feedback.expected);
+        feedback.note = args.note.clone().unwrap_or(feedback.note);
+        let is_noted = feedback.note != kept.feedback.note;
+        let said = match &feedback.expected {
+            Some(expected) if feedback.expected != kept.feedback.expected => {
+                let noted = if is_noted { ", and has another note" } else { "" };
+                format!("{} expects {expected}{noted}", kept.id)
+            }
+            _ => format!("{} has another note", kept.id),
+        };
+        Ok((feedback, said, Command::new("playproof feedback show").name(&kept.id)))
+    })
+}
+
+fn refuse_expected(args: &Edit, expected: &str, workspace: &Workspace, kept: &Kept) -> Result<(), Failure> {
+    if kept.feedback.before.failed.is_none() {
+        return Err(Failure::said(format!(
+            "no attempt of the call of `{}` failed, so that it has no verdict",
+            kept.id
+        ))
+        .help("its note can be edited, and it can be closed")
+        .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
+    }
+    let used = kept::playbook(workspace, kept)?;
+    let again = |near: &str| {
+        let edit = Command::new("playproof feedback edit").name(&kept.id).flag("--expected", near);
+        edit.flag_if("--note", args.note.as_deref())
+    };
+    refuse_misspelt(expected, args.new, &used.loaded.playbook, &kept.feedback.playbook, again)
+}
+
+/// Closes.
+///
+/// # Errors
+/// No such feedback, no reason, one that is closed already, a file that cannot be written.
+pub fn close(args: &Close, output: &mut Output) -> Result<Exit, Failure> {
+    change(&args.id, output, |_, kept| {
+        let Some(reason) = &args.reason else {
+            return Err(Failure::said("a feedback is not closed without a reason")
+                .help("it is kept with it, for whoever sees the same")
+                .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
+        };
+        if let Some(before) = &kept.feedback.closed {
+            return Err(Failure::said(format!("`{}` is closed already: {before}", kept.id))
+                .next(Command::new("playproof feedback reopen").name(&kept.id)));
+        }
+        let feedback = Feedback { closed: Some(reason.clone()), ..kept.feedback.clone() };
+        Ok((feedback, format!("{} is closed", kept.id), "playproof feedback list --all".into()))
+    })
+}
+
+/// Opens again.
+///
+/// # Errors
+/// No such feedback, one that is not closed, a file that cannot be written.
+pub fn reopen(args: &Reopen, output: &mut Output) -> Result<Exit, Failure> {
+    change(&args.id, output, |_, kept| {
+        let next = Command::new("playproof feedback show").name(&kept.id);
+        match kept.feedback.closed {
+            None => Err(Failure::said(format!("`{}` is not closed", kept.id)).next(next)),
+            Some(_) => Ok((
+                Feedback { closed: None, ..kept.feedback.clone() },
+                format!("{} is no longer closed", kept.id),
+                next,
+            )),
+        }
+    })
+}
+
+/// Writes what `other` makes of a feedback, with what to say of it and what to run next.
+fn change(
+    id: &str,
+    output: &mut Output,
+    other: impl FnOnce(&Workspace, &Kept) -> Result<(Feedback, String, Command), Failure>,
+) -> Result<Exit, Failure> {
+    let (project, workspace) = (Project::find()?, Workspace::open()?);
+    let project_lock = workspace.project_lock()?;
+    let kept = kept::load(&workspace, &project.redaction, id)?;
+    let (feedback, said, next) = other(&workspace, &kept)?;
+    let path = workspace.feedback_path(&kept.id, "yaml");
+    let said = match feedback == kept.feedback {
+        true => vec![format!("{}: nothing was changed", kept.id)],
+        false => {
+            let name = workspace.here(&path);
+            let text = kept::edited(&kept, &feedback)?;
+            project_lock.commit(&[Change::Write(path, text.into_bytes())], output)?;
+            vec![said, format!("wrote {name}")]
+        }
+    };
+    let lines: Vec<String> = said.into_iter().chain([format!("next: {next}")]).collect();
+    output.lines(&lines)?;
+    Ok(Exit::Clean)
+}

@@ -1,0 +1,99 @@
+//! `playproof feedback show ID`: the note, what was made of the call then and now, and the call explained.
+
+use crate::command::explain;
+use crate::command::explain::{Case, Search};
+use crate::command::propose;
+use crate::command::propose::Stand;
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::format::Format;
+use crate::kept;
+use crate::output::Output;
+use crate::project::Project;
+use crate::reading::Reading;
+use crate::terminal::Terminal;
+use crate::workspace::Workspace;
+use playproof_analysis::feedback::{Ending, Kept, State};
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::shell::Command;
+use playproof_report::block::{Arguments, Style};
+use playproof_report::feedback::{Shown, head, json_of};
+use playproof_report::style::Palette;
+
+/// What is shown.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The feedback, as `playproof feedback list` names it
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
+
+/// Shows.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let (project, workspace) = (Project::find()?, Workspace::open()?);
+    let kept = kept::load(&workspace, &project.redaction, &args.id)?;
+    let used = kept::playbook(&workspace, &kept)?;
+    let plan = kept.plan(&used.loaded.playbook, workspace.tools());
+    let (state, now) = kept.state(&plan);
+    let shown = Shown { kept: &kept, state, now: now.as_ref() };
+    let case = case(&workspace, &project, &kept, &plan)?;
+    let Case::Recorded { call, recorded, .. } = &case else { return Err(Failure::said("its slice is no recording")) };
+    let ending = Ending::of(&plan, call.raw(), recorded.token_spent);
+    let is_new = kept
+        .feedback
+        .expected
+        .as_deref()
+        .is_some_and(|expected| !used.loaded.playbook.verdicts.iter().any(|verdict| &*verdict.name == expected));
+    let slice = workspace.feedback_path(&kept.id, "jsonl");
+    let slice = if args.format == Format::Json { workspace.name(&slice) } else { workspace.here(&slice) };
+    let next = next(&kept, state, &slice);
+    if args.format == Format::Json {
+        output.json(json_of(&shown, &ending, &slice, &next))?;
+        return Ok(Exit::Clean);
+    }
+    let palette = Palette::new(terminal.out.colour);
+    let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
+    let head = head(&shown, &ending, &slice, is_new, style);
+    let parts = [
+        head,
+        explain::page(&case, &plan, &kept.tools(workspace.tools()), style),
+        format!("{} {next}", palette.strong("next:")),
+    ];
+    output.page(&parts.join("\n\n"))?;
+    Ok(Exit::Clean)
+}
+
+/// The call in its slice, with what the slice shows of it.
+fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> Result<Case, Failure> {
+    let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
+    let search = Search {
+        command: "playproof explain",
+        flags: Flags::default(),
+        inputs: std::slice::from_ref(&slice),
+        wanted: Some(&kept.feedback.call),
+        reading: &Reading::plain(None),
+        beyond: BeyondTape::Unanswered,
+        redaction: &project.redaction,
+    };
+    explain::find(&search, plan)
+}
+
+fn next(kept: &Kept, state: State, slice: &str) -> Command {
+    match (state, &kept.feedback.before.failed) {
+        (State::Answered, _) => "playproof feedback list".into(),
+        (State::Closed, _) => Command::new("playproof feedback reopen").name(&kept.id),
+        (State::Open, None) => Command::new("playproof replay").path(slice),
+        (State::Open, Some(_)) if propose::stand(Some(&kept.feedback.playbook)) == Stand::NoneIsOwn => {
+            "playproof init".into()
+        }
+        (State::Open, Some(_)) => {
+            let verdict = kept.feedback.expected.as_deref().unwrap_or("VERDICT");
+            Command::new("playproof propose new").name(verdict).flag("--from-feedback", &kept.id)
+        }
+    }
+}

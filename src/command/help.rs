@@ -1,0 +1,110 @@
+//! `playproof help [TOPIC]`: a command, a finding, a lint or a word. Holds no texts of its own.
+
+use crate::exit::{Exit, Failure};
+use crate::manual::definition;
+use crate::output::Output;
+use crate::terminal::Terminal;
+use crate::topics;
+use crate::topics::Topic;
+use playproof_formats::diagnostic::did_you_mean;
+use playproof_report::style::Palette;
+use playproof_report::text;
+
+/// What to explain.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof help                    the commands
+  playproof help replay             one command
+  playproof help duplicate_effect   a finding
+  playproof help topics             everything that can be explained")]
+pub struct Args {
+    /// A command, the id of a finding or a lint, an outcome, a compensation, or `topics`
+    pub topic: Option<String>,
+}
+
+/// Explains.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let mut definition = definition(terminal.out.width);
+    let Some(topic) = args.topic.as_deref() else {
+        return page_of(&mut definition, terminal, output);
+    };
+    if let Some(command) = definition.find_subcommand_mut(topic) {
+        return page_of(command, terminal, output);
+    }
+    let palette = Palette::new(terminal.out.colour);
+    let all = topics::all();
+    if topic == "topics" {
+        output.page(&list(&all, palette, terminal.out.width))?;
+        return Ok(Exit::Clean);
+    }
+    let wanted = topic.replace(' ', "_");
+    let known: Vec<&Topic> = all.iter().filter(|known| known.id.eq_ignore_ascii_case(&wanted)).collect();
+    if known.is_empty() {
+        return Err(unknown(topic, &all, &definition));
+    }
+    let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
+    output.page(&pages.join("\n\n"))?;
+    Ok(Exit::Clean)
+}
+
+fn page_of(command: &mut clap::Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let page = command.render_long_help();
+    let page = if terminal.out.colour { page.ansi().to_string() } else { page.to_string() };
+    output.page(&page)?;
+    Ok(Exit::Clean)
+}
+
+fn explain(topic: &Topic, palette: Palette, width: usize) -> String {
+    let head = match topic.sort {
+        "lint" => format!("{} (lint)", palette.strong(topic.id)), // its title is the first sentence of its text
+        sort => format!("{} ({sort}): {}", palette.strong(topic.id), topic.title),
+    };
+    let mut lines = text::wrapped(&head, text::prose(width));
+    for paragraph in topic.text.split("\n\n") {
+        lines.push(String::new());
+        if paragraph.starts_with("    ") {
+            lines.extend(paragraph.lines().flat_map(|row| fitted_row(row, text::prose(width))));
+        } else {
+            lines.extend(text::wrapped(&paragraph.replace('\n', " "), text::prose(width)));
+        }
+    }
+    lines.join("\n")
+}
+
+/// A row of two columns as it is, or with its second column wrapped.
+fn fitted_row(row: &str, width: usize) -> Vec<String> {
+    let indent = row.len() - row.trim_start().len();
+    let second = row[indent..].find("  ").map(|at| indent + at);
+    let second = second.map(|at| at + row[at..].len() - row[at..].trim_start().len());
+    match second.filter(|_| text::width(row) > width).and_then(|at| row.split_at_checked(at)) {
+        Some((first, said)) => text::hanging(first, said, width),
+        None => vec![row.to_owned()],
+    }
+}
+
+fn list(all: &[Topic], palette: Palette, width: usize) -> String {
+    let longest = all.iter().map(|topic| topic.id.len()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    let mut sort = "";
+    for topic in all {
+        if topic.sort != sort {
+            if !sort.is_empty() {
+                lines.push(String::new());
+            }
+            sort = topic.sort;
+            lines.push(palette.strong(&format!("{sort}s")));
+        }
+        let title = text::wrapped(&topic.title, text::prose(width).saturating_sub(longest + 4));
+        let names = std::iter::once(topic.id).chain(std::iter::repeat(""));
+        lines.extend(title.iter().zip(names).map(|(piece, name)| format!("  {name:longest$}  {piece}")));
+    }
+    lines.join("\n")
+}
+
+fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {
+    let commands: Vec<String> = definition.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    let names = all.iter().map(|topic| topic.id).chain(commands.iter().map(String::as_str));
+    let failure = Failure::said(format!("nothing is known of `{topic}`"));
+    failure.next("playproof help topics").near(did_you_mean(topic, names), "playproof help")
+}

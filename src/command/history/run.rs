@@ -1,0 +1,98 @@
+//! `playproof history`: the accepted proposals and approvals, oldest first.
+
+use super::verify;
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::format::PublicFormat;
+use crate::output::Output;
+use crate::terminal::Terminal;
+use crate::workspace::Workspace;
+use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::history::{Entry, History};
+use playproof_report::history::{Extent, json, markdown, page};
+use playproof_report::style::Palette;
+
+/// What is shown.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  playproof history                        what was accepted, oldest first, with rows and reasons
+  playproof history --playbook standard    of one playbook
+  playproof history verify                 whether it explains every approved row
+
+Each record is a file in the folder `history` beside the proposals: NNNN-words.yaml. `playproof approve` writes one a
+playbook, an accepted proposal another. Their order is that of number and name; two branches may take the same number.
+
+Exit codes: 0 shown, 2 nothing was ever accepted, or a record that cannot be used."
+)]
+pub struct Args {
+    /// Another question.
+    #[command(subcommand)]
+    pub question: Option<Question>,
+
+    /// Only records of this playbook, by name or path
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: PublicFormat,
+
+    /// Show every row of every record
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// What else can be asked of the history.
+#[derive(Debug, clap::Subcommand)]
+pub enum Question {
+    /// Say whether the records explain every approved row, and the goldens their dangerous changes
+    Verify(verify::Args),
+}
+
+/// Shows, or answers the other question.
+///
+/// # Errors
+/// Nothing to show, a playbook that no record speaks of, records that cannot be used.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    if let Some(Question::Verify(args)) = &args.question {
+        return verify::run(args, terminal, output);
+    }
+    let workspace = Workspace::open()?;
+    let history = workspace.read_history()?;
+    let playbook = args.playbook.as_deref().map(|asked| workspace.known_name(asked));
+    let entries = chosen(args, &history, playbook.as_deref())?;
+    if entries.is_empty() {
+        workspace.refuse_empty()?;
+        return Err(Failure::said("nothing was accepted yet: there are no records")
+            .help(format!("they lie in `{}`", workspace.here(&workspace.record_path(""))))
+            .next("playproof approve --reason '...'"));
+    }
+    match args.format {
+        PublicFormat::Table => {
+            let extent = if args.all { Extent::All } else { Extent::Some };
+            output.page(&page(&entries, extent, terminal.out.width, Palette::new(terminal.out.colour)))?;
+        }
+        PublicFormat::Json => output.json(json(&entries))?,
+        PublicFormat::Markdown => output.page(&markdown(&entries))?,
+    }
+    Ok(Exit::Clean)
+}
+
+fn chosen<'a>(args: &Args, history: &'a History, playbook: Option<&str>) -> Result<Vec<&'a Entry>, Failure> {
+    let Some(asked) = playbook else { return Ok(history.entries().iter().collect()) };
+    let all = history.entries().iter();
+    let found: Vec<&Entry> = all.clone().filter(|entry| entry.record.playbook == asked).collect();
+    if !found.is_empty() || history.entries().is_empty() {
+        return Ok(found);
+    }
+    let failure = Failure::said(format!("no record speaks of a playbook called `{asked}`"));
+    let near = did_you_mean(asked, all.map(|entry| entry.record.playbook.as_str()));
+    let again = Flags::default().word("--format", args.format).set("--all", args.all).after("playproof history".into());
+    Err(match near {
+        None => failure.next(again),
+        Some(near) => failure.help(format!("did you mean `{near}`?")).next(again.flag("--playbook", near)),
+    })
+}

@@ -1,0 +1,238 @@
+//! `playproof history verify`: whether the records explain the lock, and the goldens their dangerous changes.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::exit::{Exit, Failure};
+use crate::format::Format;
+use crate::git;
+use crate::output::Output;
+use crate::terminal::Terminal;
+use crate::workspace::Workspace;
+use playproof_analysis::check::Id;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::golden::{GoldenFile, Lock};
+use playproof_formats::history::{Entry, History, Kind, Objection, reason_for, reasons, rewritten, unkept, verify};
+use playproof_formats::shell::Command;
+use playproof_report::history::objections_json;
+use playproof_report::style::Palette;
+use playproof_report::text::{counted, wrapped};
+use playproof_report::{diagnostic, text};
+
+/// Objections that are drawn.
+const DRAWN: usize = 20;
+
+/// How it is verified.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof history verify
+  playproof history verify --since main    also whether dangerous changes of goldens since then say why
+
+Replayed from nothing, the records must give exactly the rows of the lock, each beginning where the one before it
+ended, and a row's reason in the lock must be that of the record that last changed it. The ADR of an accepted proposal
+must be there, and goldens that changed dangerously with it must keep its reason. Fixtures and goldens that a record
+names may have gone since.
+
+Files alone cannot tell whether a reason was edited everywhere that it stands, nor whether one that was given to
+`accept`, which is kept in the golden alone, is missing or is another by now. `--since REV` asks git, from where this
+branch left REV: a reason that was there then must still be there, and a golden that changed dangerously needs one.
+
+Exit codes: 0 everything is explained, 1 something is not, 2 nothing to verify, or files that cannot be used.")]
+pub struct Args {
+    /// Hold goldens that changed since this git revision against what they were
+    #[arg(long, value_name = "REV")]
+    pub since: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
+
+/// What was looked at.
+struct Looked {
+    records: usize,
+    playbooks: usize,
+    rows: usize,
+    goldens: usize,
+    reasons: usize,
+    /// Of those, since a revision.
+    changed: Option<usize>,
+}
+
+/// Verifies.
+///
+/// # Errors
+/// Nothing to verify; records, a lock or goldens that cannot be used.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let history = workspace.read_history()?;
+    let lock = workspace.read_lock_with_source()?;
+    if lock.is_none() && history.entries().is_empty() {
+        workspace.refuse_empty()?;
+        return Err(Failure::said("nothing to verify: there is neither a history nor a lock")
+            .help("approving the rows of the playbooks that fixtures use makes both")
+            .next("playproof approve --reason '...'"));
+    }
+    let nothing = || (Lock::default(), Source::whole(workspace.name(&workspace.lock_path()), ""));
+    let (lock, source) = lock.unwrap_or_else(nothing);
+    if lock.playbooks.values().all(|section| section.rows.is_empty()) && history.entries().is_empty() {
+        return Err(Failure::said("nothing to verify: the lock has no rows, and there is no history")
+            .next("playproof approve --reason '...'"));
+    }
+    let mut objections = verify(&history, &lock, &source);
+    objections.extend(history.entries().iter().filter_map(|entry| without_adr(&workspace, entry)));
+    let mut looked = Looked {
+        records: history.entries().len(),
+        playbooks: lock.playbooks.len(),
+        rows: lock.playbooks.values().map(|section| section.rows.len()).sum(),
+        goldens: 0,
+        reasons: 0,
+        changed: None,
+    };
+    let goldens = goldens(&workspace, &lock, &history)?;
+    for (golden, source) in &goldens {
+        looked.goldens += 1;
+        looked.reasons += golden.reasons.len();
+        objections.extend(reasons(golden, source));
+    }
+    objections.extend(history.entries().iter().flat_map(|entry| unkept(entry, &goldens)));
+    if let Some(rev) = &args.since {
+        let since = Since::of(&workspace, rev)?;
+        looked.changed = Some(since.goldens(&goldens, &mut objections)?);
+        since.records(&history, &mut objections)?;
+    }
+    let next = next(&objections);
+    match args.format {
+        Format::Json => {
+            output.json(objections_json(looked.records, looked.rows, &objections, next.as_ref()))?;
+        }
+        Format::Table => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_ref(), terminal))?,
+    }
+    Ok(if objections.is_empty() { Exit::Clean } else { Exit::Found })
+}
+
+/// That the ADR of an accepted proposal is gone.
+fn without_adr(workspace: &Workspace, entry: &Entry) -> Option<Objection> {
+    let Kind::Proposal(taken) = &entry.record.kind else { return None };
+    if workspace.read(&workspace.root().join(&taken.adr)).is_ok() {
+        return None;
+    }
+    let said = Diagnostic::error("no_adr", "the ADR of this proposal is not there")
+        .at(entry.places.adr.clone().unwrap_or_default(), "no such file")
+        .help("restore it from git; if it was renamed, say so here");
+    let report = Report::one(Arc::clone(&entry.source), said);
+    Some(Objection { playbook: Some(entry.record.playbook.clone()), report })
+}
+
+/// Every golden with its source.
+fn goldens(workspace: &Workspace, lock: &Lock, history: &History) -> Result<Vec<(GoldenFile, Arc<Source>)>, Failure> {
+    let recorded = history.entries().iter().map(|entry| entry.record.playbook.as_str());
+    let playbooks: Vec<&str> = lock.playbooks.keys().map(String::as_str).chain(recorded).collect();
+    let read = |id: &Id| -> Result<(GoldenFile, Arc<Source>), Failure> {
+        let source = workspace.read(&workspace.golden(id).accepted)?;
+        Ok((GoldenFile::parse(&source)?, source))
+    };
+    workspace.goldens_that_end_in(".snap", &playbooks)?.iter().map(read).collect()
+}
+
+/// What was there before this branch, as git knows it.
+struct Since<'a> {
+    workspace: &'a Workspace,
+    base: String,
+    changed: BTreeSet<PathBuf>,
+}
+
+impl Since<'_> {
+    fn of<'a>(workspace: &'a Workspace, rev: &str) -> Result<Since<'a>, Failure> {
+        let base = git::merge_base(workspace.root(), rev)?;
+        let changed = git::changed_since(workspace.root(), &base)?;
+        Ok(Since { workspace, base, changed })
+    }
+
+    fn text(&self, path: &Path) -> Result<Option<String>, Failure> {
+        git::text_at(self.workspace.root(), &self.base, path)
+    }
+
+    /// How many goldens changed; those that did so dangerously without a reason are objected to.
+    fn goldens(
+        &self,
+        goldens: &[(GoldenFile, Arc<Source>)],
+        objections: &mut Vec<Objection>,
+    ) -> Result<usize, Failure> {
+        let mut count = 0;
+        for (golden, source) in goldens.iter().filter(|(_, source)| self.changed.contains(Path::new(&source.name))) {
+            let Some(before) = self.text(Path::new(&source.name))? else { continue };
+            count += 1;
+            // What could not be read before promised nothing.
+            if let Ok(before) = GoldenFile::parse(&Source::whole(source.name.clone(), before)) {
+                objections.extend(reason_for(&before, golden, source));
+            }
+        }
+        Ok(count)
+    }
+
+    /// Records that were there and are gone, or give another reason, are objected to.
+    fn records(&self, history: &History, objections: &mut Vec<Objection>) -> Result<(), Failure> {
+        let folder = PathBuf::from(self.workspace.name(&self.workspace.record_path("")));
+        for path in self.changed.iter().filter(|path| path.starts_with(&folder)) {
+            let Some(before) = self.text(path)? else { continue };
+            objections.extend(rewritten(history, &path.to_string_lossy(), &before));
+        }
+        Ok(())
+    }
+}
+
+fn next(objections: &[Objection]) -> Option<Command> {
+    let first = objections.first()?;
+    let file = &first.report.source.name;
+    Some(match first.id() {
+        "no_record" | "not_in_the_lock" => "playproof approve --reason '...'".into(),
+        "broken_chain" | "no_adr" => Command::new("git log --oneline --").path(file),
+        _ => Command::new("git log -p --").path(file),
+    })
+}
+
+fn page(
+    looked: &Looked,
+    objections: &[Objection],
+    since: Option<&str>,
+    next: Option<&Command>,
+    terminal: &Terminal,
+) -> String {
+    let palette = Palette::new(terminal.out.colour);
+    let width = terminal.out.width;
+    let mut parts: Vec<String> = objections
+        .iter()
+        .take(DRAWN)
+        .map(|objection| diagnostic::render(&objection.report, width, terminal.out.colour).trim_end().to_owned())
+        .collect();
+    if objections.len() > DRAWN {
+        parts.push(format!("and {} more", objections.len() - DRAWN));
+    }
+    let count = |n: usize, one, many| counted(n as u64, one, many);
+    let rows = format!(
+        "{} of {} in the lock, {} in the history",
+        count(looked.rows, "row", "rows"),
+        count(looked.playbooks, "playbook", "playbooks"),
+        count(looked.records, "record", "records"),
+    );
+    let said = match objections.len() {
+        0 => palette.good("everything is explained"),
+        many => palette.bad(&count(many, "objection", "objections")),
+    };
+    let changed = match (looked.changed, since) {
+        (Some(changed), Some(rev)) => {
+            format!("{} since {}", count(changed, "changed", "changed"), text::escape_unprintable(rev))
+        }
+        _ => "whether a reason is missing or was rewritten, only `--since REV` can tell".to_owned(),
+    };
+    let kept = count(looked.reasons, "reason", "reasons");
+    let goldens = format!("{} with {kept}; {changed}", count(looked.goldens, "golden", "goldens"));
+    let mut end = vec![format!("{said}: {rows}")];
+    end.extend(wrapped(&goldens, width));
+    end.extend(next.map(|next| format!("{} {next}", palette.strong("next:"))));
+    parts.push(end.join("\n"));
+    parts.join("\n\n")
+}

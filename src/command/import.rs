@@ -1,0 +1,167 @@
+//! `playproof import FILE`: a foreign recording as lines of our own trace format, with an account of what is lost.
+
+use std::io::Cursor;
+
+use crate::exit::{Exit, Failure};
+use crate::files;
+use crate::flags::Flags;
+use crate::inputs;
+use crate::inputs::TraceInput;
+use crate::output::{Output, to_stderr};
+use crate::outputs;
+use crate::project::Project;
+use crate::reading::{each_call, refuse_mostly_skipped};
+use crate::repeated;
+use crate::terminal::Terminal;
+use crate::values::whole;
+use playproof_formats::shell::Command;
+use playproof_report::style::Palette;
+use playproof_report::text;
+use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::foreign::{Imported, Oddity, Seen};
+use playproof_trace::own;
+use playproof_trace::redact::RedactionRules;
+
+/// What is imported.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Built in and recognised: OpenAI chat messages, tau-bench results, tau2-bench results. For anything else that is JSON
+or JSON Lines, write a mapping file: `playproof schema mapping` prints its schema.
+
+Examples:
+  playproof import results.json -o trace.jsonl
+  playproof import our.log --map our.mapping.yaml | playproof replay -")]
+pub struct Args {
+    /// The recording, also gzip or zstd; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub input: String,
+
+    /// How to read it, where it is not recognised
+    #[arg(short, long, value_name = "FILE")]
+    pub map: Option<String>,
+
+    /// Count rows that are too large for a trace, and with --map lines that are no JSON, instead of stopping at the first
+    #[arg(long)]
+    pub skip_invalid: bool,
+
+    /// Skip at most this many lines; exit with 3 if there are more [default: as many as are read]
+    #[arg(long, value_name = "N", requires = "skip_invalid", value_parser = whole::<u64>(0..=u64::MAX))]
+    pub allow_skipped: Option<u64>,
+
+    /// A recording without calls is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// Where to write the trace; replaces an earlier one of the same recording, and no other file [default: standard
+    /// output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// Replace any trace
+    #[arg(long, requires = "output")]
+    pub replace: bool,
+}
+
+/// Imports.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    repeated::refuse_inputs(std::slice::from_ref(&args.input), &given(args), |input, flags| {
+        flags.after(Command::new("playproof import").paths(input).flag_if("-o", args.output.as_deref()))
+    })?;
+    let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
+    if let Some(path) = target {
+        outputs::refuse(path)?;
+        outputs::refuse_input(path, [&*args.input].into_iter().chain(args.map.as_deref()))?;
+        outputs::refuse_others(path, "trace", own::is_ours)?;
+    }
+    let redaction = Project::find()?.redaction;
+    let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
+    let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid, args.allow_skipped));
+    let name = files::display_name(&args.input);
+    let Some(mut imported) = inputs::foreign(&args.input, mapping.as_ref(), args.skip_invalid, &redaction)? else {
+        return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
+            .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
+            .next("playproof schema mapping"));
+    };
+    let (skipped, read) = imported.loss.skipped_and_read();
+    refuse_mostly_skipped(&name, skipped, read, args.allow_skipped)?;
+    if imported.loss.calls == 0 && !args.allow_empty {
+        return Err(without_calls(args, &name, imported.loss.results));
+    }
+    if mapping.is_some() {
+        pair(&name, &mut imported)?;
+    }
+    let Imported { lines, loss, .. } = imported;
+    let lines = redaction.lines(lines);
+    if let Some(path) = target {
+        refuse_other_trace(args, path, &lines)?;
+    }
+    match target {
+        Some(path) => outputs::write(path, &lines, output)?,
+        None => output.json(&lines)?,
+    }
+    let palette = Palette::new(terminal.err.colour);
+    let report = loss.to_string();
+    let fitted = |line: &str| {
+        let line = text::escape_unprintable(line);
+        let (mark, said) = line.split_at(if line.starts_with("  - ") { 4 } else { 0 });
+        text::hanging(mark, said, terminal.err.width)
+    };
+    let report: Vec<String> = report.lines().flat_map(fitted).collect();
+    to_stderr(&format!("{}\n", report.join("\n")));
+    if let Some(path) = target.filter(|path| outputs::is_kept(path)) {
+        let next = Command::new("playproof replay").path(path);
+        to_stderr(&format!("{} {next}\n", palette.strong("next:")));
+    }
+    Ok(Exit::Clean)
+}
+
+/// The flags as they were given, but for the output.
+fn given(args: &Args) -> Flags {
+    Flags::default()
+        .with("--map", args.map.as_deref())
+        .set("--skip-invalid", args.skip_invalid)
+        .number("--allow-skipped", args.allow_skipped)
+        .set("--allow-empty", args.allow_empty)
+        .set("--replace", args.replace)
+}
+
+/// Refuses to replace a trace that begins otherwise than what is imported: an import of the same recording, perhaps of
+/// less of it, begins the same, and what somebody recorded is kept.
+fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failure> {
+    let there = outputs::beginning(path).unwrap_or_default();
+    let first = lines.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    let seen = first.len().min(there.len());
+    if args.replace || there.is_empty() || (seen > 0 && first.get(..seen) == there.get(..seen)) {
+        return Ok(());
+    }
+    let flags = given(args).with("--output", args.output.as_deref());
+    Err(Failure::said(format!("`{path}` is there already, and is no trace of this recording: it would be overwritten"))
+        .help("nothing was written; name another file, or say `--replace` if it may go")
+        .next(flags.after(Command::new("playproof import").path(&args.input).and("--replace"))))
+}
+
+/// Counts what finds no partner, as `replay` will: a mapping pairs nothing itself.
+fn pair(name: &str, imported: &mut Imported) -> Result<(), Failure> {
+    let lines = Box::new(Cursor::new(imported.lines.clone()));
+    let input = TraceInput { name: name.to_owned(), lines, loss: None, origins: None };
+    let options = AssembleOptions::default();
+    let ledger = each_call(0, input, options, &RedactionRules::default(), &|_| true, drop)?;
+    imported.loss.unanswered = ledger.unanswered;
+    if ledger.orphans > 0 {
+        let orphans = Seen { count: ledger.orphans, first: String::new() };
+        imported.loss.oddities.insert(Oddity::ResultWithoutCall, orphans);
+    }
+    Ok(())
+}
+
+/// Nothing can be made of a recording without calls, and nobody would look at what is written then.
+fn without_calls(args: &Args, name: &str, results: u64) -> Failure {
+    let said = match results {
+        0 => "it holds no calls".to_owned(),
+        results => format!("{}, but no calls", text::counted(results, "result", "results")),
+    };
+    let help = "a result belongs to a call before it; `--allow-empty` makes a recording without calls no error";
+    let flags = given(args).with("--output", args.output.as_deref());
+    let again = flags.after(Command::new("playproof import").path(&args.input).and("--allow-empty"));
+    Failure::source(name, "empty_input", said).help(help).next(again)
+}

@@ -1,0 +1,123 @@
+//! The texts that a project begins with. Reads and writes nothing.
+
+use playproof_formats::playbook::embedded;
+
+/// What the project's playbook is called.
+pub const PLAYBOOK: &str = "ours";
+
+/// Where it lies.
+pub const PLAYBOOK_FILE: &str = "playbooks/ours.yaml";
+
+/// The name and the text of a fixture.
+pub type Named = (String, String);
+
+/// The fixtures that every project begins with.
+pub fn fixtures() -> Vec<Named> {
+    let named = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
+    let both = [
+        ("a-keyed-refund-meets-its-own-effect", include_str!("starter/a-keyed-refund-meets-its-own-effect.yaml")),
+        ("an-unkeyed-refund-is-not-sent-twice", include_str!("starter/an-unkeyed-refund-is-not-sent-twice.yaml")),
+    ];
+    both.map(named).into()
+}
+
+/// The fixture that stands where no recorded failure can.
+pub fn denial() -> Named {
+    ("a-denial-goes-to-people".to_owned(), include_str!("starter/a-denial-goes-to-people.yaml").to_owned())
+}
+
+/// `playproof.yaml`.
+pub fn config(tools: Option<&str>) -> String {
+    let tools = match tools {
+        Some(path) => format!("tools: {path}\n"),
+        None => "# tools: tools.yaml          # what is known of your tools: `playproof tools TRACE -o tools.yaml`\n"
+            .to_owned(),
+    };
+    format!(
+        "\
+# What commands use in this folder and below it, where no flag says otherwise. Paths are taken from this file's folder.
+format: project/1
+playbook: {PLAYBOOK_FILE}
+{tools}fixtures: fixtures
+goldens: goldens
+proposals: proposals
+# What is taken out of every text of a trace that is shown or written, by key and by pattern. Times, statuses and numbers
+# of attempts are always shown, and patterns see no percent or base64 encoding: `playproof help redaction`.
+# redaction: {{ keys: [email, '*_token'], patterns: ['\\b\\d{{13,19}}\\b'] }}
+"
+    )
+}
+
+/// The playbook: the rows of the embedded standard under the project's own name.
+pub fn playbook() -> String {
+    let standard = embedded("standard").unwrap_or_default();
+    let (head, rows) = standard.split_once("\nname: standard\n").unwrap_or(("", standard));
+    // Of the head, what it says on reading a playbook holds here too.
+    let advice = head.split_once("#\n").map_or("format: playbook/1", |(_, rest)| rest);
+    format!(
+        "\
+# What each failure means to your agents, what it says about the effect, and the one thing that follows. It begins as
+# Playproof's `standard`; change it as you learn. `playproof lint` says what is wrong with it, `playproof check` what a
+# change changes, and `playproof approve --reason '...'` books the changed rows.
+#
+{advice}
+name: {PLAYBOOK}
+{rows}"
+    )
+}
+
+/// The CI job; `below` is where the project lies in its repository, if not at the root.
+pub fn workflow(below: Option<&str>) -> String {
+    let text = include_str!("starter/playproof.yml").replace("RUST_VERSION", env!("CARGO_PKG_RUST_VERSION"));
+    match below {
+        None => text,
+        Some(below) => {
+            let folder = serde_json::Value::from(below);
+            let place =
+                format!("    timeout-minutes: 30\n    defaults:\n      run:\n        working-directory: {folder}\n");
+            text.replace("    timeout-minutes: 30\n", &place)
+        }
+    }
+}
+
+/// How git merges the lock.
+pub const ATTRIBUTES: &str = "\
+# One line a row: where two branches add rows at the same place, both are wanted. A row that both changed is then there
+# twice, and `playproof check` refuses it.
+playbook.lock merge=union
+";
+
+/// What git leaves alone.
+pub const IGNORED: &str = "\
+# What waits for review; `playproof review` or `playproof accept` makes goldens of it.
+*.snap.new
+# What a command has left that was killed; the next one removes it.
+.playproof-*
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_formats::diagnostic::Source;
+    use playproof_formats::playbook::{parse, rows};
+
+    #[test]
+    fn the_project_s_playbook_has_the_rows_and_comments_of_the_standard_one() {
+        let load =
+            |text: &str| parse(Source::whole("playbook", text)).unwrap_or_else(|report| panic!("{report}")).playbook;
+        let (ours, standard) = (load(&playbook()), load(embedded("standard").unwrap()));
+        assert_eq!(rows(&ours), rows(&standard));
+        assert_eq!(&*ours.name, PLAYBOOK);
+        assert!(playbook().contains("# Read it from the bottom of a failure upwards"));
+    }
+
+    #[test]
+    fn the_ci_job_names_our_toolchain_and_its_folder() {
+        let text = workflow(Some("agents/refunds"));
+        assert!(text.contains("        working-directory: \"agents/refunds\"\n"), "{text}");
+        assert!(
+            text.contains(&format!("cargo +{} install", env!("CARGO_PKG_RUST_VERSION")))
+                && !text.contains("RUST_VERSION")
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! `playproof lint PLAYBOOK...`: what is wrong in a playbook, and what is legal but likely not meant.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::format::Format;
+use crate::output::Output;
+use crate::project;
+use crate::project::Project;
+use crate::terminal::Terminal;
+use crate::{files, playbooks, repeated};
+use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
+use playproof_formats::playbook::lint::lint;
+use playproof_formats::playbook::{Loaded, fingerprint};
+use playproof_formats::shell::Command;
+use playproof_report::diagnostic::{render, tally};
+use playproof_report::json::document;
+use playproof_report::style::Palette;
+use playproof_report::text;
+
+/// The one lint that says what a playbook is, not that something is wrong with it.
+const STUDY: &str = "study_playbook";
+
+/// What is linted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof lint                     the project's playbook
+  playproof lint my.yaml
+  playproof help shadowed_rule       what a lint means, and what to do
+
+Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors, or no playbook to lint.")]
+pub struct Args {
+    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's]
+    #[arg(value_name = "PLAYBOOK")]
+    pub playbooks: Vec<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+}
+
+/// One playbook and what is to be said of it.
+struct Linted {
+    name: String,
+    source: std::sync::Arc<Source>,
+    loaded: Option<Loaded>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Lints.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    repeated::refuse_playbooks(&args.playbooks, |once| {
+        let flags = Flags::default().word("--format", args.format);
+        flags.after(Command::new("playproof lint").paths(once))
+    })?;
+    let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
+    if args.playbooks.is_empty() && project.playbook.is_none() {
+        return Err(Failure::said("there is no playbook to lint: none is named, and no project names one")
+            .help("name one, such as `playproof lint standard`; `playproof init` makes a project with one")
+            .next("playproof init"));
+    }
+    let mut linted = Vec::new();
+    for name in playbooks::names(&args.playbooks, &project) {
+        linted.push(one(&name)?);
+    }
+    match args.format {
+        Format::Table => output.page(&page(&linted, terminal))?,
+        Format::Json => output.json(json(&linted))?,
+    }
+    Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
+}
+
+fn one(name: &str) -> Result<Linted, Failure> {
+    let source = playbooks::source(name)?;
+    Ok(match playbooks::parse(std::sync::Arc::clone(&source)) {
+        Ok(loaded) => {
+            let diagnostics = lint(&loaded);
+            Linted { name: name.to_owned(), source, loaded: Some(loaded), diagnostics }
+        }
+        Err(report) => {
+            Linted { name: name.to_owned(), source: report.source, loaded: None, diagnostics: report.diagnostics }
+        }
+    })
+}
+
+fn exit(diagnostic: &Diagnostic) -> Exit {
+    match diagnostic.severity {
+        Severity::Error => Exit::Unusable,
+        Severity::Warning if diagnostic.id == STUDY => Exit::Clean,
+        Severity::Warning => Exit::Found,
+    }
+}
+
+fn page(linted: &[Linted], terminal: &Terminal) -> String {
+    let palette = Palette::new(terminal.out.colour);
+    let mut sections = Vec::new();
+    for one in linted {
+        let mut lines = Vec::new();
+        if !one.diagnostics.is_empty() {
+            let report = Report { source: one.source.clone(), diagnostics: one.diagnostics.clone() };
+            lines.push(render(&report, terminal.out.width, terminal.out.colour));
+            lines.push(format!(
+                "{}: {}",
+                text::escape_unprintable(&one.source.name),
+                palette.doubtful(&tally([&report]))
+            ));
+            lines.push(format!("{} {}", palette.strong("next:"), next(one)));
+        } else {
+            lines.push(format!("{}: {}", text::escape_unprintable(&one.source.name), palette.good("clean")));
+        }
+        if let Some(loaded) = &one.loaded {
+            let facts = text::wrapped(&facts(loaded), terminal.out.width);
+            lines.extend(facts.iter().map(|line| palette.faint(line)));
+        }
+        sections.push(lines.join("\n"));
+    }
+    sections.join("\n\n")
+}
+
+fn next(one: &Linted) -> Command {
+    match one.diagnostics.iter().find(|diagnostic| exit(diagnostic) == Exit::Unusable) {
+        Some(_) => Command::new("playproof lint").path(&one.name),
+        None => Command::new("playproof help").name(one.diagnostics.first().map_or("topics", |first| first.id)),
+    }
+}
+
+fn facts(loaded: &Loaded) -> String {
+    let playbook = &loaded.playbook;
+    format!(
+        "{}: {}, {}, {}, fingerprint {}",
+        playbook.name,
+        text::counted(playbook.verdicts.len() as u64, "verdict", "verdicts"),
+        text::counted(playbook.rules.len() as u64, "rule", "rules"),
+        text::counted(playbook.tools.rows().len() as u64, "row of tool facts", "rows of tool facts"),
+        fingerprint(playbook).short()
+    )
+}
+
+#[derive(Serialize)]
+struct LintJson<'a> {
+    format: &'static str,
+    playbooks: Vec<PlaybookJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaybookJson<'a> {
+    source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    diagnostics: Vec<DiagnosticJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct DiagnosticJson<'a> {
+    id: &'a str,
+    severity: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+}
+
+fn json(linted: &[Linted]) -> String {
+    let playbook = |one| playbook_json(&project::root(), one);
+    document(&LintJson { format: "lint/1", playbooks: linted.iter().map(playbook).collect() })
+}
+
+fn playbook_json<'a>(root: &Path, one: &'a Linted) -> PlaybookJson<'a> {
+    let diagnostic = |diagnostic: &'a Diagnostic| {
+        let place = diagnostic.labels.first().map(|label| one.source.place(label.span.start));
+        DiagnosticJson {
+            id: diagnostic.id,
+            severity: if diagnostic.severity == Severity::Error { "error" } else { "warning" },
+            message: &diagnostic.message,
+            line: place.map(|(line, _)| line),
+            column: place.map(|(_, column)| column),
+            help: diagnostic.help.as_deref(),
+        }
+    };
+    let loaded = one.loaded.as_ref();
+    PlaybookJson {
+        source: files::lasting(root, &one.source.name),
+        name: loaded.map(|loaded| &*loaded.playbook.name),
+        fingerprint: loaded.map(|loaded| fingerprint(&loaded.playbook).to_string()),
+        diagnostics: one.diagnostics.iter().map(diagnostic).collect(),
+    }
+}

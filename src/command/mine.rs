@@ -1,0 +1,157 @@
+//! `playproof mine TRACE...`: failures that a playbook has no use for, by the form of their message.
+
+use crate::command::propose;
+use crate::command::propose::Stand;
+use crate::exit::{Exit, Failure};
+use crate::files;
+use crate::flags::Flags;
+use crate::format::Format;
+use crate::output::Output;
+use crate::project::Project;
+use crate::reading::Reading;
+use crate::stream::{Stream, Streamed};
+use crate::terminal::Terminal;
+use crate::values::whole;
+use crate::{inputs, playbooks};
+use playproof_analysis::mining::{Mined, Miner, Part};
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::shell::Command;
+use playproof_report::mining::{Shown, json, page};
+use playproof_report::style::Palette;
+use playproof_trace::origin::Sources;
+
+const EXAMPLES: &str = "\
+Mined are failures with the verdict `unclassified`, and failures with another verdict that ended their call
+`exhausted`. A call that ends undetermined is counted and not mined: nobody knows whether its verdict helps.
+
+A form is a message in which numbers, ids, quoted text and paths are placeholders; case does not count. Where three
+or more words stood in the same place of messages that are otherwise the same, that place is a placeholder too.
+Forms are apart by error kind, status and code, and ranked by number times risk: 4 for a write that is not
+idempotent, 2 for another write, 1 for a read.
+
+The rule under a form is tried by real classification: it catches the messages that were kept of the form and none
+that were kept of any other, whatever their verdict. Name its verdict, and say what follows from it.
+
+Examples:
+  playproof mine trace.jsonl
+  playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
+  playproof mine results.json --tools tools.yaml --format json";
+
+/// Forms that are shown unless another number is asked for.
+const TOP: u16 = 10;
+
+/// What `mine` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Traces or foreign recordings; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub inputs: Vec<String>,
+
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// Tool facts; they win over the playbook's
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<String>,
+
+    /// How many forms to show
+    #[arg(long, value_name = "N", default_value_t = TOP, value_parser = whole::<u16>(1..=1_000))]
+    pub top: u16,
+
+    /// An input without calls is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
+    pub jobs: Option<std::num::NonZeroUsize>,
+
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Mines.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let stream = Stream {
+        name: "mine",
+        command: "playproof mine".into(),
+        flags: given(args),
+        inputs: &args.inputs,
+        sources: inputs::sources(&args.inputs),
+        reading: &args.reading,
+        beyond: BeyondTape::Unanswered,
+        jobs: args.jobs,
+        allow_empty: Some(args.allow_empty),
+    };
+    stream.refuse_repeated()?;
+    let project = Project::find()?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
+    let asked: Vec<String> = args.playbook.iter().cloned().collect();
+    let name = playbooks::names(&asked, &project).swap_remove(0); // never empty
+    let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
+    let mut all = Part::default();
+    let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
+    let [plan] = &plans;
+    let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
+    let Streamed { replayed, notes, sources } = &streamed;
+    let next = next(args, &mined, sources);
+    let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
+    match args.format {
+        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Json => output.json(json(&shown))?,
+    }
+    Ok(Exit::Clean)
+}
+
+/// A verdict for the most pressing form whose rule was drawn, where the project can change the playbook; else what
+/// makes it so. Without such a form its first example, explained. Nothing for standard input, which is gone.
+fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
+    if args.inputs.iter().any(|input| input == files::STDIN) {
+        return None;
+    }
+    Some(match mined.shown.iter().position(|cluster| cluster.rule.is_ok()) {
+        Some(place) => match propose::stand(args.playbook.as_deref()) {
+            Stand::Own => {
+                let new =
+                    Command::new("playproof propose new VERDICT").flag("--from-cluster", &(place + 1).to_string());
+                flags(args).after(new.and("--trace").paths(&args.inputs))
+            }
+            Stand::AnotherIsOwn => {
+                given(args).without(&["--playbook"]).after(Command::new("playproof mine").paths(&args.inputs))
+            }
+            Stand::NoneIsOwn => {
+                let from = |command: Command, input: &String| command.flag("--from", input);
+                args.inputs.iter().fold(Command::new("playproof init"), from)
+            }
+        },
+        None => {
+            let example = mined.shown.first()?.examples.first()?;
+            let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
+            let call = sources.name_of(&example.reference, example.place);
+            flags(args).after(Command::new("playproof explain").path(input).flag("--call", &call))
+        }
+    })
+}
+
+/// The flags that say what is mined and how.
+fn flags(args: &Args) -> Flags {
+    let flags = Flags::default().with("--playbook", args.playbook.as_deref());
+    flags.with("--tools", args.tools.as_deref()).reading(&args.reading)
+}
+
+/// All flags as they were given.
+fn given(args: &Args) -> Flags {
+    flags(args)
+        .number("--top", Some(args.top).filter(|top| *top != TOP))
+        .set("--allow-empty", args.allow_empty)
+        .word("--format", args.format)
+        .number("--jobs", args.jobs)
+}

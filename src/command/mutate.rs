@@ -1,0 +1,170 @@
+//! `playproof mutate [PLAYBOOK...]`: would the fixtures notice a changed row?
+
+use std::num::NonZeroUsize;
+
+use crate::checking;
+use crate::exit::{Exit, Failure};
+use crate::files;
+use crate::flags::Flags;
+use crate::format::Format;
+use crate::output::{Output, to_stderr};
+use crate::repeated;
+use crate::terminal::Terminal;
+use crate::values::whole;
+use crate::workspace::Workspace;
+use playproof_analysis::coverage::Case;
+use playproof_analysis::mutation::{Accepted, MutationReport, judge};
+use playproof_formats::shell::Command;
+use playproof_report::coverage::Extent;
+use playproof_report::diagnostic;
+use playproof_report::mutation::{json, page, stale};
+use playproof_report::style::Palette;
+use playproof_report::text::{count, counted};
+
+/// The list of accepted survivors, found as the project is.
+pub const ACCEPTED: &str = "mutants.yaml";
+
+/// Calls that are simulated for each playbook unless more are asked for: about ten seconds of a busy machine.
+const MAX_CALLS: u64 = 2_000_000;
+
+/// What is mutated.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof mutate                       the project's playbook, under the fixtures that name it
+  playproof mutate standard reversing    several
+  playproof mutate --all                 with every survivor's fixture, and what was accepted
+
+Each mutant is the playbook with one row changed: a rule dropped, moved or widened, a compensation swapped, a limit one
+off, a guard off, another queue, wait or effect claim. A fixture catches it if the body of its golden would change;
+names of rules do not count. A survivor that is all right is listed in mutants.yaml with the reason:
+
+  format: mutants/1
+  standard:
+    rule timeout/drop: another rule says the same
+
+Exit codes: 0 every survivor is accepted, 1 a survivor or a stale entry, 2 no fixture, or unusable input,
+3 not every mutant was judged (--max-calls).")]
+pub struct Args {
+    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
+    #[arg(value_name = "PLAYBOOK")]
+    pub playbooks: Vec<String>,
+
+    /// Where the fixtures lie [default: the project's, or fixtures]
+    #[arg(long, value_name = "DIR")]
+    pub fixtures: Option<String>,
+
+    /// The list of accepted survivors [default: mutants.yaml here or above, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub accepted: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Show every survivor's fixture, the accepted mutants and those without a difference found
+    #[arg(long)]
+    pub all: bool,
+
+    /// Simulate at most about this many calls for each playbook; exit with 3 if that is not enough
+    #[arg(long, value_name = "N", default_value_t = MAX_CALLS, value_parser = whole::<u64>(1..=u64::MAX))]
+    pub max_calls: u64,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// Mutates.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    repeated::refuse_playbooks(&args.playbooks, |once| {
+        let all = flags(args).set("--all", args.all).word("--format", args.format);
+        all.after(Command::new("playproof mutate").paths(once))
+    })?;
+    let accepted = accepted(args.accepted.as_deref())?;
+    let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    workspace.say_guesses()?;
+    let jobs = checking::jobs(args.jobs);
+    let asked: Vec<Option<&str>> = match args.playbooks.as_slice() {
+        [] => vec![None],
+        named => named.iter().map(|name| Some(name.as_str())).collect(),
+    };
+    let (mut reports, mut names) = (Vec::new(), Vec::new());
+    for asked in asked {
+        let (name, used) = workspace.playbook(asked)?;
+        let fixtures = workspace.fixtures_of(&name, jobs)?;
+        let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
+        let report =
+            judge(&name, &used.loaded.playbook, workspace.tools(), &cases, accepted.of(&name), jobs, args.max_calls);
+        reports.push(report);
+        names.push(asked.map_or_else(|| workspace.playbook_argument(&name), str::to_owned));
+    }
+    match args.format {
+        Format::Table => output.page(&pages(&reports, args, &names, terminal))?,
+        Format::Json => output.json(json(&reports))?,
+    }
+    conclude(&reports, &accepted, terminal);
+    if let Some(said) = inconclusive(&reports, args) {
+        to_stderr(&said);
+        return Ok(Exit::Inconclusive);
+    }
+    match reports.iter().all(MutationReport::is_settled) {
+        true => Ok(Exit::Clean),
+        false => Ok(Exit::Found),
+    }
+}
+
+/// The flags that say what is mutated and how.
+fn flags(args: &Args) -> Flags {
+    Flags::default()
+        .with("--fixtures", args.fixtures.as_deref())
+        .with("--accepted", args.accepted.as_deref())
+        .number("--max-calls", Some(args.max_calls).filter(|calls| *calls != MAX_CALLS))
+        .number("--jobs", args.jobs)
+}
+
+/// Why nothing can be concluded: not every mutant was judged, or there is none.
+fn inconclusive(reports: &[MutationReport], args: &Args) -> Option<String> {
+    let not_judged: usize = reports.iter().map(MutationReport::not_judged).sum();
+    if not_judged > 0 {
+        let mutants = counted(not_judged as u64, "mutant was", "mutants were");
+        let more = args.max_calls.saturating_mul(10);
+        return Some(format!(
+            "error: {} simulated calls were not enough: {mutants} not judged\n  help: `--max-calls {more}` raises the limit\n",
+            count(args.max_calls)
+        ));
+    }
+    let nothing = reports.iter().all(|report| report.mutants.is_empty());
+    nothing.then(|| "error: there is nothing in the playbook that could be changed\n".to_owned())
+}
+
+/// What is accepted; nothing where no file is named and none lies where it is looked for.
+fn accepted(asked: Option<&str>) -> Result<Accepted, Failure> {
+    let found = || files::upwards(ACCEPTED).map(|path| files::from_here(&path));
+    match asked.map(str::to_owned).or_else(found) {
+        Some(path) => Ok(Accepted::parse(files::read_small(&path)?)?),
+        None => Ok(Accepted::nothing()),
+    }
+}
+
+fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &Terminal) -> String {
+    let extent = if args.all { Extent::All } else { Extent::Some };
+    let palette = Palette::new(terminal.out.colour);
+    let pages = reports.iter().zip(names).map(|(report, name)| {
+        let command = flags(args).after(Command::new("playproof mutate").path(name));
+        page(report, extent, terminal.out.width, palette, &command)
+    });
+    pages.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Says on stderr what is stale, and what to do about survivors.
+fn conclude(reports: &[MutationReport], accepted: &Accepted, terminal: &Terminal) {
+    for report in reports.iter().filter_map(|report| stale(report, accepted)) {
+        to_stderr(&diagnostic::render(&report, terminal.err.width, terminal.err.colour));
+    }
+    if reports.iter().any(|report| report.survivors().next().is_some()) {
+        to_stderr("next: write a fixture for each survivor, or say in mutants.yaml why nobody need catch it\n");
+    } else if reports.iter().any(|report| !report.stale.is_empty()) {
+        to_stderr("next: take the stale entries from the list\n");
+    }
+}

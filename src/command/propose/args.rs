@@ -1,0 +1,208 @@
+//! What `playproof propose` can be told.
+
+use std::num::NonZeroUsize;
+
+use clap::{Subcommand, ValueEnum};
+
+use crate::format::PublicFormat;
+use crate::reading::Reading;
+use crate::reason;
+use crate::values::whole;
+
+const EXAMPLES: &str = "\
+The way of a change:
+  playproof mine trace.jsonl                                    what the playbook has no use for
+  playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl
+  playproof propose check request-rejected                      what it changes, and what speaks against it
+  playproof propose accept request-rejected --reason '...'      into playbook, fixtures, goldens, lock and docs/adr
+
+The files of a proposal lie in `proposals/ID/` and are written by people: proposal.yaml (what changes), adr.md (why),
+fixtures/ (what it must catch, and what looks like it and must not be caught). `playproof schema proposal` lists every
+operation: rules and verdicts are added, changed, moved and removed.";
+
+/// What is done with proposals.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// The commands about proposals.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Draft a proposal for a verdict, new or not, with its decision record and its fixtures
+    New(Box<New>),
+    /// Show what proposals change in fixtures, and what speaks against accepting them
+    Check(Box<Check>),
+    /// Take a proposal in: playbook, decision record, fixtures, goldens and lock, all or nothing
+    Accept(Accept),
+    /// Put a proposal aside, with the reason
+    Reject(Reject),
+    /// Move a proposal on to the playbook as it is now
+    Rebase(Rebase),
+    /// List the proposals that wait
+    List,
+    /// Finish what an earlier command was killed in, as every command does
+    #[command(hide = true)]
+    Recover,
+}
+
+/// What `propose new` is told.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+With --from-cluster the rule, both fixtures and the decision record's evidence come from the recording; with
+--from-feedback from the call that was kept, and from what else was kept or is named with --trace. Why, and what
+follows, is left to the author. Without either fixtures are made up from the rule.
+
+A verdict that the playbook has already gets another rule (--when, --from-cluster, --from-feedback), or other values
+(--then, --like, --effect, --means).
+
+--when asks what a playbook's rules ask: kind, status, code, message (contains, starts_with, equals, matches), tool
+and more. --then is one of retry_with_backoff, refresh_evidence, escalate_to_human, issue_reversal and
+deprecate_tool_call with its parameters. `playproof schema playbook` has all of both. Nothing is written where
+something of it cannot be used.
+
+Examples:
+  playproof propose new rate_limited --when '{ status: 429 }' --like transient_timeout
+  playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl --effect not_applied \\
+      --then '{ deprecate_tool_call: { reason: the tool said no } }'
+  playproof propose new policy_denied --when '{ message: { contains: not allowed } }'    one more rule for it")]
+pub struct New {
+    /// The verdict's name: a new one, or one of the playbook's
+    #[arg(value_name = "VERDICT")]
+    pub verdict: String,
+
+    /// The condition of a rule for it, as YAML
+    #[arg(long, value_name = "YAML")]
+    pub when: Option<String>,
+
+    /// Take the compensation of this verdict
+    #[arg(long, value_name = "VERDICT", conflicts_with = "then")]
+    pub like: Option<String>,
+
+    /// Its compensation, as YAML [default for a new one: escalate to the default queue]
+    #[arg(long, value_name = "YAML")]
+    pub then: Option<String>,
+
+    /// What the failure says about the effect [default for a new one: that of --like, else unknown]
+    #[arg(long, value_enum, value_name = "EFFECT")]
+    pub effect: Option<EffectWord>,
+
+    /// What it means, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    pub means: Option<String>,
+
+    /// The playbook [default: that of the feedback, else the project's]
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// Take rule, fixtures and evidence from this feedback; --when says the rule where none can be drawn
+    #[arg(long, value_name = "ID", group = "evidence")]
+    pub from_feedback: Option<String>,
+
+    /// Take rule, fixtures and evidence from this cluster: the failures of one form, by its number in `mine`
+    #[arg(long, value_name = "K", group = "evidence", requires = "traces", conflicts_with = "when",
+        value_parser = whole::<u16>(1..=1_000))]
+    pub from_cluster: Option<u16>,
+
+    /// Where the cluster was mined, or where look-alikes of a feedback may be; may be given several times
+    #[arg(long = "trace", value_name = "TRACE", num_args = 1.., requires = "evidence")]
+    pub traces: Vec<String>,
+
+    /// Tool facts for the traces; they win over the playbook's
+    #[arg(long, value_name = "FILE", requires = "evidence")]
+    pub tools: Option<String>,
+
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// The words for effects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum EffectWord {
+    /// The upstream acted
+    Applied,
+    /// The upstream did not act
+    NotApplied,
+    /// Nobody knows
+    Unknown,
+}
+
+/// What `propose check` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof propose check                                  every proposal that waits
+  playproof propose check request-rejected --playbook      the playbook as it would be
+  playproof propose check request-rejected --corpus traces/*.jsonl
+
+Exit codes: 0 nothing speaks against them, 1 something does, 2 one that cannot be used, or none.")]
+pub struct Check {
+    /// The proposal [default: all]
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: PublicFormat,
+
+    /// Show what it changes on recorded calls too; all paths up to the next flag
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
+    pub corpus: Vec<String>,
+
+    /// Print the playbook as it would be, and nothing else
+    #[arg(long, requires = "id", conflicts_with_all = ["format", "corpus"])]
+    pub playbook: bool,
+
+    /// No proposals are no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// Tool facts for the corpus; they win over those of the playbook
+    #[arg(long, value_name = "FILE", requires = "corpus")]
+    pub tools: Option<String>,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// What `propose accept` is told.
+#[derive(Debug, clap::Args)]
+pub struct Accept {
+    /// The proposal
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// Why; kept beside each row in the lock, and in goldens whose effect changes
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
+    pub reason: Option<String>,
+}
+
+/// What `propose reject` is told.
+#[derive(Debug, clap::Args)]
+pub struct Reject {
+    /// The proposal
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// Why; kept beside it
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
+    pub reason: Option<String>,
+}
+
+/// What `propose rebase` is told.
+#[derive(Debug, clap::Args)]
+pub struct Rebase {
+    /// The proposal
+    #[arg(value_name = "ID")]
+    pub id: String,
+}

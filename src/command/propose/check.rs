@@ -1,0 +1,180 @@
+//! `playproof propose check [ID]`: what proposals change, and what speaks against accepting them.
+
+use super::args::Check;
+use super::desk::{Desk, Tryout};
+use super::stored;
+use crate::checking;
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::format::PublicFormat;
+use crate::output::Output;
+use crate::project::Project;
+use crate::stream::{Stream, Streamed};
+use crate::terminal::Terminal;
+use crate::workspace::Workspace;
+use crate::{inputs, playbooks};
+use playproof_analysis::impact::{Gate, Part, Watcher};
+use playproof_analysis::proposal::Judged;
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::shell::Command;
+use playproof_formats::text::escape_page;
+use playproof_report::impact;
+use playproof_report::proposal::{json, markdown, page};
+use playproof_report::style::Palette;
+
+/// Checks.
+///
+/// # Errors
+/// No proposals, one that cannot be used, a project or corpus that cannot be used.
+pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    if !args.corpus.is_empty() && args.format == PublicFormat::Json {
+        return Err(Failure::said("`--corpus` shows a page or Markdown; for JSON compare the two playbooks")
+            .next("playproof impact --candidate proposed.yaml --format json TRACE"));
+    }
+    let ids = match &args.id {
+        Some(id) => vec![id.clone()],
+        None => stored::ids(&workspace)?,
+    };
+    if ids.is_empty() {
+        return nothing(args, &workspace, output);
+    }
+    workspace.say_guesses()?;
+    let desk = Desk::open(&workspace, checking::jobs(args.jobs))?;
+    let mut tried = Vec::new();
+    let mut failed: Option<Failure> = None;
+    for id in &ids {
+        match stored::load(&workspace, id).and_then(|stored| desk.try_out(&stored)) {
+            Ok(tryout) => tried.push(tryout),
+            Err(failure) => failed = Some(joined(failed, failure)),
+        }
+    }
+    if args.playbook {
+        if let Some(tryout) = tried.first() {
+            output.own(safe(&tryout.applied.loaded.places.source)?.as_bytes())?;
+        }
+    } else {
+        show(args, terminal, &tried, output)?;
+    }
+    match failed {
+        Some(failure) => Err(failure),
+        None if args.playbook || tried.iter().all(|tryout| tryout.judged.gates.is_empty()) => Ok(Exit::Clean),
+        None => Ok(Exit::Found),
+    }
+}
+
+fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<Exit, Failure> {
+    let folder = workspace.name(workspace.proposals());
+    if !args.allow_empty {
+        workspace.refuse_empty()?;
+        return Err(Failure::said(format!("nothing to check: there are no proposals in `{folder}`"))
+            .help("`--allow-empty` if that is no error")
+            .next("playproof propose new VERDICT"));
+    }
+    match args.format {
+        PublicFormat::Table => output.page("no proposals")?,
+        PublicFormat::Markdown => output.page(&markdown(&[]))?,
+        PublicFormat::Json => output.json(json(&[]))?,
+    }
+    Ok(Exit::Clean)
+}
+
+fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output) -> Result<(), Failure> {
+    let palette = Palette::new(terminal.out.colour);
+    // A corpus that cannot be read is told of before anything is said of the proposals.
+    let asked = tried.iter().filter(|_| !args.corpus.is_empty());
+    let corpora = asked.map(|tryout| corpus(args, terminal, tryout)).collect::<Result<Vec<String>, Failure>>()?;
+    match args.format {
+        PublicFormat::Table => {
+            let pages: Vec<String> =
+                tried.iter().map(|tryout| page(&tryout.judged, terminal.out.width, palette)).collect();
+            output.page(&pages.join("\n\n"))?;
+        }
+        PublicFormat::Markdown => {
+            let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
+            output.page(&markdown(&judged))?;
+        }
+        PublicFormat::Json => {
+            let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
+            output.json(json(&judged))?;
+        }
+    }
+    for (n, tryout) in tried.iter().enumerate() {
+        if let Some(corpus) = corpora.get(n) {
+            output.page(corpus)?;
+        }
+        if args.format == PublicFormat::Table && tryout.judged.gates.is_empty() {
+            let next = Command::new("playproof propose accept").name(&tryout.judged.id).and("--reason '...'");
+            output.page(&format!("{} {next}", palette.strong("next:")))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the proposal changes on recorded calls.
+fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout) -> Result<String, Failure> {
+    let project = Project::find()?;
+    let tools = playbooks::facts(args.tools.as_deref(), &project)?;
+    let mut proposed = tryout.applied.loaded.playbook.clone();
+    proposed.name = format!("{} as proposed", proposed.name).into();
+    let plans = [Plan::new(tryout.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
+    let [base, candidate] = &plans;
+    let watcher = Watcher::new(base, candidate);
+    let command = Command::new("playproof propose check").names(&args.id);
+    let stream = Stream {
+        name: "propose",
+        command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
+        flags: Flags::default()
+            .reading(&args.reading)
+            .word("--format", args.format)
+            .set("--allow-empty", args.allow_empty)
+            .number("--jobs", args.jobs),
+        inputs: &args.corpus,
+        sources: inputs::sources(&args.corpus),
+        reading: &args.reading,
+        beyond: BeyondTape::Unanswered,
+        jobs: args.jobs,
+        allow_empty: None,
+    };
+    let mut all = Part::default();
+    let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
+    let compared = watcher.finish(all, [base, candidate], &streamed.replayed);
+    let gate = Gate::default();
+    let Streamed { replayed, notes, .. } = &streamed;
+    let shown = impact::Shown { impact: &compared, replayed, notes, gate: &gate, next: None };
+    let text = match args.format {
+        PublicFormat::Markdown => impact::markdown(&shown),
+        _ => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),
+    };
+    Ok(format!("\n{text}"))
+}
+
+/// Two failures as one, where both have places to show.
+fn joined(first: Option<Failure>, second: Failure) -> Failure {
+    match (first, second) {
+        (Some(Failure::Reports { mut reports, next }), Failure::Reports { reports: more, .. }) => {
+            reports.extend(more);
+            Failure::Reports { reports, next }
+        }
+        (Some(first), _) => first,
+        (None, second) => second,
+    }
+}
+
+/// The text of a playbook, which is a file for programs and must stay as it is.
+///
+/// # Errors
+/// Something in it would be a command to a CI system.
+fn safe(playbook: &Source) -> Result<&str, Failure> {
+    let text = &playbook.text;
+    let at = text.lines().position(|line| escape_page(line) != line);
+    match at {
+        None => Ok(text),
+        Some(at) => {
+            let said = format!("line {} of it holds what a CI system would take for a command", at + 1);
+            Err(Failure::source(&playbook.name, "command", said).help("write it in another way"))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Proposals as they lie on disk: found, read, named. Judges nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::exit::Failure;
+use crate::folders;
+use crate::workspace::{STAGING, Workspace};
+use playproof_analysis::proposal;
+use playproof_analysis::proposal::Proposal;
+use playproof_engine::fixture::Fixture;
+use playproof_formats::diagnostic::{Report, Source, did_you_mean};
+use playproof_formats::fixture;
+use playproof_formats::golden::merge_conflict;
+use playproof_formats::shell::Command;
+
+/// Folders beside the proposals that are none.
+const ASIDE: [&str; 4] = ["rejected", "history", "feedback", STAGING];
+
+/// A proposal with its files.
+#[derive(Debug)]
+pub struct Stored {
+    /// The name of its folder.
+    pub id: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What it says.
+    pub proposal: Proposal,
+    /// Its decision record, if there is one.
+    pub adr: Option<Arc<Source>>,
+    /// Its fixtures by name, each with its text.
+    pub fixtures: Vec<(String, Fixture, Arc<Source>)>,
+}
+
+/// The ids of all proposals that wait, sorted.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn ids(workspace: &Workspace) -> Result<Vec<String>, Failure> {
+    let mut ids = Vec::new();
+    for path in folders::files_under(workspace.proposals(), "proposal.yaml")? {
+        let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        if let [id, file] = parts.as_slice()
+            && file == "proposal.yaml"
+            && !is_reserved(id)
+        {
+            ids.push(id.clone());
+        }
+    }
+    Ok(ids)
+}
+
+/// Whether a folder of this name beside the proposals is something else, or none at all.
+pub fn is_reserved(id: &str) -> bool {
+    id.is_empty() || id.starts_with('.') || ASIDE.iter().any(|aside| aside.eq_ignore_ascii_case(id))
+}
+
+/// The id of the proposal that people name: by its id, its folder, or its file.
+///
+/// # Errors
+/// No such proposal.
+pub fn find(workspace: &Workspace, asked: &str) -> Result<String, Failure> {
+    let is_there = |id: &String| {
+        !is_reserved(id)
+            && !id.contains('/')
+            && folders::has_file(&workspace.proposals().join(id).join("proposal.yaml"))
+    };
+    match workspace.proposal_named(asked).filter(is_there) {
+        Some(id) => Ok(id),
+        None => Err(unknown(workspace, asked)?),
+    }
+}
+
+/// Reads a proposal.
+///
+/// # Errors
+/// No such proposal, everything that is wrong in its files.
+pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
+    load_as(workspace, id, |source| source)
+}
+
+/// The same of one that may be made for nothing.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_to_rebase(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
+    load_as(workspace, id, proposal::with_base)
+}
+
+fn load_as(workspace: &Workspace, id: &str, mend: fn(Arc<Source>) -> Arc<Source>) -> Result<Stored, Failure> {
+    let named = find(workspace, id)?;
+    let folder = workspace.proposals().join(&named);
+    let file = folder.join("proposal.yaml");
+    let again = Command::new("playproof propose check").name(&named);
+    refuse_conflicts(workspace, &folder).map_err(|failure| failure.next(again.clone()))?;
+    let proposal = proposal::parse(mend(workspace.read(&file)?)).map_err(|report| {
+        let only_based = report.diagnostics.iter().all(|said| said.help.as_deref() == Some(proposal::REBASE));
+        let rebase = Command::new("playproof propose rebase").name(&named);
+        Failure::from(report).next(if only_based { rebase } else { again.clone() })
+    })?;
+    let adr = folder.join("adr.md");
+    let adr = folders::has_file(&adr).then(|| workspace.read(&adr)).transpose()?;
+    let mut fixtures = Vec::new();
+    for name in folders::yaml_under(&folder.join("fixtures"))? {
+        let source = workspace.read(&folder.join("fixtures").join(&name))?;
+        let fixture =
+            fixture::parse(Arc::clone(&source)).map_err(|report| Failure::from(report).next(again.clone()))?;
+        let name = name.to_string_lossy().replace('\\', "/");
+        fixtures.push((name.trim_end_matches(".yaml").to_owned(), fixture, source));
+    }
+    Ok(Stored { id: named, folder, proposal, adr, fixtures })
+}
+
+/// Refuses a proposal in which git has left both sides of a merge, in whichever file.
+fn refuse_conflicts(workspace: &Workspace, folder: &Path) -> Result<(), Failure> {
+    let mut reports = Vec::new();
+    for file in files(folder)? {
+        // What is no text was not merged by lines.
+        let Ok(source) = workspace.read(&file) else { continue };
+        if let Some(said) = merge_conflict(&source.text) {
+            reports.push(Report::one(source, said.help("decide which side is meant; nothing was changed")));
+        }
+    }
+    if reports.is_empty() { Ok(()) } else { Err(Failure::Reports { reports, next: None }) }
+}
+
+fn unknown(workspace: &Workspace, id: &str) -> Result<Failure, Failure> {
+    let known = ids(workspace)?;
+    if known.is_empty() {
+        workspace.refuse_empty()?;
+    }
+    let said = Failure::said(format!("no proposal in `{}` is called `{id}`", workspace.name(workspace.proposals())));
+    let near = did_you_mean(id, known.iter().map(String::as_str));
+    Ok(said.next("playproof propose list").near(near, "playproof propose check"))
+}
+
+/// Every file of a proposal.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    Ok(folders::files_under(folder, "")?.into_iter().map(|below| folder.join(below)).collect())
+}

@@ -1,0 +1,125 @@
+//! What `playproof replay` can be told.
+
+use clap::ValueEnum;
+
+use crate::beyond;
+use crate::flags::Flags;
+use crate::reading::Reading;
+use playproof_engine::upstream::BeyondTape;
+
+const EXAMPLES: &str = "\
+Examples:
+  playproof replay trace.jsonl
+      what the standard playbook would have done with every recorded failure
+  playproof replay trace.jsonl --tools tools.yaml --only findings
+      with declared tool facts, and only what was found
+  playproof replay fixtures/refund.yaml --playbook study/retry-everything --playbook standard
+      two playbooks side by side
+  zcat trace.gz | playproof replay - --format json
+      from a pipe, for a program
+
+Inputs are traces (JSON Lines, also gzip or zstd), foreign recordings that are recognised (OpenAI chat messages,
+tau-bench, tau2-bench) or mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
+
+--only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
+the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
+
+/// How the result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Pages for people
+    #[default]
+    Table,
+    /// One JSON document: the summary, and the calls that the table would show
+    Json,
+    /// One JSON object a line: every decision event and every call, at the end the summary
+    Jsonl,
+    /// For a pull request or a wiki
+    Markdown,
+}
+
+/// What `replay` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Traces, foreign recordings or fixtures; `-` is standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+
+    /// A playbook: a name (of `playbooks/`, else embedded) or a path; several are shown side by side [default: the project's, or standard]
+    #[arg(short, long = "playbook", value_name = "P")]
+    pub playbooks: Vec<String>,
+
+    /// Tool facts; they win over the playbook's
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<String>,
+
+    /// What answers where a recording ends: `ok`, `repeat` (the last answer), `fail:KIND`
+    #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
+    pub beyond_tape: Option<BeyondTape>,
+
+    /// List only these calls: `failed`, `findings`, or the name of a verdict
+    #[arg(long, value_name = "failed|findings|VERDICT", conflicts_with = "call", help_heading = "Showing")]
+    pub only: Option<String>,
+
+    /// List only this call: a reference such as `r1#3`, the place FILE:LINE of its line or of a
+    /// result's, or its own id
+    #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true, help_heading = "Showing")]
+    pub call: Option<String>,
+
+    /// List only the calls of this run
+    #[arg(long, value_name = "RUN", help_heading = "Showing")]
+    pub run: Option<String>,
+
+    /// Show every call by itself, those that went well too, not only the 20 most serious with alike ones folded
+    #[arg(long, help_heading = "Showing")]
+    pub all: bool,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
+    pub format: Format,
+
+    /// Show arguments in Markdown, not only their keys and types
+    #[arg(long, help_heading = "Showing")]
+    pub show_args: bool,
+
+    /// Exit with 3 where there is a doubt, or no call has a result
+    #[arg(long)]
+    pub strict: bool,
+
+    /// An input without calls is no error
+    #[arg(long)]
+    pub allow_empty: bool,
+
+    /// Threads; the result is the same for any number [default: all cores]
+    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
+    pub jobs: Option<std::num::NonZeroUsize>,
+
+    /// How traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+impl Args {
+    /// The flags as they were given, for a command that replays again.
+    pub(super) fn given(&self) -> Flags {
+        self.given_with(&self.playbooks.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The same with other playbooks.
+    pub(super) fn given_with(&self, playbooks: &[&str]) -> Flags {
+        let tools = Flags::default().with("--tools", self.tools.as_deref());
+        let all = playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
+        all.reading(&self.reading)
+            .beyond(&self.beyond_tape.clone().unwrap_or_default())
+            .with("--only", self.only.as_deref())
+            .with("--call", self.call.as_deref())
+            .with("--run", self.run.as_deref())
+            .set("--all", self.all)
+            .word("--format", self.format)
+            .set("--show-args", self.show_args)
+            .set("--strict", self.strict)
+            .set("--allow-empty", self.allow_empty)
+            .number("--jobs", self.jobs)
+    }
+}

@@ -1,0 +1,356 @@
+//! A fixture under several playbooks: what became of each call, side by side.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::view::facts_in_words;
+use crate::{files, project};
+use playproof_engine::event::{Finding, FindingSeverity, Transcript, unnamed};
+use playproof_engine::fixture::{Fixture, FixtureCall};
+use playproof_engine::ids::CallId;
+use playproof_engine::sim::{Contradiction, Plan, Record, Scenario, Simulator, contradictions};
+use playproof_engine::time::Duration;
+use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::shell::Command;
+use playproof_report::block;
+use playproof_report::block::{Alike, Style};
+use playproof_report::json::{Events, Millis, append, raw, write_call, write_events};
+use playproof_report::table;
+use playproof_report::table::Align;
+use playproof_report::text;
+use playproof_report::timeline::millis;
+use playproof_report::view::{CallView, RunView};
+
+use super::args::Format;
+
+/// A fixture and what became of it.
+pub struct Rehearsal<'a> {
+    path: &'a str,
+    /// Its path in what programs read.
+    from_root: String,
+    fixture: &'a Fixture,
+    /// The file of tool facts that was given.
+    tools: Option<&'a str>,
+    runs: Vec<Rehearsed<'a>>,
+}
+
+/// A fixture and what became of it, for programs.
+#[derive(Debug, Serialize)]
+pub struct RehearsalJson<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    fixture: &'a str,
+    title: &'a str,
+    playbooks: Vec<PlaybookJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaybookJson<'a> {
+    playbook: &'a str,
+    attempts: u64,
+    upstream_calls: u64,
+    effects: u64,
+    added_delay_ms: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contradictions: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<Box<RawValue>>,
+}
+
+/// A fixture under one playbook.
+struct Rehearsed<'a> {
+    plan: &'a Plan,
+    /// What the command line calls the playbook: it may be a path.
+    name: &'a str,
+    scenario: Scenario<'a>,
+    names: Vec<String>,
+    record: Record,
+    /// None where the fixture says nothing of this playbook.
+    contradictions: Option<Vec<Contradiction>>,
+}
+
+impl<'a> Rehearsal<'a> {
+    /// Runs a fixture under every plan.
+    pub fn run(
+        path: &'a str,
+        fixture: &'a Fixture,
+        plans: &'a [(String, Plan)],
+        tools: Option<&'a str>,
+    ) -> Rehearsal<'a> {
+        let run = |(name, plan): &'a (String, Plan)| {
+            let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+            let record = Simulator::new().rehearse(plan, &scenario).clone();
+            let expect = fixture.expect.get(&*plan.playbook.name);
+            let contradictions = expect.map(|expect| contradictions(expect, plan, &scenario, &record));
+            let names = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
+            Rehearsed { plan, name, scenario, names, record, contradictions }
+        };
+        let from_root = files::lasting(&project::root(), path);
+        Rehearsal { path, from_root, fixture, tools, runs: plans.iter().map(run).collect() }
+    }
+
+    /// The worst of what was found decides; a fixture that does not show what it is meant to show is a divergence.
+    pub fn exit(&self, strict: bool) -> Exit {
+        let findings = || self.runs.iter().flat_map(|run| &run.record.findings);
+        let contradicted = self.runs.iter().any(|run| run.contradictions.as_ref().is_some_and(|all| !all.is_empty()));
+        if contradicted || findings().any(|finding| finding.id.severity() == FindingSeverity::Unsafe) {
+            return Exit::Found;
+        }
+        match strict && findings().any(|finding| finding.id.severity() == FindingSeverity::Doubt) {
+            true => Exit::Inconclusive,
+            false => Exit::Clean,
+        }
+    }
+
+    /// Whether the fixture has a call of this name.
+    pub fn has_call(&self, name: &str) -> bool {
+        self.fixture.calls.iter().any(|call| call.name == name)
+    }
+
+    /// The page: the playbooks side by side, then each call.
+    pub fn page(&self, wanted: Option<&str>, style: Style) -> String {
+        let palette = style.palette;
+        let head = format!(
+            "{}: {}",
+            palette.strong(&text::escape_unprintable(self.path)),
+            text::escape_unprintable(&self.fixture.title)
+        );
+        let mut parts = vec![text::wrapped(&head, style.width).join("\n"), self.overview(style)];
+        parts.extend(self.contradictions(style));
+        parts.extend(self.calls(wanted, style));
+        parts.push(format!("{} {}", palette.strong("next:"), self.next(wanted)));
+        parts.join("\n\n")
+    }
+
+    /// The same as Markdown.
+    pub fn markdown(&self, wanted: Option<&str>, style: Style) -> String {
+        let mut header = vec![String::new()];
+        header.extend(self.runs.iter().map(|run| text::markdown_code(&run.plan.names.playbook)));
+        let rows = self.rows();
+        let mut parts = vec![
+            format!("## {}\n\n{}", text::markdown_code(self.path), text::markdown(&self.fixture.title)),
+            table::markdown(&header, &rows, &vec![Align::Left; header.len()]),
+        ];
+        parts.extend(self.contradictions(style).map(|said| text::markdown_block(&said)));
+        parts.extend(self.calls(wanted, style).iter().map(|block| text::markdown_block(block)));
+        parts.join("\n\n")
+    }
+
+    /// Events and calls and a summary, a line each.
+    pub fn write_lines(&self, wanted: Option<&str>, out: &mut Vec<u8>) {
+        for run in &self.runs {
+            write_events(out, &run.transcript());
+            self.write_calls(run, wanted, &Events::Elsewhere, b"\n", out);
+        }
+        append(out, &self.json(wanted, Format::Jsonl));
+        out.push(b'\n');
+    }
+
+    /// The same as one object, with its calls where `format` gives them no lines of their own.
+    pub fn json(&self, wanted: Option<&str>, format: Format) -> RehearsalJson<'_> {
+        let playbook = |run| self.playbook_json(run, wanted, format);
+        RehearsalJson {
+            kind: "fixture",
+            fixture: &self.from_root,
+            title: &self.fixture.title,
+            playbooks: self.runs.iter().map(playbook).collect(),
+        }
+    }
+
+    fn playbook_json<'r>(&self, run: &'r Rehearsed<'_>, wanted: Option<&str>, format: Format) -> PlaybookJson<'r> {
+        PlaybookJson {
+            playbook: &run.plan.names.playbook,
+            attempts: run.attempts(),
+            upstream_calls: run.sends(),
+            effects: run.effects(),
+            added_delay_ms: Millis(run.delay()),
+            contradictions: run.contradictions.as_ref().map(|all| all.iter().map(ToString::to_string).collect()),
+            calls: Some(format).filter(|format| *format == Format::Json).and_then(|_| self.calls_json(run, wanted)),
+        }
+    }
+
+    fn calls_json(&self, run: &Rehearsed<'_>, wanted: Option<&str>) -> Option<Box<RawValue>> {
+        let mut calls = Vec::new();
+        self.write_calls(run, wanted, &Events::Within, b",", &mut calls);
+        calls.pop();
+        raw(&[b"[".as_slice(), &calls, b"]"].concat())
+    }
+
+    fn write_calls(&self, run: &Rehearsed<'_>, wanted: Option<&str>, told: &Events, end: &[u8], out: &mut Vec<u8>) {
+        for (id, call) in run.calls().filter(|(_, name)| wanted.is_none_or(|wanted| wanted == *name)) {
+            let Some(written) = self.written(call) else { continue };
+            let view = self.view(written, "");
+            let seen = run.view(id);
+            write_call(out, &view, &seen.transcript, id, &seen.tally, &seen.findings, told);
+            out.extend_from_slice(end);
+        }
+    }
+
+    fn overview(&self, style: Style) -> String {
+        let mut header = vec![String::new()];
+        header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.names.playbook).into_owned()));
+        let aligns = vec![Align::Left; header.len()];
+        let table = table::render(&header, &self.rows(), &aligns, style.width);
+        let (first, rest) = table.split_once('\n').unwrap_or((&table, ""));
+        format!("{}\n{rest}", style.palette.strong(first))
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        let mut row = |label: String, value: &dyn Fn(&Rehearsed<'_>) -> String| {
+            let mut cells = vec![label];
+            cells.extend(self.runs.iter().map(value));
+            rows.push(cells);
+        };
+        for call in &self.fixture.calls {
+            row(format!("{}: outcome", call.name), &|run| run.outcome(&call.name));
+        }
+        row("attempts".to_owned(), &|run| text::count(run.attempts()));
+        row("upstream calls".to_owned(), &|run| text::count(run.sends()));
+        row("effects upstream".to_owned(), &|run| text::count(run.effects()));
+        row("added delay".to_owned(), &|run| format!("{} ms", millis(run.delay())));
+        row("findings".to_owned(), &|run| run.finding_words());
+        if self.runs.iter().any(|run| run.contradictions.is_some()) {
+            row("as expected".to_owned(), &|run| match &run.contradictions {
+                None => "nothing expected".to_owned(),
+                Some(all) if all.is_empty() => "yes".to_owned(),
+                Some(all) => format!("no: {}", text::counted(all.len() as u64, "difference", "differences")),
+            });
+        }
+        rows
+    }
+
+    fn contradictions(&self, style: Style) -> Option<String> {
+        let mut lines = Vec::new();
+        for run in &self.runs {
+            for contradiction in run.contradictions.iter().flatten() {
+                lines.push(style.palette.bad(&format!("  {}: {contradiction}", run.plan.names.playbook)));
+            }
+        }
+        (!lines.is_empty()).then(|| format!("What the fixture is meant to show, and does not:\n{}", lines.join("\n")))
+    }
+
+    fn calls(&self, wanted: Option<&str>, style: Style) -> Vec<String> {
+        let calls = self.fixture.calls.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
+        let block = |(n, call): (usize, &FixtureCall)| {
+            let runs: Vec<RunView<'_>> =
+                self.runs.iter().filter_map(|run| Some(run.view(run.id(&call.name)?))).collect();
+            let facts = self.runs.first().and_then(|run| run.facts(&call.name)).unwrap_or_default();
+            block::render(n + 1, &self.view(call, &facts), &runs, &Alike::default(), style)
+        };
+        calls.enumerate().map(block).collect()
+    }
+
+    fn written(&self, name: &str) -> Option<&FixtureCall> {
+        self.fixture.calls.iter().find(|call| call.name == name)
+    }
+
+    fn view<'v>(&'v self, call: &'v FixtureCall, facts: &'v str) -> CallView<'v> {
+        CallView {
+            reference: &call.name,
+            id: None,
+            run: None,
+            input: Some(self.path),
+            input_from_root: Some(&self.from_root),
+            line: None,
+            path: None,
+            tool: &call.tool,
+            args: Some(&call.args),
+            key: call.key.as_deref(),
+            token: call.token.as_deref(),
+            facts,
+            declared: true,
+            at: call.at,
+            timed: true,
+            recorded: None,
+        }
+    }
+
+    /// The call and the playbook with the worst finding are what is worth explaining.
+    fn next(&self, wanted: Option<&str>) -> Command {
+        let worst = self.runs.iter().filter_map(|run| Some((run.record.findings.first()?, run)));
+        let worst = worst.min_by_key(|(finding, _)| (finding.id.severity(), finding.id));
+        let (run, call) = match worst {
+            Some((finding, run)) => (Some(run), run.names.get(finding.call.index()).cloned()),
+            None => (self.runs.first(), self.fixture.calls.first().map(|call| call.name.clone())),
+        };
+        let call = wanted.map(str::to_owned).or(call).unwrap_or_default();
+        let call = (self.fixture.calls.len() > 1).then_some(&*call);
+        let explain = Command::new("playproof explain").path(self.path).flag_if("--call", call);
+        explain.flag("--playbook", run.map_or("", |run| run.name)).flag_if("--tools", self.tools)
+    }
+}
+
+impl<'a> Rehearsed<'a> {
+    fn transcript(&self) -> Transcript<'_> {
+        self.record.transcript(&self.plan.names, &self.names, &unnamed)
+    }
+
+    fn view(&self, call: CallId) -> RunView<'_> {
+        RunView {
+            transcript: self.transcript(),
+            call,
+            tally: self.record.tallies.get(call.index()).copied().unwrap_or_default(),
+            findings: self.record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
+            intent: self.scenario.calls.get(call.index()).and_then(|known| known.intent(call)),
+        }
+    }
+
+    fn calls(&self) -> impl Iterator<Item = (CallId, &str)> {
+        let numbered = (0_u32..).map(CallId);
+        numbered.zip(self.names.iter().map(String::as_str))
+    }
+
+    fn id(&self, name: &str) -> Option<CallId> {
+        self.calls().find(|(_, known)| *known == name).map(|(id, _)| id)
+    }
+
+    fn facts(&self, name: &str) -> Option<String> {
+        Some(facts_in_words(self.scenario.calls.iter().find(|call| call.name == name)?.facts))
+    }
+
+    fn outcome(&self, name: &str) -> String {
+        let outcome = self.id(name).and_then(|id| self.record.outcomes.get(id.index()));
+        outcome
+            .map_or_else(String::new, |outcome| format!("{}, effect {}", outcome.kind.as_str(), outcome.claim.as_str()))
+    }
+
+    fn attempts(&self) -> u64 {
+        self.record.outcomes.iter().map(|outcome| u64::from(outcome.attempts)).sum()
+    }
+
+    fn sends(&self) -> u64 {
+        self.record.tallies.iter().map(|tally| u64::from(tally.sends)).sum()
+    }
+
+    fn effects(&self) -> u64 {
+        self.record.ledger.net().values().map(|net| u64::from(net.effects)).sum()
+    }
+
+    fn delay(&self) -> Duration {
+        self.record.tallies.iter().fold(Duration::ZERO, |sum, tally| sum.plus(tally.added_delay))
+    }
+
+    fn finding_words(&self) -> String {
+        let mut ids: Vec<&Finding> = self.record.findings.iter().collect();
+        ids.dedup_by_key(|finding| finding.id);
+        let words: Vec<&str> = ids.iter().map(|finding| finding.id.as_str()).collect();
+        if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+    }
+}
+
+/// Says that no fixture has the call that was asked for; `flags` are the others that were given.
+pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>], flags: &Flags) -> Failure {
+    let names: Vec<&str> =
+        rehearsals.iter().flat_map(|one| &one.fixture.calls).map(|call| call.name.as_str()).collect();
+    let paths: Vec<&str> = rehearsals.iter().map(|one| one.path).collect();
+    let failure = Failure::said(format!("there is no call `{wanted}`"));
+    match did_you_mean(wanted, names.iter().copied()) {
+        None => failure.help(format!("there are {}", names.join(", "))),
+        Some(near) => failure
+            .help(format!("did you mean `{near}`?"))
+            .next(flags.after(Command::new("playproof replay").paths(paths).flag("--call", near))),
+    }
+}

@@ -1,0 +1,139 @@
+//! `playproof replay`: from arguments to pages.
+
+use serde::Serialize;
+
+use super::args::{Args, Format};
+use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
+use super::traces;
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::output::Output;
+use crate::project::Project;
+use crate::terminal::Terminal;
+use crate::{fixtures, inputs, playbooks, repeated};
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::Plan;
+use playproof_formats::shell::Command;
+use playproof_report::block::{Arguments, Style};
+use playproof_report::json::document;
+use playproof_report::style::Palette;
+
+#[derive(Serialize)]
+struct RehearsalsJson<'a> {
+    format: &'static str,
+    fixtures: Vec<RehearsalJson<'a>>,
+}
+
+/// Replays.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let replay = |inputs: &[&str], flags: &Flags| flags.after(Command::new("playproof replay").paths(inputs));
+    repeated::refuse_inputs(&args.inputs, &args.given(), replay)?;
+    repeated::refuse_playbooks(&args.playbooks, |once| {
+        let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
+        replay(&inputs, &args.given_with(once))
+    })?;
+    let project = Project::find()?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
+    let (fixtures, traces): (Vec<String>, Vec<String>) =
+        args.inputs.iter().cloned().partition(|path| inputs::is_fixture(path));
+    match (fixtures.is_empty(), traces.is_empty()) {
+        (false, true) => rehearse(args, &fixtures, &project, &tools, terminal, output),
+        (false, false) => Err(Failure::said("a fixture and a trace cannot be replayed by one command")
+            .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))
+            .next(unselected(args).after(Command::new("playproof replay").paths(&fixtures)))),
+        (true, _) => traces::run(args, &project, &tools, terminal, output),
+    }
+}
+
+/// How pages are drawn.
+pub fn style(args: &Args, terminal: &Terminal) -> Style {
+    match args.format {
+        Format::Markdown => Style {
+            width: 100,
+            palette: Palette::new(false),
+            arguments: if args.show_args { Arguments::Values } else { Arguments::Shape },
+        },
+        _ => Style {
+            width: terminal.out.width,
+            palette: Palette::new(terminal.out.colour),
+            arguments: Arguments::Values,
+        },
+    }
+}
+
+/// The plans of playbooks by name, told apart.
+pub fn plans(names: &[String], tools: &Tools) -> Result<Vec<Plan>, Failure> {
+    let load = |name: &String| Ok(Plan::new(playbooks::load(name)?.playbook, tools));
+    let mut plans = names.iter().map(load).collect::<Result<Vec<Plan>, Failure>>()?;
+    playbooks::tell_apart(&mut plans, names);
+    Ok(plans)
+}
+
+/// A fixture has no runs and is shown whole: what would select nothing there must not be passed over.
+fn refuse_selection(args: &Args, paths: &[String]) -> Result<(), Failure> {
+    let flag = match (&args.only, &args.run) {
+        (Some(_), _) => "--only",
+        (_, Some(_)) => "--run",
+        _ => return Ok(()),
+    };
+    Err(Failure::said(format!("`{flag}` selects calls of a trace, and these are fixtures: {}", paths.join(", ")))
+        .help("a fixture is shown whole, or one of its calls with `--call`")
+        .next(unselected(args).after(Command::new("playproof replay").paths(paths))))
+}
+
+/// The flags that were given, but for those that select calls of a trace.
+fn unselected(args: &Args) -> Flags {
+    args.given().without(&["--only", "--run"])
+}
+
+fn rehearse(
+    args: &Args,
+    paths: &[String],
+    project: &Project,
+    tools: &Tools,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    refuse_selection(args, paths)?;
+    let mut loaded = Vec::new();
+    for path in paths {
+        let fixture = fixtures::load(path)?;
+        let own = if args.playbooks.is_empty() { &fixture.playbooks } else { &args.playbooks };
+        let names = playbooks::names(own, project);
+        let plans = plans(&names, tools)?;
+        loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
+    }
+    let rehearsals: Vec<Rehearsal<'_>> = loaded
+        .iter()
+        .map(|(path, fixture, plans)| Rehearsal::run(path, fixture, plans, args.tools.as_deref()))
+        .collect();
+    let wanted = args.call.as_deref();
+    if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {
+        return Err(no_such_call(wanted, &rehearsals, &args.given().without(&["--call"])));
+    }
+    let shown = rehearsals.iter().filter(|one| wanted.is_none_or(|wanted| one.has_call(wanted)));
+    let style = style(args, terminal);
+    match args.format {
+        Format::Table => {
+            let pages: Vec<String> = shown.map(|one| one.page(wanted, style)).collect();
+            output.page(&pages.join("\n\n"))?;
+        }
+        Format::Markdown => {
+            let pages: Vec<String> = shown.map(|one| one.markdown(wanted, style)).collect();
+            output.page(&pages.join("\n\n"))?;
+        }
+        Format::Json => {
+            let fixtures = shown.map(|one| one.json(wanted, Format::Json)).collect();
+            output.json(document(&RehearsalsJson { format: "rehearsal/1", fixtures }))?;
+        }
+        Format::Jsonl => {
+            let mut out = br#"{"type":"format","format":"rehearsal/1"}"#.to_vec();
+            out.push(b'\n');
+            for one in shown {
+                one.write_lines(wanted, &mut out);
+            }
+            output.json(&out)?;
+        }
+    }
+    Ok(rehearsals.iter().map(|one| one.exit(args.strict)).max().unwrap_or(Exit::Clean))
+}

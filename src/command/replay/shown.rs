@@ -1,0 +1,113 @@
+//! The calls that a page of a replay shows, drawn in its format.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::watch::of_playbook;
+use crate::view::{facts_of_recorded, of_recorded};
+use playproof_engine::event::{Finding, unnamed};
+use playproof_engine::ids::CallId;
+use playproof_engine::sim::{Plan, Record, ScenarioCall};
+use playproof_engine::upstream::BeyondTape;
+use playproof_report::block;
+use playproof_report::block::Style;
+use playproof_report::json::{Events, raw, write_call};
+use playproof_report::listing::{Group, Only};
+use playproof_report::text;
+use playproof_report::view::{CallView, RunView};
+use playproof_trace::origin::Sources;
+
+/// What is needed to draw a call beside the call itself.
+#[derive(Clone, Copy)]
+pub struct Drawing<'a> {
+    /// The playbooks.
+    pub plans: &'a [Plan],
+    /// What answers where a recording ends.
+    pub beyond: &'a BeyondTape,
+    /// What the inputs are called, and where their lines come from.
+    pub sources: &'a Sources,
+}
+
+/// A group of calls that went the same way.
+#[derive(Debug, Serialize)]
+pub struct GroupJson {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    of_many_kinds: bool,
+    count: u64,
+    others: Vec<String>,
+    runs: Vec<Box<RawValue>>,
+}
+
+impl Drawing<'_> {
+    /// The blocks of `groups`, numbered from 1.
+    pub fn blocks(&self, groups: &[Group], style: Style) -> Vec<String> {
+        groups.iter().enumerate().map(|(n, group)| self.block(n + 1, group, style)).collect()
+    }
+
+    fn block(&self, number: usize, group: &Group, style: Style) -> String {
+        let detail = &group.detail;
+        let reference = [detail.call.reference()];
+        let known = detail.facts.under(0);
+        let facts = facts_of_recorded(&detail.call, known);
+        let view =
+            CallView { declared: known.declared, ..of_recorded(&detail.call, &reference[0], &facts, self.sources) };
+        block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
+    }
+
+    /// A group: how many calls it stands for, and what each playbook made of the one that is shown.
+    pub fn json(&self, group: &Group) -> GroupJson {
+        let detail = &group.detail;
+        let reference = [detail.call.reference()];
+        let view = of_recorded(&detail.call, &reference[0], "", self.sources);
+        let run = |(record, plan): (&Record, &Plan)| {
+            let transcript = record.transcript(&plan.names, &reference, &unnamed);
+            let tally = record.tallies.first().copied().unwrap_or_default();
+            let findings: Vec<Finding> = detail.recorded.iter().copied().chain(of_playbook(record)).collect();
+            let mut out = Vec::new();
+            write_call(&mut out, &view, &transcript, CallId(0), &tally, &findings, &Events::Within);
+            raw(&out)
+        };
+        GroupJson {
+            of_many_kinds: group.is_mixed,
+            count: group.count,
+            others: group.alike().others,
+            runs: detail.records.iter().zip(self.plans).filter_map(run).collect(),
+        }
+    }
+
+    fn runs<'g>(&'g self, group: &'g Group, reference: &'g [String]) -> Vec<RunView<'g>> {
+        let detail = &group.detail;
+        let run = |(n, (record, plan)): (usize, (&'g Record, &'g Plan))| {
+            let facts = detail.facts.under(n);
+            let recorded = if n == 0 { detail.recorded.as_slice() } else { &[] };
+            RunView {
+                transcript: record.transcript(&plan.names, reference, &unnamed),
+                call: CallId(0),
+                tally: record.tallies.first().copied().unwrap_or_default(),
+                findings: recorded.iter().copied().chain(of_playbook(record)).collect(),
+                intent: ScenarioCall::recorded(&detail.call, facts, self.beyond).intent(CallId(0)),
+            }
+        };
+        detail.records.iter().zip(self.plans).enumerate().map(run).collect()
+    }
+}
+
+/// The heading over the blocks: how many there are, of which sort, and of how many.
+pub fn heading(only: &Only, shown: usize, groups: &[Group]) -> String {
+    let calls = groups.iter().map(|group| group.count).sum();
+    let said = match only {
+        Only::FailedOrFound => text::counted(calls, "call failed or shows a finding", "calls failed or show a finding"),
+        Only::Nothing => text::counted(calls, "call", "calls"),
+        Only::Failed => text::counted(calls, "call failed", "calls failed"),
+        Only::Found => text::counted(calls, "call shows a finding", "calls show a finding"),
+        Only::Verdict(name) => format!("{} with the verdict {name}", text::counted(calls, "call", "calls")),
+    };
+    let folded = match groups.len() as u64 == calls {
+        true => "the most serious first".to_owned(),
+        false => format!("alike ones folded into {}, the most serious first", text::count(groups.len() as u64)),
+    };
+    match shown == groups.len() {
+        true => format!("{said}; {folded}"),
+        false => format!("{said}; {folded}; {shown} are shown (--all shows every call)"),
+    }
+}

@@ -1,0 +1,334 @@
+//! Traces under several playbooks: the summary, and the calls that are most worth looking at.
+
+use std::sync::Mutex;
+
+use serde::Serialize;
+
+use super::args::{Args, Format};
+use super::run::{plans, style};
+use super::shown::{Drawing, GroupJson, heading};
+use super::watch::{Part, Watcher, of_playbook};
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::output::{Output, json_to_stdout, say};
+use crate::project::Project;
+use crate::stream::{Stream, Streamed};
+use crate::terminal::Terminal;
+use crate::{beyond, inputs, playbooks};
+use playproof_analysis::replay::Replayed;
+use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::shell;
+use playproof_formats::shell::Command;
+use playproof_report::json;
+use playproof_report::json::{Map, ReplayedJson, document};
+use playproof_report::listing::{Detail, Group, Listing, Only, Selection};
+use playproof_report::overview;
+use playproof_report::summary::Totals;
+use playproof_report::text;
+use playproof_trace::origin::Sources;
+
+/// Groups of calls that are shown unless `--all` is given.
+const SHOWN: usize = 20;
+
+/// The first line of a replay as lines.
+const FORMAT: &[u8] = b"{\"type\":\"format\",\"format\":\"replay/1\"}\n";
+
+/// Replays traces.
+pub fn run(
+    args: &Args,
+    project: &Project,
+    tools: &Tools,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let plans = plans(&playbooks::names(&args.playbooks, project), tools)?;
+    let sources = inputs::sources(&args.inputs);
+    let selection = selection(args, &plans, &sources)?;
+    let lines = args.format == Format::Jsonl;
+    let wanted = lines.then(|| selection.clone());
+    let watcher = Watcher {
+        lines: wanted,
+        listing: Listing::new(selection.clone()),
+        sources: sources.clone(),
+        spare: Mutex::default(),
+    };
+    let beyond = args.beyond_tape.clone().unwrap_or_default();
+    beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
+    let stream = Stream {
+        name: "replay",
+        command: "playproof replay".into(),
+        flags: args.given(),
+        inputs: &args.inputs,
+        sources: sources.clone(),
+        reading: &args.reading,
+        beyond: beyond.clone(),
+        jobs: args.jobs,
+        allow_empty: Some(args.allow_empty),
+    };
+    let mut written = 0;
+    let streamed = stream.write(&plans, &watcher, project, terminal, |part: Part| {
+        // A selection that selects nothing is refused: until something is selected, nothing is said.
+        let head = if written == 0 { FORMAT } else { b"" };
+        written += part.written;
+        let lines = &part.lines;
+        let result = if lines.is_empty() { Ok(()) } else { json_to_stdout(head).and_then(|()| json_to_stdout(lines)) };
+        watcher.keep(part);
+        result
+    })?;
+    refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
+    if lines && written == 0 {
+        output.json(FORMAT)?;
+    }
+    let groups = watcher.listing.into_groups();
+    say_ambiguous(args, &groups, &sources);
+    let page = Page { args, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
+    page.write(&groups, output)?;
+    Ok(exit(&streamed.replayed, args.strict))
+}
+
+fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<Selection, Failure> {
+    let everything = args.all || args.call.is_some() || args.run.is_some() || args.format == Format::Jsonl;
+    let only = match args.only.as_deref() {
+        None if everything => Only::Nothing,
+        None => Only::FailedOrFound,
+        Some("failed") => Only::Failed,
+        Some("findings") => Only::Found,
+        Some(verdict) => Only::Verdict(known_verdict(verdict, plans)?),
+    };
+    let unfolded = args.all || args.call.is_some();
+    let call = args.call.as_deref().map(|call| inputs::place(call).into_owned());
+    Ok(Selection { only, call, sources: sources.clone(), run: args.run.clone(), unfolded })
+}
+
+/// References are unique in an input, ids not even there: a name that selects several calls says so.
+fn say_ambiguous(args: &Args, groups: &[Group], sources: &Sources) {
+    let (Some(call), [first, _, ..]) = (&args.call, groups) else { return };
+    let name = |group: &Group| sources.say(group.detail.call.place);
+    let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
+    let more = if groups.len() > SHOWN { ", and more" } else { "" };
+    say(&format!(
+        "note: `{call}` is the name of {} calls: {}{more}; one of them alone: --call {}",
+        groups.len(),
+        listed.join(", "),
+        shell::word(&name(first))
+    ));
+}
+
+fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
+    let known: Vec<&str> = plans.iter().flat_map(|plan| &plan.names.verdicts).map(|verdict| &**verdict).collect();
+    if known.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    let failure = Failure::said(format!("`{name}` is neither `failed`, nor `findings`, nor a verdict of the playbook"));
+    Err(match did_you_mean(name, known.iter().copied().chain(["failed", "findings"])) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure.help(format!("its verdicts are {}", known.join(", "))),
+    })
+}
+
+/// A selection that selects nothing is no success.
+fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
+    if selected > 0 || args.allow_empty {
+        return Ok(());
+    }
+    let said = match (&args.call, &args.run, args.only.as_deref()) {
+        (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
+        (Some(call), None, _) => format!("there is no call `{call}`"),
+        (None, Some(run), _) => format!("there is no call in a run `{run}`"),
+        (_, _, Some(verdict)) if !["failed", "findings"].contains(&verdict) => {
+            format!("there is no failure with the verdict `{verdict}`")
+        }
+        _ => return Ok(()),
+    };
+    let mut command = Command::new("playproof replay").paths(&args.inputs);
+    let of_run = args.run.as_ref().zip(args.call.as_ref().filter(|call| call.starts_with('#')));
+    let whole = of_run.map(|(run, number)| format!("{run}{number}"));
+    let failure = Failure::said(said);
+    let failure = match &whole {
+        Some(whole) => {
+            command = command.flag("--call", whole);
+            failure.help(format!("the calls of a run are named after it: `{whole}`"))
+        }
+        None if args.call.is_some() => failure.help(
+            "a call is named by run and number (`r1#3`), by FILE:LINE, or by its own id; \
+             `--allow-empty` makes an empty selection no error",
+        ),
+        None => failure.help("`--allow-empty` makes an empty selection no error"),
+    };
+    Err(failure.next(args.given().without(&["--only", "--call", "--run"]).after(command)))
+}
+
+/// An `unsafe` finding by anyone is 1; a doubt, and that no call was answered, count only where they are asked to.
+fn exit(replayed: &Replayed, strict: bool) -> Exit {
+    let found = |severity: FindingSeverity| {
+        let ids = FindingId::ALL.into_iter().filter(|id| id.severity() == severity);
+        ids.into_iter().any(|id| {
+            replayed.recorded.count(id, FindingBy::Recorded) > 0
+                || replayed.summaries.iter().any(|summary| summary.findings.count(id, FindingBy::Playbook) > 0)
+        })
+    };
+    if found(FindingSeverity::Unsafe) {
+        Exit::Found
+    } else if strict && (found(FindingSeverity::Doubt) || replayed.ledger().attached == 0) {
+        Exit::Inconclusive
+    } else {
+        Exit::Clean
+    }
+}
+
+/// Everything that a page is made of, beside the calls.
+struct Page<'a> {
+    args: &'a Args,
+    terminal: &'a Terminal,
+    plans: &'a [Plan],
+    beyond: &'a BeyondTape,
+    only: &'a Only,
+    streamed: &'a Streamed,
+}
+
+#[derive(Serialize)]
+struct ReplayJson<'a> {
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed_only: Option<Map<&'a str>>,
+    #[serde(flatten)]
+    replayed: ReplayedJson<'a>,
+    groups: usize,
+    calls: Vec<GroupJson>,
+}
+
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed_only: Option<Map<&'a str>>,
+    #[serde(flatten)]
+    replayed: ReplayedJson<'a>,
+}
+
+impl Page<'_> {
+    fn write(&self, groups: &[Group], output: &mut Output) -> Result<(), Failure> {
+        let shown = if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] };
+        match self.args.format {
+            Format::Table => output.page(&self.table(groups, shown)),
+            Format::Markdown => output.page(&self.markdown(groups, shown)),
+            Format::Json => output.json(self.json(groups, shown)),
+            Format::Jsonl => output.json(self.last_line()),
+        }
+    }
+
+    fn table(&self, groups: &[Group], shown: &[Group]) -> String {
+        let style = style(self.args, self.terminal);
+        let playbooks = self.playbooks();
+        let totals = Totals { replayed: self.replayed(), names: &playbooks };
+        let mut parts = vec![overview::render(&totals, &self.streamed.notes, style.width, style.palette)];
+        parts.extend(self.whole().map(|said| text::wrapped(&said, style.width).join("\n")));
+        if !shown.is_empty() {
+            let heading = heading(self.only, shown.len(), groups);
+            let lines = text::wrapped(&heading, style.width);
+            parts.push(lines.iter().map(|line| style.palette.strong(line)).collect::<Vec<_>>().join("\n"));
+            parts.extend(self.drawing().blocks(shown, style));
+        }
+        if let Some(next) = self.next(shown) {
+            parts.push(format!("{} {next}", style.palette.strong("next:")));
+        }
+        parts.join("\n\n")
+    }
+
+    fn markdown(&self, groups: &[Group], shown: &[Group]) -> String {
+        let style = style(self.args, self.terminal);
+        let playbooks = self.playbooks();
+        let totals = Totals { replayed: self.replayed(), names: &playbooks };
+        let mut parts = vec!["## Replay".to_owned(), overview::markdown(&totals, &self.streamed.notes)];
+        parts.extend(self.whole().map(|said| text::markdown(&said)));
+        if !shown.is_empty() {
+            parts.push(format!("### {}", text::markdown(&heading(self.only, shown.len(), groups))));
+            parts.extend(self.drawing().blocks(shown, style).iter().map(|block| text::markdown_block(block)));
+        }
+        if let Some(next) = self.next(shown) {
+            parts.push(text::markdown_block(&format!("next: {next}")));
+        }
+        parts.join("\n\n")
+    }
+
+    fn json(&self, groups: &[Group], shown: &[Group]) -> String {
+        let drawing = self.drawing();
+        document(&ReplayJson {
+            format: "replay/1",
+            listed_only: self.listed_only(),
+            replayed: self.replayed_json(),
+            groups: groups.len(),
+            calls: shown.iter().map(|group| drawing.json(group)).collect(),
+        })
+    }
+
+    fn last_line(&self) -> String {
+        document(&SummaryJson { kind: "summary", listed_only: self.listed_only(), replayed: self.replayed_json() })
+    }
+
+    fn replayed_json(&self) -> ReplayedJson<'_> {
+        json::replayed(self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources)
+    }
+
+    /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
+    fn selected(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Args { only, call, run, .. } = self.args;
+        let all = [("only", only), ("call", call), ("run", run)];
+        all.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)))
+    }
+
+    /// A selection chooses what is listed and nothing else: whoever reads the summary beside it must know.
+    fn whole(&self) -> Option<String> {
+        let flags: Vec<String> =
+            self.selected().map(|(flag, value)| format!("--{flag} {}", shell::word(value))).collect();
+        let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
+        (!flags.is_empty())
+            .then(|| text::escape_unprintable(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
+    }
+
+    /// Every number of the document is about the whole input, whatever was selected to be listed.
+    fn listed_only(&self) -> Option<Map<&str>> {
+        let selected: Vec<(&'static str, &str)> = self.selected().collect();
+        (!selected.is_empty()).then_some(Map(selected))
+    }
+
+    fn replayed(&self) -> &Replayed {
+        &self.streamed.replayed
+    }
+
+    fn playbooks(&self) -> Vec<&Names> {
+        self.plans.iter().map(|plan| &plan.names).collect()
+    }
+
+    fn drawing(&self) -> Drawing<'_> {
+        Drawing { plans: self.plans, beyond: self.beyond, sources: &self.streamed.sources }
+    }
+
+    /// The place of the playbook under which the worst finding of a call was made.
+    fn worst_under(&self, detail: &Detail) -> usize {
+        let key = |finding: &Finding| (finding.id.severity(), finding.id);
+        let recorded = detail.recorded.iter().map(|finding| (key(finding), 0));
+        let own = detail
+            .records
+            .iter()
+            .enumerate()
+            .flat_map(|(n, record)| of_playbook(record).map(move |finding| (key(&finding), n)));
+        recorded.chain(own).min().map_or(0, |(_, playbook)| playbook)
+    }
+
+    /// The one command to run next: the worst call, explained.
+    fn next(&self, shown: &[Group]) -> Option<Command> {
+        let call = &shown.first()?.detail.call;
+        let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
+        let name = self.streamed.sources.name_of(&call.reference(), call.place);
+        let command = Command::new("playproof explain").path(input).flag("--call", &name);
+        let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
+        let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
+        Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(command))
+    }
+}

@@ -1,0 +1,86 @@
+//! Looks at every call of a replay, on whatever thread: collects those that a page will show, or writes all as lines.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::view::of_recorded;
+use playproof_analysis::replay::{Forms, Seen, Watch};
+use playproof_engine::event::{Finding, FindingBy, Names, unnamed};
+use playproof_engine::ids::CallId;
+use playproof_engine::sim::Record;
+use playproof_report::json::{Events, write_call, write_events};
+use playproof_report::listing::{Listing, Selection};
+use playproof_trace::origin::Sources;
+
+/// What a page needs of the calls.
+pub struct Watcher {
+    /// The calls that a page will show.
+    pub listing: Listing,
+    /// Write lines of these instead of collecting.
+    pub lines: Option<Selection>,
+    /// What the inputs are called, and where their lines come from.
+    pub sources: Sources,
+    /// Parts that were written out, to be filled again.
+    pub spare: Mutex<Vec<Part>>,
+}
+
+/// What became of a batch of calls.
+#[derive(Default)]
+pub struct Part {
+    /// Lines, if those were asked for.
+    pub lines: Vec<u8>,
+    /// Calls that are in the lines.
+    pub written: u64,
+    reference: [String; 1],
+    forms: Forms,
+    findings: Vec<Finding>,
+}
+
+impl Watch for Watcher {
+    type Part = Part;
+
+    fn part(&self) -> Part {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn see(&self, seen: &Seen<'_>, part: &mut Part) {
+        let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
+        match &self.lines {
+            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs, &mut part.forms),
+            Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
+                part.written += 1;
+                self.write(seen, runs, part);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+impl Watcher {
+    /// Takes a part back of which nothing is needed any more.
+    pub fn keep(&self, mut part: Part) {
+        part.lines.clear();
+        part.written = 0;
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+    }
+
+    fn write<'r>(&self, seen: &Seen<'_>, runs: impl Iterator<Item = (&'r Names, &'r Record)>, part: &mut Part) {
+        let Part { lines, reference, findings, .. } = part;
+        seen.call.write_reference(&mut reference[0]);
+        for (names, record) in runs {
+            let transcript = record.transcript(names, reference, &unnamed);
+            let view = of_recorded(&seen.call, &reference[0], "", &self.sources);
+            findings.clear();
+            findings.extend_from_slice(seen.recorded);
+            findings.extend(of_playbook(record));
+            let said = write_events(lines, &transcript);
+            let tally = record.tallies.first().copied().unwrap_or_default();
+            write_call(lines, &view, &transcript, CallId(0), &tally, findings, &Events::Before(said));
+            lines.push(b'\n');
+        }
+    }
+}
+
+/// What the dispatcher would have done; what the recording shows is said once, not once a playbook.
+pub fn of_playbook(record: &Record) -> impl Iterator<Item = Finding> {
+    record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook).copied()
+}

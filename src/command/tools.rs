@@ -1,0 +1,122 @@
+//! `playproof tools TRACE...`: a draft of a tool facts file for people to confirm.
+
+use crate::exit::{Exit, Failure};
+use crate::flags::Flags;
+use crate::output::{Output, to_stderr};
+use crate::project;
+use crate::project::Project;
+use crate::reading::{Reading, each_call};
+use crate::{files, inputs, outputs, repeated};
+use playproof_analysis::replay::Frequent;
+use playproof_engine::call::Reply;
+use playproof_formats::shell::Command;
+use playproof_report::text;
+use playproof_trace::toolfacts::{ToolCount, render};
+
+/// Whose tools.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Each access is a guess from the tool's name, marked `# guessed: confirm`. A row says nothing until its mark is taken
+away: its tool counts as a write that must not be repeated. What a row says wins over the playbook's own tool facts;
+every row says its access, and what else it leaves out stays as the playbook says. In either file a row of the tool's
+own name speaks before any glob.
+
+Example:
+  playproof tools trace.jsonl -o tools.yaml
+  playproof replay trace.jsonl --tools tools.yaml")]
+pub struct Args {
+    /// Traces or foreign recordings; `-` is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub inputs: Vec<String>,
+
+    /// Where to write the file, which must be new [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<String>,
+
+    /// How the traces are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Tools that are written. A trace with more names a tool anew in each call, and nobody would confirm those.
+const MOST_TOOLS: usize = 5_000;
+
+/// Drafts.
+pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let flags = Flags::default().reading(&args.reading);
+    repeated::refuse_inputs(&args.inputs, &flags, |once, flags| {
+        flags.after(Command::new("playproof tools").paths(once).flag_if("-o", args.output.as_deref()))
+    })?;
+    let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
+    if let Some(path) = target {
+        outputs::refuse(path)?;
+        outputs::refuse_input(path, args.inputs.iter().map(String::as_str).chain(args.reading.map.as_deref()))?;
+        refuse_facts(path, args)?;
+    }
+    let mapping = args.reading.mapping()?;
+    let mut counts: Frequent<Box<str>, (u64, bool)> = Frequent::new(MOST_TOOLS);
+    let mut folded = 0;
+    for (number, path) in args.inputs.iter().enumerate() {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let input = inputs::trace(path, mapping.as_ref(), &project.redaction)?;
+        let ledger = each_call(number, input, args.reading.options(), &project.redaction, &|_| true, |closed| {
+            let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
+            let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
+            row.count += 1;
+            row.value.0 += u64::from(failed);
+            row.value.1 = closed.raw().tool() != closed.shown().tool();
+        })?;
+        args.reading.account_for(&files::display_name(path), &ledger)?;
+    }
+    let root = project::root();
+    let name = |path: &String| files::lasting(&root, &files::display_name(path));
+    let names: Vec<String> = args.inputs.iter().map(name).collect();
+    counts.cut(|_, row| folded += row.count);
+    if folded > 0 {
+        let calls = text::counted(folded, "call", "calls");
+        to_stderr(&format!(
+            "note: +{calls} of rarer tools: the {} most frequent tools are written\n",
+            text::count(MOST_TOOLS as u64)
+        ));
+    }
+    if counts.rows().next().is_none() {
+        return Err(Failure::said(format!("no calls in {}", said(&names)))
+            .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")
+            .next("playproof schema trace"));
+    }
+    let rows = counts.rows().map(|(tool, row)| {
+        let (failed, is_redacted) = row.value;
+        ToolCount { tool, is_redacted, calls: row.count, failed }
+    });
+    let text = render(&said(&names), rows);
+    match target {
+        None => output.page(&text)?,
+        Some(path) => {
+            outputs::write(path, text.as_bytes(), output)?;
+            if outputs::is_kept(path) {
+                let replay = Command::new("playproof replay").paths(&args.inputs).flag("--tools", path);
+                to_stderr(&format!("confirm the guesses, and take the marks away\nnext: {}\n", flags.after(replay)));
+            }
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+/// What is there holds what people confirmed, and a draft would take that back.
+fn refuse_facts(path: &str, args: &Args) -> Result<(), Failure> {
+    outputs::refuse_others(path, "draft", |_| false).map_err(|_| {
+        let tools = Flags::default().reading(&args.reading).after(Command::new("playproof tools").paths(&args.inputs));
+        Failure::said(format!("`{path}` is there already: the facts that people confirmed in it would be overwritten"))
+            .help("nothing was written; compare it with a new draft and take over what is missing, or remove it first")
+            .next(tools.then("|", &Command::new("diff").path(path).and("-")))
+    })
+}
+
+/// The inputs in one line, however many there are.
+fn said(names: &[String]) -> String {
+    match names {
+        [first, _, _, rest @ ..] if !rest.is_empty() => format!("{first} and {} more", names.len() - 1),
+        few => few.join(", "),
+    }
+}

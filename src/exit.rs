@@ -1,0 +1,195 @@
+//! How the program ends: exit codes, failures with what to run next, and the hook that owns up to our bugs.
+
+use std::panic::PanicHookInfo;
+use std::process::ExitCode;
+
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::shell::Command;
+
+/// What the exit code says (`playproof help exit-codes`).
+///
+/// An interrupt (Ctrl-C) is left to the system: the process ends by the signal, which shells report as 130.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Nothing to object to.
+    Clean,
+    /// Inconclusive: a bound was hit, or `--strict` met a doubt.
+    Inconclusive,
+    /// An `unsafe` finding, a divergence, a lint warning.
+    Found,
+    /// Wrong usage, or input that cannot be used.
+    Unusable,
+    /// Our bug.
+    Bug,
+    /// Whoever read our output went away (`| head`): the number that shells give for it.
+    PipeClosed,
+}
+
+impl Exit {
+    /// The number.
+    pub const fn number(self) -> u8 {
+        match self {
+            Exit::Clean => 0,
+            Exit::Found => 1,
+            Exit::Unusable => 2,
+            Exit::Inconclusive => 3,
+            Exit::Bug => 70,
+            Exit::PipeClosed => 141,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.number())
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something to say, what helps, and the one command to run next.
+    Said {
+        /// What is wrong: lowercase, user text in backticks.
+        message: String,
+        /// What to do.
+        help: Option<String>,
+        /// The command to run next.
+        next: Option<Command>,
+    },
+    /// Places in sources that are wrong.
+    Reports {
+        /// Never empty.
+        reports: Vec<Report>,
+        /// The command to run next.
+        next: Option<Command>,
+    },
+    /// Whoever read our output went away.
+    PipeClosed,
+}
+
+/// The id of an input of which more lines were skipped than were read, or than may be: nothing is concluded from it.
+pub const MOSTLY_SKIPPED: &str = "mostly_skipped";
+
+impl Failure {
+    /// How the program ends by it.
+    pub fn exit(&self) -> Exit {
+        let is_inconclusive = |report: &Report| report.diagnostics.iter().all(|said| said.id == MOSTLY_SKIPPED);
+        match self {
+            Failure::PipeClosed => Exit::PipeClosed,
+            Failure::Reports { reports, .. } if reports.iter().all(is_inconclusive) => Exit::Inconclusive,
+            Failure::Said { .. } | Failure::Reports { .. } => Exit::Unusable,
+        }
+    }
+
+    /// A failure that is said in a sentence.
+    pub fn said(message: impl Into<String>) -> Failure {
+        Failure::Said { message: message.into(), help: None, next: None }
+    }
+
+    /// A failure of one whole source.
+    pub fn source(name: &str, id: &'static str, message: impl Into<String>) -> Failure {
+        Failure::from(Report::one(Source::whole(name, ""), Diagnostic::error(id, message)))
+    }
+
+    /// The same, with what helps.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Failure {
+        match &mut self {
+            Failure::Said { help, .. } => *help = Some(text.into()),
+            Failure::Reports { reports, .. } => {
+                if let Some(last) = reports.last_mut().and_then(|report| report.diagnostics.last_mut()) {
+                    last.help = Some(text.into());
+                }
+            }
+            Failure::PipeClosed => {}
+        }
+        self
+    }
+
+    /// The same, with more that helps.
+    #[must_use]
+    pub fn and_help(self, text: &str) -> Failure {
+        let last = |reports: &[Report]| reports.last()?.diagnostics.last()?.help.clone();
+        let said = match &self {
+            Failure::Reports { reports, .. } => last(reports),
+            Failure::Said { help, .. } => help.clone(),
+            Failure::PipeClosed => None,
+        };
+        let joined = |said: String| format!("{said}{} {text}", if said.ends_with('?') { "" } else { ";" });
+        self.help(said.map_or_else(|| text.to_owned(), joined))
+    }
+
+    /// The same, with the command to run next.
+    #[must_use]
+    pub fn next(mut self, command: impl Into<Command>) -> Failure {
+        match &mut self {
+            Failure::Said { next, .. } | Failure::Reports { next, .. } => *next = Some(command.into()),
+            Failure::PipeClosed => {}
+        }
+        self
+    }
+
+    /// The same; where something near was probably meant, with that, and `command` for it to run next.
+    #[must_use]
+    pub fn near(self, near: Option<&str>, command: &'static str) -> Failure {
+        match near {
+            Some(near) => self.help(format!("did you mean `{near}`?")).next(Command::new(command).name(near)),
+            None => self,
+        }
+    }
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Failure {
+        Failure::Reports { reports: vec![report], next: None }
+    }
+}
+
+/// Ends the program with code 70 where it panics, whatever thread panicked, and says that it is our bug.
+#[expect(
+    clippy::exit,
+    clippy::disallowed_methods,
+    reason = "a panicking thread must not let the others print a result"
+)]
+pub fn own_up_to_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        crate::output::to_stderr(&confession(panic));
+        std::process::exit(i32::from(Exit::Bug.number()));
+    }));
+}
+
+fn confession(panic: &PanicHookInfo<'_>) -> String {
+    let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
+    let said = panic.payload_as_str().unwrap_or("no message");
+    let said = playproof_report::text::escape_unprintable(said);
+    format!(
+        "playproof: this is a bug in playproof, not in your input\n  it stopped{place}: {said}\n  \
+         please report it with the command line and the input (or the smallest part of it that still does this)\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_codes_are_those_of_the_documentation() {
+        let all = [Exit::Clean, Exit::Found, Exit::Unusable, Exit::Inconclusive, Exit::Bug, Exit::PipeClosed];
+        assert_eq!(all.map(Exit::number), [0, 1, 2, 3, 70, 141]);
+    }
+
+    #[test]
+    fn more_help_stands_behind_a_question_or_a_semicolon() {
+        let help = |first: &str| match Failure::said("m").help(first).and_help("go on") {
+            Failure::Said { help, .. } => help.unwrap_or_default(),
+            _ => String::new(),
+        };
+        assert_eq!((help("did you mean `x`?"), help("stop")), ("did you mean `x`? go on".into(), "stop; go on".into()));
+    }
+
+    #[test]
+    fn the_worst_of_several_ends_is_the_greatest() {
+        assert_eq!([Exit::Inconclusive, Exit::Found, Exit::Clean].into_iter().max(), Some(Exit::Found));
+    }
+}

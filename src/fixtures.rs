@@ -1,0 +1,30 @@
+//! Fixtures by path, and as text. Parses nothing itself.
+
+use std::sync::Arc;
+
+use super::exit::Failure;
+use super::files;
+use super::kinds::{self, Kind};
+use super::merged::refuse_halves;
+use playproof_engine::fixture::Fixture;
+use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::fixture;
+
+/// Loads a fixture.
+///
+/// # Errors
+/// A path that cannot be read, and everything that is wrong in it.
+pub fn load(path: &str) -> Result<Fixture, Failure> {
+    let source = files::read_small(path)?;
+    kinds::expect(Kind::Fixture, path, source.text.as_bytes())?;
+    parse(source).map_err(|report| Failure::from(report).next("playproof schema fixture"))
+}
+
+/// Reads a fixture; what git could not merge is told as that.
+///
+/// # Errors
+/// Everything that is wrong in it.
+pub fn parse(source: Arc<Source>) -> Result<Fixture, Report> {
+    refuse_halves(&source)?;
+    fixture::parse(source)
+}

@@ -1,0 +1,171 @@
+//! Folders on disk: what lies in them. Reads and writes no file's content.
+
+#![expect(clippy::disallowed_methods, reason = "beside `files`, this file owns disk access")]
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::exit::Failure;
+use super::files::{dangling, from_here, unreadable};
+use playproof_formats::shell::Command;
+
+/// Deeper folders are not looked into: a link may lead back up.
+const MOST_DEEP: usize = 8;
+
+/// The files under `folder` whose names end in `ending`, as paths below it, sorted; none where there is no folder.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn files_under(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
+    let mut found = Vec::new();
+    collect(folder, Path::new(""), ending, 0, &mut found)?;
+    found.sort();
+    Ok(found)
+}
+
+/// The YAML files under `folder`, as [`files_under`] gives them.
+///
+/// # Errors
+/// A folder that cannot be read; a file that ends in `.yml`, which nobody would miss when it is not read.
+pub fn yaml_under(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    match files_under(folder, ".yml")?.first() {
+        Some(other) => Err(other_ending(&folder.join(other))),
+        None => files_under(folder, ".yaml"),
+    }
+}
+
+/// The refusal of a file that ends in `.yml`.
+pub fn other_ending(path: &Path) -> Failure {
+    let (here, meant) = (from_here(path), from_here(&path.with_extension("yaml")));
+    let said = Failure::said(format!("`{here}` would not be read: files here end in `.yaml`"));
+    match has_file(&path.with_extension("yaml")) {
+        true => said.help(format!("`{meant}` is there too: remove one of them")),
+        false => said.help("give it that ending").next(Command::new("mv").paths([here, meant])),
+    }
+}
+
+fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let folder = root.join(below);
+    // An empty path is the working directory, which the system wants to see written.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".").to_path_buf() } else { folder };
+    let refuse = |error: &std::io::Error| unreadable(&folder.to_string_lossy(), error);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound && dangling(&folder).is_none() => return Ok(()),
+        Err(error) => return Err(refuse(&error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| refuse(&error))?;
+        let path = below.join(entry.file_name());
+        let facts = fs::metadata(entry.path());
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        // It may be a folder: what lies in it must not be passed over. Editors leave links that lead nowhere, hidden.
+        if let Err(error) = facts.as_ref()
+            && !is_hidden
+        {
+            return Err(unreadable(&entry.path().to_string_lossy(), error));
+        }
+        let is_folder = facts.is_ok_and(|facts| facts.is_dir());
+        if is_folder && deep < MOST_DEEP {
+            collect(root, &path, ending, deep + 1, found)?;
+        } else if !is_folder && entry.file_name().to_string_lossy().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The names of what lies in a folder itself, sorted; none where it cannot be read.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Where a folder lies in the git repository around it; none where it is no part of one, or its root.
+pub fn below_repository(folder: &Path) -> Option<String> {
+    let here = std::env::current_dir().ok()?.join(folder);
+    let here = fs::canonicalize(&here).unwrap_or(here);
+    let root = here.ancestors().find(|above| above.join(".git").exists())?;
+    let below: Vec<_> = here.strip_prefix(root).ok()?.iter().map(|step| step.to_string_lossy()).collect();
+    (!below.is_empty()).then(|| below.join("/"))
+}
+
+/// What a path is taken by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// Nothing is there, and nothing stands in the way.
+    Free,
+    /// A file, or something else that is no folder.
+    File,
+    /// A folder.
+    Folder,
+}
+
+/// What stands at `path`; a link counts as what it leads to, and as a file where it leads nowhere.
+///
+/// # Errors
+/// A file where one of its folders should be.
+pub fn taken(path: &Path) -> Result<Taken, Failure> {
+    if let Ok(facts) = fs::metadata(path) {
+        return Ok(if facts.is_dir() { Taken::Folder } else { Taken::File });
+    }
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(Taken::File);
+    }
+    let in_the_way = path.ancestors().skip(1).find(|above| fs::symlink_metadata(above).is_ok());
+    match in_the_way.filter(|above| !above.is_dir()) {
+        None => Ok(Taken::Free),
+        Some(file) => {
+            let said = format!("`{}` is a file, and a folder of this name is needed", file.display());
+            Err(Failure::said(said).help("move it away, or name another folder"))
+        }
+    }
+}
+
+/// Whether nothing stands at `path`, or a file or a folder: no device, and no pipe.
+pub fn is_file_or_free(path: &Path) -> bool {
+    fs::symlink_metadata(path).map_or(true, |facts| facts.is_file() || facts.is_dir() || facts.is_symlink())
+}
+
+/// Whether something of this name is there, though it may be nothing that can be read; a folder is none.
+pub fn is_there(path: &Path) -> bool {
+    let none = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+    fs::symlink_metadata(path).map_or_else(|error| !none.contains(&error.kind()), |facts| !facts.is_dir())
+}
+
+/// Whether there is a file of this name.
+pub fn has_file(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_below_folders_and_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.snap", "a/c.snap", "a/d.snap.new", "x.txt"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = files_under(folder.path(), ".snap").unwrap();
+        assert_eq!(found, [PathBuf::from("a/c.snap"), PathBuf::from("b.snap")]);
+        assert!(files_under(&folder.path().join("none"), ".snap").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_file_where_a_folder_is_needed_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("fixtures"), "").unwrap();
+        assert_eq!(taken(&root.path().join("fixtures")).unwrap(), Taken::File);
+        assert_eq!(taken(&root.path().join("goldens/x/y.snap")).unwrap(), Taken::Free);
+        assert_eq!(taken(root.path()).unwrap(), Taken::Folder);
+        let Err(Failure::Said { message, .. }) = taken(&root.path().join("fixtures/a.yaml")) else { panic!() };
+        assert!(message.ends_with("fixtures` is a file, and a folder of this name is needed"), "{message}");
+    }
+}

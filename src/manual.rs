@@ -1,0 +1,100 @@
+//! The help pages of the commands, fitted to a width. What they say stands beside each command.
+
+use clap::{Command, CommandFactory};
+
+use super::args::Cli;
+use super::values::taking_signs;
+use playproof_report::text;
+use playproof_report::text::prose;
+
+/// The definition that arguments are parsed with and `help` prints from, its pages `width` columns wide.
+pub fn definition(width: usize) -> Command {
+    let mut definition = fitted(Cli::command(), prose(width));
+    definition.build();
+    definition
+}
+
+/// The command with its prose fitted, and those below it.
+fn fitted(mut command: Command, width: usize) -> Command {
+    if let Some(page) = command.get_after_help().map(|page| reflowed(&page.to_string(), width)) {
+        command = command.after_help(page);
+    }
+    if let Some(about) = command.get_long_about().map(|about| reflowed(&about.to_string(), width)) {
+        command = command.long_about(about);
+    }
+    command.term_width(width).mut_args(taking_signs).mut_subcommands(|below| fitted(below, width))
+}
+
+/// The text wrapped anew: lines without an indent belong to one paragraph, however the source breaks them; indented
+/// lines are rows, whose explanations go below them where not all of them fit beside.
+fn reflowed(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let (mut paragraph, mut rows): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for line in text.lines().chain([""]) {
+        let is_row = line.starts_with(' ');
+        if !is_row {
+            lines.extend(fitted_rows(&std::mem::take(&mut rows), width));
+        }
+        if is_row {
+            rows.push(line);
+        } else if !line.is_empty() {
+            paragraph.push(line);
+        }
+        if (is_row || line.is_empty() || line.ends_with(':')) && !paragraph.is_empty() {
+            lines.extend(text::wrapped(&std::mem::take(&mut paragraph).join(" "), width));
+        }
+        if line.is_empty() {
+            lines.push(String::new());
+        }
+    }
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// Rows as they are, or each with its second column below its first.
+fn fitted_rows(rows: &[&str], width: usize) -> Vec<String> {
+    if rows.iter().all(|row| text::width(row) <= width) {
+        return rows.iter().map(|&row| row.to_owned()).collect();
+    }
+    rows.iter().flat_map(|row| stacked(row, width)).collect()
+}
+
+fn stacked(row: &str, width: usize) -> Vec<String> {
+    let (indent, said) = row.split_at(row.len() - row.trim_start().len());
+    let (first, second) = said.split_once("  ").unwrap_or((said, ""));
+    let below = format!("{indent}    ");
+    let second = text::wrapped(second.trim_start(), width.saturating_sub(below.len()));
+    let second = second.iter().filter(|piece| !piece.is_empty()).map(|piece| format!("{below}{piece}"));
+    std::iter::once(format!("{indent}{first}")).chain(second).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paragraph_is_wrapped_once_however_its_source_breaks_it() {
+        let text = "Exit codes: 0 clean, 1 an unsafe\nfinding, 2 unusable.\n\nExamples:\n  a\n  b";
+        assert_eq!(reflowed(text, 40), "Exit codes: 0 clean, 1 an unsafe\nfinding, 2 unusable.\n\nExamples:\n  a\n  b");
+        assert_eq!(reflowed(text, 80), "Exit codes: 0 clean, 1 an unsafe finding, 2 unusable.\n\nExamples:\n  a\n  b");
+    }
+
+    #[test]
+    fn the_explanation_of_an_example_goes_below_it_where_both_do_not_fit() {
+        let line = "  playproof check    every fixture";
+        assert_eq!(reflowed(line, 40), line);
+        assert_eq!(reflowed(line, 24), "  playproof check\n      every fixture");
+    }
+
+    #[test]
+    fn no_line_of_any_help_page_is_wider_than_the_page() {
+        for width in [60, 80, 100, 120] {
+            let mut definition = definition(width);
+            for command in definition.get_subcommands_mut() {
+                let page = command.render_long_help().to_string();
+                // A command to copy is never broken.
+                let wide = page.lines().find(|line| line.len() > width && !line.trim_start().starts_with("playproof"));
+                assert_eq!(wide, None, "{} at {width}", command.get_name());
+            }
+        }
+    }
+}

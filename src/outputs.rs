@@ -1,0 +1,170 @@
+//! Files that a command is told to write: what they may replace, and how they are written: as a change of the project
+//! where they lie in it, else through links as people mean them.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::boundary::Boundary;
+use super::changeset::{Change, ProjectLock};
+use super::command::mutate;
+use super::exit::Failure;
+use super::folders::Taken;
+use super::output::Output;
+use super::project::{self, Project};
+use super::{files, folders, workspace};
+use playproof_formats::shell::Command;
+
+/// How much of a file tells what it is.
+const LOOKED_AT: u64 = 64 << 10;
+
+/// Refuses an output that is one of the inputs, by whatever name: it would be gone as soon as it is read.
+///
+/// # Errors
+/// It is one.
+pub fn refuse_input<'a>(output: &str, inputs: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+    match inputs.into_iter().find(|input| *input != files::STDIN && files::is_same(output, input)) {
+        None => Ok(()),
+        Some(_) => Err(Failure::said(format!("`{output}` is an input: it would be overwritten"))
+            .help("nothing was written; name another file after `-o`")),
+    }
+}
+
+/// Refuses an output whose folder is not there, that a project would take for a file of its own, or that a link in the
+/// project stands in the way to: whoever made the project would choose what is written.
+///
+/// # Errors
+/// It is one of them.
+pub fn refuse(output: &str) -> Result<(), Failure> {
+    if let Some((boundary, _, path)) = in_project(output) {
+        boundary.writable(&path)?;
+    }
+    refuse_without_folder(output)?;
+    refuse_project_file(output)
+}
+
+fn refuse_without_folder(output: &str) -> Result<(), Failure> {
+    if output.ends_with(std::path::MAIN_SEPARATOR) || folders::taken(Path::new(output))? == Taken::Folder {
+        return Err(Failure::said(format!("`{output}` is a folder, and a file is written")).help("name a file in it"));
+    }
+    let folder = Path::new(output).parent().unwrap_or(Path::new(""));
+    let name = folder.to_string_lossy();
+    let said = match folders::taken(folder)? {
+        _ if name.is_empty() => return Ok(()),
+        Taken::Folder => return Ok(()),
+        Taken::File => return Err(Failure::said(format!("`{name}` is no folder: `{output}` cannot lie in it"))),
+        Taken::Free => format!("there is no folder `{name}` for `{output}`"),
+    };
+    let help = "nothing was written; make the folder first, or name another one";
+    Err(Failure::said(said).help(help).next(Command::new("mkdir -p").path(&name)))
+}
+
+/// Refuses a file that has a meaning by its name, or by where it lies.
+fn refuse_project_file(path: &str) -> Result<(), Failure> {
+    let Some(there) = files::destination(path) else { return Ok(()) };
+    let what = match there.file_name().and_then(OsStr::to_str) {
+        Some(project::FILE) => "the settings of a project",
+        Some(mutate::ACCEPTED) => "a list of accepted mutants",
+        _ => return refuse_among_project_files(path),
+    };
+    Err(would_be(path, what))
+}
+
+/// Refuses a file where a project would take it for one of its own: the project around it, or that of the working
+/// directory.
+///
+/// # Errors
+/// It would.
+pub fn refuse_among_project_files(path: &str) -> Result<(), Failure> {
+    let Some(there) = files::destination(path) else { return Ok(()) };
+    let around = files::above(&there, project::FILE).and_then(|file| Some(file.parent()?.to_path_buf()));
+    let mut roots = around.into_iter().chain([project::root()]);
+    let what = roots.find_map(|root| workspace::taken_for(&root, &there));
+    what.map_or(Ok(()), |what| Err(would_be(path, what)))
+}
+
+fn would_be(path: &str, what: &str) -> Failure {
+    Failure::said(format!("`{path}` would be taken for {what}")).help("nothing was written; name another place")
+}
+
+/// Writes an output, whole or not at all.
+///
+/// # Errors
+/// A path that cannot be written.
+pub fn write(path: &str, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
+    match in_project(path) {
+        Some((boundary, staging, path)) if folders::is_file_or_free(&path) => {
+            ProjectLock::at(&boundary, &staging)?.commit(&[Change::Write(path, bytes.to_vec())], output)
+        }
+        _ => {
+            files::write_atomically(path, bytes)?;
+            output.has_done("wrote", path);
+            Ok(())
+        }
+    }
+}
+
+/// Whether what was written can be read again: a device and a pipe give nothing back.
+pub fn is_kept(output: &str) -> bool {
+    folders::has_file(Path::new(output))
+}
+
+/// The project of the working directory, and where in it an output lies; none where it lies elsewhere.
+fn in_project(output: &str) -> Option<(Boundary, PathBuf, PathBuf)> {
+    let root = files::upwards(project::FILE)?.parent()?.to_path_buf();
+    let path = files::normal(Path::new(output));
+    // One that cannot be used is told of by whoever reads it.
+    let project = Project::find().unwrap_or_default();
+    path.starts_with(&root).then(|| (Boundary::new(&root, &project), workspace::staging(&root, &project), path))
+}
+
+/// How a file begins that an output would replace; none where there is none.
+pub fn beginning(output: &str) -> Option<Vec<u8>> {
+    files::beginning(output, LOOKED_AT)
+}
+
+/// Refuses an output that is there, and that `is_ours` does not know by its beginning as one that may be replaced. An
+/// empty file, a device and a pipe lose nothing.
+///
+/// # Errors
+/// It may not be replaced; `what` it would have to be.
+pub fn refuse_others(output: &str, what: &str, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
+    match beginning(output) {
+        Some(beginning) if !beginning.is_empty() && !is_ours(&beginning) => Err(Failure::said(format!(
+            "`{output}` is there already, and is no {what}: it would be overwritten"
+        ))
+        .help(format!(
+            "nothing was written; name another file, or remove this one: `{}`",
+            Command::new("rm").path(output)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_that_is_an_input_by_another_name_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        files::write_atomically(&path("a"), b"x").unwrap();
+        let (a, detour, new) = (path("a"), path("./a"), path("new"));
+        assert!(refuse_input(&a, ["-", &*new, &*detour]).is_err());
+        assert!(refuse_input(&new, ["-", &*a]).is_ok());
+        assert!(refuse_input("-", ["-"]).is_ok());
+    }
+
+    #[test]
+    fn only_what_is_known_or_empty_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        files::write_atomically(&path("theirs"), b"x").unwrap();
+        files::write_atomically(&path("empty"), b"").unwrap();
+        assert!(refuse_others(&path("theirs"), "report", |_| false).is_err());
+        assert!(refuse_others(&path("theirs"), "report", |start| start == b"x").is_ok());
+        for free in ["empty", "none"] {
+            assert!(refuse_others(&path(free), "report", |_| false).is_ok(), "{free}");
+        }
+    }
+}

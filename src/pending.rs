@@ -1,0 +1,203 @@
+//! Goldens that wait for review, beside the accepted ones: written, accepted, rejected. Compares nothing.
+
+use super::changeset::{Change, ProjectLock};
+use super::exit::Failure;
+use super::output::Output;
+use super::workspace::Workspace;
+use super::{files, folders};
+use playproof_analysis::check::{CaseResult, GoldenState, Id};
+use playproof_formats::golden::{Class, GoldenFile, Reason};
+use playproof_formats::shell::Command;
+
+/// Leaves what the runs show beside the goldens, for review: a pending golden for each run that could be accepted, and
+/// none for the others. Gives the number of those that wait.
+///
+/// # Errors
+/// A file that cannot be written or removed.
+pub fn leave(workspace: &Workspace, results: &[CaseResult], output: &mut Output) -> Result<usize, Failure> {
+    let (mut waiting, mut changes) = (0, Vec::new());
+    for result in results {
+        let path = workspace.golden(&result.id).pending;
+        match pending(result).map(|golden| golden.render()) {
+            Some(text) => {
+                waiting += 1;
+                if !says(&path, &text) {
+                    changes.push(Change::Write(path, text.into_bytes()));
+                }
+            }
+            None if folders::has_file(&path) => changes.push(Change::Remove(path)),
+            None => {}
+        }
+    }
+    if !changes.is_empty() {
+        workspace.project_lock()?.commit(&changes, output)?;
+    }
+    Ok(waiting)
+}
+
+/// What would be accepted of a result; none where nothing differs, or where nobody may accept it.
+pub fn pending(result: &CaseResult) -> Option<GoldenFile> {
+    if !result.contradictions.is_empty() {
+        return None;
+    }
+    match &result.golden {
+        GoldenState::Same | GoldenState::Unreadable(_) => None,
+        GoldenState::Missing => Some(GoldenFile::new(&result.id.fixture, &result.id.playbook, &result.body.render())),
+        GoldenState::Diverged(diverged) => {
+            let named = GoldenFile {
+                fixture: result.id.fixture.clone(),
+                playbook: result.id.playbook.clone(),
+                ..diverged.golden.clone()
+            };
+            Some(named.with_body(&result.body.render()))
+        }
+    }
+}
+
+/// What accepting results changes: each becomes the golden, and nothing of it waits any more.
+#[derive(Debug, Default)]
+pub struct Acceptance {
+    /// The runs that are accepted.
+    pub ids: Vec<Id>,
+    /// Their files; to be changed all or none.
+    pub changes: Vec<Change>,
+}
+
+/// Accepts results, or none of them.
+///
+/// # Errors
+/// A result that contradicts its fixture, that wants a reason where none is given, or whose golden is no longer the one
+/// that it was held against.
+pub fn acceptance(workspace: &Workspace, results: &[&CaseResult], reason: Option<&str>) -> Result<Acceptance, Failure> {
+    let mut accepted = Acceptance::default();
+    for result in results {
+        let Some(mut golden) = acceptable(result)? else { continue };
+        if let Some(class) = result.worst().filter(|class| class.wants_reason()) {
+            let why = reason.ok_or_else(|| unexplained(class, results))?;
+            golden.reasons.push(Reason { class: class.words().to_owned(), why: why.to_owned() });
+        }
+        refuse_changed(workspace, result)?;
+        let (paths, text) = (workspace.golden(&result.id), golden.render().into_bytes());
+        accepted.changes.push(match result.golden {
+            GoldenState::Missing => Change::Create(paths.accepted, text),
+            _ => Change::Write(paths.accepted, text),
+        });
+        if folders::has_file(&paths.pending) {
+            accepted.changes.push(Change::Remove(paths.pending));
+        }
+        accepted.ids.push(result.id.clone());
+    }
+    Ok(accepted)
+}
+
+/// Refuses a golden that is another one by now: what would be accepted was never shown against it.
+fn refuse_changed(workspace: &Workspace, result: &CaseResult) -> Result<(), Failure> {
+    let GoldenState::Diverged(diverged) = &result.golden else { return Ok(()) };
+    let now = workspace.read_golden(&result.id)?.and_then(|source| GoldenFile::parse(&source).ok());
+    if now.is_some_and(|now| now == diverged.golden) {
+        return Ok(());
+    }
+    Err(Failure::said(format!("the golden of `{}` has changed since this was compared with it", result.id))
+        .help("nothing was accepted")
+        .next(Command::new("playproof check").name(&result.id.to_string())))
+}
+
+fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
+    if let Some(first) = result.contradictions.first() {
+        let said = format!("`{}` cannot be accepted: it contradicts what its fixture is meant to show", result.id);
+        return Err(Failure::said(said)
+            .help(format!("{first}; mend the playbook, or what the fixture expects"))
+            .next(Command::new("playproof check").name(&result.id.to_string())));
+    }
+    if let GoldenState::Unreadable(report) = &result.golden {
+        return Err(Failure::from(report.clone()));
+    }
+    Ok(pending(result))
+}
+
+fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
+    let count = results.iter().filter(|result| result.worst().is_some_and(Class::wants_reason)).count();
+    let which = match (count, results.iter().find(|result| result.worst() == Some(class))) {
+        (1, Some(result)) => format!("`{}`", result.id),
+        _ => format!("{count} of them"),
+    };
+    let next = match results {
+        [one] => Command::new("playproof accept").name(&one.id.to_string()).and("--reason '...'"),
+        _ => "playproof accept --reason '...'".into(),
+    };
+    Failure::said(format!("{class} in {which}: this is not accepted without a reason"))
+        .help("the reason is kept in the golden, for whoever reads it next")
+        .next(next)
+}
+
+/// Forgets what waits for review.
+///
+/// # Errors
+/// A file that cannot be removed; then all of them still wait.
+pub fn reject(
+    workspace: &Workspace,
+    project_lock: &ProjectLock,
+    ids: &[Id],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let removed: Vec<Change> = ids.iter().map(|id| Change::Remove(workspace.golden(id).pending)).collect();
+    project_lock.commit(&removed, output)
+}
+
+/// Whether a file says that already.
+fn says(path: &std::path::Path, text: &str) -> bool {
+    folders::has_file(path) && files::read_small(&path.to_string_lossy()).is_ok_and(|old| old.text == text)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes a folder")]
+mod tests {
+    use super::*;
+    use playproof_analysis::check::Diverged;
+    use playproof_formats::diagnostic::Source;
+    use playproof_formats::golden::{GoldenBody, compare, parse_body};
+
+    fn body(attempts: u8) -> GoldenBody {
+        let end = format!("outcome: escalated, effect: unknown, attempts: {attempts}, verdicts: []");
+        let text = format!("a: {{ {end} }}\nledger: {{}}\nfindings: []\nevents: []\n");
+        parse_body(Source::whole("g", text)).unwrap()
+    }
+
+    /// A run that differs from a golden that had other attempts.
+    fn result(golden: GoldenState) -> CaseResult {
+        let id = Id { playbook: "p".into(), fixture: "f".into() };
+        CaseResult { id, title: String::new(), body: body(2), golden, contradictions: Vec::new() }
+    }
+
+    fn diverged() -> GoldenState {
+        let golden = GoldenFile::new("f", "p", &body(1).render());
+        let golden = GoldenFile::parse(&Source::whole("goldens/p/f.snap", golden.render())).unwrap();
+        GoldenState::Diverged(Box::new(Diverged { comparison: compare(&body(1), &body(2)), golden }))
+    }
+
+    #[test]
+    fn a_golden_that_is_another_one_by_now_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let write = |path: &std::path::Path, text: &str| -> Result<(), Failure> {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            files::write_atomically(&path.to_string_lossy(), text.as_bytes())
+        };
+        write(&path("playproof.yaml"), "format: project/1\n").unwrap();
+        let workspace = Workspace::at(folder.path()).unwrap();
+        let accept = |golden: GoldenState| {
+            let accepted = acceptance(&workspace, &[&result(golden)], None)?;
+            workspace.project_lock()?.commit(&accepted.changes, &mut Output::default())
+        };
+        let golden = path("goldens/p/f.snap");
+        // It was compared with one attempt; since then somebody has accepted three.
+        let theirs = GoldenFile::new("f", "p", &body(3).render()).render();
+        write(&golden, &theirs).unwrap();
+        assert!(format!("{:?}", accept(diverged()).unwrap_err()).contains("has changed since this was compared"));
+        assert!(format!("{:?}", accept(GoldenState::Missing).unwrap_err()).contains("of this name now"));
+        assert_eq!(files::read_small(&golden.to_string_lossy()).unwrap().text, theirs);
+        write(&golden, &GoldenFile::new("f", "p", &body(1).render()).render()).unwrap();
+        accept(diverged()).unwrap();
+        assert!(files::read_small(&golden.to_string_lossy()).unwrap().text.contains("attempts: 2"));
+    }
+}

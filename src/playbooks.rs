@@ -1,0 +1,260 @@
+//! Playbooks by name or path, ready to run. Parses nothing itself.
+//!
+//! What a name means is the same for every command: what ends like a file is a path; any other name is the project's own
+//! playbook of that name, if it has one (the one that `playproof.yaml` names, or `playbooks/NAME.yaml`), else the
+//! embedded one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::boundary::{Boundary, is_plain};
+use super::exit::Failure;
+use super::files;
+use super::folders;
+use super::kinds::{self, Kind};
+use super::merged::refuse_halves;
+use super::output::say;
+use super::project::{self, Project};
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::Plan;
+use playproof_formats::diagnostic::{Report, Source, did_you_mean};
+use playproof_formats::playbook;
+use playproof_formats::playbook::tools;
+use playproof_formats::playbook::tools::ToolsFile;
+use playproof_formats::playbook::{EMBEDDED, Loaded, embedded};
+use playproof_formats::shell::Command;
+use playproof_formats::yaml::GUESSED;
+use playproof_report::text::counted;
+
+/// Where the project's own playbooks lie, below its root.
+pub const FOLDER: &str = "playbooks";
+
+/// A playbook by the name that fixtures and goldens know it by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// Its file, where that lies apart from the other playbooks.
+    pub path: Option<PathBuf>,
+}
+
+/// What a playbook's name means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// A file; `-` is standard input.
+    File(PathBuf),
+    /// A playbook of ours, with its text.
+    Embedded(&'static str),
+}
+
+impl Named {
+    /// What people call `named` in the project in `root`: below the folder of playbooks, the name of a file is its path
+    /// there, however it was written.
+    pub fn new(root: &Path, named: &str) -> Named {
+        if !is_path(named) {
+            return Named { name: named.to_owned(), path: None };
+        }
+        let (path, folder) = (Path::new(named), root.join(FOLDER));
+        let as_written = path.strip_prefix(&folder).map(Path::to_path_buf).ok();
+        match as_written.or_else(|| below(path, &folder)) {
+            Some(below) => Named { name: below.with_extension("").to_string_lossy().into_owned(), path: None },
+            None => {
+                let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+                Named { name, path: Some(path.to_path_buf()) }
+            }
+        }
+    }
+}
+
+/// Where a file lies below a folder, by whatever way it was named; none where it lies elsewhere. The name of a link is
+/// its own.
+pub fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
+    let name = file.file_name().filter(|name| *name != files::STDIN)?;
+    let real = |path: &Path| files::real(if path.as_os_str().is_empty() { Path::new(".") } else { path });
+    let above = real(file.parent()?)?;
+    Some(above.strip_prefix(real(folder)?).ok()?.join(name))
+}
+
+/// The playbook that the project in `root` uses where none is named.
+pub fn usual(root: &Path, project: &Project) -> Named {
+    Named::new(root, usual_of(project))
+}
+
+fn usual_of(project: &Project) -> &str {
+    project.playbook.as_deref().or_else(|| EMBEDDED.first().copied()).unwrap_or_default()
+}
+
+/// The project's file for the playbook called `name`; none: an embedded one is meant.
+pub fn file_of(root: &Path, usual: &Named, name: &str) -> Option<PathBuf> {
+    let apart = usual.path.as_ref().filter(|_| usual.name == name);
+    let own = || root.join(FOLDER).join(format!("{name}.yaml"));
+    if !is_plain(Path::new(name)) {
+        return None; // no name leads out of the folder
+    }
+    // What is there and cannot be read is not taken for the embedded one.
+    Some(apart.cloned().unwrap_or_else(own)).filter(|path| folders::is_there(path))
+}
+
+/// Refuses the project's playbook called `name` where its file ends in `.yml`: it would not be read, and perhaps an
+/// embedded one in its place.
+///
+/// # Errors
+/// It does.
+pub fn refuse_other_ending(root: &Path, name: &str) -> Result<(), Failure> {
+    let other = root.join(FOLDER).join(format!("{name}.yml"));
+    match folders::has_file(&other) && !folders::has_file(&other.with_extension("yaml")) {
+        true => Err(folders::other_ending(&other)),
+        false => Ok(()),
+    }
+}
+
+/// Whether a playbook is named by its path.
+pub fn is_path(name: &str) -> bool {
+    name == files::STDIN || [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// The names that are meant: those of the command line, else the project's, else the default.
+pub fn names(asked: &[String], project: &Project) -> Vec<String> {
+    match asked {
+        [] => vec![files::near(&project::root(), usual_of(project))],
+        asked => asked.to_vec(),
+    }
+}
+
+/// Shows playbooks of one name by their files, as each was `asked` for.
+pub fn tell_apart(plans: &mut [Plan], asked: &[String]) {
+    let root = project::root();
+    rename_equal(plans, asked.iter().map(|asked| files::lasting(&root, &files::display_name(asked))));
+    rename_equal(plans, asked.iter().cloned()); // two paths may end in one file name
+}
+
+fn rename_equal(plans: &mut [Plan], others: impl Iterator<Item = String>) {
+    let names: Vec<Arc<str>> = plans.iter().map(|plan| Arc::clone(&plan.names.playbook)).collect();
+    for (plan, other) in plans.iter_mut().zip(others) {
+        if names.iter().filter(|name| **name == plan.names.playbook).count() > 1 {
+            plan.names.playbook = other.into();
+        }
+    }
+}
+
+/// The text of a playbook.
+///
+/// # Errors
+/// As [`meant`]; a path that cannot be read.
+pub fn source(name: &str) -> Result<Arc<Source>, Failure> {
+    match meant(name)? {
+        Meant::File(path) => read(&files::near(&project::root(), &path.to_string_lossy())),
+        Meant::Embedded(text) => Ok(Source::whole(format!("<embedded>/{name}"), text)),
+    }
+}
+
+/// What a name or a path means.
+///
+/// # Errors
+/// A name that nothing answers to; a project file that cannot be used.
+pub fn meant(name: &str) -> Result<Meant, Failure> {
+    let (root, project) = (project::root(), Project::find()?);
+    if is_path(name) {
+        return Ok(Meant::File(PathBuf::from(name)));
+    }
+    if let Some(file) = file_of(&root, &usual(&root, &project), name) {
+        Boundary::new(&root, &project).readable(&file)?;
+        return Ok(Meant::File(file));
+    }
+    refuse_other_ending(&root, name)?;
+    match embedded(name) {
+        Some(text) => Ok(Meant::Embedded(text)),
+        None if files::exists(name) => Ok(Meant::File(PathBuf::from(name))),
+        None => Err(unknown(name, &root)),
+    }
+}
+
+fn read(path: &str) -> Result<Arc<Source>, Failure> {
+    let source = files::read_small(path)?;
+    kinds::expect(Kind::Playbook, path, source.text.as_bytes())?;
+    Ok(source)
+}
+
+/// Reads a playbook; what git could not merge is told as that.
+///
+/// # Errors
+/// Everything that is wrong in it.
+pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
+    refuse_halves(&source)?;
+    playbook::parse(source)
+}
+
+/// Loads a playbook.
+///
+/// # Errors
+/// As [`source`], and everything that is wrong in it.
+pub fn load(name: &str) -> Result<Loaded, Failure> {
+    loaded(source(name)?, name)
+}
+
+/// The same of a text that was read; `argument` is how other commands are told of it.
+///
+/// # Errors
+/// Everything that is wrong in it.
+pub fn loaded(source: Arc<Source>, argument: &str) -> Result<Loaded, Failure> {
+    parse(source).map_err(|report| Failure::from(report).next(Command::new("playproof lint").path(argument)))
+}
+
+/// The tool facts of the command line, else of the project; none at all where neither names any.
+///
+/// # Errors
+/// A path that cannot be read, and everything that is wrong in it.
+pub fn facts(asked: Option<&str>, project: &Project) -> Result<Tools, Failure> {
+    Ok(facts_file(asked, project)?.map(|(_, file)| file.tools).unwrap_or_default())
+}
+
+/// The same, for a command that shows what comes of them: guesses that nobody has confirmed are told of.
+///
+/// # Errors
+/// As [`facts`].
+pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failure> {
+    let Some((path, ToolsFile { tools, guessed })) = facts_file(asked, project)? else { return Ok(Tools::default()) };
+    if guessed > 0 {
+        let rows = guessed + tools.rows().len();
+        let (are, they) = if guessed == 1 { ("is a guess", "it declares") } else { ("are guesses", "they declare") };
+        say(&format!(
+            "note: {guessed} of {} in {} {are} that nobody confirmed; until the mark `{GUESSED}` is taken away, {they} \
+             nothing, and a tool that nothing else declares counts as a write that must not be repeated",
+            counted(rows as u64, "row", "rows"),
+            path
+        ));
+    }
+    Ok(tools)
+}
+
+fn facts_file(asked: Option<&str>, project: &Project) -> Result<Option<(String, ToolsFile)>, Failure> {
+    let Some(path) = asked.or(project.tools.as_deref()) else { return Ok(None) };
+    let path = files::near(&project::root(), path);
+    let source = files::read_small(&path)?;
+    kinds::expect(Kind::ToolFacts, &path, source.text.as_bytes())?;
+    refuse_halves(&source)?;
+    let file = tools::parse(source).map_err(|report| Failure::from(report).next("playproof schema tools"))?;
+    Ok(Some((path, file)))
+}
+
+fn unknown(name: &str, root: &Path) -> Failure {
+    let path = format!("{name}.yaml");
+    let failure = Failure::said(format!("there is no playbook `{name}`, neither of this project nor embedded"));
+    if folders::has_file(Path::new(&path)) {
+        return failure.help(format!("there is a file of that name: did you mean `{path}`?"));
+    }
+    failure.help(near(name, root).unwrap_or_else(|| {
+        format!(
+            "embedded are {}; one of the project's own lies in `{FOLDER}/{name}.yaml`, and a path ends in `.yaml`",
+            EMBEDDED.join(", ")
+        )
+    }))
+}
+
+/// What helps where `name` is nearly that of a playbook: one of the project's own, or an embedded one.
+pub fn near(name: &str, root: &Path) -> Option<String> {
+    let own = folders::files_under(&root.join(FOLDER), ".yaml").unwrap_or_default();
+    let own: Vec<String> = own.iter().map(|path| path.with_extension("").to_string_lossy().into_owned()).collect();
+    let near = did_you_mean(name, own.iter().map(String::as_str).chain(EMBEDDED.iter().copied()))?;
+    Some(format!("did you mean `{near}`?"))
+}

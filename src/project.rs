@@ -1,0 +1,238 @@
+//! The project's own defaults, `playproof.yaml`, found in the working directory or above it. Flags win over it.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::boundary::{is_outside, leads_out};
+use super::exit::Failure;
+use super::files;
+use super::merged::refuse_halves;
+use super::output::say;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::text::escape_unprintable;
+use playproof_formats::yaml;
+use playproof_formats::yaml::Cursor;
+use playproof_trace::redact::{BadRule, RedactionRules};
+
+/// The file's name.
+pub const FILE: &str = "playproof.yaml";
+
+/// The JSON Schema of the file, for editors.
+pub const SCHEMA: &str = include_str!("../schemas/project.json");
+
+const FORMAT: &str = "project/1";
+const REDACTION: [&str; 2] = ["keys", "patterns"];
+const KEYS: [&str; 7] = ["format", "playbook", "tools", "fixtures", "goldens", "proposals", "redaction"];
+
+/// What the file says; paths are as seen from the working directory.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// The playbook to use where none is named: a name or a path.
+    pub playbook: Option<String>,
+    /// The tool facts file.
+    pub tools: Option<String>,
+    /// Where fixtures lie.
+    pub fixtures: Option<String>,
+    /// Where goldens lie.
+    pub goldens: Option<String>,
+    /// Where proposals lie, and the history of what was accepted.
+    pub proposals: Option<String>,
+    /// What must not be shown of a trace.
+    pub redaction: RedactionRules,
+    /// The paths that it names.
+    pub(super) named: Vec<Named>,
+    /// The file itself.
+    pub(super) source: Option<Arc<Source>>,
+}
+
+/// A path that the file names.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// As seen from the working directory.
+    pub path: String,
+    /// Where it is named.
+    place: Range<usize>,
+}
+
+impl Project {
+    /// The project of the working directory; nothing is set where there is none.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or in which something is wrong.
+    pub fn find() -> Result<Project, Failure> {
+        files::upwards(FILE).map_or_else(|| Ok(Project::default()), |path| Project::read(&path))
+    }
+
+    /// The project that the file at `path` describes.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or in which something is wrong.
+    pub fn read(path: &Path) -> Result<Project, Failure> {
+        let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let source = files::read_small(&path.to_string_lossy())?;
+        let source = Arc::new(Source { name: FILE.to_owned(), ..(*source).clone() });
+        refuse_halves(&source)?;
+        Ok(parse(source, &root)?)
+    }
+
+    /// Refuses paths that lead out of the project in `root`; where that is allowed, it is said.
+    ///
+    /// # Errors
+    /// There is one, and it is not allowed.
+    pub fn refuse_outside(&self, root: &Path, is_allowed: bool) -> Result<(), Failure> {
+        let Some(source) = &self.source else { return Ok(()) };
+        let outside = self.named.iter().filter(|named| is_outside(root, Path::new(&named.path)));
+        let mut diagnostics = Vec::new();
+        for named in outside {
+            if is_allowed {
+                say(&format!("note: `{}` lies outside this project, and `--allow-outside` allows it", named.path));
+                continue;
+            }
+            let said = leads_out(root, Path::new(&named.path));
+            let help =
+                "a project's files lie below the folder of its playproof.yaml; `--allow-outside` if this is meant";
+            diagnostics.push(Diagnostic::error("outside", said).at(named.place.clone(), "").help(help));
+        }
+        match diagnostics.is_empty() {
+            true => Ok(()),
+            false => Err(Report { source: Arc::clone(source), diagnostics }.into()),
+        }
+    }
+}
+
+/// The same failure, unless it is that a file which the project names is not there: then where it is named, and from
+/// where its path is taken.
+pub fn blamed(failure: Failure) -> Failure {
+    let Failure::Reports { reports, next } = &failure else { return failure };
+    let missing = |report: &&Report| report.diagnostics.iter().any(|said| said.id == "unreadable");
+    let Some(missing) = reports.iter().find(missing) else { return failure };
+    let name = &missing.source.name;
+    if files::exists(name) {
+        return failure;
+    }
+    let Ok(Project { named, source: Some(source), .. }) = Project::find() else { return failure };
+    let Some(Named { place, .. }) = named.into_iter().find(|named| named.path == *name) else { return failure };
+    let why = missing.diagnostics.first().map_or("no such file", |said| &said.message);
+    let said = Diagnostic::error("unreadable", format!("{name}: {why}"));
+    let said =
+        said.at(place, "named here").help(format!("paths in `{FILE}` are taken from the folder that it lies in"));
+    Failure::Reports { reports: vec![Report::one(source, said)], next: next.clone() }
+}
+
+/// The project's root: the folder of its file, else the working directory. Below that paths are short, as people type
+/// them.
+pub fn root() -> PathBuf {
+    let found = files::upwards(FILE).and_then(|file| file.parent().map(Path::to_path_buf));
+    found.filter(|root| files::from_here(root) != ".").unwrap_or_default()
+}
+
+/// Reads the file; `root` is the folder that it stands in.
+fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
+    let whole = Arc::clone(&source);
+    yaml::parse(source, |file| {
+        let record = file.record("a project", &KEYS)?;
+        record.required("format")?.word(&[(FORMAT, ())])?;
+        let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
+        let mut project = Project {
+            playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
+            tools: place("tools"),
+            fixtures: place("fixtures"),
+            goldens: place("goldens"),
+            proposals: place("proposals"),
+            redaction: record.optional("redaction").map_or_else(|| Some(RedactionRules::default()), redaction)?,
+            named: Vec::new(),
+            source: Some(whole),
+        };
+        let Project { playbook, tools, fixtures, goldens, proposals, .. } = &project;
+        let playbook = playbook.as_ref().filter(|name| super::playbooks::is_path(name));
+        let paths = [playbook, tools.as_ref(), fixtures.as_ref(), goldens.as_ref(), proposals.as_ref()];
+        let named = KEYS[1..].iter().zip(paths).filter_map(|(key, path)| {
+            let cursor = record.optional(key)?;
+            Some((cursor, Named { path: path?.clone(), place: cursor.span() }))
+        });
+        let named: Vec<(Cursor<'_>, Named)> = named.collect();
+        for (cursor, Named { path, place }) in &named {
+            if escape_unprintable(path) != *path {
+                let said = "a path with characters that cannot be seen";
+                cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), ""));
+            }
+            if let Some(typed) = cursor.words().filter(|typed| typed.starts_with(['~', '$'])) {
+                let said = "a path that only a shell could read: no home folder and no variable stands here";
+                let help = format!("write the path itself; a folder of this very name is `./{typed}`");
+                cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), "").help(help));
+            }
+        }
+        project.named = named.into_iter().map(|(_, named)| named).collect();
+        Some(project)
+    })
+}
+
+fn redaction(cursor: Cursor<'_>) -> Option<RedactionRules> {
+    let record = cursor.record("redaction", &REDACTION)?;
+    let values = |key: &str| record.optional(key).map(Cursor::one_or_many).unwrap_or_default();
+    let (keys, patterns) = (values("keys"), values("patterns"));
+    let texts = |cursors: &[Cursor<'_>]| cursors.iter().map(|one| one.words().map(str::to_owned)).collect();
+    let rules: (Option<Vec<String>>, Option<Vec<String>>) = (texts(&keys), texts(&patterns));
+    let bad = |cursor: Option<&Cursor<'_>>, what: &str, why: &str| {
+        let at = cursor.map_or_else(|| record.span(), |cursor| cursor.span());
+        let why = why.lines().last().unwrap_or_default();
+        record.cursor().report(Diagnostic::error("bad_redaction", format!("this is no {what}: {why}")).at(at, ""));
+        None
+    };
+    match RedactionRules::new(&rules.0?, &rules.1?) {
+        Ok(rules) => Some(rules),
+        Err(BadRule::Key(n, why)) => bad(keys.get(n), "glob", &why),
+        Err(BadRule::Pattern(n, why)) => bad(patterns.get(n), "regular expression", &why),
+    }
+}
+
+fn playbook(root: &Path, name: &str) -> String {
+    if super::playbooks::is_path(name) { below(root, name) } else { name.to_owned() }
+}
+
+fn below(root: &Path, path: &str) -> String {
+    files::from_here(&root.join(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Project, Report> {
+        parse(Source::whole(FILE, text), Path::new("/project"))
+    }
+
+    #[test]
+    fn paths_are_taken_from_the_project_s_root_and_embedded_names_are_not() {
+        let project = read("format: project/1\nplaybook: standard\ntools: facts/t.yaml\n").unwrap();
+        assert_eq!(project.playbook.as_deref(), Some("standard"));
+        assert_eq!(project.tools.as_deref(), Some("/project/facts/t.yaml"));
+        let project = read("format: project/1\nplaybook: books/mine.yaml\n").unwrap();
+        assert_eq!(project.playbook.as_deref(), Some("/project/books/mine.yaml"));
+    }
+
+    #[test]
+    fn unknown_keys_and_bad_redactions_are_refused_with_their_place() {
+        let report = read("format: project/1\nplaybok: standard\n").unwrap_err();
+        assert!(report.to_string().starts_with("playproof.yaml:2:1:"), "{report}");
+        let report = read("format: project/1\nredaction: { keys: [ok, '[z'] }\n").unwrap_err();
+        assert!(report.to_string().starts_with("playproof.yaml:2:25: this is no glob"), "{report}");
+        let report = read("format: project/1\nredaction: { patterns: '(x' }\n").unwrap_err();
+        assert!(report.to_string().contains("this is no regular expression"), "{report}");
+    }
+
+    #[test]
+    fn the_schema_has_every_key_that_the_reader_knows_and_no_other() {
+        let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+        let lists: [(&str, &[&str]); 2] = [("", &KEYS), ("/properties/redaction", &REDACTION)];
+        for (at, known) in lists {
+            let part = schema.pointer(at).unwrap();
+            let mut known = known.to_vec();
+            known.sort_unstable();
+            assert_eq!(part["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), known, "{at}");
+            assert_eq!(part["additionalProperties"], false, "{at}");
+        }
+        assert_eq!(schema["properties"]["format"]["const"], FORMAT);
+    }
+}

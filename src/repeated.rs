@@ -1,0 +1,89 @@
+//! What is named twice on the command line: all that it holds would count twice, and standard input is empty the second
+//! time. Reads no input; which file a playbook's name means is asked of the project.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::exit::Failure;
+use super::files;
+use super::flags::Flags;
+use super::playbooks::{self, Meant};
+use playproof_formats::shell::Command;
+
+/// What stands for a file of which nobody knows the name.
+const FILE: &str = "FILE";
+
+/// Refuses an input that is named again, in whatever way its path is written, and standard input where inputs and `flags`
+/// want it more than once. `again` makes the command of the inputs and flags that are left.
+///
+/// # Errors
+/// There is one.
+pub fn refuse_inputs(
+    inputs: &[String],
+    flags: &Flags,
+    again: impl Fn(&[&str], &Flags) -> Command,
+) -> Result<(), Failure> {
+    refuse(inputs, "what is in it would count twice", |input| Ok(file(input)), |once| again(once, flags))?;
+    let wanted = flags.of_stdin() + inputs.iter().filter(|input| *input == files::STDIN).count();
+    if wanted < 2 {
+        return Ok(());
+    }
+    // No input is named twice by now, so a flag is among them: the last one keeps standard input.
+    let inputs = inputs.iter().map(|input| if input == files::STDIN { FILE } else { input.as_str() });
+    let inputs: Vec<&str> = inputs.collect();
+    let times = if wanted == 2 { "twice".to_owned() } else { format!("{wanted} times") };
+    Err(Failure::said(format!("standard input is wanted {times}, and can be read once"))
+        .help("name a file for all but one of them")
+        .next(again(&inputs, &flags.with_stdin_once(FILE))))
+}
+
+/// Refuses a playbook that is named again, by its name or by a path. `again` makes the command of those that are left.
+///
+/// # Errors
+/// There is one; a name that nothing answers to, and what is wrong with the project.
+pub fn refuse_playbooks(named: &[String], again: impl Fn(&[&str]) -> Command) -> Result<(), Failure> {
+    if named.len() < 2 {
+        return Ok(());
+    }
+    let file_of = |name: &String| match playbooks::meant(name)? {
+        Meant::File(path) if path != Path::new(files::STDIN) => Ok(Some(real(&path))),
+        Meant::File(_) | Meant::Embedded(_) => Ok(None),
+    };
+    refuse(named, "it would be shown twice", file_of, again)
+}
+
+fn refuse(
+    named: &[String],
+    why: &str,
+    file_of: impl Fn(&String) -> Result<Option<PathBuf>, Failure>,
+    again: impl Fn(&[&str]) -> Command,
+) -> Result<(), Failure> {
+    let mut first: BTreeMap<PathBuf, &str> = BTreeMap::new();
+    let (mut once, mut twice) = (Vec::new(), None);
+    for name in named {
+        let file = file_of(name)?.unwrap_or_else(|| PathBuf::from(name));
+        match first.get(&file) {
+            Some(before) => twice = twice.or(Some((*before, name))),
+            None => {
+                first.insert(file, name);
+                once.push(name.as_str());
+            }
+        }
+    }
+    let Some((before, name)) = twice else { return Ok(()) };
+    let said = match (name == files::STDIN, before == name) {
+        (true, _) => "standard input is named twice, and can be read once".to_owned(),
+        (_, true) => format!("`{name}` is named twice: {why}"),
+        (_, false) => format!("`{name}` is `{before}`, which is named already: {why}"),
+    };
+    Err(Failure::said(said).next(again(&once)))
+}
+
+/// The file that an input is; none for what is no file, or not there.
+fn file(input: &str) -> Option<PathBuf> {
+    if input == files::STDIN { None } else { files::real(Path::new(input)) }
+}
+
+fn real(path: &Path) -> PathBuf {
+    files::real(path).unwrap_or_else(|| path.to_path_buf())
+}

@@ -1,0 +1,223 @@
+//! `--report KIND=FILE`, and what GitHub's runner wants to hear without being told. Writes what `report` draws.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use super::checking::Checked;
+use super::exit::Failure;
+use super::output::{Output, say, to_runner};
+use super::workspace::Workspace;
+use super::{files, folders, outputs, project};
+use playproof_analysis::check::{CheckReport, row_places};
+use playproof_formats::diagnostic::{Report, did_you_mean};
+use playproof_formats::shell::Command;
+use playproof_report::check::{
+    Directions, Level, NOT_CHECKED, Problem, Shown, Spot, annotations, comment, is_report, json, junit, sarif,
+};
+use playproof_report::style::Palette;
+
+/// The kinds of reports.
+const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
+
+/// One `--report`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportTo {
+    kind: &'static str,
+    file: String,
+}
+
+impl fmt::Display for ReportTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.kind, self.file)
+    }
+}
+
+impl FromStr for ReportTo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ReportTo, String> {
+        let (kind, file) = text.split_once('=').ok_or_else(|| example(text))?;
+        let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
+            let near = did_you_mean(kind, KINDS).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(format!("there is no report `{kind}`, only {}{near}", KINDS.join(", ")));
+        };
+        if file == files::STDOUT {
+            let usual = usual(kind);
+            return Err(format!("the page is written to standard output; name a file, such as `{kind}={usual}`"));
+        }
+        if file.is_empty() {
+            return Err(format!("name the file that the {kind} report is written to"));
+        }
+        Ok(ReportTo { kind, file: file.to_owned() })
+    }
+}
+
+/// A file as people would call a report of this kind.
+fn usual(kind: &str) -> &'static str {
+    match kind {
+        "junit" => "playproof.xml",
+        "sarif" => "playproof.sarif",
+        "github" => "playproof.txt",
+        "markdown" => "playproof.md",
+        _ => "playproof.json",
+    }
+}
+
+/// What to write instead of a kind without a file, or a file without a kind.
+fn example(text: &str) -> String {
+    match KINDS.into_iter().find(|kind| *kind == text) {
+        Some(kind) => format!("write KIND=FILE, such as `{kind}={}`", usual(kind)),
+        None if text.is_empty() => "write KIND=FILE, such as `junit=playproof.xml`".to_owned(),
+        None => format!("write KIND=FILE, such as `junit={text}`"),
+    }
+}
+
+/// Refuses reports of which one would replace another, or a file that is no report.
+///
+/// # Errors
+/// There is one.
+pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for report in reports {
+        let file = &report.file;
+        if files::destination(file).is_some_and(|there| !seen.insert(there)) {
+            let said = format!("two reports would be written to `{file}`, and only the last would be left");
+            return Err(Failure::said(said).help("name a file for each"));
+        }
+        outputs::refuse(file)?;
+        outputs::refuse_others(file, "report of a check", is_report)?;
+    }
+    Ok(())
+}
+
+/// Writes every report that was asked for.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write(
+    reports: &[ReportTo],
+    shown: &Shown<'_>,
+    directions: &Directions,
+    next: Option<&Command>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for report in reports {
+        let text = match report.kind {
+            "junit" => junit(shown, directions),
+            "sarif" => sarif(shown, directions),
+            "github" => annotations(shown, directions),
+            "markdown" => comment(shown, directions, next),
+            _ => json(shown, directions, next) + "\n",
+        };
+        outputs::write(&report.file, text.as_bytes(), output)?;
+    }
+    Ok(())
+}
+
+/// Says in every report that nothing was checked, and why: what an earlier run left there is not what is so now.
+pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
+    let next = match failure {
+        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.clone().unwrap_or("playproof check".into()),
+        Failure::PipeClosed => return,
+    };
+    let in_repository = folders::below_repository(&project::root()).unwrap_or_default();
+    let directions = Directions { in_the_way: in_the_way(failure, &next), in_repository, ..Directions::default() };
+    let (report, causes) = (CheckReport::default(), BTreeMap::new());
+    let palette = Palette::new(false);
+    let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
+    let written = write(reports, &shown, &directions, Some(&next), &mut Output::default())
+        .and_then(|()| tell_github(&shown, &directions, Some(&next)));
+    if let Err(Failure::Said { message, .. }) = written {
+        say(&format!("playproof: {message}"));
+    }
+}
+
+/// One problem a file, or one of the whole project.
+fn in_the_way(failure: &Failure, next: &Command) -> Vec<Problem> {
+    let problem = |spot: Spot, message: &str, help: &str| Problem {
+        rule: NOT_CHECKED,
+        level: Level::Error,
+        about: spot.file.clone(),
+        message: message.to_owned(),
+        spot,
+        body: format!("{message}\n{help}"),
+        command: next.clone(),
+    };
+    match failure {
+        Failure::PipeClosed => Vec::new(),
+        Failure::Said { message, help, .. } => {
+            let spot = Spot { file: project::FILE.to_owned(), line: 1, column: 1 };
+            vec![problem(spot, message, help.as_deref().unwrap_or_default())]
+        }
+        Failure::Reports { reports, .. } => {
+            let of = |report: &Report| {
+                let label = report.diagnostics.iter().find_map(|said| said.labels.first());
+                let (line, column) = label.map_or((1, 1), |label| report.source.place(label.span.start));
+                let helps: Vec<&str> = report.diagnostics.iter().filter_map(|said| said.help.as_deref()).collect();
+                let spot = Spot { file: report.source.name.clone(), line, column };
+                problem(spot, &report.to_string(), &helps.join("\n"))
+            };
+            reports.iter().map(of).collect()
+        }
+    }
+}
+
+/// Tells GitHub's runner, where it is one: annotations, and the step's summary.
+///
+/// # Errors
+/// A summary that cannot be written.
+#[expect(clippy::disallowed_methods, reason = "GitHub's runner speaks through the environment")]
+pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> Result<(), Failure> {
+    if std::env::var("GITHUB_ACTIONS").as_deref() != Ok("true") {
+        return Ok(());
+    }
+    to_runner(&annotations(shown, directions));
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
+    let page = comment(shown, directions, next);
+    // The steps of a job share the file: it is added to, not replaced.
+    files::append(Path::new(&path), page.as_bytes())
+}
+
+/// Where files lie and what to run, for the reports of a check.
+pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
+    let in_repository = folders::below_repository(workspace.root()).unwrap_or_default();
+    let lock = workspace.name(&workspace.lock_path());
+    let mut directions = Directions { lock, in_repository, ..Directions::default() };
+    for result in checked.report.failing() {
+        let (id, fixture) = (result.id.to_string(), workspace.fixture_name(&result.id.fixture));
+        let playbook = workspace.playbook_name(&result.id.playbook);
+        let replay = Command::new("playproof replay").path(&fixture).flag("--playbook", &playbook);
+        directions.replays.insert(id.clone(), replay);
+        directions.fixtures.insert(id, fixture);
+    }
+    for rows in &checked.report.rows {
+        let Some(used) = checked.used.get(&rows.playbook).filter(|used| used.path.is_some()) else { continue };
+        for change in &rows.changes {
+            let Some((span, _)) = row_places(&used.loaded, change).into_iter().next() else { continue };
+            let source = &used.loaded.places.source;
+            let (line, column) = source.place(span.start);
+            let spot = Spot { file: source.name.clone(), line, column };
+            directions.rows.insert((rows.playbook.clone(), change.name.clone()), spot);
+        }
+    }
+    directions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_a_known_kind_and_a_file() {
+        let report: ReportTo = "junit=out/a=b.xml".parse().unwrap();
+        assert_eq!((report.kind, &*report.file), ("junit", "out/a=b.xml"));
+        let refused = |text: &str| text.parse::<ReportTo>().unwrap_err();
+        assert!(refused("out.xml").contains("junit=out.xml"));
+        assert!(refused("junt=x").contains("did you mean `junit`"));
+        assert!(refused("sarif=").contains("name the file"));
+        assert!(refused("junit").contains("`junit=playproof.xml`"));
+        assert!(refused("sarif=-").contains("`sarif=playproof.sarif`"));
+    }
+}

@@ -1,0 +1,238 @@
+//! From arguments to an exit code: parses, dispatches to a command, and says what went wrong.
+
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::FromArgMatches;
+use clap::error::{ContextValue, ErrorKind};
+
+use super::args::{Cli, Command as Asked};
+use super::command::{
+    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
+    mine, mutate, propose, reject, replay, review, schema, tools,
+};
+use super::exit::{Exit, Failure, own_up_to_panics};
+use super::files;
+use super::manual::definition;
+use super::output::{Output, refused, to_stderr};
+use super::project;
+use super::reading;
+use super::terminal::{ColorChoice, Stream, Terminal};
+use super::{values, workspace};
+use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::shell::Command;
+use playproof_formats::text::escape_unprintable;
+use playproof_report::diagnostic;
+use playproof_report::style::Palette;
+
+/// Runs the program with `args` (its own name first) and gives its exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    own_up_to_panics();
+    let args = as_paths(args);
+    let terminal = Terminal::detect(colour_asked_for(&args));
+    let parsed = match parse(&args, terminal.out.width) {
+        Ok(parsed) => parsed,
+        Err(error) => return usage(&error, &help_for(&args), &terminal).into(),
+    };
+    let mut output = Output::new(terminal.out.colour);
+    let ended = begin(&parsed, &args).and_then(|()| dispatch(parsed.command, &terminal, &mut output));
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            let next = reading::wanted_allowance(&failure).map(|lines| allowing(lines, &args));
+            let exit = fail(&project::blamed(failure), &next.unwrap_or_else(|| help_for(&args)), terminal.err);
+            if let Some(done) = output.done() {
+                to_stderr(&format!(
+                    "  {} {}\n",
+                    Palette::new(terminal.err.colour).strong("note:"),
+                    escape_unprintable(&done)
+                ));
+            }
+            exit.into()
+        }
+    }
+}
+
+/// The command as it was typed, but for how many lines may be skipped.
+fn allowing(lines: &str, args: &[OsString]) -> Command {
+    const FLAG: &str = "--allow-skipped";
+    let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
+    let is_value =
+        |n: usize| n.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| before == FLAG);
+    let is_kept = |(n, word): &(usize, &std::borrow::Cow<'_, str>)| {
+        !is_value(*n) && *word != FLAG && !word.starts_with(&format!("{FLAG}="))
+    };
+    let kept: Vec<_> = words.iter().enumerate().filter(is_kept).map(|(_, word)| word).collect();
+    let end = kept.iter().position(|word| *word == "--").unwrap_or(kept.len());
+    let (before, behind) = kept.split_at(end);
+    let given = |command: Command, words: &[&std::borrow::Cow<'_, str>]| {
+        words.iter().fold(command, |command, word| command.given(word))
+    };
+    given(given(Command::new("playproof"), before).flag(FLAG, lines), behind)
+}
+
+/// Looks after the project before anything else of it is read: what its file names lies in it, and what an earlier
+/// command was killed in is finished.
+fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
+    let again = || {
+        let words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
+        words.fold(Command::new("playproof --allow-outside"), |command, word| command.given(&word))
+    };
+    match &cli.command {
+        Asked::Schema(_) | Asked::Completions(_) | Asked::Help(_) => Ok(()),
+        Asked::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
+        Asked::Check(args) => {
+            workspace::begin_here(cli.allow_outside, again).inspect_err(|failure| args.say_unchecked(failure))
+        }
+        _ => workspace::begin_here(cli.allow_outside, again),
+    }
+}
+
+/// The same arguments, with `./` before the names of files that look like flags: whatever is suggested then can be typed.
+fn as_paths(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let is_file = |text: &str| text.len() > 1 && text.starts_with('-') && files::exists(text);
+    let mut only_files = false;
+    let mut path = |arg: OsString| {
+        let Some(text) = arg.to_str() else { return arg };
+        let flag = text.split_once('=').filter(|(flag, _)| flag.starts_with("--"));
+        match flag {
+            _ if only_files && is_file(text) => format!("./{text}").into(),
+            Some((flag, value)) if !only_files && is_file(value) => format!("{flag}=./{value}").into(),
+            _ => {
+                only_files |= text == "--";
+                arg
+            }
+        }
+    };
+    args.into_iter().map(&mut path).collect()
+}
+
+fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
+    let mut definition = definition(width);
+    let mut matches = definition.try_get_matches_from_mut(args).map_err(values::without_vain_tip)?;
+    values::refuse_empty(&mut definition, &matches)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
+}
+
+fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    match command {
+        Asked::Init(args) => init::run(&args, terminal, output),
+        Asked::Replay(args) => replay::run(&args, terminal, output),
+        Asked::Explain(args) => explain::run(&args, terminal, output),
+        Asked::Lint(args) => lint::run(&args, terminal, output),
+        Asked::Check(args) => check::run(&args, terminal, output),
+        Asked::Review(args) => review::run(&args, terminal, output),
+        Asked::Accept(args) => accept::run(&args, terminal, output),
+        Asked::Reject(args) => reject::run(&args, output),
+        Asked::Diff(args) => diff::run(&args, terminal, output),
+        Asked::Approve(args) => approve::run(&args, terminal, output),
+        Asked::History(args) => history::run(&args, terminal, output),
+        Asked::Coverage(args) => coverage::run(&args, terminal, output),
+        Asked::Mutate(args) => mutate::run(&args, terminal, output),
+        Asked::Impact(args) => impact::run(&args, terminal, output),
+        Asked::Mine(args) => mine::run(&args, terminal, output),
+        Asked::Feedback(args) => feedback::run(&args, terminal, output),
+        Asked::Propose(args) => propose::run(&args, terminal, output),
+        Asked::Import(args) => import::run(&args, terminal, output),
+        Asked::Tools(args) => tools::run(&args, output),
+        Asked::Schema(args) => schema::run(&args, output),
+        Asked::Completions(args) => completions::run(&args, output),
+        Asked::Help(args) => help::run(&args, terminal, output),
+    }
+}
+
+/// The help of the command that was typed.
+fn help_for(args: &[OsString]) -> Command {
+    let definition = definition(0);
+    let is_command = |arg: &&OsString| definition.get_subcommands().any(|one| *arg == one.get_name());
+    let command = args.iter().skip(1).find(is_command).map(|arg| arg.to_string_lossy());
+    Command::new("playproof help").names(command)
+}
+
+/// Help and version are results; everything else that clap says is wrong usage.
+fn usage(error: &clap::Error, help: &Command, terminal: &Terminal) -> Exit {
+    let is_result = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let stream = if is_result { terminal.out } else { terminal.err };
+    let page = error.render();
+    let page = if stream.colour { page.ansi().to_string() } else { page.to_string() };
+    let page = typed(error).fold(page, |page, typed| page.replace(&*typed, &escape_unprintable(&typed)));
+    if !is_result {
+        // What clap says last names no command that could be typed.
+        let said = page.rsplit_once("\n\nFor more information").map_or(page.trim_end(), |(said, _)| said);
+        to_stderr(&format!("{said}\n\n"));
+        say_next(help, Palette::new(stream.colour));
+        return Exit::Unusable;
+    }
+    match Output::new(stream.colour).page(&page) {
+        Ok(()) => Exit::Clean,
+        Err(failure) => fail(&failure, &"playproof help".into(), terminal.err),
+    }
+}
+
+/// What was typed, or made of that, in an error of clap's.
+fn typed(error: &clap::Error) -> impl Iterator<Item = String> {
+    let texts = |(_, value): (_, &ContextValue)| match value {
+        ContextValue::String(text) => vec![text.clone()],
+        ContextValue::Strings(texts) => texts.clone(),
+        _ => Vec::new(),
+    };
+    error.context().flat_map(texts).chain(error.source().map(ToString::to_string))
+}
+
+/// `--color`, read by hand because usage errors come before the arguments are parsed.
+fn colour_asked_for(args: &[OsString]) -> ColorChoice {
+    let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let after_blank = words.windows(2).find(|pair| pair[0] == "--color").map(|pair| pair[1]);
+    let after_equals = words.iter().find_map(|word| word.strip_prefix("--color="));
+    match after_equals.or(after_blank) {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    }
+}
+
+/// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
+pub fn fail(failure: &Failure, fallback: &Command, stream: Stream) -> Exit {
+    let palette = Palette::new(stream.colour);
+    match failure {
+        Failure::PipeClosed => {}
+        Failure::Said { message, help, next } => {
+            to_stderr(&format!("{} {}\n", palette.bad("error:"), escape_unprintable(message)));
+            if let Some(help) = help {
+                to_stderr(&format!("  {} {}\n", palette.strong("help:"), escape_unprintable(help)));
+            }
+            say_next(next.as_ref().unwrap_or(fallback), palette);
+        }
+        Failure::Reports { reports, next } => {
+            for report in reports {
+                to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
+            }
+            to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
+            say_next(next.as_ref().unwrap_or(fallback), palette);
+        }
+    }
+    failure.exit()
+}
+
+/// The same with the name of its source as it is found from the working directory, where it has it from the project's
+/// root.
+fn from_here(report: &Report) -> Report {
+    let (name, root) = (&report.source.name, project::root());
+    let is_of_root = !files::exists(name) && files::exists(&root.join(name).to_string_lossy());
+    let name = if is_of_root { files::way_up(&root) + name } else { name.clone() };
+    let source = Arc::new(Source { name, ..(*report.source).clone() });
+    Report { source, diagnostics: report.diagnostics.clone() }
+}
+
+fn say_next(next: &Command, palette: Palette) {
+    to_stderr(&format!("  {} {}\n", palette.strong("next:"), next));
+}
+
+impl From<std::io::Error> for Failure {
+    /// For writes into memory and to standard output; reads say their path themselves.
+    fn from(error: std::io::Error) -> Failure {
+        refused(&error)
+    }
+}

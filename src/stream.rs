@@ -1,0 +1,249 @@
+//! Traces in one streaming pass for a command that makes something of every call: opening, progress, and what is
+//! wrong with the inputs. What the command makes of the calls is its own.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use super::command::replay::feed::{self, Learned, Notes};
+use super::exit::Failure;
+use super::flags::Flags;
+use super::kinds::{self, Kind};
+use super::output::{refused, to_stderr};
+use super::project::Project;
+use super::reading::{self, Reading};
+use super::terminal::{Terminal, cores};
+use super::{files, folders, inputs, repeated};
+use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::diagnostic::Report;
+use playproof_formats::shell::Command;
+use playproof_report::overview;
+use playproof_report::overview::InputNote;
+use playproof_report::{diagnostic, text};
+use playproof_trace::origin::Sources;
+use playproof_trace::trouble::{FOREIGN_LINE, OR_SKIP};
+
+/// What is read, and how.
+pub struct Stream<'a> {
+    /// The command alone.
+    pub name: &'static str,
+    /// It with what must stand before its inputs, for the commands that it suggests.
+    pub command: Command,
+    /// The flags that it was given and that those keep.
+    pub flags: Flags,
+    /// Paths; `-` is standard input.
+    pub inputs: &'a [String],
+    /// What they are called; learns where the lines of the foreign ones come from.
+    pub sources: Sources,
+    /// How they are read.
+    pub reading: &'a Reading,
+    /// What answers where a recording ends.
+    pub beyond: BeyondTape,
+    /// Threads; none: all cores.
+    pub jobs: Option<NonZeroUsize>,
+    /// Whether an input without calls is no error; none where the command has no flag for it.
+    pub allow_empty: Option<bool>,
+}
+
+/// What is left when all is read.
+pub struct Streamed {
+    /// What the replay counted.
+    pub replayed: Replayed,
+    /// What the inputs turned out to be.
+    pub notes: Vec<InputNote>,
+    /// What the inputs are called, and where their lines come from.
+    pub sources: Sources,
+}
+
+impl Stream<'_> {
+    /// Replays all inputs under `plans`; every part that `watch` makes goes to `each`, in order.
+    ///
+    /// # Errors
+    /// An input that cannot be read or used; one without calls, unless that is allowed.
+    pub fn run<W: Watch>(
+        &self,
+        plans: &[Plan],
+        watch: &W,
+        project: &Project,
+        terminal: &Terminal,
+        mut each: impl FnMut(W::Part) + Send,
+    ) -> Result<Streamed, Failure> {
+        self.write(plans, watch, project, terminal, |part| {
+            each(part);
+            Ok(())
+        })
+    }
+
+    /// The same, where each part is written somewhere.
+    ///
+    /// # Errors
+    /// Beside those of [`Stream::run`] what `each` gives.
+    pub fn write<W: Watch>(
+        &self,
+        plans: &[Plan],
+        watch: &W,
+        project: &Project,
+        terminal: &Terminal,
+        each: impl FnMut(W::Part) -> io::Result<()> + Send,
+    ) -> Result<Streamed, Failure> {
+        self.refuse_repeated()?;
+        self.refuse_fixtures()?;
+        let mapping = self.reading.mapping()?;
+        let options = ReplayOptions {
+            jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
+            assemble: self.reading.options(),
+            beyond: self.beyond.clone(),
+            redaction: project.redaction.clone(),
+        };
+        let notes: Notes = Notes::default();
+        let bar = feed::bar(self.inputs, terminal);
+        let (notes_of, sources) = (Arc::clone(&notes), self.sources.clone());
+        let feed = feed::open(self.inputs, mapping.as_ref(), &project.redaction, notes_of, sources, bar.clone());
+        let replayed = replay(plans, feed, &options, watch, each);
+        bar.finish_and_clear();
+        let Learned { notes, refused } = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let replayed = replayed.map_err(|error| match refused {
+            Some(failure) => self.with_next(failure),
+            None => self.failed(error),
+        })?;
+        self.show_skipped(&replayed, terminal)?;
+        self.refuse_empty(&replayed)?;
+        Ok(Streamed { replayed, notes, sources: self.sources.clone() })
+    }
+
+    /// Refuses what is named twice. A command that reads something else first asks this before.
+    ///
+    /// # Errors
+    /// There is such a thing.
+    pub fn refuse_repeated(&self) -> Result<(), Failure> {
+        repeated::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
+    }
+
+    fn refuse_fixtures(&self) -> Result<(), Failure> {
+        match self.inputs.iter().find(|path| inputs::is_fixture(path)) {
+            None => Ok(()),
+            Some(path) => {
+                kinds::expect(Kind::Trace, path, files::read_small(path)?.text.as_bytes())?;
+                let said = format!("`{path}` is named as fixtures are, and `{}` reads traces", self.name);
+                Err(Failure::said(said).next(Command::new("playproof replay").path(path)))
+            }
+        }
+    }
+
+    fn failed(&self, error: ReplayError) -> Failure {
+        match error {
+            ReplayError::Output(error) => refused(&error),
+            ReplayError::Input(report) => self.with_next(Failure::from(*report)),
+            ReplayError::Unreadable(name, error) => files::unreadable(&name, &error),
+        }
+    }
+
+    /// The failure of an input with what to run after it, where it does not say that itself.
+    fn with_next(&self, failure: Failure) -> Failure {
+        let next = match &failure {
+            Failure::Reports { reports, next: None } => reports.first().and_then(|report| self.next_after(report)),
+            _ => None,
+        };
+        match next {
+            Some(next) => failure.next(next),
+            None => failure,
+        }
+    }
+
+    /// What to run after an input that cannot be used.
+    fn next_after(&self, report: &Report) -> Option<Command> {
+        let first = report.diagnostics.first()?;
+        match first.id {
+            FOREIGN_LINE => Some("playproof schema mapping".into()),
+            "directory" => {
+                let folder = report.source.name.trim_end_matches('/');
+                let ending = self.ending_in(folder).unwrap_or("jsonl");
+                Some(self.flags.after(self.command.clone().files_in(folder, ending)))
+            }
+            // The report itself says whether it helps to pass over lines.
+            _ if self.reading.skip_invalid => None,
+            _ => {
+                first.help.as_ref().filter(|help| help.contains("--skip-invalid")).map(|_| self.again("--skip-invalid"))
+            }
+        }
+    }
+
+    /// How the names of those files in a folder end that the command can read.
+    fn ending_in(&self, folder: &str) -> Option<&'static str> {
+        let names = folders::names_in(Path::new(folder));
+        let traces = ["jsonl", "json", "jsonl.gz", "json.gz", "jsonl.zst", "json.zst"].into_iter();
+        let fixtures = ["yaml", "yml"].into_iter().filter(|_| self.name == "replay");
+        traces.chain(fixtures).find(|ending| names.iter().any(|name| name.ends_with(&format!(".{ending}"))))
+    }
+
+    fn refuse_empty(&self, replayed: &Replayed) -> Result<(), Failure> {
+        let is_empty = |account: &&InputAccount| account.ledger.calls + account.ledger.combined == 0;
+        match replayed.inputs.iter().find(is_empty).filter(|_| self.allow_empty != Some(true)) {
+            None => Ok(()),
+            Some(account) => Err(self.empty(account)),
+        }
+    }
+
+    fn empty(&self, account: &InputAccount) -> Failure {
+        let ledger = &account.ledger;
+        let flag = self.allow_empty.map_or("", |_| "; `--allow-empty` makes an input without calls no error");
+        let refused = |said: String| Failure::source(&account.name, "empty_input", said).next("playproof schema trace");
+        match (ledger.lines, ledger.results) {
+            (0, _) => {
+                let failure = reading::empty(&account.name);
+                match flag.strip_prefix("; ") {
+                    None => failure.next("playproof schema trace"),
+                    Some(flag) => failure.and_help(flag).next(self.again("--allow-empty")),
+                }
+            }
+            (lines, 0) => {
+                let odd = overview::unfamiliar(&account.firsts).into_iter().map(|said| format!("; {said}"));
+                refused(format!("no calls in {}", text::counted(lines, "line", "lines")))
+                    .help(format!("a call is a line with `tool`{flag}{}", odd.collect::<String>()))
+            }
+            (_, results) => refused(format!("{}, but no calls", text::counted(results, "result", "results")))
+                .help(format!("a result belongs to a call before it{flag}")),
+        }
+    }
+
+    /// The first lines that were skipped, each with its place, and how many there are; what helps is said once.
+    fn show_skipped(&self, replayed: &Replayed, terminal: &Terminal) -> Result<(), Failure> {
+        let mut helps = BTreeSet::new();
+        for account in replayed.inputs.iter().filter(|account| account.ledger.skipped > 0) {
+            for report in &account.skipped {
+                let report = with_new_help(report, &mut helps);
+                to_stderr(&diagnostic::render(&report, terminal.err.width, terminal.err.colour));
+            }
+            let more = account.ledger.skipped.saturating_sub(account.skipped.len() as u64);
+            if more > 0 {
+                to_stderr(&format!("… and {} more\n", text::count(more)));
+            }
+            self.reading.account_for(&account.name, &account.ledger)?;
+        }
+        Ok(())
+    }
+
+    /// The same command with one flag more.
+    fn again(&self, flag: &'static str) -> Command {
+        self.of(self.inputs, &self.flags).and(flag)
+    }
+
+    /// The same command with these inputs and flags.
+    fn of<S: AsRef<str>>(&self, inputs: &[S], flags: &Flags) -> Command {
+        flags.after(self.command.clone().paths(inputs))
+    }
+}
+
+/// The same without what was said before, and without the flag that was given.
+fn with_new_help(report: &Report, said: &mut BTreeSet<String>) -> Report {
+    let mut report = report.clone();
+    for diagnostic in &mut report.diagnostics {
+        let help = diagnostic.help.take().map(|help| help.replace(OR_SKIP, ""));
+        diagnostic.help = help.filter(|help| said.insert(help.clone()));
+    }
+    report
+}

@@ -1,0 +1,120 @@
+//! What the command line's values are held to beyond their type: numbers to their range, names to saying something.
+//! Which option takes what stands beside the commands.
+
+use std::any::TypeId;
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgMatches, Command};
+
+use super::command::coverage::Permille;
+use super::files;
+use playproof_report::text::count;
+
+/// Options whose value may be empty: a trace may name its runs and calls so.
+const OF_A_TRACE: [&str; 2] = ["run", "call"];
+
+/// Reads a whole number of this range.
+pub fn whole<N: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<N, String> + Clone {
+    move |given| {
+        let number = given.parse().ok().filter(|number| range.contains(number));
+        let (from, to) = (count(*range.start()), count(*range.end()));
+        number.and_then(|number| N::try_from(number).ok()).ok_or(format!("expected a whole number from {from} to {to}"))
+    }
+}
+
+/// Reads a number of threads.
+///
+/// # Errors
+/// No number, or none in the range.
+pub fn threads(given: &str) -> Result<NonZeroUsize, String> {
+    let threads = whole::<usize>(1..=1_000)(given);
+    let all = |said| format!("{said}; without the option all cores work");
+    threads.map_err(all).map(|threads| NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN)) // the range begins at 1
+}
+
+/// The argument, which takes `-1` for a value where it wants a number, to say what it wants.
+pub fn taking_signs(arg: Arg) -> Arg {
+    let numbers = [TypeId::of::<u64>(), TypeId::of::<u16>(), TypeId::of::<NonZeroUsize>(), TypeId::of::<Permille>()];
+    let value = arg.get_value_parser().type_id();
+    let is_number = numbers.iter().any(|number| value == *number);
+    arg.allow_negative_numbers(is_number)
+}
+
+/// Refuses a value that is empty: nothing is called so.
+///
+/// # Errors
+/// There is one.
+pub fn refuse_empty(definition: &mut Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+    if let Some((name, below)) = matches.subcommand() {
+        let Some(command) = definition.find_subcommand_mut(name) else { return Ok(()) };
+        return refuse_empty(command, below);
+    }
+    let is_empty = |arg: &&Arg| {
+        let id = arg.get_id().as_str();
+        let given = matches.try_get_raw(id).ok().flatten();
+        !OF_A_TRACE.contains(&id) && given.is_some_and(|mut values| values.any(|value| value.is_empty()))
+    };
+    let empty = definition.get_arguments().find(is_empty).map(ToString::to_string);
+    empty.map_or(Ok(()), |arg| {
+        let said = format!("invalid value '' for '{arg}': it is empty");
+        Err(definition.error(ErrorKind::ValueValidation, said))
+    })
+}
+
+/// The error without the tip to pass a word as a value behind `--`, where that word names no file: it would not help.
+pub fn without_vain_tip(mut error: clap::Error) -> clap::Error {
+    let names_a_file = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => files::exists(word),
+        _ => true,
+    };
+    if error.kind() == ErrorKind::UnknownArgument && !names_a_file {
+        error.remove(ContextKind::Suggested);
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manual::definition;
+
+    /// Every option that has a value, with its command.
+    fn options(command: &Command, words: &[String]) -> Vec<(Vec<String>, String)> {
+        let own = command.get_arguments().filter(|arg| arg.get_action().takes_values());
+        let own = own.filter_map(|arg| Some((words.to_vec(), format!("--{}", arg.get_long()?))));
+        let below = command.get_subcommands().flat_map(|below| {
+            let words = [words, &[below.get_name().to_owned()]].concat();
+            options(below, &words)
+        });
+        own.chain(below).collect()
+    }
+
+    #[test]
+    fn no_option_says_of_a_number_what_a_parser_says_or_gives_a_tip_that_cannot_work() {
+        let options = options(&definition(80), &["playproof".to_owned()]);
+        assert!(options.len() > 50, "{options:?}");
+        for (words, option) in options {
+            for value in ["x", "-1", "99999999999999999999999"] {
+                let typed = [&words[..], &[option.clone(), value.to_owned()]].concat();
+                let refused = definition(80).try_get_matches_from(&typed).map_err(without_vain_tip);
+                let said = refused.err().map(|error| error.to_string()).unwrap_or_default();
+                for odd in ["digit", "too large", "not in", "tip: to pass"] {
+                    assert!(!said.contains(odd), "{typed:?}: {said}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_out_of_its_range_and_what_is_no_number_are_told_the_range() {
+        let top = whole::<u16>(1..=1_000);
+        assert_eq!((top("1"), top("1000")), (Ok(1), Ok(1_000)));
+        for given in ["0", "1001", "-1", "x", "", " 3", "1.5", "99999999999999999999999"] {
+            assert_eq!(top(given), Err("expected a whole number from 1 to 1,000".to_owned()), "{given}");
+        }
+        assert_eq!(whole::<u64>(0..=u64::MAX)("18446744073709551615"), Ok(u64::MAX));
+        assert!(threads("0").is_err() && threads("8") == Ok(NonZeroUsize::MIN.saturating_add(7)));
+    }
+}

@@ -1,0 +1,77 @@
+//! Names of verdicts as they are typed: which can be one, and which is likely misspelt. Knows no command.
+
+use super::exit::Failure;
+use playproof_engine::playbook::Playbook;
+use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::shell::Command;
+
+/// Refuses what cannot be the name of a verdict; `again` is the command for the name that it is given.
+///
+/// # Errors
+/// Such a name, with one like it that can be one.
+pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Failure> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with(['.', '-']) {
+        return Ok(());
+    }
+    let allowed = "a name has 1 to 100 of the letters a-z, digits and _ - .";
+    if name.is_empty() {
+        return Err(Failure::said("the name of a verdict is empty").help(allowed).next(again("VERDICT")));
+    }
+    if !name.is_ascii() {
+        return Err(Failure::said(format!("`{name}` cannot be the name of a verdict"))
+            .help(format!("{allowed}, and no others"))
+            .next(again("VERDICT")));
+    }
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let near: String = words.collect::<Vec<_>>().join("_").to_ascii_lowercase().chars().take(60).collect();
+    let near = if near.is_empty() { "request_rejected" } else { near.trim_end_matches('_') };
+    Err(Failure::said(format!("`{name}` cannot be the name of a verdict"))
+        .help(format!("1 to 100 letters, digits and _ - . such as `{near}`"))
+        .next(again(near)))
+}
+
+/// Refuses an expected verdict that is nearly one of the playbook's, unless it is said to be new.
+///
+/// # Errors
+/// As [`refuse_odd`]; such a verdict, with the one that is likely meant.
+pub fn refuse_misspelt(
+    expected: &str,
+    is_new: bool,
+    playbook: &Playbook,
+    called: &str,
+    again: impl Fn(&str) -> Command,
+) -> Result<(), Failure> {
+    refuse_odd(expected, &again)?;
+    let known = || playbook.verdicts.iter().map(|verdict| &*verdict.name);
+    if is_new || known().any(|known| known == expected) {
+        return Ok(());
+    }
+    let Some(near) = did_you_mean(expected, known()) else { return Ok(()) };
+    Err(Failure::said(format!("`{called}` has no verdict `{expected}`"))
+        .help(format!("did you mean `{near}`? if a new verdict is meant, say so with `--new`"))
+        .next(again(near)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_blanks_is_refused_with_one_that_can_be_typed() {
+        let again = |near: &str| Command::new("go").name(near);
+        for (name, next) in [
+            ("Rate limited!", "go rate_limited"),
+            ("", "go VERDICT"),
+            ("ünï", "go VERDICT"),
+            ("../x", "go x"),
+            ("-a", "go a"),
+        ] {
+            match refuse_odd(name, again) {
+                Err(Failure::Said { next: Some(said), .. }) => assert_eq!(said.to_string(), next),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        assert!(refuse_odd("rate_limited", again).is_ok() && refuse_odd("a.b-2", again).is_ok());
+    }
+}

@@ -1,0 +1,140 @@
+//! The fixtures of a project: their files, and the playbooks that each is run under.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use super::playbooks::Used;
+use super::root::{Workspace, gather, names};
+use crate::exit::Failure;
+use crate::{files, fixtures, folders, project};
+use playproof_analysis::check::map;
+use playproof_engine::fixture::{Expect, Fixture};
+use playproof_engine::playbook::Playbook;
+use playproof_formats::fixture;
+
+impl Workspace {
+    /// Where the file of a fixture lies, or will.
+    pub fn fixture_path(&self, fixture: &str) -> PathBuf {
+        self.fixtures.join(format!("{fixture}.yaml"))
+    }
+
+    /// The file of a fixture, as people know it.
+    pub fn fixture_name(&self, fixture: &str) -> String {
+        self.name(&self.fixture_path(fixture))
+    }
+
+    /// Where fixtures lie, as it is typed where people stand.
+    pub fn fixtures_here(&self) -> String {
+        let here = self.here(&self.fixtures);
+        if here.is_empty() { ".".to_owned() } else { here }
+    }
+
+    /// Where fixtures lie, as people know it.
+    pub fn fixtures_name(&self) -> String {
+        let name = self.name(&self.fixtures);
+        if name.is_empty() { ".".to_owned() } else { name }
+    }
+
+    /// The names of all fixtures, sorted.
+    ///
+    /// # Errors
+    /// A folder that cannot be read; a file in it that ends in `.yml`.
+    pub fn fixture_names(&self) -> Result<Vec<String>, Failure> {
+        Ok(names(folders::yaml_under(&self.fixtures)?, ".yaml"))
+    }
+
+    /// Refuses a folder that is no project yet: one without a single fixture.
+    ///
+    /// # Errors
+    /// There is none; what makes one.
+    pub fn refuse_empty(&self) -> Result<(), Failure> {
+        if self.fixture_names()?.is_empty() { Err(self.empty()) } else { Ok(()) }
+    }
+
+    /// That there is not a single fixture, perhaps for want of a project.
+    pub fn empty(&self) -> Failure {
+        let folder = self.fixtures_name();
+        let none = format!("there are no fixtures in `{folder}`");
+        let said = match files::upwards(project::FILE) {
+            Some(_) => none,
+            None => format!("this is no project: there is no `{}` here or above, and {none}", project::FILE),
+        };
+        Failure::said(said)
+            .help(format!("`playproof init` makes a project with three; a fixture is a file `{folder}/NAME.yaml`"))
+            .next("playproof init")
+    }
+
+    /// The fixtures that run under the playbook of this name, with their names, in their order.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any fixture; that none runs under it.
+    pub fn fixtures_of(&self, playbook: &str, jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
+        let mut fixtures = self.load_fixtures(&self.fixture_names()?, jobs)?;
+        fixtures.retain(|(_, fixture)| self.playbooks_of(fixture).contains(&playbook));
+        if fixtures.is_empty() {
+            self.refuse_empty()?;
+            let said = Failure::said(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
+            let help = format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
+            return Err(said.help(help).next("playproof schema fixture"));
+        }
+        Ok(fixtures)
+    }
+
+    /// Reads fixtures, in the order of `names`.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any of them.
+    pub fn load_fixtures(&self, names: &[String], jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
+        let read = |name: &String| -> Result<(String, Fixture), Failure> {
+            let source = self.read(&self.fixture_path(name))?;
+            Ok((name.clone(), fixtures::parse(source)?))
+        };
+        gather(map(names, jobs, || (), |(), name| read(name), |_| false))
+    }
+
+    /// Holds the verdicts that fixtures say are not given against the playbooks under which they say so.
+    ///
+    /// # Errors
+    /// Every name that such a playbook does not have.
+    pub fn hold_verdicts<'f>(
+        &self,
+        fixtures: impl IntoIterator<Item = (&'f str, &'f Fixture)>,
+        used: &BTreeMap<String, Used>,
+    ) -> Result<(), Failure> {
+        let hold = |(name, fixture): (&str, &Fixture)| {
+            let expected = fixture.expect.iter().filter_map(|(name, expect)| Some((name, expect, used.get(name)?)));
+            for (playbook, expect, used) in expected {
+                let path = self.fixture_path(name);
+                self.hold_verdicts_of(&path, (playbook, expect), &used.loaded.playbook)?;
+            }
+            Ok(())
+        };
+        gather(fixtures.into_iter().map(hold).collect()).map(drop)
+    }
+
+    /// The same of one fixture, in the file at `path`, and one playbook.
+    ///
+    /// # Errors
+    /// Every name that the playbook does not have.
+    pub fn hold_verdicts_of(
+        &self,
+        path: &Path,
+        (name, expect): (&str, &Expect),
+        playbook: &Playbook,
+    ) -> Result<(), Failure> {
+        let verdicts: Vec<&str> = playbook.verdicts.iter().map(|verdict| &*verdict.name).collect();
+        match fixture::knows_its_verdicts(expect, &verdicts) {
+            true => Ok(()),
+            false => Ok(fixture::hold_verdicts(self.read(path)?, name, &verdicts)?),
+        }
+    }
+
+    /// The playbooks that a fixture is run under, by name.
+    pub fn playbooks_of<'a>(&'a self, fixture: &'a Fixture) -> Vec<&'a str> {
+        match fixture.playbooks.as_slice() {
+            [] => vec![&self.default.name],
+            named => named.iter().map(String::as_str).collect(),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What people type for a thing of the project (a fixture, a run, a proposal, feedback), as the name that it has.
+//! Matches nothing by its end: a path that is not there, or lies in another project, names nothing here.
+
+use std::path::{Component, Path};
+
+use super::root::Workspace;
+use crate::{files, playbooks};
+use playproof_analysis::check::Id;
+
+impl Workspace {
+    /// Whether `asked` is the run, its golden, its fixture, or one of their files.
+    pub fn names_run(&self, asked: &str, id: &Id) -> bool {
+        self.names_fixture(asked, &id.fixture)
+            || self.named_below(&self.goldens, asked, &[".snap.new", ".snap"]) == Some(id.to_string())
+    }
+
+    /// Whether `asked` is the fixture or its file.
+    pub fn names_fixture(&self, asked: &str, fixture: &str) -> bool {
+        self.named_below(&self.fixtures, asked, &[".yaml"]).as_deref() == Some(fixture)
+    }
+
+    /// The id of the proposal that `asked` is, or the folder of, or the file of.
+    pub fn proposal_named(&self, asked: &str) -> Option<String> {
+        self.named_below(self.proposals(), asked.trim_end_matches('/'), &["/proposal.yaml"])
+    }
+
+    /// The id of the feedback that `asked` is, or a file of.
+    pub fn feedback_named(&self, asked: &str) -> Option<String> {
+        self.named_below(&self.proposals().join("feedback"), asked, &[".yaml", ".jsonl"])
+    }
+
+    /// The name that `asked` has below `folder`, without the ending of a file. A name stays as it is, and so does a path
+    /// as the project's files and reports name it; another path must lead there.
+    fn named_below(&self, folder: &Path, asked: &str, endings: &[&str]) -> Option<String> {
+        let bare = |text: &str| endings.iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text).to_owned();
+        if !leads_somewhere(asked, endings) {
+            let folder = format!("{}/", self.name(folder));
+            return Some(bare(asked.strip_prefix(&folder).unwrap_or(asked)));
+        }
+        let typed = [asked.to_owned()].into_iter().chain(endings.iter().map(|end| format!("{asked}{end}")));
+        let there = typed.into_iter().find(|path| files::exists(path))?;
+        Some(bare(&playbooks::below(Path::new(&there), folder)?.to_string_lossy().replace('\\', "/")))
+    }
+}
+
+/// Whether `asked` is a path from the working directory or from the root of the file system, and no name.
+fn leads_somewhere(asked: &str, endings: &[&str]) -> bool {
+    let first = Path::new(asked).components().next();
+    matches!(first, Some(Component::RootDir | Component::Prefix(_) | Component::CurDir | Component::ParentDir))
+        || (asked.contains('/') || endings.iter().any(|end| asked.ends_with(end))) && files::exists(asked)
+}

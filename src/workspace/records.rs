@@ -1,0 +1,55 @@
+//! What is kept beside the proposals of a project: the history of what was accepted, and feedback.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::root::{Workspace, gather, names};
+use crate::exit::Failure;
+use crate::folders;
+use playproof_formats::history;
+use playproof_formats::history::{Entry, History};
+use playproof_formats::shell::Command;
+
+impl Workspace {
+    /// Where a record of the history lies.
+    pub fn record_path(&self, name: &str) -> PathBuf {
+        self.proposals().join("history").join(name)
+    }
+
+    /// Reads the history; it is empty where there is none.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any record; a file whose name is not one of a record.
+    pub fn read_history(&self) -> Result<History, Failure> {
+        let found = names(folders::files_under(&self.record_path(""), ".yaml")?, "");
+        let read = |name: &String| -> Result<Entry, Failure> {
+            let path = self.record_path(name);
+            let number = history::number_of(name).ok_or_else(|| misnamed(&self.name(&path)))?;
+            let source = self.read(&path)?;
+            let (record, places) = history::parse(Arc::clone(&source))?;
+            Ok(Entry { number, name: name.clone(), record, places, source })
+        };
+        let folder = self.here(&self.record_path(""));
+        let next = |failure: Failure| failure.next(Command::new("git log --oneline --").path(&folder));
+        Ok(History::new(gather(found.iter().map(read).collect()).map_err(next)?))
+    }
+
+    /// The file of a feedback (`yaml`), or its slice (`jsonl`).
+    pub fn feedback_path(&self, id: &str, ending: &str) -> PathBuf {
+        self.proposals().join("feedback").join(format!("{id}.{ending}"))
+    }
+
+    /// The ids of all feedback, sorted.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn feedback_ids(&self) -> Result<Vec<String>, Failure> {
+        let found = names(folders::files_under(&self.proposals().join("feedback"), ".yaml")?, ".yaml");
+        Ok(found.into_iter().filter(|name| !name.contains('/')).collect())
+    }
+}
+
+fn misnamed(path: &str) -> Failure {
+    Failure::source(path, "bad_name", "this is not the name of a record")
+        .help("a record is called `NNNN-words.yaml`: four digits, which say its place in the order, and a few words")
+}
