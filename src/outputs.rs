@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::boundary::Boundary;
 use super::changeset::{Change, ProjectLock};
-use super::command::mutate;
 use super::exit::Failure;
 use super::folders::Taken;
 use super::output::Output;
@@ -63,7 +62,7 @@ fn refuse_project_file(path: &str) -> Result<(), Failure> {
     let Some(there) = files::destination(path) else { return Ok(()) };
     let what = match there.file_name().and_then(OsStr::to_str) {
         Some(project::FILE) => "the settings of a project",
-        Some(mutate::ACCEPTED) => "a list of accepted mutants",
+        Some(project::MUTANTS) => "a list of accepted mutants",
         _ => return refuse_among_project_files(path),
     };
     Err(would_be(path, what))

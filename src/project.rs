@@ -18,6 +18,9 @@ use playproof_trace::redact::{BadRule, RedactionRules};
 /// The file's name.
 pub const FILE: &str = "playproof.yaml";
 
+/// The name of the list of accepted mutants.
+pub const MUTANTS: &str = "mutants.yaml";
+
 /// The JSON Schema of the file, for editors.
 pub const SCHEMA: &str = include_str!("../schemas/project.json");
 

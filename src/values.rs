@@ -8,7 +8,6 @@ use std::ops::RangeInclusive;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
 
-use super::command::coverage::Permille;
 use super::files;
 use playproof_report::text::count;
 
@@ -32,6 +31,26 @@ pub fn threads(given: &str) -> Result<NonZeroUsize, String> {
     let threads = whole::<usize>(1..=1_000)(given);
     let all = |said| format!("{said}; without the option all cores work");
     threads.map_err(all).map(|threads| NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN)) // the range begins at 1
+}
+
+/// A share in tenths of a percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Permille(pub usize);
+
+/// A percentage: `80`, `87.5` or `87.5%`.
+///
+/// # Errors
+/// No percentage, or one beyond 100.
+pub fn permille(given: &str) -> Result<Permille, String> {
+    let bad = || "expected a percentage from 0 to 100 with at most one decimal".to_owned();
+    let number = given.trim_end_matches('%').trim_end();
+    let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = |text: &str, most: usize| {
+        let is_number = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<usize>().ok().filter(|_| is_number)
+    };
+    let permille = digits(whole, 3).zip(digits(tenths, 1)).map(|(whole, tenths)| whole * 10 + tenths);
+    permille.filter(|permille| *permille <= 1_000).map(Permille).ok_or_else(bad)
 }
 
 /// The argument, which takes `-1` for a value where it wants a number, to say what it wants.
@@ -78,6 +97,16 @@ pub fn without_vain_tip(mut error: clap::Error) -> clap::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_percentage_is_read_to_a_tenth() {
+        assert_eq!(permille("80"), Ok(Permille(800)));
+        assert_eq!(permille("87.5%"), Ok(Permille(875)));
+        assert_eq!(permille("100"), Ok(Permille(1_000)));
+        for bad in ["", "-1", "101", "100.1", "8.55", "x", ".5", "1e2"] {
+            assert!(permille(bad).is_err(), "{bad}");
+        }
+    }
     use crate::manual::definition;
 
     /// Every option that has a value, with its command.

@@ -7,6 +7,7 @@ use crate::checking;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
+use crate::values::{Permille, permille};
 use crate::workspace::Workspace;
 use playproof_analysis::coverage::{Case, measure};
 use playproof_formats::shell::Command;
@@ -60,23 +61,6 @@ pub enum Format {
     Lines,
 }
 
-/// A share in tenths of a percent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Permille(usize);
-
-/// `80`, `87.5` or `87.5%`.
-fn permille(text: &str) -> Result<Permille, String> {
-    let bad = || "expected a percentage from 0 to 100 with at most one decimal".to_owned();
-    let number = text.trim_end_matches('%').trim_end();
-    let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
-    let digits = |text: &str, most: usize| {
-        let is_number = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<usize>().ok().filter(|_| is_number)
-    };
-    let permille = digits(whole, 3).zip(digits(tenths, 1)).map(|(whole, tenths)| whole * 10 + tenths);
-    permille.filter(|permille| *permille <= 1_000).map(Permille).ok_or_else(bad)
-}
-
 /// Measures.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
@@ -114,20 +98,5 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             Ok(Exit::Found)
         }
         _ => Ok(Exit::Clean),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentage_is_read_to_a_tenth() {
-        assert_eq!(permille("80"), Ok(Permille(800)));
-        assert_eq!(permille("87.5%"), Ok(Permille(875)));
-        assert_eq!(permille("100"), Ok(Permille(1_000)));
-        for bad in ["", "-1", "101", "100.1", "8.55", "x", ".5", "1e2"] {
-            assert!(permille(bad).is_err(), "{bad}");
-        }
     }
 }

@@ -8,6 +8,7 @@ use crate::files;
 use crate::flags::Flags;
 use crate::format::Format;
 use crate::output::{Output, to_stderr};
+use crate::project;
 use crate::repeated;
 use crate::terminal::Terminal;
 use crate::values::whole;
@@ -20,9 +21,6 @@ use playproof_report::diagnostic;
 use playproof_report::mutation::{json, page, stale};
 use playproof_report::style::Palette;
 use playproof_report::text::{count, counted};
-
-/// The list of accepted survivors, found as the project is.
-pub const ACCEPTED: &str = "mutants.yaml";
 
 /// Calls that are simulated for each playbook unless more are asked for: about ten seconds of a busy machine.
 const MAX_CALLS: u64 = 2_000_000;
@@ -140,7 +138,7 @@ fn inconclusive(reports: &[MutationReport], args: &Args) -> Option<String> {
 
 /// What is accepted; nothing where no file is named and none lies where it is looked for.
 fn accepted(asked: Option<&str>) -> Result<Accepted, Failure> {
-    let found = || files::upwards(ACCEPTED).map(|path| files::from_here(&path));
+    let found = || files::upwards(project::MUTANTS).map(|path| files::from_here(&path));
     match asked.map(str::to_owned).or_else(found) {
         Some(path) => Ok(Accepted::parse(files::read_small(&path)?)?),
         None => Ok(Accepted::nothing()),

@@ -113,7 +113,7 @@ fn a_report_that_cannot_be_written_or_is_not_known_is_wrong_use() {
     assert!(unknown.err.contains("did you mean `junit`"), "{}", unknown.err);
     let folder = project.run(&["check", "--report", "junit=fixtures"]);
     assert_eq!(folder.code, 2);
-    assert!(folder.err.contains("`fixtures` is a directory"), "{}", folder.err);
+    assert!(folder.err.contains("`fixtures` is a folder, and a file is written"), "{}", folder.err);
 }
 
 #[test]

@@ -360,7 +360,7 @@ fn a_secret_in_the_names_of_calls_that_resemble_one_another_reaches_no_output() 
         says(&["explain", "given/t.jsonl", "--call", &format!("given/t.jsonl:{line}")], "[redacted]");
     }
     says(&["explain", "given/t.jsonl", "--call", "given/t.jsonl:2"], "say in a tools file whether");
-    says(&["explain", "given/t.jsonl", "--join-resends", "--call", "again"], "as a further attempt of");
+    says(&["explain", "given/t.jsonl", "--join-resends", "--call", "again"], "is an attempt of the first");
 }
 
 #[test]

@@ -112,5 +112,5 @@ fn a_project_inside_another_one_is_said_to_be() {
     let said = place.run(&["init", "apart/deeper"]).exits(0).err;
     assert!(said.contains("note: this folder is part of a project already: `playproof.yaml`\n"), "{said}");
     assert!(!place.run(&["init"]).exits(0).err.contains("note: this folder"), "its own project is none around it");
-    assert!(place.run(&["init", ""]).exits(2).err.contains("a value is required"));
+    assert!(place.run(&["init", ""]).exits(2).err.contains("it is empty"));
 }

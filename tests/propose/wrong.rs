@@ -24,7 +24,7 @@ fn a_rule_for_a_missing_verdict_is_refused_at_its_place() {
     project.edit(PROPOSAL, "verdict: said_no", "verdict: said_on");
     let parts = [
         "no verdict is called `said_on`",
-        "did you mean `said_no`?; mend proposals/said-no/proposal.yaml",
+        "did you mean `said_no`? mend proposals/said-no/proposal.yaml",
         "next: playproof propose check said-no",
     ];
     both_refuse(&project, 2, &parts);
@@ -307,7 +307,7 @@ fn a_fixture_that_brings_a_playbook_that_nobody_approved_is_not_accepted() {
 fn what_is_empty_or_no_name_is_said_to_be_that() {
     let project = Project::new();
     for (args, part) in [
-        (&["propose", "new", ""][..], "the name of a verdict is empty"),
+        (&["propose", "new", ""][..], "invalid value '' for '<VERDICT>': it is empty"),
         (&["propose", "new", "ünï"], "`ünï` cannot be the name of a verdict"),
         (&["propose", "new", "x", "--means", " "], "`--means` is empty"),
     ] {
