@@ -42,7 +42,7 @@ pub fn refuse(output: &str) -> Result<(), Failure> {
 }
 
 fn refuse_without_folder(output: &str) -> Result<(), Failure> {
-    if output.ends_with(std::path::MAIN_SEPARATOR) || folders::taken(Path::new(output))? == Taken::Folder {
+    if output.ends_with(std::path::MAIN_SEPARATOR) || matches!(folders::taken(Path::new(output)), Ok(Taken::Folder)) {
         return Err(Failure::said(format!("`{output}` is a folder, and a file is written")).help("name a file in it"));
     }
     let folder = Path::new(output).parent().unwrap_or(Path::new(""));

@@ -178,7 +178,7 @@ fn guess(survey: &Survey) -> Result<Guess, Unmapped> {
         call: look.call(time.map(|(field, _)| field)),
         failed: look.failed(&signals),
         kinds: kinds(&result),
-        from_zero: look.from_zero(),
+        from_zero: look.attempts_from_zero(),
         result,
     };
     Ok(guess)

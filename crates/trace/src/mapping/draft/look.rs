@@ -165,7 +165,7 @@ impl<'s> Look<'s> {
     }
 
     /// A field that counts attempts from 0.
-    pub(super) fn from_zero(&self) -> Option<String> {
+    pub(super) fn attempts_from_zero(&self) -> Option<String> {
         let rows = &self.shape.results;
         let from_zero = self.best(Part::Attempt, rows, rows.len(), |field| field.values.contains_key("0"));
         from_zero.map(|field| field.path.clone())
