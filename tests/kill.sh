@@ -6,4 +6,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PLAYPROOF_KILLS="${1:-1000}"
 [ -z "${2:-}" ] || export PLAYPROOF_KILL_SECONDS="$2"
 command -v strace >/dev/null || echo "strace is not installed: kills come at random moments alone"
-exec cargo test --locked --test hardening -- --nocapture --exact kills::every_writing_command_is_whole_wherever_it_is_killed
+exec cargo test --locked --test all -- --nocapture --exact hardening::kills::every_writing_command_is_whole_wherever_it_is_killed

@@ -8,7 +8,7 @@
 //! this repository, known there as `../playproof`; `cp` copies files from it. A block with `edits=FILE` is what somebody
 //! writes into a file of that folder: each part takes the place of the part with the same heading, or, where the lines
 //! begin with `-` and `+`, each line of the ones that of the others.
-//! `UPDATE_DOCUMENTS=1 cargo test --test readme` writes the present output into the documents.
+//! `UPDATE_DOCUMENTS=1 cargo test --test all readme` writes the present output into the documents.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

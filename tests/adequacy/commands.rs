@@ -1,6 +1,6 @@
 //! What the two commands make of good and bad use: exit codes, messages, the same bytes.
 
-use crate::project::Project;
+use crate::adequacy::project::Project;
 
 #[test]
 fn a_share_that_is_too_small_fails_and_one_that_is_reached_does_not() {

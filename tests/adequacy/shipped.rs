@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::project::Project;
+use crate::adequacy::project::Project;
 
 fn json(project: &Project, args: &[&str]) -> Value {
     let run = project.run(&[args, &["--format", "json"]].concat());

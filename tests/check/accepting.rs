@@ -1,6 +1,6 @@
 //! Accepting, rejecting and showing what waits for review, and what may not be accepted.
 
-use crate::project::Project;
+use crate::check::project::Project;
 
 const PLAYBOOK: &str = "playbooks/standard.yaml";
 const GATEWAY: &str = "standard/a-gateway-timeout-means-a-timeout";

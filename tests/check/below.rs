@@ -1,7 +1,7 @@
 //! From a folder below the project's root: what is shown and suggested can be opened and typed there.
 
+use crate::check::project::Project;
 use crate::place::Place;
-use crate::project::Project;
 
 const CONTRADICTED: &str = "an-unkeyed-refund-is-not-sent-twice";
 

@@ -1,6 +1,6 @@
 //! Edits of a playbook: each is found, classified and shown at its row; undone, nothing has changed.
 
-use crate::project::Project;
+use crate::check::project::Project;
 
 const PLAYBOOK: &str = "playbooks/standard.yaml";
 

@@ -1,6 +1,6 @@
 //! The lock and the goldens in git: independent changes merge, and what changed is found.
 
-use crate::project::Project;
+use crate::check::project::Project;
 
 const PLAYBOOK: &str = "playbooks/standard.yaml";
 

@@ -1,6 +1,6 @@
 //! What was accepted is recorded beside the lock, shown, and held against it.
 
-use crate::project::{Project, Ran};
+use crate::check::project::{Project, Ran};
 
 const PLAYBOOK: &str = "playbooks/standard.yaml";
 const DELAYS: (&str, &str) = ("[200, 600, 1800]", "[300, 600, 1800]");

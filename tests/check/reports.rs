@@ -1,6 +1,6 @@
 //! Reports beside the page: every kind says the same as the page, and GitHub's runner is told without being asked.
 
-use crate::project::Project;
+use crate::check::project::Project;
 
 const CASE: &str = "unkeyed-server-error-is-not-retried";
 

@@ -1,6 +1,6 @@
 //! Wrong use and broken files: nothing passes by having done nothing, and each says what to run next.
 
-use crate::project::Project;
+use crate::check::project::Project;
 
 #[test]
 fn an_empty_folder_is_nothing_to_check() {

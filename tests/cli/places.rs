@@ -1,7 +1,7 @@
 //! What a foreign recording shows as it is shows also once imported, and places are those of the user's own file,
 //! whatever it had to be turned into to be read.
 
-use crate::Place;
+use crate::cli::Place;
 
 /// A tau2-bench results file: an answered call, and one that failed, in messages of their own.
 fn results() -> serde_json::Value {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::targets;
+use crate::corpus::targets;
 
 const FIXTURE: &str = "\
 format: fixture/1

@@ -97,7 +97,7 @@ fn over(folder: &Path, input: &str) -> Vec<Vec<String>> {
 
 /// The pages of the first calls of an input.
 fn explain(folder: &Path, input: &str) -> Vec<Vec<String>> {
-    let listed = crate::run(folder, &words(&format!("replay {input} --format jsonl --playbook standard")));
+    let listed = crate::frozen::run(folder, &words(&format!("replay {input} --format jsonl --playbook standard")));
     let listed = String::from_utf8_lossy(&listed.out).into_owned();
     let lines = listed.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let calls = lines.filter(|line| line["type"] == "call").filter_map(|line| line["ref"].as_str().map(str::to_owned));

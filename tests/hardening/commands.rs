@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::place::Place;
-use crate::project::{PLAYBOOK, Project};
+use crate::propose::project::{PLAYBOOK, Project};
 
 /// A command that writes into a project, in a project in which it does.
 pub struct Writing {

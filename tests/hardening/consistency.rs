@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::place::Place;
+use crate::place::Place;
 
 const CALL: &str = r#"{"run_id":"r1","call_id":"c1","tool":"pay","args":{"o":1},"status":"error","error":{"kind":"timeout","message":"t"}}
 "#;

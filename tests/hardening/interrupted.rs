@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::commands::{ACCEPT, JUDGING, WRITING};
+use crate::hardening::commands::{ACCEPT, JUDGING, WRITING};
 use crate::place::{Place, Ran};
-use crate::project::{PLAYBOOK, Project};
+use crate::propose::project::{PLAYBOOK, Project};
 
 const JOURNAL: &str = "proposals/.accepting/journal.json";
 

@@ -9,9 +9,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::commands::{ACCEPT, WRITING, Writing};
+use crate::hardening::commands::{ACCEPT, WRITING, Writing};
 use crate::place::Place;
-use crate::project::Project;
+use crate::propose::project::Project;
 
 /// System calls with which files change; a kill right before one of them leaves what those before it made.
 const CHANGING: &str = "mkdir,mkdirat,openat,open,write,pwrite64,rename,renameat,renameat2,unlink,unlinkat,rmdir,link,\

@@ -7,9 +7,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::commands::{JUDGING, WRITING};
+use crate::hardening::commands::{JUDGING, WRITING};
 use crate::place::Place;
-use crate::project::{PLAYBOOK, Project};
+use crate::propose::project::{PLAYBOOK, Project};
 
 const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"error\":{\"kind\":\"odd\"}}\n";
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::commands::all_commands;
+use crate::hardening::commands::all_commands;
 use crate::place::{Place, Ran};
 
 const REDACTION: &str = "redaction: { keys: [password], patterns: ['sk_live_[A-Za-z0-9]+', '\\b\\d{13,19}\\b'] }\n";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::place::Place;
+use crate::place::Place;
 
 /// One of each range of the table, with what may do most harm.
 const UNSAFE: &str = "\u{1b}]0;T\u{7} \u{202e} \u{200b} \r \u{9b}31m \u{ad} \u{61c} \u{2060} \u{e0041} \u{180e} \u{fe0f} \u{2028} \u{feff} \n::error::x";

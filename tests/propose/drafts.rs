@@ -1,6 +1,6 @@
 //! What `propose new` writes.
 
-use crate::project::{Project, record};
+use crate::propose::project::{Project, record};
 
 fn failed(n: u32, tool: &str, message: &str) -> String {
     format!(
@@ -352,7 +352,9 @@ fn other_words_for_a_verdict_need_no_fixture() {
     project.write("proposals/slow-2/adr.md", &record("Nothing but the words."));
     let accept = project.run(&["propose", "accept", "slow-2", "--reason", "clearer"]);
     assert_eq!((accept.code, project.run(&["check"]).code), (0, 0), "{accept:?}");
-    assert!(project.read(crate::project::PLAYBOOK).contains("means: \"Nobody answered in time.\"   # who knows"));
+    assert!(
+        project.read(crate::propose::project::PLAYBOOK).contains("means: \"Nobody answered in time.\"   # who knows")
+    );
     assert_eq!(project.run(&["propose", "new", "slow", "--like", "unclassified"]).code, 0);
     std::fs::remove_dir_all(project.path("proposals/slow-2/fixtures")).unwrap();
     project.edit("fixtures/slow.yaml", "timeout: {}", "ok: {}");

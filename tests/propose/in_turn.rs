@@ -1,7 +1,7 @@
 //! Proposals for failures that look alike, one after the other.
 
-use crate::drafts::trace;
-use crate::project::{PLAYBOOK, Project, record};
+use crate::propose::drafts::trace;
+use crate::propose::project::{PLAYBOOK, Project, record};
 
 #[test]
 fn the_failures_that_look_alike_are_proposed_one_after_the_other() {

@@ -1,6 +1,6 @@
 //! Rules and verdicts that a proposal takes away, and those that it leaves no say.
 
-use crate::project::{PLAYBOOK, Project, record};
+use crate::propose::project::{PLAYBOOK, Project, record};
 
 /// The proposal in `proposals/ID`, with its record and titles written.
 fn written(project: &Project, id: &str) -> String {

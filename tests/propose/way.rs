@@ -1,6 +1,6 @@
 //! From a draft to its place among the accepted changes.
 
-use crate::project::{PLAYBOOK, Project};
+use crate::propose::project::{PLAYBOOK, Project};
 
 #[test]
 fn a_proposal_that_is_ready_is_shown_and_nothing_speaks_against_it() {

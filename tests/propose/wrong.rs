@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::project::{PLAYBOOK, Project, record};
+use crate::propose::project::{PLAYBOOK, Project, record};
 
 const ACCEPT: [&str; 5] = ["propose", "accept", "said-no", "--reason", "because"];
 const PROPOSAL: &str = "proposals/said-no/proposal.yaml";

@@ -1,7 +1,7 @@
 //! Compressed input is decoded in one place, so that every command reads the same files and says the same of damaged ones.
 
-use crate::scan;
-use crate::tree::{Tree, Violation};
+use crate::tidy::scan;
+use crate::tidy::tree::{Tree, Violation};
 
 /// The crates that decode.
 const DECODERS: [&str; 2] = ["flate2::", "zstd::"];
@@ -25,7 +25,7 @@ pub fn elsewhere(tree: &Tree) -> Vec<Violation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{assert_none, assert_one};
+    use crate::tidy::tree::{assert_none, assert_one};
 
     #[test]
     fn compressed_input_is_decoded_in_one_place() {

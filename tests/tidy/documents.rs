@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::tree::{Tree, Violation, is_generated};
+use crate::tidy::tree::{Tree, Violation, is_generated};
 
 /// What a name begins with that is meant as a path of this package.
 const ROOTS: [&str; 13] = [
@@ -133,7 +133,7 @@ fn normal(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{assert_none, assert_one};
+    use crate::tidy::tree::{assert_none, assert_one};
 
     #[test]
     fn what_the_documents_name_exists() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::tree::{Tree, Violation};
+use crate::tidy::tree::{Tree, Violation};
 
 /// The playbook of fixtures that name none.
 const DEFAULT_PLAYBOOK: &str = "standard";
@@ -44,7 +44,7 @@ fn playbooks(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{assert_none, assert_one};
+    use crate::tidy::tree::{assert_none, assert_one};
 
     #[test]
     fn fixtures_and_goldens_belong_together() {

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::scan;
-use crate::tree::{Tree, Violation};
+use crate::tidy::scan;
+use crate::tidy::tree::{Tree, Violation};
 
 /// Where the engine's sources lie.
 const ENGINE: &str = "crates/engine/src/";
@@ -168,7 +168,7 @@ fn table_row(line: &str) -> Option<(&str, Vec<&str>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{assert_none, assert_one};
+    use crate::tidy::tree::{assert_none, assert_one};
 
     #[test]
     fn the_engine_imports_only_what_the_table_allows() {

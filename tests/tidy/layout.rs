@@ -1,9 +1,9 @@
 //! How a source file is laid out: its first line, its size, what a folder's root may hold.
 //! The length of a function is clippy's to judge (`too_many_lines`).
 
-use crate::imports::is_test_file;
-use crate::scan;
-use crate::tree::{Tree, Violation};
+use crate::tidy::imports::is_test_file;
+use crate::tidy::scan;
+use crate::tidy::tree::{Tree, Violation};
 
 /// Lines of a file of `src` without its tests.
 const LINES_MAX: usize = 500;
@@ -92,7 +92,7 @@ pub fn test_files(tree: &Tree) -> Vec<Violation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{assert_none, assert_one};
+    use crate::tidy::tree::{assert_none, assert_one};
 
     #[test]
     fn every_file_says_first_what_it_owns() {

@@ -1,7 +1,7 @@
 //! What must not stay behind in any file: notes to oneself, places of one machine, hosts of package registries.
 
-use crate::scan;
-use crate::tree::{Tree, Violation};
+use crate::tidy::scan;
+use crate::tidy::tree::{Tree, Violation};
 
 /// Macros of unfinished code. Written apart, so that this file passes its own rule.
 const UNFINISHED: [&str; 3] = [concat!("todo", "!"), concat!("unimplemented", "!"), concat!("dbg", "!")];
@@ -81,7 +81,7 @@ fn hits(path: &str, text: &str, needles: &[&str], why: &str) -> Vec<Violation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{assert_none, assert_one};
+    use crate::tidy::tree::{assert_none, assert_one};
 
     #[test]
     fn nothing_is_left_over() {

@@ -1,6 +1,6 @@
 //! Cargo.toml says of every dependency what it is for, and pins none: Cargo.lock does.
 
-use crate::tree::{Tree, Violation};
+use crate::tidy::tree::{Tree, Violation};
 
 /// Every dependency of a manifest without a word on its line or on the lines above it, or with an exact version.
 pub fn check(tree: &Tree) -> Vec<Violation> {
@@ -37,7 +37,7 @@ pub fn check(tree: &Tree) -> Vec<Violation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{assert_none, assert_one};
+    use crate::tidy::tree::{assert_none, assert_one};
 
     #[test]
     fn every_dependency_says_what_it_is_for() {

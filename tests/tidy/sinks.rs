@@ -1,7 +1,7 @@
 //! What of a trace goes to readers: what draws is given what is shown, and asks for nothing that is recorded.
 
-use crate::scan;
-use crate::tree::{Tree, Violation};
+use crate::tidy::scan;
+use crate::tidy::tree::{Tree, Violation};
 
 /// How recorded texts are asked for.
 const RECORDED: &str = ".raw()";
@@ -23,7 +23,7 @@ pub fn recorded(tree: &Tree) -> Vec<Violation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{assert_none, assert_one};
+    use crate::tidy::tree::{assert_none, assert_one};
 
     #[test]
     fn no_reporter_asks_for_what_is_recorded() {

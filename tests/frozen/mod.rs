@@ -1,7 +1,7 @@
 //! The bytes that every command writes, held to what they were: over the fixtures and examples of this repository, and
 //! over real traces where `PLAYPROOF_TRACES` names a folder of them. Of outputs only hashes are kept.
 //!
-//! A change that is meant is taken with `PLAYPROOF_FREEZE=1 cargo test --test frozen`. Where a hash differs, the whole
+//! A change that is meant is taken with `PLAYPROOF_FREEZE=1 cargo test --test all frozen`. Where a hash differs, the whole
 //! output lies in the folder that the failure names: run the test before and after a change and compare the folders.
 
 mod commands;

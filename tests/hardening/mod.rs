@@ -6,11 +6,6 @@ mod consistency;
 mod gates;
 mod interrupted;
 mod kills;
-#[path = "../place/mod.rs"]
-#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
-mod place;
-#[path = "../propose/project.rs"]
-mod project;
 mod project_files;
 mod redaction;
 mod text;

@@ -6,6 +6,3 @@ mod configuration;
 mod empty;
 mod from;
 mod kept;
-#[path = "../place/mod.rs"]
-#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
-mod place;

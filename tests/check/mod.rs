@@ -5,9 +5,6 @@ mod below;
 mod edits;
 mod git;
 mod history;
-#[path = "../place/mod.rs"]
-#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
-mod place;
 mod project;
 mod reports;
 mod wrong;

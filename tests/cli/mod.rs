@@ -10,9 +10,6 @@ mod mapped;
 mod mine;
 mod outputs;
 mod pages;
-#[path = "../place/mod.rs"]
-#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
-mod place;
 mod places;
 mod repeated;
 mod same_bytes;
@@ -22,7 +19,7 @@ mod suggested;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use place::Ran as Run;
+use crate::place::Ran as Run;
 
 /// A refund that was retried by the harness, a search that failed, and a denial that was sent again.
 const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"payments.issue_refund","at_ms":0,"args":{"order":"o_91","amount":4200}}
@@ -36,19 +33,19 @@ const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"
 "#;
 
 /// A folder for one test.
-struct Place(place::Place);
+struct Place(crate::place::Place);
 
 impl Deref for Place {
-    type Target = place::Place;
+    type Target = crate::place::Place;
 
-    fn deref(&self) -> &place::Place {
+    fn deref(&self) -> &crate::place::Place {
         &self.0
     }
 }
 
 impl Place {
     fn new() -> Place {
-        Place(place::Place::new())
+        Place(crate::place::Place::new())
     }
 
     /// A place with the trace of this file.

@@ -2,8 +2,5 @@
 //! noticed in turn. Runs the binary on copies of the project.
 
 mod commands;
-#[path = "../place/mod.rs"]
-#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
-mod place;
 mod project;
 mod shipped;

@@ -2,10 +2,7 @@
 
 mod drafts;
 mod in_turn;
-#[path = "../place/mod.rs"]
-#[expect(dead_code, reason = "shared by several tests, of which none needs all of it")]
-mod place;
-mod project;
+pub mod project;
 mod removed;
 mod taken_in;
 mod way;
