@@ -36,6 +36,14 @@ impl Glob {
         regex.map(Glob).map_err(|_| "it becomes too large".to_owned())
     }
 
+    /// The glob of a pattern of tools; none where it has no wildcard, and so is a name that is compared to the letter.
+    ///
+    /// # Errors
+    /// Why it is neither, in one line.
+    pub fn of_tools(pattern: &str) -> Result<Option<Glob>, String> {
+        is_glob(pattern).then(|| Glob::new(pattern)).transpose()
+    }
+
     /// Whether all of `text` is as the glob says.
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text.as_bytes())

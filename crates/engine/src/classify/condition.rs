@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::rules::{Found, Signal};
-use crate::glob::{Glob, is_glob};
+use crate::glob::Glob;
 use crate::ids::RuleId;
 use crate::playbook::pattern;
 use crate::playbook::{About, Access, Ask, Between, Form, MessageOp, MessageTest, Test, When};
@@ -189,7 +189,7 @@ fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
 }
 
 fn tool_glob(tool: &str) -> Option<Glob> {
-    is_glob(tool).then(|| Glob::new(tool).ok()).flatten()
+    Glob::of_tools(tool).ok().flatten() // read when the playbook was
 }
 
 fn quoted(texts: &[String]) -> String {

@@ -1,6 +1,6 @@
 //! What is known of tools, by name or glob, and which row speaks where several do. Where rows come from is not known here.
 
-use crate::glob::{Glob, is_glob};
+use crate::glob::Glob;
 use crate::time::Duration;
 
 /// The timeout of an attempt where neither call nor tool says one (DESIGN.md section 2).
@@ -109,10 +109,7 @@ impl ToolRow {
     /// A glob that does not parse.
     pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, String> {
         let pattern = pattern.into();
-        let glob = match is_glob(&pattern) {
-            true => Some(Glob::new(&pattern)?),
-            false => None,
-        };
+        let glob = Glob::of_tools(&pattern)?;
         Ok(ToolRow { pattern, facts, unsaid: Unsaid::default(), glob })
     }
 

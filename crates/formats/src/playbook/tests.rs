@@ -219,6 +219,7 @@ fn a_message_is_tested_in_every_way_that_is_written() {
     assert_eq!(errors("{ kind: a }", "{ message: { case: sensitive } }"), ["empty_message: { case: sensitive }"]);
     assert_eq!(errors("{ kind: a }", "{ message: { matches: '(a' } }"), ["bad_regex: '(a'"]);
     assert_eq!(errors("{ kind: a }", "{ tool: 'a[' }"), ["bad_glob: 'a['"]);
+    load(&GOOD.replace("{ kind: a }", r"{ tool: 'a\' }")); // a name is compared to the letter
 }
 
 #[test]

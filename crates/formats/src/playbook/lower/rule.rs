@@ -89,7 +89,7 @@ fn texts(at: Cursor<'_>) -> Option<Vec<String>> {
 fn globs(at: Cursor<'_>) -> Option<Vec<String>> {
     all(at, |glob| {
         let text = glob.words()?;
-        if let Err(why) = Glob::new(text).map(drop) {
+        if let Err(why) = Glob::of_tools(text) {
             glob.wrong("bad_glob", format!("`{}` is no glob: {why}", crate::yaml::shorten(text)), "not a glob");
             return None;
         }
