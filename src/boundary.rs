@@ -10,6 +10,9 @@ use super::exit::Failure;
 use super::files::{self, from_here};
 use super::project::Project;
 
+/// What is in a folder of this name is git's: its hooks and its configuration are commands.
+const GIT: &str = ".git";
+
 /// Where a project ends.
 #[derive(Clone, Debug)]
 pub struct Boundary {
@@ -46,6 +49,10 @@ impl Boundary {
         // The nearest: a named folder that is itself a link was allowed as such.
         let bases = std::iter::once(&self.root).chain(&self.outside).filter(|base| is_below(base, &path));
         let base = bases.max_by_key(|base| base.components().count()).ok_or_else(|| outside(&self.root, &path))?;
+        if path.strip_prefix(base).is_ok_and(|below| below.iter().any(|step| step == GIT)) {
+            let said = format!("`{}` lies in a folder of git's: nothing is written or removed there", from_here(&path));
+            return Err(Failure::said(said).help("name another place"));
+        }
         let Some(link) = link_below(base, &path) else { return Ok(path) };
         let said = format!(
             "`{}` is a symbolic link: nothing in a project is written or removed through one",

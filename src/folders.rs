@@ -10,13 +10,13 @@ use super::exit::Failure;
 use super::files::{dangling, from_here, unreadable};
 use playproof_formats::shell::Command;
 
-/// Deeper folders are not looked into: a link may lead back up.
+/// Deeper folders are not looked into.
 const MOST_DEEP: usize = 8;
 
 /// The files under `folder` whose names end in `ending`, as paths below it, sorted; none where there is no folder.
 ///
 /// # Errors
-/// A folder that cannot be read.
+/// A folder that cannot be read; a link to a folder in it.
 pub fn files_under(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     collect(folder, Path::new(""), ending, 0, &mut found)?;
@@ -67,6 +67,9 @@ fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec
             return Err(unreadable(&entry.path().to_string_lossy(), error));
         }
         let is_folder = facts.is_ok_and(|facts| facts.is_dir());
+        if is_folder && entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            return Err(linked_folder(&entry.path()));
+        }
         if is_folder && deep < MOST_DEEP {
             collect(root, &path, ending, deep + 1, found)?;
         } else if !is_folder && entry.file_name().to_string_lossy().ends_with(ending) {
@@ -74,6 +77,12 @@ fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec
         }
     }
     Ok(())
+}
+
+/// The refusal of a link to a folder: it may lead back up, or anywhere.
+fn linked_folder(link: &Path) -> Failure {
+    let said = format!("`{}` is a symbolic link to a folder, and is not looked into", from_here(link));
+    Failure::said(said).help("put the folder itself there, or remove the link")
 }
 
 /// The names of what lies in a folder itself, sorted; none where it cannot be read.

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use super::change::Change;
 use super::disk::{
-    aside, hash, hash_of, identity, is_file, missing_folders, move_into, remove_all, sync_folder, write_new,
+    aside, hash, hash_of, identity, is_file, is_of_another_user, missing_folders, move_into, remove_all, sync_folder,
+    write_new,
 };
 use super::journal::{Journal, Step};
-use super::project_lock::{ProjectLock, clear, foreign};
+use super::project_lock::{ANOTHER_USER, LOCK, ProjectLock, clear, foreign};
 use crate::boundary::Boundary;
 use crate::exit::Failure;
 use crate::files::{from_here, reason};
@@ -57,7 +58,12 @@ pub fn finish(lock: &ProjectLock) -> Result<(), Failure> {
     let ProjectLock { boundary, staging, .. } = lock;
     let path = staging.join(JOURNAL);
     let journal = vetted(boundary, staging, &path)?;
-    apply(boundary, staging, &journal, &mut |_| Ok(())).map_err(|failed| {
+    let done = apply(boundary, staging, &journal, &mut |_| Ok(()));
+    if done.is_ok() {
+        let names: Vec<String> = journal.steps.iter().map(|step| format!("`{}`", step.path.display())).collect();
+        say(&format!("note: finished a change that was interrupted: {}", names.join(", ")));
+    }
+    done.map_err(|failed| {
         let why = format!("`{}` cannot be written: {}", from_here(&failed.path), reason(&failed.error));
         Failure::said(format!("a command that was interrupted cannot be finished: {why}"))
             .help("any command finishes it, once that can be written")
@@ -68,6 +74,11 @@ pub fn finish(lock: &ProjectLock) -> Result<(), Failure> {
 /// The journal, if it was written here, for this project, and leads nowhere else.
 fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, Failure> {
     let refuse = |why: &str| foreign(path, why);
+    for made in [staging, path, &staging.join(LOCK)] {
+        if is_of_another_user(made) {
+            return Err(foreign(made, ANOTHER_USER));
+        }
+    }
     let text = if is_file(path) { fs::read_to_string(path).ok() } else { None };
     let text = text.ok_or_else(|| refuse("it is no file that can be read"))?;
     let journal = Journal::parse(&text).map_err(|why| refuse(&why))?;
@@ -78,6 +89,9 @@ fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, F
     for (n, step) in journal.steps.iter().enumerate() {
         boundary.writable(&boundary.root().join(&step.path))?;
         let new = staged(staging, n);
+        if is_of_another_user(&new) {
+            return Err(foreign(&new, ANOTHER_USER));
+        }
         let held = hash_of(&new).map_err(|error| foreign(&new, &reason(&error)))?;
         if held.is_some() && held != step.new {
             return Err(foreign(&new, "it is not what was staged"));

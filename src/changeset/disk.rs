@@ -26,6 +26,19 @@ pub fn identity(folder: &Path) -> io::Result<String> {
     Ok(format!("{}:{}", made.as_nanos(), hash(fs::canonicalize(folder)?.to_string_lossy().as_bytes())))
 }
 
+/// Whether another user owns it: what somebody else put into a folder that all may write is not ours to go on from.
+#[cfg(unix)]
+pub fn is_of_another_user(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::symlink_metadata(path).is_ok_and(|facts| facts.uid() != rustix::process::geteuid().as_raw())
+}
+
+/// Elsewhere files say no owner.
+#[cfg(not(unix))]
+pub fn is_of_another_user(_: &Path) -> bool {
+    false
+}
+
 /// The SHA-256 of a text.
 pub fn hash(bytes: &[u8]) -> String {
     let mut text = String::new();

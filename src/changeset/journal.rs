@@ -50,7 +50,7 @@ impl Journal {
             return Err("another version of playproof wrote it".to_owned());
         }
         match journal.steps.iter().find(|step| !is_sound(&step.path)) {
-            Some(step) => Err(format!("the path `{}` in it leads astray", step.path.display())),
+            Some(step) => Err(format!("the path `{}` in it leads out of the project", step.path.display())),
             None => Ok(journal),
         }
     }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_path_that_leads_astray_is_refused() {
         for path in ["../a", "a/../../b", "", "/a/../b", "/", "a/.."] {
-            assert!(Journal::parse(&journal(path)).unwrap_err().contains("leads astray"), "{path}");
+            assert!(Journal::parse(&journal(path)).unwrap_err().contains("leads out of the project"), "{path}");
         }
         assert!(Journal::parse(&journal("a").replace("set/2", "set/1")).unwrap_err().contains("another version"));
         assert!(Journal::parse(&journal("a").replace("\"root\"", "\"roof\"")).is_err());

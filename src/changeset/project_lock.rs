@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::apply::{self, JOURNAL, JOURNAL_DRAFT};
 use super::change::Change;
-use super::disk::{identity, is_file, missing_folders, remove_all};
+use super::disk::{identity, is_file, is_of_another_user, missing_folders, remove_all};
 use crate::boundary::Boundary;
 use crate::exit::Failure;
 use crate::files::{from_here, reason};
@@ -19,7 +19,10 @@ use playproof_formats::shell::Command;
 
 /// Locked by whoever has the right. It holds the identity of its folder: where it does not, the folder came from
 /// elsewhere, and what lies in it is not ours.
-const LOCK: &str = "lock";
+pub(super) const LOCK: &str = "lock";
+
+/// Why the work of another user is not gone on with.
+pub(super) const ANOTHER_USER: &str = "another user made it";
 
 /// What is staged is nobody's to commit to git.
 const IGNORED: &str = ".gitignore";
@@ -65,7 +68,7 @@ impl ProjectLock {
                 let said = format!("`{}` cannot be written: {}", from_here(&path), reason(&error));
                 Failure::said(said).help("nothing was changed")
             }
-            Refused::Foreign(path) => foreign(&path, "it was not made here"),
+            Refused::Foreign(path) => foreign(&path, why_foreign(&path)),
             Refused::Astray(failure) => failure,
         })?;
         lock.settle()?;
@@ -86,14 +89,18 @@ impl ProjectLock {
         let path = boundary.writable(&staging.join(LOCK)).map_err(Refused::Astray)?;
         let staging = path.parent().unwrap_or(staging).to_path_buf();
         let made = missing_folders(&path);
+        if is_of_another_user(&staging) {
+            return Err(Refused::Foreign(staging));
+        }
         for _ in 0..TRIES {
             let opened = fs::create_dir_all(&staging)
+                .inspect(|()| ignore_new(&staging))
                 .and_then(|()| File::options().read(true).write(true).create(true).truncate(false).open(&path));
             let mut file = match opened {
                 // Another one has just ended, and has taken its folder along.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => {
-                    remove_all(&made);
+                    leave(&staging, &made);
                     return Err(Refused::Unwritable(path, error));
                 }
                 Ok(file) => file,
@@ -108,7 +115,7 @@ impl ProjectLock {
                         Ok(Some(theirs)) => Err(Refused::Foreign(theirs)),
                         Err(error) => {
                             let _ = fs::remove_file(&path);
-                            remove_all(&made);
+                            leave(&staging, &made);
                             Err(Refused::Unwritable(path, error))
                         }
                     };
@@ -137,12 +144,27 @@ impl Drop for ProjectLock {
             return; // the next program goes on from here
         }
         clear(&self.staging);
-        let _ = our_ignored(&self.staging).map(fs::remove_file);
         let _ = fs::remove_file(self.staging.join(LOCK));
-        let _ = fs::remove_dir(&self.staging);
+        leave(&self.staging, &self.made);
+    }
+}
+
+/// Removes the staging folder where nothing is locked or staged in it, and `made`, the folders that were made for it.
+fn leave(staging: &Path, made: &[PathBuf]) {
+    if fs::symlink_metadata(staging.join(LOCK)).is_err() {
+        let _ = our_ignored(staging).map(fs::remove_file);
+        let _ = fs::remove_dir(staging);
         // Where it holds nothing else: whether this program made it, or one that was killed, is all the same.
-        let _ = self.staging.parent().map(fs::remove_dir);
-        remove_all(&self.made);
+        let _ = staging.parent().map(fs::remove_dir);
+    }
+    remove_all(made);
+}
+
+/// Why a staging folder, or what lies in it, is not ours.
+fn why_foreign(path: &Path) -> &'static str {
+    match is_of_another_user(path) {
+        true => ANOTHER_USER,
+        false => "it came with a copy, an archive or a repository",
     }
 }
 
@@ -163,13 +185,20 @@ pub fn finish(boundary: &Boundary, staging: &Path, is_project: bool) -> Result<(
         // Nothing is decided: what is read is whole.
         Err(_) if !has_journal(staging) => Ok(()),
         Err(Refused::Busy) => Err(busy()),
-        Err(Refused::Foreign(path)) => Err(foreign(&path, "it was not made here")),
+        Err(Refused::Foreign(path)) => Err(foreign(&path, why_foreign(&path))),
         Err(Refused::Unwritable(path, error)) => {
             let why = format!("`{}` cannot be written: {}", from_here(&path), reason(&error));
             Err(Failure::said(format!("a command that was interrupted cannot be finished here: {why}"))
                 .help("any command finishes it where the project can be written")
                 .next("playproof check"))
         }
+    }
+}
+
+/// Keeps a new folder out of git before anything else is in it, so that a kill leaves nothing for git.
+fn ignore_new(staging: &Path) {
+    if entries(staging).is_empty() {
+        ignore(staging);
     }
 }
 
@@ -196,9 +225,15 @@ pub fn has_journal(staging: &Path) -> bool {
 /// The refusal of what was not staged here.
 pub(super) fn foreign(path: &Path, why: &str) -> Failure {
     let folder = path.parent().map(from_here).unwrap_or_default();
-    Failure::said(format!("`{}` is not finished by this program: {why}", from_here(path)))
-        .help("nothing of it was applied, and nothing removed; look at the folder, then remove it")
-        .next(Command::new("rm -r").path(&folder))
+    let folder = if why == ANOTHER_USER && !is_file(path) { from_here(path) } else { folder };
+    let failure = Failure::said(format!("`{}` is not used: {why}", from_here(path)));
+    let help = match why == ANOTHER_USER {
+        true => {
+            "nothing of it was applied, and nothing removed; whoever made it can finish the change with any command, or remove the folder"
+        }
+        false => "nothing of it was applied, and nothing removed; look at the folder, then remove it",
+    };
+    failure.help(help).next(Command::new("rm -r").path(&folder))
 }
 
 fn busy() -> Failure {
@@ -237,7 +272,9 @@ fn stamp(file: &mut File, staging: &Path) -> io::Result<Option<PathBuf>> {
 fn is_ours(staging: &Path) -> bool {
     let lock = staging.join(LOCK);
     let held = if is_file(&lock) { fs::read(&lock).unwrap_or_default() } else { Vec::new() };
-    let is_bare = held.is_empty() && entries(staging).iter().all(|name| name == LOCK && is_file(&lock));
+    let is_known =
+        |name: &String| (name == LOCK && is_file(&lock)) || (name == IGNORED && our_ignored(staging).is_some());
+    let is_bare = held.is_empty() && entries(staging).iter().all(is_known);
     is_bare || identity(staging).is_ok_and(|identity| held == identity.as_bytes())
 }
 

@@ -361,6 +361,25 @@ fn a_journal_or_a_staged_text_behind_a_link_is_refused() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn what_another_user_made_is_not_gone_on_with() {
+    const NOBODY: Option<u32> = Some(65_534);
+    for name in ["", "lock", JOURNAL, "0.new"] {
+        let place = Place::new();
+        place.interrupted(0);
+        let theirs = place.path(STAGING).join(name);
+        if std::os::unix::fs::chown(&theirs, NOBODY, None).is_err() {
+            return; // only root can give a file away
+        }
+        let before = place.tree();
+        for said in [said(place.finish()), said(place.lock())] {
+            assert!(said.contains("another user made it"), "{name}: {said}");
+        }
+        assert_eq!(place.tree(), before, "{name}");
+    }
+}
+
 #[test]
 fn a_journal_that_leads_out_of_the_project_is_not_finished() {
     let (place, other) = (Place::new(), tempfile::tempdir().unwrap());
@@ -473,7 +492,7 @@ fn only_what_a_program_staged_is_removed() {
     fs::write(place.path(STAGING).join("0.new"), "theirs").unwrap();
     let before = place.tree();
     place.finish().unwrap();
-    assert!(said(place.lock()).contains("0.new` is not finished by this program: it was not made here"));
+    assert!(said(place.lock()).contains("0.new` is not used: it came with a copy, an archive or a repository"));
     assert_eq!(place.tree(), before);
 }
 

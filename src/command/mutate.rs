@@ -6,6 +6,7 @@ use crate::checking;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Flags;
+use crate::folders::{self, Taken};
 use crate::format::Format;
 use crate::output::{Output, to_stderr};
 use crate::project;
@@ -52,7 +53,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub fixtures: Option<String>,
 
-    /// The list of accepted survivors [default: mutants.yaml here or above, if there is one]
+    /// The list of accepted survivors [default: the project's mutants.yaml, if there is one]
     #[arg(long, value_name = "FILE")]
     pub accepted: Option<String>,
 
@@ -79,8 +80,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         let all = flags(args).set("--all", args.all).word("--format", args.format);
         all.after(Command::new("playproof mutate").paths(once))
     })?;
-    let accepted = accepted(args.accepted.as_deref())?;
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    let accepted = accepted(args.accepted.as_deref(), &workspace)?;
     workspace.say_guesses()?;
     let jobs = checking::jobs(args.jobs);
     let asked: Vec<Option<&str>> = match args.playbooks.as_slice() {
@@ -136,13 +137,15 @@ fn inconclusive(reports: &[MutationReport], args: &Args) -> Option<String> {
     nothing.then(|| "error: there is nothing in the playbook that could be changed\n".to_owned())
 }
 
-/// What is accepted; nothing where no file is named and none lies where it is looked for.
-fn accepted(asked: Option<&str>) -> Result<Accepted, Failure> {
-    let found = || files::upwards(project::MUTANTS).map(|path| files::from_here(&path));
-    match asked.map(str::to_owned).or_else(found) {
-        Some(path) => Ok(Accepted::parse(files::read_small(&path)?)?),
-        None => Ok(Accepted::nothing()),
-    }
+/// What is accepted; nothing where no file is named and the project has none.
+fn accepted(asked: Option<&str>, workspace: &Workspace) -> Result<Accepted, Failure> {
+    let own = workspace.root().join(project::MUTANTS);
+    let source = match asked {
+        Some(path) => files::read_small(path)?,
+        None if folders::taken(&own)? == Taken::Free => return Ok(Accepted::nothing()),
+        None => workspace.read(&own)?,
+    };
+    Ok(Accepted::parse(source)?)
 }
 
 fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &Terminal) -> String {

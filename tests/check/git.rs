@@ -120,3 +120,45 @@ fn outside_a_repository_what_changed_cannot_be_known() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("git cannot say"), "{}", ran.err);
 }
+
+#[test]
+fn no_configuration_of_a_repository_makes_git_start_a_program() {
+    let Some(project) = repository() else { return };
+    project.write(PLAYBOOK, &(project.read(PLAYBOOK) + "# changed\n"));
+    let started = project.path("started");
+    let start = format!("touch {}; false", started.display());
+    project.write(".gitattributes", "* filter=theirs diff=theirs\n");
+    for key in
+        ["core.fsmonitor", "filter.theirs.clean", "filter.theirs.process", "diff.external", "diff.theirs.textconv"]
+    {
+        assert_eq!(project.git(&["config", key, &start]), Some(true));
+    }
+    assert_eq!(project.git(&["config", "filter.theirs.required", "true"]), Some(true));
+    let checked = project.run(&["check", "--changed-since", "HEAD"]);
+    assert!(checked.code != 2, "{}", checked.err);
+    project.run(&["history", "verify", "--since", "HEAD"]);
+    project.run(&["approve", "--reason", "why"]);
+    assert!(!started.exists(), "git has started what the repository's configuration names");
+    assert_eq!(project.git(&["config", "filter.a=b.clean", &start]), Some(true));
+    let (code, said) = project.refused(&["check", "--changed-since", "HEAD"]);
+    assert!(code == 2 && said.contains("cannot be switched off"), "{said}");
+    assert!(!started.exists());
+}
+
+#[test]
+fn a_repository_among_the_files_of_a_project_is_not_asked() {
+    let Some(project) = repository() else { return };
+    let started = project.path("started");
+    assert_eq!(project.git(&["clone", "-q", "--bare", ".", "bare"]), Some(true));
+    for (name, bytes) in project.files() {
+        if let Some(name) = name.strip_prefix("bare/") {
+            project.write_bytes(&format!("deep/{name}"), &bytes);
+        }
+    }
+    project.write("deep/refs/keep", "");
+    project.write("deep/playproof.yaml", "format: project/1\n");
+    let config = format!("[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch {}; false\n", started.display());
+    project.write("deep/config", &config);
+    let ran = project.run_below("deep", &["check", "--changed-since", "HEAD"]);
+    assert!(!started.exists(), "{}", ran.err);
+}

@@ -69,16 +69,18 @@ fn run(place: &Place, args: &[&str]) -> Ran {
 }
 
 #[test]
-fn every_command_finishes_first_what_another_was_killed_in_and_says_nothing_of_it() {
+fn every_command_finishes_first_what_another_was_killed_in_and_says_so_in_one_line() {
     for (prepare, args) in commands() {
-        let ran = [interrupt, change].map(|begin| {
+        let [finished, whole] = [interrupt, change].map(|begin| {
             let project = Project::with_proposal();
             prepare(&project);
             begin(&project);
             let ran = run(&project, &args);
             ((ran.code, ran.out, ran.err), project.everything())
         });
-        assert_eq!(ran[0], ran[1], "{args:?}");
+        let (note, rest) = finished.0.2.split_once('\n').unwrap_or_default();
+        assert!(note.starts_with("note: finished a change that was interrupted: `"), "{args:?}: {note}");
+        assert_eq!(((finished.0.0, finished.0.1, rest.to_owned()), finished.1), whole, "{args:?}");
     }
 }
 

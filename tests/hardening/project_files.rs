@@ -292,11 +292,8 @@ fn a_name_in_a_file_of_the_project_leads_nowhere_else() {
         project.write("../secret.yaml", secret);
         project.remove(name);
         symlink(project.path("../secret.yaml"), project.path(name)).expect("a link");
-        let (code, said) = project.refused(args);
-        assert!(
-            code == 2 && said.contains("leads out of the project") && !said.contains("sk_live"),
-            "{args:?}: {said}"
-        );
+        let said = project.run(args).exits(2).err;
+        assert!(said.contains("leads out of the project") && !said.contains("sk_live"), "{args:?}: {said}");
     }
 }
 
@@ -371,4 +368,60 @@ fn a_temporary_file_that_a_killed_command_left_beside_an_output_goes_with_the_ne
     place.run(&["import", "chat.json", "-o", "out.jsonl"]).exits(0);
     let left: Vec<String> = place.everything().into_keys().collect();
     assert_eq!(left, ["chat.json", "out.jsonl", "trace.jsonl"]);
+}
+
+#[test]
+fn a_link_to_a_folder_within_the_project_is_named_and_not_looked_into() {
+    for (folder, args) in [
+        ("fixtures", &["check"][..]),
+        ("fixtures", &["coverage"]),
+        ("goldens", &["check"]),
+        ("proposals", &["propose", "list"]),
+        ("proposals/history", &["history"]),
+    ] {
+        let project = Project::with_proposal();
+        for n in 0..9 {
+            fs::create_dir_all(project.path(folder)).expect("a folder");
+            symlink(".", project.path(&format!("{folder}/l{n}"))).expect("a link");
+        }
+        let said = project.run(args).exits(2).err;
+        assert!(said.contains("is a symbolic link to a folder, and is not looked into"), "{args:?}: {said}");
+    }
+    let place = Place::begun();
+    let outside = Outside::new();
+    symlink(outside.0.path("folder"), place.path("fixtures/theirs")).expect("a link");
+    let said = place.run(&["check"]).exits(2).err;
+    assert!(said.contains("`fixtures/theirs` is a symbolic link") && !said.contains("thesis"), "{said}");
+}
+
+#[test]
+fn accepted_mutants_are_the_project_s_own_and_shown_through_no_link() {
+    let outside = Outside::new();
+    let place = Place::begun();
+    symlink(outside.0.path("file"), place.path("mutants.yaml")).expect("a link");
+    let said = place.run(&["mutate"]).exits(2).err;
+    assert!(said.contains("leads out of the project") && !said.contains("precious"), "{said}");
+
+    let place = Place::new();
+    place.write("mutants.yaml", "nonsense\n");
+    place.run(&["init", "apart"]).exits(0);
+    let below = place.run_below("apart", &["mutate"]);
+    assert!(!below.err.contains("nonsense") && below.code != 2, "{}", below.err);
+}
+
+#[test]
+fn nothing_is_written_where_git_keeps_what_it_runs() {
+    let place = Place::begun();
+    place.write(".git/hooks/mine", "");
+    place.write("a.jsonl", TRACE);
+    let before = place.everything();
+    let report = place.run(&["check", "--report", "json=.git/hooks/post-commit"]).exits(2).err;
+    assert!(report.contains("lies in a folder of git's"), "{report}");
+    place.run(&["tools", "a.jsonl", "-o", ".git/hooks/pre-commit"]).exits(2);
+    assert_eq!(place.everything(), before);
+    place.write("playproof.yaml", "format: project/1\ngoldens: .git\nproposals: .git\n");
+    let before = place.everything();
+    let said = place.run(&["check", "--accept"]).exits(2).err;
+    assert!(said.contains("lies in a folder of git's"), "{said}");
+    assert_eq!(place.everything(), before);
 }
