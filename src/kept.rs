@@ -3,14 +3,13 @@
 use super::exit::Failure;
 use super::inputs;
 use super::merged::refuse_halves;
-use super::reading::each_call;
 use super::workspace::{Used, Workspace};
 use playproof_analysis::feedback;
 use playproof_analysis::feedback::{Feedback, Kept};
 use playproof_engine::call::RecordedCall;
 use playproof_formats::diagnostic::{Diagnostic, Report, did_you_mean};
 use playproof_formats::shell::Command;
-use playproof_trace::assemble::{AssembleOptions, ClosedCall};
+use playproof_trace::assemble::ClosedCall;
 use playproof_trace::redact::RedactionRules;
 
 /// Loads one feedback, by its id or the path of one of its files.
@@ -74,9 +73,7 @@ pub fn edited(kept: &Kept, new: &Feedback) -> Result<String, Failure> {
 /// # Errors
 /// A slice that cannot be read.
 fn calls(path: &str, redaction: &RedactionRules) -> Result<Vec<ClosedCall>, Failure> {
-    let mut calls = Vec::new();
-    let input = inputs::trace(path, None, redaction)?;
-    each_call(0, input, AssembleOptions::default(), redaction, &|_| true, |closed| calls.push(closed))?;
+    let mut calls = inputs::trace(path, None, redaction)?.calls(redaction)?;
     calls.sort_by_key(|closed: &ClosedCall| closed.raw().number);
     Ok(calls)
 }

@@ -6,7 +6,7 @@ use super::names::{LISTED, Names};
 use super::recorded::{Met, Watching};
 use crate::exit::Failure;
 use crate::flags::Flags;
-use crate::reading::{Reading, each_call};
+use crate::reading::Reading;
 use crate::{files, fixtures, inputs};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
@@ -131,7 +131,7 @@ fn in_trace(
     let mut watching = Watching::new(plan, &search.beyond, sources);
     let mut kept: Vec<Wanted> = Vec::new();
     let number = u32::try_from(number).unwrap_or(u32::MAX);
-    let ledger = each_call(number, trace, search.reading.options(), search.redaction, &writes, |closed| {
+    let ledger = trace.each_call(number, search.reading.options(), search.redaction, &writes, |closed| {
         let exact = search.wanted.is_some_and(|wanted| is_exactly(&closed, wanted, sources));
         let is_wanted = exact || search.wanted.is_none_or(|wanted| closed.has_id(wanted));
         if kept.is_empty() && candidates.is_empty() {

@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::output::Output;
 use crate::project::Project;
-use crate::reading::{Reading, each_call, without_skipping};
+use crate::reading::{Reading, without_skipping};
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
 use crate::{files, folders, inputs, playbooks, reason};
@@ -23,9 +23,8 @@ use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;
 use playproof_report::text::counted;
-use playproof_trace::assemble::{AssembleOptions, Assembler, ClosedCall};
-use playproof_trace::pieces::Chunks;
-use playproof_trace::read::digest;
+use playproof_trace::assemble::ClosedCall;
+use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::slice;
 
@@ -217,7 +216,7 @@ fn collect(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<(Foun
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let input = inputs::trace(&args.input, mapping.as_ref(), redaction)?;
     let mut latest: BTreeMap<u64, ClosedCall> = BTreeMap::new();
-    each_call(0, input, reading.options(), redaction, &|_| true, |closed| {
+    input.each_call(0, reading.options(), redaction, &|_| true, |closed| {
         if belongs(closed.raw(), call.raw()) {
             latest.insert(closed.raw().number, closed);
             if latest.len() > MOST_EARLIER {
@@ -264,12 +263,7 @@ fn sliced(
 
 /// The reference of the last call of a slice, how it ends, and how many calls there are; none where there is none.
 fn read_back(plan: &Plan, text: &str, redaction: &RedactionRules) -> Result<Option<(String, Ending, usize)>, Failure> {
-    let mut assembler = Assembler::new(0, "the slice", AssembleOptions::default(), &|_| true);
-    let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
-    while let Some(piece) = chunks.next(Vec::new())? {
-        assembler.take(digest(&piece, redaction), &mut closed)?;
-    }
-    assembler.finish(&mut closed);
+    let closed = Input::own("the slice", text.as_bytes()).calls(redaction)?;
     let mut sessions = Sessions::default();
     for (number, closed) in (0..).zip(&closed) {
         sessions.take(plan, &BeyondTape::Unanswered, number, closed);
