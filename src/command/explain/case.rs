@@ -1,7 +1,6 @@
 //! The one call that is explained, and the means to simulate it again under another playbook.
 
 use super::recorded::Recorded;
-use crate::view::{facts_in_words, facts_of_recorded, of_recorded};
 use playproof_engine::event::{Finding, FindingBy, Intent, Transcript, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::CallId;
@@ -9,7 +8,7 @@ use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::BeyondTape;
-use playproof_report::view::{CallView, RunView};
+use playproof_report::view::{CallView, RunView, facts_in_words, facts_of_recorded};
 use playproof_trace::assemble::ClosedCall;
 use playproof_trace::origin::Sources;
 
@@ -139,7 +138,7 @@ impl Case {
     /// The case as a page shows it; `facts` and `reference` are texts that the view borrows.
     pub fn view<'a>(&'a self, facts: &'a str, reference: &'a str) -> CallView<'a> {
         match self {
-            Case::Recorded { call, sources, .. } => of_recorded(call.shown(), reference, facts, sources),
+            Case::Recorded { call, sources, .. } => CallView::recorded(call.shown(), reference, facts, sources),
             Case::Rehearsed { .. } => {
                 let written = self.written();
                 CallView {

@@ -6,11 +6,10 @@ use super::case::{Case, Ran};
 use super::proof::Proof;
 use super::recorded::{Other, Recorded};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{EffectClaim, Key, Outcome, Provenance, Value};
+use playproof_engine::event::{EffectClaim, Key, Outcome, Provenance, Truth, Value};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_report::text;
-use playproof_report::view::Truth;
 
 /// Other calls that are named.
 const NAMED: usize = 5;
