@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::changeset::Change;
 use crate::command::explain;
-use crate::command::explain::{Case, Search};
+use crate::command::explain::Search;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::output::Output;
@@ -14,6 +14,7 @@ use crate::reading::{Reading, without_skipping};
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
 use crate::{files, folders, inputs, playbooks, reason};
+use playproof_analysis::explain::Subject;
 use playproof_analysis::feedback;
 use playproof_analysis::feedback::{CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
 use playproof_analysis::replay::Sessions;
@@ -210,7 +211,8 @@ fn collect(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<(Foun
         beyond: BeyondTape::Unanswered,
         redaction,
     };
-    let Case::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)? else {
+    let Subject::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)?
+    else {
         return Err(Failure::said(format!("`{}` is no recording", args.input)));
     };
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;

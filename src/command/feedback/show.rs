@@ -1,7 +1,7 @@
 //! `playproof feedback show ID`: the note, what was made of the call then and now, and the call explained.
 
 use crate::command::explain;
-use crate::command::explain::{Case, Search};
+use crate::command::explain::Search;
 use crate::command::propose;
 use crate::command::propose::Stand;
 use crate::exit::{Exit, Failure};
@@ -13,11 +13,13 @@ use crate::project::Project;
 use crate::reading::Reading;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
+use playproof_analysis::explain::Subject;
 use playproof_analysis::feedback::{Ending, Kept, State};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;
 use playproof_report::block::{Arguments, Style};
+use playproof_report::explain::page;
 use playproof_report::feedback::{Shown, head, json_of};
 use playproof_report::style::Palette;
 
@@ -42,7 +44,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let (state, now) = kept.state(&plan);
     let shown = Shown { kept: &kept, state, now: now.as_ref() };
     let case = case(&workspace, &project, &kept, &plan)?;
-    let Case::Recorded { call, recorded, .. } = &case else { return Err(Failure::said("its slice is no recording")) };
+    let Subject::Recorded { call, recorded, .. } = &case else {
+        return Err(Failure::said("its slice is no recording"));
+    };
     let ending = Ending::of(&plan, call.raw(), recorded.token_spent);
     let is_new = kept
         .feedback
@@ -61,7 +65,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let head = head(&shown, &ending, &slice, is_new, style);
     let parts = [
         head,
-        explain::page(&case, &plan, &kept.tools(workspace.tools()), style),
+        page(&case, &plan, &kept.tools(workspace.tools()), style),
         format!("{} {next}", palette.strong("next:")),
     ];
     output.page(&parts.join("\n\n"))?;
@@ -69,7 +73,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 }
 
 /// The call in its slice, with what the slice shows of it.
-fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> Result<Case, Failure> {
+fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> Result<Subject, Failure> {
     let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
     let search = Search {
         command: "playproof explain",
