@@ -224,7 +224,7 @@ fn not_cut(args: &Args, about: &Found, why: NotCut) -> Failure {
                 .help("its lines alone do not replay as the whole trace does; please report this with the trace")
                 .next(explain)
         }
-        NotCut::Redacted { wanted, got } => changed_by_redaction(&wanted, got.as_ref()).next(explain),
+        NotCut::Redacted { wanted, got } => changed_by_redaction(&wanted, got.as_deref()).next(explain),
     }
 }
 

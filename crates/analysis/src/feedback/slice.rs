@@ -75,9 +75,9 @@ pub enum NotCut {
     /// The playbook makes something else of what redaction leaves.
     Redacted {
         /// What it makes of the call as recorded.
-        wanted: Ending,
+        wanted: Box<Ending>,
         /// What it makes of the call as redacted; none where no call is left.
-        got: Option<Ending>,
+        got: Option<Box<Ending>>,
     },
     /// Its lines cannot be read back.
     Unreadable(ReadError),
@@ -112,7 +112,10 @@ impl Slice {
         }
         match Slice::read_back(plan, text(ClosedCall::shown), redaction)? {
             Some(slice) if slice.ending == wanted => Ok(slice),
-            other => Err(NotCut::Redacted { wanted, got: other.map(|slice| slice.ending) }),
+            other => {
+                let got = other.map(|slice| Box::new(slice.ending));
+                Err(NotCut::Redacted { wanted: Box::new(wanted), got })
+            }
         }
     }
 

@@ -272,7 +272,7 @@ fn a_slice_holds_the_call_and_the_earlier_ones_that_ask_the_same() {
 fn a_slice_that_redaction_makes_something_else_of_is_not_cut() {
     let rules = RedactionRules::new(&[], &["5xx"]).unwrap();
     let Err(NotCut::Redacted { wanted, got }) = cut(0, &rules) else { panic!("it was cut") };
-    let verdict = |ending: Ending| ending.failed.unwrap().verdict;
+    let verdict = |ending: Box<Ending>| ending.failed.unwrap().verdict;
     assert_eq!((verdict(wanted), verdict(got.unwrap())), ("server_error_5xx".into(), "unclassified".into()));
     let harmless = RedactionRules::new(&[], &["42"]).unwrap();
     assert!(!cut(2, &harmless).unwrap().text.contains("42"));
