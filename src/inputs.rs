@@ -9,15 +9,16 @@ use super::kinds::{self, Kind};
 use super::merged::refuse_halves;
 use super::project;
 use super::reading::refuse_mostly_skipped;
-use playproof_trace::foreign::{Imported, LossReport};
+use playproof_trace::foreign::Imported;
 use playproof_trace::import;
 use playproof_trace::import::SourceFormat;
 use playproof_trace::limits;
 use playproof_trace::mapping;
 use playproof_trace::mapping::Mapping;
-use playproof_trace::origin::{Origins, Sources};
+use playproof_trace::origin::Sources;
 use playproof_trace::own;
 use playproof_trace::pieces::decode;
+use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 
 /// What is looked at to find out what an input is.
@@ -25,18 +26,6 @@ const SNIFFED: u64 = 64 << 10;
 
 /// The most that a foreign recording, which is read as a whole, may hold.
 const FOREIGN_MAX: u64 = 1 << 30;
-
-/// An input that is to be replayed as a trace.
-pub struct TraceInput {
-    /// What it is called in messages.
-    pub name: String,
-    /// Its lines, decoded.
-    pub lines: Box<dyn Read + Send>,
-    /// What its source could not tell, where it is a foreign one.
-    pub loss: Option<LossReport>,
-    /// Where its lines come from, where it is a foreign one.
-    pub origins: Option<Origins>,
-}
 
 /// What the inputs of a command are called; where their lines come from is learnt when they are opened.
 pub fn sources(paths: &[String]) -> Sources {
@@ -107,14 +96,14 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
 ///
 /// # Errors
 /// A path that cannot be read; a foreign recording in which something is wrong.
-pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) -> Result<TraceInput, Failure> {
+pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) -> Result<Input<'static>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
     kinds::expect(Kind::Trace, &name, &start)?;
     kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
     let whole = Cursor::new(start.clone()).chain(rest);
     match format(&start, mapping) {
-        None => Ok(TraceInput { name, lines: Box::new(whole), loss: None, origins: None }),
+        None => Ok(Input::own(name, whole)),
         Some(format) => {
             let bytes = whole_of(&name, whole)?;
             let imported = imported(format, &bytes, &name, redaction)?;
@@ -128,7 +117,7 @@ pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) 
                 refuse_mostly_skipped(&name, skipped, read, mapping.allowed_to_skip())?;
             }
             let Imported { lines, origins, loss } = checked;
-            Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
+            Ok(Input { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }
     }
 }

@@ -3,14 +3,11 @@
 use super::exit::Failure;
 use super::inputs;
 use super::merged::refuse_halves;
-use super::reading::each_call;
 use super::workspace::{Used, Workspace};
 use playproof_analysis::feedback;
 use playproof_analysis::feedback::{Feedback, Kept};
-use playproof_engine::call::RecordedCall;
 use playproof_formats::diagnostic::{Diagnostic, Report, did_you_mean};
 use playproof_formats::shell::Command;
-use playproof_trace::assemble::{AssembleOptions, ClosedCall};
 use playproof_trace::redact::RedactionRules;
 
 /// Loads one feedback, by its id or the path of one of its files.
@@ -24,24 +21,12 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
     let (id, path) = (&*named, workspace.feedback_path(&named, "yaml"));
     let mend = |failure: Failure| failure.next(Command::new("git log --oneline --").path(&workspace.here(&path)));
     let source = workspace.read(&path)?;
-    let (feedback, places) = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
+    let said = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
     let slice = workspace.feedback_path(id, "jsonl");
     workspace.read(&slice).and_then(|source| Ok(refuse_halves(&source)?)).map_err(mend)?;
-    let closed = calls(&slice.to_string_lossy(), redaction).map_err(mend)?;
-    let calls: Vec<RecordedCall> = closed.iter().map(|closed| closed.shown().clone()).collect();
-    let recorded: Vec<RecordedCall> = closed.iter().map(|closed| closed.raw().clone()).collect();
-    let about = recorded.iter().position(|call| call.reference() == feedback.call);
-    let Some(about) = about else {
-        let said = format!("the slice `{}` has no call `{}`", workspace.name(&slice), feedback.call);
-        let known: Vec<String> = calls.iter().map(RecordedCall::reference).collect();
-        let help = match did_you_mean(&feedback.call, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it has {}", if known.is_empty() { "no calls".to_owned() } else { known.join(", ") }),
-        };
-        let said = Diagnostic::error("dangling_name", said).at(places.call.clone(), "not in the slice").help(help);
-        return Err(mend(Report::one(source, said).into()));
-    };
-    Ok(Kept { id: id.to_owned(), feedback, places, source, calls, recorded, about })
+    let input = inputs::trace(&slice.to_string_lossy(), None, redaction).map_err(mend)?;
+    let calls = input.calls(redaction).map_err(Failure::from).map_err(mend)?;
+    Kept::new(id, said, source, &workspace.name(&slice), calls).map_err(Failure::from).map_err(mend)
 }
 
 /// The playbook that a feedback is about, as it is now.
@@ -67,18 +52,6 @@ pub fn playbook(workspace: &Workspace, kept: &Kept) -> Result<Used, Failure> {
 pub fn edited(kept: &Kept, new: &Feedback) -> Result<String, Failure> {
     kept.edited(new)
         .map_err(|report| Failure::from(report).next(Command::new("playproof feedback show").name(&kept.id)))
-}
-
-/// Every call of a slice, in the order of their lines.
-///
-/// # Errors
-/// A slice that cannot be read.
-fn calls(path: &str, redaction: &RedactionRules) -> Result<Vec<ClosedCall>, Failure> {
-    let mut calls = Vec::new();
-    let input = inputs::trace(path, None, redaction)?;
-    each_call(0, input, AssembleOptions::default(), redaction, &|_| true, |closed| calls.push(closed))?;
-    calls.sort_by_key(|closed: &ClosedCall| closed.raw().number);
-    Ok(calls)
 }
 
 fn unknown(workspace: &Workspace, id: &str) -> Failure {

@@ -51,7 +51,6 @@ mod terminal;
 mod topics;
 mod values;
 mod verdicts;
-mod view;
 mod workspace;
 
 pub use run::run;

@@ -1,17 +1,13 @@
-//! Flags that say how traces are read, and reading one from its beginning to its end, call by call.
-//! `replay` reads on many threads instead, through the engine.
+//! Flags that say how traces are read, and what is said of one that cannot be. Reads nothing.
 
 use super::exit::{Failure, MOSTLY_SKIPPED};
-use super::inputs::TraceInput;
 use super::output::say;
 use super::values::whole;
 use super::{files, inputs};
 use playproof_report::text;
-use playproof_trace::assemble::{AssembleOptions, Assembler, ClosedCall, InputLedger};
+use playproof_trace::assemble::{AssembleOptions, InputLedger};
 use playproof_trace::mapping::Mapping;
-use playproof_trace::pieces::Chunks;
-use playproof_trace::read::digest;
-use playproof_trace::redact::RedactionRules;
+use playproof_trace::reader::ReadError;
 use playproof_trace::trouble::OR_SKIP;
 
 /// What stands before the number of lines that may be skipped, where it is suggested.
@@ -77,32 +73,14 @@ pub fn without_skipping(failure: Failure) -> Failure {
     Failure::Reports { reports, next: next.filter(|next| !next.to_string().contains("--skip-invalid")) }
 }
 
-/// Gives every call of `input` to `each`, in the order in which they close, with what is shown of it.
-///
-/// # Errors
-/// A source that cannot be read, or a line that cannot be used.
-pub fn each_call(
-    number: u32,
-    input: TraceInput,
-    options: AssembleOptions,
-    redaction: &RedactionRules,
-    writes: &(dyn Fn(&str) -> bool + Sync),
-    mut each: impl FnMut(ClosedCall),
-) -> Result<InputLedger, Failure> {
-    let mut shown = |mut closed: ClosedCall| {
-        redaction.show(&mut closed);
-        each(closed);
-    };
-    let mut assembler = Assembler::new(number, &input.name, options, writes);
-    let mut chunks = Chunks::new(input.lines);
-    let mut closed = Vec::new();
-    while let Some(piece) = chunks.next(Vec::new()).map_err(|error| files::unreadable(&input.name, &error))? {
-        assembler.take(digest(&piece, redaction), &mut closed)?;
-        closed.drain(..).for_each(&mut shown);
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Failure {
+        match error {
+            ReadError::Unreadable(name, error) => files::unreadable(&name, &error),
+            ReadError::Invalid(report) => Failure::from(*report),
+            ReadError::Empty(name) => empty(&name).next("playproof schema trace"),
+        }
     }
-    let (ledger, _) = assembler.finish(&mut closed);
-    closed.drain(..).for_each(&mut shown);
-    if ledger.lines == 0 { Err(empty(&input.name).next("playproof schema trace")) } else { Ok(ledger) }
 }
 
 /// That the input that people call `name` holds nothing at all.

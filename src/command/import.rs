@@ -1,16 +1,13 @@
 //! `playproof import FILE`: a foreign recording as lines of our own trace format, with an account of what is lost.
 
-use std::io::Cursor;
-
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Flags;
 use crate::inputs;
-use crate::inputs::TraceInput;
 use crate::output::{Output, to_stderr};
 use crate::outputs;
 use crate::project::Project;
-use crate::reading::{each_call, refuse_mostly_skipped};
+use crate::reading::refuse_mostly_skipped;
 use crate::repeated;
 use crate::terminal::Terminal;
 use crate::values::whole;
@@ -20,6 +17,7 @@ use playproof_report::text;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::foreign::{Imported, Oddity, Seen};
 use playproof_trace::own;
+use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 
 /// What is imported.
@@ -142,10 +140,8 @@ fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failu
 
 /// Counts what finds no partner, as `replay` will: a mapping pairs nothing itself.
 fn pair(name: &str, imported: &mut Imported) -> Result<(), Failure> {
-    let lines = Box::new(Cursor::new(imported.lines.clone()));
-    let input = TraceInput { name: name.to_owned(), lines, loss: None, origins: None };
-    let options = AssembleOptions::default();
-    let ledger = each_call(0, input, options, &RedactionRules::default(), &|_| true, drop)?;
+    let input = Input::own(name, imported.lines.as_slice());
+    let ledger = input.each_call(0, AssembleOptions::default(), &RedactionRules::default(), &|_| true, drop)?;
     imported.loss.unanswered = ledger.unanswered;
     if ledger.orphans > 0 {
         let orphans = Seen { count: ledger.orphans, first: String::new() };

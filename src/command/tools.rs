@@ -5,7 +5,7 @@ use crate::flags::Flags;
 use crate::output::{Output, to_stderr};
 use crate::project;
 use crate::project::Project;
-use crate::reading::{Reading, each_call};
+use crate::reading::Reading;
 use crate::{files, inputs, outputs, repeated};
 use playproof_analysis::replay::Frequent;
 use playproof_engine::call::Reply;
@@ -60,7 +60,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     for (number, path) in args.inputs.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let input = inputs::trace(path, mapping.as_ref(), &project.redaction)?;
-        let ledger = each_call(number, input, args.reading.options(), &project.redaction, &|_| true, |closed| {
+        let ledger = input.each_call(number, args.reading.options(), &project.redaction, &|_| true, |closed| {
             let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
             let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
             row.count += 1;

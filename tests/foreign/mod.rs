@@ -9,10 +9,9 @@ mod traces;
 use std::path::{Path, PathBuf};
 
 use playproof_engine::call::{RecordedCall, Reply};
-use playproof_trace::assemble::{AssembleOptions, Assembler, InputLedger};
+use playproof_trace::assemble::{AssembleOptions, InputLedger};
 use playproof_trace::import::{Imported, detect, import};
-use playproof_trace::pieces::Chunks;
-use playproof_trace::read::digest;
+use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 
 /// A file of the repository.
@@ -31,16 +30,14 @@ fn imported(path: &Path) -> Imported {
 
 /// What our own reader makes of the lines: the calls with their answers, and the account of every line.
 fn assembled(lines: &[u8]) -> (Vec<RecordedCall>, InputLedger) {
-    let mut closed = Vec::new();
-    let mut assembler = Assembler::new(0, "imported", AssembleOptions::default(), &|_| true);
-    let mut chunks = Chunks::new(lines);
-    while let Some(piece) = chunks.next(Vec::new()).expect("bytes in memory") {
-        let digest = digest(&piece, &RedactionRules::default());
-        assembler.take(digest, &mut closed).unwrap_or_else(|report| panic!("{report}"));
-    }
-    let (ledger, _) = assembler.finish(&mut closed);
+    let mut calls = Vec::new();
+    let (input, options) = (Input::own("imported", lines), AssembleOptions::default());
+    let read = input.each_call(0, options, &RedactionRules::default(), &|_| true, |closed| {
+        calls.push(closed.raw().clone());
+    });
+    let ledger = read.unwrap_or_else(|error| panic!("{error:?}"));
     assert!(ledger.balances(), "{ledger:?}");
-    (closed.iter().map(|closed| closed.raw().clone()).collect(), ledger)
+    (calls, ledger)
 }
 
 /// Calls, results and failures as our own reader counts them.

@@ -20,6 +20,7 @@
 
 pub mod check;
 pub mod coverage;
+pub mod explain;
 pub mod feedback;
 pub mod impact;
 pub mod mining;

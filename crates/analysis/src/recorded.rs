@@ -115,9 +115,7 @@ fn written(span: Duration) -> Duration {
 mod tests {
     use super::*;
     use playproof_engine::upstream::Says;
-    use playproof_trace::assemble::{AssembleOptions, Assembler};
-    use playproof_trace::pieces::Chunks;
-    use playproof_trace::read::digest;
+    use playproof_trace::reader::Input;
     use playproof_trace::redact::RedactionRules;
 
     const TRACE: &str = r#"{"type":"tool_call","run_id":"r","call_id":"c","tool":"pay","at_ms":10,"args":{"b":"secret","a":[1,2],"c":{"d":7,"e":null}},"idempotency_key":"k-9","reversal_token":"t-9","evidence_refs":["e-8","e-9"]}
@@ -126,12 +124,7 @@ mod tests {
 "#;
 
     fn recorded(text: &str) -> RecordedCall {
-        let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
-        let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
-        while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-            assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
-        }
-        assembler.finish(&mut closed);
+        let mut closed = Input::own("t", text.as_bytes()).calls(&RedactionRules::default()).unwrap();
         closed.pop().unwrap().raw().clone()
     }
 

@@ -4,9 +4,9 @@ use super::findings::{self, About};
 use super::style::Palette;
 use super::text;
 use super::timeline::{self, Line, Tone};
-use super::view::{CallView, RunView, Truth};
+use super::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
-use playproof_engine::event::{EffectClaim, Finding, FindingBy, LedgerKind, OutcomeKind, Provenance};
+use playproof_engine::event::{EffectClaim, Finding, FindingBy, LedgerKind, OutcomeKind, Provenance, Truth};
 use playproof_engine::time::Duration;
 use playproof_trace::origin::Origin;
 

@@ -22,6 +22,7 @@ pub mod block;
 pub mod check;
 pub mod coverage;
 pub mod diagnostic;
+pub mod explain;
 pub mod feedback;
 pub mod findings;
 pub mod history;

@@ -1,10 +1,12 @@
-//! A call and what playbooks made of it, as every page sees them. Borrows everything and formats nothing.
+//! A call and what playbooks made of it, as every page sees them, and the words for what is known of a tool.
 
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Decision, Finding, Intent, LedgerKind, Outcome, Provenance, Transcript};
+use playproof_engine::event::{Decision, Finding, Intent, Outcome, Transcript, Truth};
 use playproof_engine::ids::CallId;
+use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts};
 use playproof_engine::sim::Tally;
 use playproof_engine::time::{Duration, Instant};
+use playproof_trace::origin::Sources;
 
 /// A call, before any playbook looked at it.
 #[derive(Clone, Copy, Debug)]
@@ -58,21 +60,29 @@ pub struct RunView<'a> {
     pub intent: Option<Intent>,
 }
 
-/// What the upstream's ledger holds of a call's intent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Truth {
-    /// Effects that exist: existing and applied, less reversed.
-    pub effects: u32,
-    /// Those of them that were there before.
-    pub existing: u32,
-    /// Effects that were made on an answer that was modelled, taken back or not.
-    pub modelled: u32,
-    /// Effects that were taken back.
-    pub reversed: u32,
-    /// Those of them that only an answer that was modelled took back.
-    pub reversed_as_modelled: u32,
-    /// Recorded failures of which nothing is known.
-    pub unobserved: u32,
+impl<'a> CallView<'a> {
+    /// A recorded call; whether its tool is declared is for the caller to add.
+    pub fn recorded(call: &'a RecordedCall, reference: &'a str, facts: &'a str, sources: &'a Sources) -> CallView<'a> {
+        let origin = sources.of(call.place);
+        CallView {
+            reference,
+            id: call.id(),
+            run: call.run(),
+            input: sources.name(call.place.input),
+            input_from_root: sources.name_from_root(call.place.input),
+            line: Some(origin.line),
+            path: origin.path,
+            tool: call.tool(),
+            args: call.args(),
+            key: call.key(),
+            token: call.token(),
+            facts,
+            declared: false,
+            at: call.at.unwrap_or(Instant::ZERO),
+            timed: call.at.is_some(),
+            recorded: Some(call),
+        }
+    }
 }
 
 impl RunView<'_> {
@@ -93,27 +103,31 @@ impl RunView<'_> {
 
     /// What the ledger holds of this call's intent.
     pub fn truth(&self) -> Truth {
-        let mut truth = Truth::default();
-        let Some(intent) = self.intent else { return truth };
-        for entry in self.transcript.ledger.iter().filter(|entry| entry.intent == intent) {
-            let modelled = u32::from(entry.provenance == Provenance::Modelled);
-            match entry.kind {
-                LedgerKind::Existing => {
-                    truth.existing += 1;
-                    truth.effects += 1;
-                }
-                LedgerKind::Applied => {
-                    truth.effects += 1;
-                    truth.modelled += modelled;
-                }
-                LedgerKind::Reversed => {
-                    truth.reversed += 1;
-                    truth.reversed_as_modelled += modelled;
-                    truth.effects = truth.effects.saturating_sub(1);
-                }
-                LedgerKind::Unobserved => truth.unobserved += 1,
-            }
-        }
-        truth
+        self.intent.map_or_else(Truth::default, |intent| Truth::of(self.transcript.ledger, intent))
     }
+}
+
+/// What is known of a tool: `write, not idempotent (assumed)`.
+pub fn facts_in_words(facts: ToolFacts) -> String {
+    let mut words = match (facts.access, facts.idempotent) {
+        (Access::Read, _) => "read".to_owned(),
+        (Access::Write, true) => "write, idempotent".to_owned(),
+        (Access::Write, false) => "write, not idempotent".to_owned(),
+    };
+    if facts.repeatable {
+        words += ", repeatable";
+    }
+    if facts.timeout != DEFAULT_TIMEOUT {
+        words += &format!(", timeout {} ms", facts.timeout);
+    }
+    if !facts.declared {
+        words += " (assumed)";
+    }
+    words
+}
+
+/// The same beside a recorded call, with what its recording does not tell.
+pub fn facts_of_recorded(call: &RecordedCall, facts: ToolFacts) -> String {
+    let status = if call.is_read_from_text() { " · status read from the text" } else { "" };
+    facts_in_words(facts) + status
 }

@@ -36,6 +36,7 @@ pub mod own;
 pub mod pieces;
 pub mod processor;
 pub mod read;
+pub mod reader;
 pub mod redact;
 mod scan;
 pub mod slice;

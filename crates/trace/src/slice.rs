@@ -95,9 +95,7 @@ fn number_of(call: &RecordedCall, answer: &RecordedAnswer) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assemble::{AssembleOptions, Assembler};
-    use crate::pieces::Chunks;
-    use crate::read::digest;
+    use crate::reader::Input;
     use crate::redact::RedactionRules;
     use playproof_engine::call::{CallTexts, Place};
     use playproof_engine::event::ErrorFacts;
@@ -137,13 +135,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Vec<RecordedCall> {
-        let writes = |_: &str| true;
-        let mut assembler = Assembler::new(0, "slice", AssembleOptions::default(), &writes);
-        let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
-        while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-            assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
-        }
-        assembler.finish(&mut closed);
+        let closed = Input::own("slice", text.as_bytes()).calls(&RedactionRules::default()).unwrap();
         let mut calls: Vec<RecordedCall> = closed.into_iter().map(|closed| closed.raw().clone()).collect();
         calls.sort_by_key(|call| call.place.line);
         calls

@@ -1,33 +1,28 @@
 //! `playproof feedback add`: one call with its slice, redacted, written or refused as a whole.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::changeset::Change;
 use crate::command::explain;
-use crate::command::explain::{Case, Search};
+use crate::command::explain::Search;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::output::Output;
 use crate::project::Project;
-use crate::reading::{Reading, each_call, without_skipping};
+use crate::reading::{Reading, without_skipping};
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
 use crate::{files, folders, inputs, playbooks, reason};
+use playproof_analysis::explain::Subject;
 use playproof_analysis::feedback;
-use playproof_analysis::feedback::{CameFrom, Ending, Feedback, MOST_EARLIER, belongs, failure_at};
-use playproof_analysis::replay::Sessions;
-use playproof_engine::call::RecordedCall;
-use playproof_engine::playbook::Playbook;
+use playproof_analysis::feedback::{CameFrom, Ending, Feedback, NotCut, Slice, earlier};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;
+use playproof_report::feedback::expectation;
 use playproof_report::text::counted;
-use playproof_trace::assemble::{AssembleOptions, Assembler, ClosedCall};
-use playproof_trace::pieces::Chunks;
-use playproof_trace::read::digest;
+use playproof_trace::assemble::ClosedCall;
 use playproof_trace::redact::RedactionRules;
-use playproof_trace::slice;
 
 /// What is kept.
 #[derive(Debug, clap::Args)]
@@ -82,14 +77,8 @@ struct Found {
     line: u64,
     /// Another call of its run has sent its reversal token.
     token_spent: bool,
-}
-
-/// A call and its slice, ready to be written.
-struct Sliced {
-    text: String,
-    calls: usize,
-    reference: String,
-    ending: Ending,
+    /// The earlier calls of its slice.
+    earlier: Vec<ClosedCall>,
 }
 
 /// Keeps a call.
@@ -106,19 +95,20 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let again = |near: &str| again(args).flag("--expected", near);
         refuse_misspelt(expected, args.new, &plan.playbook, &name, again)?;
     }
-    let (about, calls) = collect(args, &plan, &project.redaction)?;
-    let sliced = sliced(args, &plan, &project.redaction, &about, &calls)?;
+    let about = find(args, &plan, &project.redaction)?;
+    let slice = Slice::cut(&plan, &about.call, about.token_spent, &about.earlier, &project.redaction)
+        .map_err(|why| not_cut(args, &about, why))?;
     let call = about.call.shown();
-    if args.expected.is_some() && sliced.ending.failed.is_none() {
+    if args.expected.is_some() && slice.ending.failed.is_none() {
         return Err(Failure::said(format!("no attempt of `{}` failed, so that it has no verdict", call.reference()))
             .help("leave out `--expected`: a note may be kept of any call")
             .next(again(args)));
     }
-    let id = Feedback::id(call.tool(), &kind(call, &sliced.ending), &playbook, &sliced.text);
+    let id = slice.id(call, &playbook);
     let feedback = Feedback {
         note: note.to_owned(),
         playbook,
-        call: sliced.reference.clone(),
+        call: slice.reference.clone(),
         expected: args.expected.clone(),
         closed: None,
         facts: args.tools.as_ref().map(|_| plan.facts(about.call.raw().tool())).filter(|facts| facts.declared),
@@ -130,22 +120,22 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             call: call.reference(),
             line: about.line,
         },
-        before: sliced.ending.clone(),
+        before: slice.ending.clone(),
     };
     let (file, trace) = (workspace.feedback_path(&id, "yaml"), workspace.feedback_path(&id, "jsonl"));
     if folders::has_file(&file) {
         return kept_already(&workspace, &id, &feedback, output);
     }
     let changes = [
-        Change::Write(trace.clone(), sliced.text.clone().into_bytes()),
+        Change::Write(trace.clone(), slice.text.clone().into_bytes()),
         Change::Write(file.clone(), feedback.render().into_bytes()),
     ];
     project_lock.commit(&changes, output)?;
     let run = call.run().map_or_else(|| "a run without a name".to_owned(), |run| format!("run {run}"));
-    let calls = counted(sliced.calls as u64, "call", "calls");
+    let calls = counted(slice.calls as u64, "call", "calls");
     let lines = [
         format!("kept as {id}"),
-        format!("  {}: {}", workspace.here(&file), said_of(&feedback, &plan.playbook, &name)),
+        format!("  {}: {}", workspace.here(&file), expectation(&feedback, &plan.playbook, &name)),
         format!("  {}: {calls} of {run}", workspace.here(&trace)),
         format!("next: {}", show(&id)),
     ];
@@ -193,8 +183,8 @@ fn show(id: &str) -> Command {
     Command::new("playproof feedback show").name(id)
 }
 
-/// The call, whether its token was spent before it, and the calls of its slice, itself the last.
-fn collect(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<(Found, Vec<ClosedCall>), Failure> {
+/// The call, and what of its input belongs to its slice.
+fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, Failure> {
     let reading = Reading::plain(args.map.clone());
     let search = Search {
         command: "playproof feedback add",
@@ -211,75 +201,31 @@ fn collect(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<(Foun
         beyond: BeyondTape::Unanswered,
         redaction,
     };
-    let Case::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)? else {
+    let Subject::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)?
+    else {
         return Err(Failure::said(format!("`{}` is no recording", args.input)));
     };
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let input = inputs::trace(&args.input, mapping.as_ref(), redaction)?;
-    let mut latest: BTreeMap<u64, ClosedCall> = BTreeMap::new();
-    each_call(0, input, reading.options(), redaction, &|_| true, |closed| {
-        if belongs(closed.raw(), call.raw()) {
-            latest.insert(closed.raw().number, closed);
-            if latest.len() > MOST_EARLIER {
-                latest.pop_first();
-            }
-        }
-    })?;
-    let mut calls: Vec<ClosedCall> = latest.into_values().collect();
-    calls.push((*call).clone());
+    let earlier = earlier(input, reading.options(), redaction, call.raw())?;
     let (name, line) =
         (sources.name_of(&call.shown().reference(), call.shown().place), sources.of(call.raw().place).line);
-    Ok((Found { call, name, line, token_spent: recorded.token_spent }, calls))
+    Ok(Found { call, name, line, token_spent: recorded.token_spent, earlier })
 }
 
-/// The slice, redacted and read back: the playbook must make the same of it as of the trace.
-fn sliced(
-    args: &Args,
-    plan: &Plan,
-    redaction: &RedactionRules,
-    about: &Found,
-    calls: &[ClosedCall],
-) -> Result<Sliced, Failure> {
-    let text = |call: fn(&ClosedCall) -> &RecordedCall| slice::lines(&calls.iter().map(call).collect::<Vec<_>>());
-    let wanted = Ending::of(plan, about.call.raw(), about.token_spent);
-    let explain = || {
-        let explain = Command::new("playproof explain").path(&args.input).flag("--call", &about.name);
-        let flags = [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)];
-        flags.into_iter().fold(explain, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
-    };
-    if read_back(plan, &text(ClosedCall::raw), redaction)?.map(|(_, ending, _)| ending).as_ref() != Some(&wanted) {
-        return Err(Failure::said(format!(
-            "the call `{}` cannot be cut out of its trace",
-            about.call.shown().reference()
-        ))
-        .help("its lines alone do not replay as the whole trace does; please report this with the trace")
-        .next(explain()));
+fn not_cut(args: &Args, about: &Found, why: NotCut) -> Failure {
+    let explain = Command::new("playproof explain").path(&args.input).flag("--call", &about.name);
+    let flags = [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)];
+    let explain = flags.into_iter().fold(explain, |command, (flag, value)| command.flag_if(flag, value.as_deref()));
+    match why {
+        NotCut::Unreadable(error) => Failure::from(error),
+        NotCut::NotAlone => {
+            Failure::said(format!("the call `{}` cannot be cut out of its trace", about.call.shown().reference()))
+                .help("its lines alone do not replay as the whole trace does; please report this with the trace")
+                .next(explain)
+        }
+        NotCut::Redacted { wanted, got } => changed_by_redaction(&wanted, got.as_deref()).next(explain),
     }
-    let text = text(ClosedCall::shown);
-    match read_back(plan, &text, redaction)? {
-        Some((reference, ending, calls)) if ending == wanted => Ok(Sliced { text, calls, reference, ending }),
-        other => Err(changed_by_redaction(&wanted, other.as_ref().map(|(_, ending, _)| ending)).next(explain())),
-    }
-}
-
-/// The reference of the last call of a slice, how it ends, and how many calls there are; none where there is none.
-fn read_back(plan: &Plan, text: &str, redaction: &RedactionRules) -> Result<Option<(String, Ending, usize)>, Failure> {
-    let mut assembler = Assembler::new(0, "the slice", AssembleOptions::default(), &|_| true);
-    let (mut closed, mut chunks) = (Vec::new(), Chunks::new(text.as_bytes()));
-    while let Some(piece) = chunks.next(Vec::new())? {
-        assembler.take(digest(&piece, redaction), &mut closed)?;
-    }
-    assembler.finish(&mut closed);
-    let mut sessions = Sessions::default();
-    for (number, closed) in (0..).zip(&closed) {
-        sessions.take(plan, &BeyondTape::Unanswered, number, closed);
-    }
-    sessions.finish(plan);
-    let spent: Vec<u64> = sessions.take_ended().filter(|ended| ended.token_spent).map(|ended| ended.number).collect();
-    let last = (0..).zip(&closed).max_by_key(|(_, closed)| closed.raw().number);
-    Ok(last.map(|(number, last)| {
-        (last.raw().reference(), Ending::of(plan, last.raw(), spent.contains(&number)), closed.len())
-    }))
 }
 
 fn changed_by_redaction(wanted: &Ending, got: Option<&Ending>) -> Failure {
@@ -295,24 +241,6 @@ fn changed_by_redaction(wanted: &Ending, got: Option<&Ending>) -> Failure {
         said(got)
     ))
     .help(format!("nothing was kept; the rule `{rule}` asks for text that `redaction` in playproof.yaml takes out"))
-}
-
-/// What went wrong, in a word: the error kind, else the verdict, else that it is fine.
-fn kind(call: &RecordedCall, ending: &Ending) -> String {
-    let Some(failed) = &ending.failed else { return ending.outcome.clone() };
-    let error = failure_at(call, failed.attempt).flatten();
-    error.and_then(|error| error.kind.as_deref()).unwrap_or(&failed.verdict).to_owned()
-}
-
-fn said_of(feedback: &Feedback, playbook: &Playbook, name: &str) -> String {
-    let got = feedback.before.failed.as_ref().map_or_else(
-        || format!("it ended {}", feedback.before.outcome),
-        |failed| format!("{name} gave it {}", failed.verdict),
-    );
-    let Some(expected) = &feedback.expected else { return format!("{got}; nobody said what is expected") };
-    let is_new = !playbook.verdicts.iter().any(|verdict| &*verdict.name == expected.as_str());
-    let new = if is_new { format!(", a new verdict: {name} has none of that name") } else { String::new() };
-    format!("{got}, expected is {expected}{new}")
 }
 
 fn kept_already(workspace: &Workspace, id: &str, new: &Feedback, output: &mut Output) -> Result<Exit, Failure> {

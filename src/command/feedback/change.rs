@@ -8,7 +8,7 @@ use crate::project::Project;
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
 use crate::{kept, reason};
-use playproof_analysis::feedback::{Feedback, Kept};
+use playproof_analysis::feedback::{Feedback, Kept, Refused};
 use playproof_formats::shell::Command;
 
 /// What is to be said from now on.
@@ -61,12 +61,11 @@ pub struct Reopen {
 /// No such feedback, a verdict that is likely misspelt or that nothing can have, a file that cannot be written.
 pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
     change(&args.id, output, |workspace, kept| {
+        let edited = kept.feedback.edit(args.expected.as_deref(), args.note.as_deref());
+        let feedback = edited.map_err(|why| refused(kept, why))?;
         if let Some(expected) = &args.expected {
             refuse_expected(args, expected, workspace, kept)?;
         }
-        let mut feedback = kept.feedback.clone();
-        feedback.expected = args.expected.clone().or(feedback.expected);
-        feedback.note = args.note.clone().unwrap_or(feedback.note);
         let is_noted = feedback.note != kept.feedback.note;
         let said = match &feedback.expected {
             Some(expected) if feedback.expected != kept.feedback.expected => {
@@ -80,14 +79,6 @@ pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn refuse_expected(args: &Edit, expected: &str, workspace: &Workspace, kept: &Kept) -> Result<(), Failure> {
-    if kept.feedback.before.failed.is_none() {
-        return Err(Failure::said(format!(
-            "no attempt of the call of `{}` failed, so that it has no verdict",
-            kept.id
-        ))
-        .help("its note can be edited, and it can be closed")
-        .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
-    }
     let used = kept::playbook(workspace, kept)?;
     let again = |near: &str| {
         let edit = Command::new("playproof feedback edit").name(&kept.id).flag("--expected", near);
@@ -107,11 +98,7 @@ pub fn close(args: &Close, output: &mut Output) -> Result<Exit, Failure> {
                 .help("it is kept with it, for whoever sees the same")
                 .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
         };
-        if let Some(before) = &kept.feedback.closed {
-            return Err(Failure::said(format!("`{}` is closed already: {before}", kept.id))
-                .next(Command::new("playproof feedback reopen").name(&kept.id)));
-        }
-        let feedback = Feedback { closed: Some(reason.clone()), ..kept.feedback.clone() };
+        let feedback = kept.feedback.close(reason).map_err(|why| refused(kept, why))?;
         Ok((feedback, format!("{} is closed", kept.id), "playproof feedback list --all".into()))
     })
 }
@@ -122,16 +109,27 @@ pub fn close(args: &Close, output: &mut Output) -> Result<Exit, Failure> {
 /// No such feedback, one that is not closed, a file that cannot be written.
 pub fn reopen(args: &Reopen, output: &mut Output) -> Result<Exit, Failure> {
     change(&args.id, output, |_, kept| {
+        let feedback = kept.feedback.reopen().map_err(|why| refused(kept, why))?;
         let next = Command::new("playproof feedback show").name(&kept.id);
-        match kept.feedback.closed {
-            None => Err(Failure::said(format!("`{}` is not closed", kept.id)).next(next)),
-            Some(_) => Ok((
-                Feedback { closed: None, ..kept.feedback.clone() },
-                format!("{} is no longer closed", kept.id),
-                next,
-            )),
-        }
+        Ok((feedback, format!("{} is no longer closed", kept.id), next))
     })
+}
+
+fn refused(kept: &Kept, why: Refused) -> Failure {
+    let id = &kept.id;
+    let close = Command::new("playproof feedback close").name(id).and("--reason '...'");
+    match why {
+        Refused::NothingFailed => {
+            Failure::said(format!("no attempt of the call of `{id}` failed, so that it has no verdict"))
+                .help("its note can be edited, and it can be closed")
+                .next(close)
+        }
+        Refused::ClosedAlready(before) => Failure::said(format!("`{id}` is closed already: {before}"))
+            .next(Command::new("playproof feedback reopen").name(id)),
+        Refused::NotClosed => {
+            Failure::said(format!("`{id}` is not closed")).next(Command::new("playproof feedback show").name(id))
+        }
+    }
 }
 
 /// Writes what `other` makes of a feedback, with what to say of it and what to run next.

@@ -9,9 +9,9 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::workspace::{Used, Workspace};
-use playproof_analysis::feedback::{Kept, State};
+use playproof_analysis::feedback::{Judged, State, Waiting, waiting};
 use playproof_formats::shell::Command;
-use playproof_report::feedback::{Shown, json, page};
+use playproof_report::feedback::{json, page};
 use playproof_report::style::Palette;
 
 /// How it is listed.
@@ -44,35 +44,29 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         }
         let Some(used) = playbooks.get(name) else { continue };
         let plan = kept.plan(&used.loaded.playbook, workspace.tools());
-        let (state, now) = kept.state(&plan);
-        all.push((kept, state, now));
+        all.push(Judged::of(kept, &plan));
     }
-    all.sort_by_key(|(_, state, _)| *state); // stable
-    let shown: Vec<Shown<'_>> = all
-        .iter()
-        .filter(|(_, state, _)| args.all || *state != State::Closed)
-        .map(|(kept, state, now)| Shown { kept, state: *state, now: now.as_ref() })
-        .collect();
+    all.sort_by_key(|judged| judged.state); // stable
+    let kept = all.len();
+    all.retain(|judged| args.all || judged.state != State::Closed);
     match args.format {
         Format::Table => {
             let palette = Palette::new(terminal.out.colour);
-            let mut text = page(&shown, all.len() - shown.len(), terminal.out.width, palette);
-            if let Some(next) = next(&shown) {
+            let mut text = page(&all, kept - all.len(), terminal.out.width, palette);
+            if let Some(next) = next(&all) {
                 text += &format!("\n{} {}", palette.strong("next:"), next);
             }
             output.page(&text)?;
         }
-        Format::Json => output.json(json(&shown))?,
+        Format::Json => output.json(json(&all))?,
     }
     Ok(Exit::Clean)
 }
 
-/// The first that is open: what it is waiting for.
-fn next(shown: &[Shown<'_>]) -> Option<Command> {
-    let open = || shown.iter().filter(|shown| shown.state == State::Open).map(|shown| shown.kept);
-    let is_unsaid = |kept: &&Kept| kept.feedback.expected.is_none() && kept.feedback.before.failed.is_some();
-    match open().find(is_unsaid) {
-        Some(unsaid) => Some(Command::new("playproof feedback edit").name(&unsaid.id).and("--expected VERDICT")),
-        None => open().next().map(|first| Command::new("playproof feedback show").name(&first.id)),
-    }
+/// What the first that is open is waiting for.
+fn next(all: &[Judged]) -> Option<Command> {
+    Some(match waiting(all)? {
+        Waiting::Expectation(kept) => Command::new("playproof feedback edit").name(&kept.id).and("--expected VERDICT"),
+        Waiting::Change(kept) => Command::new("playproof feedback show").name(&kept.id),
+    })
 }

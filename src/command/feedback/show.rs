@@ -1,7 +1,7 @@
 //! `playproof feedback show ID`: the note, what was made of the call then and now, and the call explained.
 
 use crate::command::explain;
-use crate::command::explain::{Case, Search};
+use crate::command::explain::Search;
 use crate::command::propose;
 use crate::command::propose::Stand;
 use crate::exit::{Exit, Failure};
@@ -13,12 +13,14 @@ use crate::project::Project;
 use crate::reading::Reading;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
-use playproof_analysis::feedback::{Ending, Kept, State};
+use playproof_analysis::explain::Subject;
+use playproof_analysis::feedback::{Ending, Judged, Kept, State};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;
 use playproof_report::block::{Arguments, Style};
-use playproof_report::feedback::{Shown, head, json_of};
+use playproof_report::explain::page;
+use playproof_report::feedback::{head, json_of};
 use playproof_report::style::Palette;
 
 /// What is shown.
@@ -39,29 +41,27 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let kept = kept::load(&workspace, &project.redaction, &args.id)?;
     let used = kept::playbook(&workspace, &kept)?;
     let plan = kept.plan(&used.loaded.playbook, workspace.tools());
-    let (state, now) = kept.state(&plan);
-    let shown = Shown { kept: &kept, state, now: now.as_ref() };
-    let case = case(&workspace, &project, &kept, &plan)?;
-    let Case::Recorded { call, recorded, .. } = &case else { return Err(Failure::said("its slice is no recording")) };
+    let judged = Judged::of(kept, &plan);
+    let kept = &judged.kept;
+    let subject = subject(&workspace, &project, kept, &plan)?;
+    let Subject::Recorded { call, recorded, .. } = &subject else {
+        return Err(Failure::said("its slice is no recording"));
+    };
     let ending = Ending::of(&plan, call.raw(), recorded.token_spent);
-    let is_new = kept
-        .feedback
-        .expected
-        .as_deref()
-        .is_some_and(|expected| !used.loaded.playbook.verdicts.iter().any(|verdict| &*verdict.name == expected));
+    let is_new = kept.feedback.expects_new(&used.loaded.playbook);
     let slice = workspace.feedback_path(&kept.id, "jsonl");
     let slice = if args.format == Format::Json { workspace.name(&slice) } else { workspace.here(&slice) };
-    let next = next(&kept, state, &slice);
+    let next = next(kept, judged.state, &slice);
     if args.format == Format::Json {
-        output.json(json_of(&shown, &ending, &slice, &next))?;
+        output.json(json_of(&judged, &ending, &slice, &next))?;
         return Ok(Exit::Clean);
     }
     let palette = Palette::new(terminal.out.colour);
     let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
-    let head = head(&shown, &ending, &slice, is_new, style);
+    let head = head(&judged, &ending, &slice, is_new, style);
     let parts = [
         head,
-        explain::page(&case, &plan, &kept.tools(workspace.tools()), style),
+        page(&subject, &plan, &kept.tools(workspace.tools()), style),
         format!("{} {next}", palette.strong("next:")),
     ];
     output.page(&parts.join("\n\n"))?;
@@ -69,7 +69,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 }
 
 /// The call in its slice, with what the slice shows of it.
-fn case(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> Result<Case, Failure> {
+fn subject(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -> Result<Subject, Failure> {
     let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
     let search = Search {
         command: "playproof explain",

@@ -8,9 +8,8 @@ use super::recorded::slug;
 use crate::exit::Failure;
 use crate::files;
 use crate::inputs;
-use crate::inputs::{Shape, TraceInput};
+use crate::inputs::Shape;
 use crate::reading;
-use crate::reading::each_call;
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::ids::first_free;
 use playproof_formats::diagnostic::Source;
@@ -19,6 +18,7 @@ use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::foreign::Imported;
 use playproof_trace::mapping;
 use playproof_trace::mapping::Mapping;
+use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::toolfacts::{ToolCount, render};
 
@@ -88,7 +88,7 @@ pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &Redact
         };
         let mut read = Read { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         let failing = &mut drawn.failing;
-        each_call(number, input, AssembleOptions::default(), redaction, &|_| true, |closed| {
+        let ledger = input.each_call(number, AssembleOptions::default(), redaction, &|_| true, |closed| {
             let error = closed.raw().answers.iter().find_map(|answer| match &answer.reply {
                 Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),
                 Reply::Ok => None,
@@ -102,8 +102,8 @@ pub fn draw(root: &Path, paths: &[String], map: Option<&str>, redaction: &Redact
             if error.is_some() && failing.len() < FAILURES && kinds.insert((closed.raw().tool().to_owned(), error)) {
                 failing.push(closed.shown().clone());
             }
-        })
-        .map_err(|failure| failure.next(Command::new("playproof replay").path(path)))?;
+        });
+        ledger.map_err(|error| Failure::from(error).next(Command::new("playproof replay").path(path)))?;
         if read.calls == 0 {
             return Err(empty(path));
         }
@@ -125,7 +125,7 @@ fn opened(
     path: &str,
     mappings: &mut Vec<Drafted>,
     redaction: &RedactionRules,
-) -> Result<(TraceInput, Option<String>), Failure> {
+) -> Result<(Input<'static>, Option<String>), Failure> {
     refuse_others(path)?;
     match inputs::shape(path)? {
         Shape::Empty => Err(reading::empty(path).next("playproof init")),
@@ -135,7 +135,7 @@ fn opened(
             let (imported, mapping) = mapped(root, path, &bytes, mappings, redaction)?;
             let lines = Box::new(Cursor::new(imported.lines));
             Ok((
-                TraceInput { name: path.to_owned(), lines, loss: Some(imported.loss), origins: Some(imported.origins) },
+                Input { name: path.to_owned(), lines, loss: Some(imported.loss), origins: Some(imported.origins) },
                 Some(mapping),
             ))
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::exit::Failure;
 use crate::inputs;
-use crate::reading::{Reading, each_call};
+use crate::reading::Reading;
 use playproof_analysis::recorded::{Arguments, of_recorded};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::fixture::{Fixture, FixtureTool};
@@ -28,7 +28,7 @@ pub fn calls(
     let opened = inputs::trace(input, mapping.as_ref(), redaction)?;
     let writes = |tool: &str| plan.facts(tool).access == Access::Write;
     let mut found = BTreeMap::new();
-    each_call(0, opened, reading.options(), redaction, &writes, |closed| {
+    opened.each_call(0, reading.options(), redaction, &writes, |closed| {
         let reference = closed.shown().reference();
         if references.contains(reference.as_str()) {
             found.entry(reference).or_insert_with(|| closed.shown().clone());

@@ -41,19 +41,19 @@ pub fn open<'a>(
     bar: ProgressBar,
 ) -> Inputs<'a> {
     Box::new(paths.iter().enumerate().map(move |(n, path)| {
-        let input = inputs::trace(path, mapping, redaction).map_err(|failure| {
+        let mut input = inputs::trace(path, mapping, redaction).map_err(|failure| {
             let report = as_report(&failure);
             notes.lock().unwrap_or_else(PoisonError::into_inner).refused = Some(failure);
             report
         })?;
-        if let Some(origins) = input.origins {
+        if let Some(origins) = input.origins.take() {
             sources.learn(n, origins);
         }
         let remarks = input.loss.as_ref().map_or_else(Vec::new, LossReport::remarks);
-        let read_as = input.loss.map(|loss| loss.read_as);
+        let read_as = input.loss.take().map(|loss| loss.read_as);
         let note = InputNote { name: input.name.clone(), read_as, remarks };
         notes.lock().unwrap_or_else(PoisonError::into_inner).notes.push(note);
-        Ok(Input { name: input.name, source: Box::new(Counted { source: input.lines, bar: bar.clone() }) })
+        Ok(Input::own(input.name, Counted { source: input.lines, bar: bar.clone() }))
     }))
 }
 

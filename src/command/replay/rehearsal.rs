@@ -5,7 +5,6 @@ use serde_json::value::RawValue;
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
-use crate::view::facts_in_words;
 use crate::{files, project};
 use playproof_engine::event::{Finding, FindingSeverity, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
@@ -21,7 +20,7 @@ use playproof_report::table;
 use playproof_report::table::Align;
 use playproof_report::text;
 use playproof_report::timeline::millis;
-use playproof_report::view::{CallView, RunView};
+use playproof_report::view::{CallView, RunView, facts_in_words};
 
 use super::args::Format;
 

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::watch::of_playbook;
-use crate::view::{facts_of_recorded, of_recorded};
 use playproof_engine::event::{Finding, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, Record, ScenarioCall};
@@ -14,7 +13,7 @@ use playproof_report::block::Style;
 use playproof_report::json::{Events, raw, write_call};
 use playproof_report::listing::{Group, Only};
 use playproof_report::text;
-use playproof_report::view::{CallView, RunView};
+use playproof_report::view::{CallView, RunView, facts_of_recorded};
 use playproof_trace::origin::Sources;
 
 /// What is needed to draw a call beside the call itself.
@@ -49,8 +48,10 @@ impl Drawing<'_> {
         let reference = [detail.call.reference()];
         let known = detail.facts.under(0);
         let facts = facts_of_recorded(&detail.call, known);
-        let view =
-            CallView { declared: known.declared, ..of_recorded(&detail.call, &reference[0], &facts, self.sources) };
+        let view = CallView {
+            declared: known.declared,
+            ..CallView::recorded(&detail.call, &reference[0], &facts, self.sources)
+        };
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
@@ -58,7 +59,7 @@ impl Drawing<'_> {
     pub fn json(&self, group: &Group) -> GroupJson {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
-        let view = of_recorded(&detail.call, &reference[0], "", self.sources);
+        let view = CallView::recorded(&detail.call, &reference[0], "", self.sources);
         let run = |(record, plan): (&Record, &Plan)| {
             let transcript = record.transcript(&plan.names, &reference, &unnamed);
             let tally = record.tallies.first().copied().unwrap_or_default();

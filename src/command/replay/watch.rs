@@ -2,13 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::view::of_recorded;
 use playproof_analysis::replay::{Forms, Seen, Watch};
 use playproof_engine::event::{Finding, FindingBy, Names, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::Record;
 use playproof_report::json::{Events, write_call, write_events};
 use playproof_report::listing::{Listing, Selection};
+use playproof_report::view::CallView;
 use playproof_trace::origin::Sources;
 
 /// What a page needs of the calls.
@@ -68,7 +68,7 @@ impl Watcher {
         seen.call.write_reference(&mut reference[0]);
         for (names, record) in runs {
             let transcript = record.transcript(names, reference, &unnamed);
-            let view = of_recorded(&seen.call, &reference[0], "", &self.sources);
+            let view = CallView::recorded(&seen.call, &reference[0], "", &self.sources);
             findings.clear();
             findings.extend_from_slice(seen.recorded);
             findings.extend(of_playbook(record));

@@ -11,5 +11,5 @@ mod tests;
 
 pub use ending::{Ending, Failed, failure_at, verdict_now};
 pub use file::{SCHEMA, parse};
-pub use model::{CameFrom, Feedback, Kept, Places, State};
-pub use slice::{MOST_EARLIER, belongs};
+pub use model::{CameFrom, Feedback, Judged, Kept, Places, Refused, State, Waiting, waiting};
+pub use slice::{NotCut, Slice, earlier};

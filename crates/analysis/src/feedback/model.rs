@@ -1,4 +1,4 @@
-//! What is kept of a call that was handled wrong. Reads nothing.
+//! What is kept of a call that was handled wrong, what people may change of it, and what is made of it now.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -10,7 +10,8 @@ use super::ending::Ending;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::playbook::{Playbook, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
-use playproof_formats::diagnostic::Source;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
+use playproof_trace::assemble::ClosedCall;
 
 /// What people say of a call, and what its playbook made of it when they said so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,9 +118,136 @@ impl Feedback {
         }
         id.trim_start_matches('-').to_owned()
     }
+
+    /// Whether the expected verdict is one that the playbook does not have.
+    pub fn expects_new(&self, playbook: &Playbook) -> bool {
+        self.expected.as_deref().is_some_and(|expected| !playbook.verdicts.iter().any(|known| &*known.name == expected))
+    }
+
+    /// The same with another expected verdict and note, where they are given.
+    ///
+    /// # Errors
+    /// An expected verdict where nothing failed.
+    pub fn edit(&self, expected: Option<&str>, note: Option<&str>) -> Result<Feedback, Refused> {
+        if expected.is_some() && self.before.failed.is_none() {
+            return Err(Refused::NothingFailed);
+        }
+        let mut edited = self.clone();
+        edited.expected = expected.map(str::to_owned).or(edited.expected);
+        edited.note = note.map_or(edited.note, str::to_owned);
+        Ok(edited)
+    }
+
+    /// The same, closed for this reason.
+    ///
+    /// # Errors
+    /// It is closed.
+    pub fn close(&self, reason: &str) -> Result<Feedback, Refused> {
+        match &self.closed {
+            Some(before) => Err(Refused::ClosedAlready(before.clone())),
+            None => Ok(Feedback { closed: Some(reason.to_owned()), ..self.clone() }),
+        }
+    }
+
+    /// The same, open again.
+    ///
+    /// # Errors
+    /// It is not closed.
+    pub fn reopen(&self) -> Result<Feedback, Refused> {
+        self.closed.as_ref().ok_or(Refused::NotClosed)?;
+        Ok(Feedback { closed: None, ..self.clone() })
+    }
+}
+
+/// Why a feedback is not changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// No attempt of the call failed: it has no verdict.
+    NothingFailed,
+    /// It is closed, for this reason.
+    ClosedAlready(String),
+    /// It is not closed.
+    NotClosed,
+}
+
+/// One feedback with what its playbook makes of it now.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// What is kept.
+    pub kept: Kept,
+    /// Whether it is answered.
+    pub state: State,
+    /// The verdict of its failure now, and the rule that gives it; none where nothing failed.
+    pub now: Option<(String, String)>,
+}
+
+/// The open feedback that comes first, and what it waits for.
+#[derive(Clone, Copy, Debug)]
+pub enum Waiting<'a> {
+    /// An expected verdict.
+    Expectation(&'a Kept),
+    /// A change of the playbook.
+    Change(&'a Kept),
+}
+
+impl Judged {
+    /// What `plan` makes of it.
+    pub fn of(kept: Kept, plan: &Plan) -> Judged {
+        let (state, now) = kept.state(plan);
+        Judged { kept, state, now }
+    }
+
+    /// The call's tool.
+    pub fn tool(&self) -> &str {
+        self.kept.call().map_or("", |call| call.tool())
+    }
+
+    /// The verdict of its failure now.
+    pub fn verdict(&self) -> Option<&str> {
+        self.now.as_ref().map(|(verdict, _)| verdict.as_str())
+    }
+
+    /// The rule that gives it.
+    pub fn rule(&self) -> Option<&str> {
+        self.now.as_ref().map(|(_, rule)| rule.as_str())
+    }
+}
+
+/// What comes first of all that is open: one without an expected verdict that could have one.
+pub fn waiting(all: &[Judged]) -> Option<Waiting<'_>> {
+    let open = || all.iter().filter(|judged| judged.state == State::Open).map(|judged| &judged.kept);
+    let is_unsaid = |kept: &&Kept| kept.feedback.expected.is_none() && kept.feedback.before.failed.is_some();
+    open().find(is_unsaid).map(Waiting::Expectation).or_else(|| open().next().map(Waiting::Change))
 }
 
 impl Kept {
+    /// A feedback as read from the file `source`, with the calls of the slice that people call `slice`.
+    ///
+    /// # Errors
+    /// The slice does not have the call that the file names.
+    pub fn new(
+        id: &str,
+        (feedback, places): (Feedback, Places),
+        source: Arc<Source>,
+        slice: &str,
+        mut closed: Vec<ClosedCall>,
+    ) -> Result<Kept, Report> {
+        closed.sort_by_key(|closed| closed.raw().number);
+        let calls: Vec<RecordedCall> = closed.iter().map(|closed| closed.shown().clone()).collect();
+        let recorded: Vec<RecordedCall> = closed.iter().map(|closed| closed.raw().clone()).collect();
+        let Some(about) = recorded.iter().position(|call| call.reference() == feedback.call) else {
+            let said = format!("the slice `{slice}` has no call `{}`", feedback.call);
+            let known: Vec<String> = calls.iter().map(RecordedCall::reference).collect();
+            let help = match did_you_mean(&feedback.call, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has {}", if known.is_empty() { "no calls".to_owned() } else { known.join(", ") }),
+            };
+            let said = Diagnostic::error("dangling_name", said).at(places.call.clone(), "not in the slice").help(help);
+            return Err(Report::one(source, said));
+        };
+        Ok(Kept { id: id.to_owned(), feedback, places, source, calls, recorded, about })
+    }
+
     /// The call that it is about, as it is shown.
     pub fn call(&self) -> Option<&RecordedCall> {
         self.calls.get(self.about)

@@ -1,13 +1,23 @@
-//! Which calls of a run belong to a slice: the call itself with all its attempts, the earlier calls of its run that ask
-//! the same, and those that hold the same reversal token. They show that it was sent again and what its effect was
+//! The slice of a trace that replays one call: the call itself with all its attempts, the earlier calls of its run that
+//! ask the same, and those that hold the same reversal token. They show that it was sent again and what its effect was
 //! before, and may have spent the token; no other call has a say in what a playbook does with it.
 
+use std::collections::BTreeMap;
+
+use super::ending::{Ending, failure_at};
+use super::model::Feedback;
+use crate::replay::Sessions;
 use playproof_engine::call::RecordedCall;
-use playproof_trace::canonical;
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_trace::assemble::{AssembleOptions, ClosedCall};
 use playproof_trace::marks::Marks;
+use playproof_trace::reader::{Input, ReadError};
+use playproof_trace::redact::RedactionRules;
+use playproof_trace::{canonical, slice};
 
 /// Earlier calls that a slice holds at most, the latest ones.
-pub const MOST_EARLIER: usize = 20;
+const MOST_EARLIER: usize = 20;
 
 /// Whether an earlier call of the same input belongs to the slice of `about`. Neither may be redacted.
 pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
@@ -20,4 +30,123 @@ pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
     let (one, other) = (marks(earlier), marks(about));
     let token = earlier.token().is_some() && earlier.token() == about.token();
     token || one.same == other.same || one.keyed != 0 && one.keyed == other.keyed
+}
+
+/// The earlier calls of its input that belong to the slice of `about`, the latest ones, in their order.
+///
+/// # Errors
+/// An input that cannot be read.
+pub fn earlier(
+    input: Input<'_>,
+    options: AssembleOptions,
+    redaction: &RedactionRules,
+    about: &RecordedCall,
+) -> Result<Vec<ClosedCall>, ReadError> {
+    let mut latest: BTreeMap<u64, ClosedCall> = BTreeMap::new();
+    input.each_call(0, options, redaction, &|_| true, |closed| {
+        if belongs(closed.raw(), about) {
+            latest.insert(closed.raw().number, closed);
+            if latest.len() > MOST_EARLIER {
+                latest.pop_first();
+            }
+        }
+    })?;
+    Ok(latest.into_values().collect())
+}
+
+/// A call and its slice, ready to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The lines, redacted.
+    pub text: String,
+    /// How many calls they hold.
+    pub calls: usize,
+    /// The call's reference in them.
+    pub reference: String,
+    /// What the playbook makes of it.
+    pub ending: Ending,
+}
+
+/// Why a call cannot be cut out of its trace.
+#[derive(Debug)]
+pub enum NotCut {
+    /// Its lines alone do not replay as the whole trace does.
+    NotAlone,
+    /// The playbook makes something else of what redaction leaves.
+    Redacted {
+        /// What it makes of the call as recorded.
+        wanted: Box<Ending>,
+        /// What it makes of the call as redacted; none where no call is left.
+        got: Option<Box<Ending>>,
+    },
+    /// Its lines cannot be read back.
+    Unreadable(ReadError),
+}
+
+impl From<ReadError> for NotCut {
+    fn from(error: ReadError) -> NotCut {
+        NotCut::Unreadable(error)
+    }
+}
+
+impl Slice {
+    /// The slice of `about` with its `earlier` calls, redacted and read back: the playbook must make the same of it as of
+    /// the trace, in which another call has sent its reversal token or not.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn cut(
+        plan: &Plan,
+        about: &ClosedCall,
+        token_spent: bool,
+        earlier: &[ClosedCall],
+        redaction: &RedactionRules,
+    ) -> Result<Slice, NotCut> {
+        let text = |call: fn(&ClosedCall) -> &RecordedCall| {
+            slice::lines(&earlier.iter().chain([about]).map(call).collect::<Vec<_>>())
+        };
+        let wanted = Ending::of(plan, about.raw(), token_spent);
+        match Slice::read_back(plan, text(ClosedCall::raw), redaction)? {
+            Some(slice) if slice.ending == wanted => {}
+            _ => return Err(NotCut::NotAlone),
+        }
+        match Slice::read_back(plan, text(ClosedCall::shown), redaction)? {
+            Some(slice) if slice.ending == wanted => Ok(slice),
+            other => {
+                let got = other.map(|slice| Box::new(slice.ending));
+                Err(NotCut::Redacted { wanted: Box::new(wanted), got })
+            }
+        }
+    }
+
+    /// The slice that a text is, about its last call; none where it holds no call.
+    fn read_back(plan: &Plan, text: String, redaction: &RedactionRules) -> Result<Option<Slice>, ReadError> {
+        let closed = Input::own("the slice", text.as_bytes()).calls(redaction)?;
+        let mut sessions = Sessions::default();
+        for (number, closed) in (0..).zip(&closed) {
+            sessions.take(plan, &BeyondTape::Unanswered, number, closed);
+        }
+        sessions.finish(plan);
+        let spent: Vec<u64> =
+            sessions.take_ended().filter(|ended| ended.token_spent).map(|ended| ended.number).collect();
+        let last = (0..).zip(&closed).max_by_key(|(_, closed)| closed.raw().number);
+        Ok(last.map(|(number, last)| Slice {
+            reference: last.raw().reference(),
+            ending: Ending::of(plan, last.raw(), spent.contains(&number)),
+            calls: closed.len(),
+            text,
+        }))
+    }
+
+    /// The id under which it is kept; `call` is the call as it is shown.
+    pub fn id(&self, call: &RecordedCall, playbook: &str) -> String {
+        Feedback::id(call.tool(), &self.kind(call), playbook, &self.text)
+    }
+
+    /// What went wrong, in a word: the error kind, else the verdict, else the outcome.
+    fn kind(&self, call: &RecordedCall) -> String {
+        let Some(failed) = &self.ending.failed else { return self.ending.outcome.clone() };
+        let error = failure_at(call, failed.attempt).flatten();
+        error.and_then(|error| error.kind.as_deref()).unwrap_or(&failed.verdict).to_owned()
+    }
 }

@@ -1,5 +1,6 @@
 //! Feedback written, read back and held against a playbook.
 
+use super::slice::belongs;
 use super::*;
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::ErrorFacts;
@@ -8,6 +9,9 @@ use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::{embedded, parse as parse_playbook};
+use playproof_trace::assemble::{AssembleOptions, ClosedCall};
+use playproof_trace::reader::Input;
+use playproof_trace::redact::RedactionRules;
 
 fn call(error: Option<ErrorFacts>) -> RecordedCall {
     let texts = CallTexts { run: Some("r1"), tool: "payments.refund", args: Some("{}"), ..CallTexts::default() };
@@ -232,4 +236,110 @@ fn a_file_between_brackets_or_with_an_alias_is_left_to_hands() {
         let said = old.edited(&new).unwrap_err().to_string();
         assert!(said.contains(&format!("`{key}` cannot be edited by a program")), "{said}");
     }
+}
+
+/// Three calls of one intent and one of another; each fails as it says.
+const TRACE: &str = r#"{"run_id":"r","call_id":"a","tool":"pay","args":{"x":1},"status":"error","error":{"kind":"5xx"}}
+{"run_id":"r","call_id":"b","tool":"pay","args":{"x":2},"status":"ok"}
+{"run_id":"r","call_id":"c","tool":"pay","args":{"x":1},"status":"error","error":{"kind":"tool_error","message":"denied 42"}}
+{"run_id":"r","call_id":"d","tool":"pay","args":{"x":1},"status":"ok"}
+"#;
+
+fn read(redaction: &RedactionRules) -> Vec<ClosedCall> {
+    Input::own("t.jsonl", TRACE.as_bytes()).calls(redaction).unwrap()
+}
+
+fn cut(about: usize, redaction: &RedactionRules) -> Result<Slice, NotCut> {
+    let about = &read(redaction)[about];
+    let input = Input::own("t.jsonl", TRACE.as_bytes());
+    let earlier = earlier(input, AssembleOptions::default(), redaction, about.raw()).unwrap();
+    Slice::cut(&plan(), about, false, &earlier, redaction)
+}
+
+#[test]
+fn a_slice_holds_the_call_and_the_earlier_ones_that_ask_the_same() {
+    let slice = cut(2, &RedactionRules::default()).unwrap();
+    assert_eq!((slice.calls, &*slice.reference), (2, "r#2"));
+    assert_eq!(slice.ending, Ending::of(&plan(), read(&RedactionRules::default())[2].raw(), false));
+    assert!(slice.text.contains("denied 42") && !slice.text.contains(r#""x":2"#), "{}", slice.text);
+    let id = slice.id(read(&RedactionRules::default())[2].shown(), "standard");
+    assert!(id.starts_with("pay-tool-error-"), "{id}");
+    let fine = cut(1, &RedactionRules::default()).unwrap();
+    assert_eq!((fine.calls, fine.ending.failed), (1, None));
+}
+
+#[test]
+fn a_slice_that_redaction_makes_something_else_of_is_not_cut() {
+    let rules = RedactionRules::new(&[], &["5xx"]).unwrap();
+    let Err(NotCut::Redacted { wanted, got }) = cut(0, &rules) else { panic!("it was cut") };
+    let verdict = |ending: Box<Ending>| ending.failed.unwrap().verdict;
+    assert_eq!((verdict(wanted), verdict(got.unwrap())), ("server_error_5xx".into(), "unclassified".into()));
+    let harmless = RedactionRules::new(&[], &["42"]).unwrap();
+    assert!(!cut(2, &harmless).unwrap().text.contains("42"));
+}
+
+#[test]
+fn a_call_that_does_not_replay_alone_as_in_its_trace_is_not_cut() {
+    let text = r#"{"run_id":"r","call_id":"a","tool":"pay","args":{},"reversal_token":"t","status":"error","error":{"kind":"timeout"}}"#;
+    let about = &Input::own("t.jsonl", text.as_bytes()).calls(&RedactionRules::default()).unwrap()[0];
+    let source = Source::whole("reversing", embedded("reversing").unwrap());
+    let plan = Plan::new(parse_playbook(source).unwrap().playbook, &Tools::default());
+    let cut = |token_spent| Slice::cut(&plan, about, token_spent, &[], &RedactionRules::default());
+    assert!(cut(false).is_ok());
+    assert!(matches!(cut(true), Err(NotCut::NotAlone)), "no call of the slice spends the token");
+}
+
+#[test]
+fn a_feedback_whose_slice_lacks_its_call_is_refused_at_its_name() {
+    let said = || {
+        let source = Source::whole("x.yaml", feedback(None).render());
+        (parse(source.clone()).unwrap_or_else(|report| panic!("{report}")), source)
+    };
+    let ((parsed, places), source) = said();
+    let report = Kept::new("x", (parsed, places), source, "x.jsonl", read(&RedactionRules::default())).unwrap_err();
+    let report = report.to_string();
+    assert!(report.starts_with("x.yaml:6:7: the slice `x.jsonl` has no call `r1#1`"), "{report}");
+    let ((parsed, places), source) = said();
+    let parsed = Feedback { call: "r#3".into(), ..parsed };
+    let kept = Kept::new("x", (parsed, places), source, "x.jsonl", read(&RedactionRules::default())).unwrap();
+    assert_eq!((kept.about, kept.call().and_then(RecordedCall::id)), (2, Some("c")));
+}
+
+#[test]
+fn what_people_say_is_changed_or_refused() {
+    let open = feedback(None);
+    let edited = open.edit(Some("out_of_stock"), Some("slow")).unwrap();
+    assert_eq!((edited.expected.as_deref(), &*edited.note), (Some("out_of_stock"), "slow"));
+    assert_eq!(edited.edit(None, None), Ok(edited.clone()), "what is not given stays");
+    let calm = Feedback { before: Ending::of(&plan(), &call(None), false), ..open.clone() };
+    assert_eq!(calm.edit(Some("out_of_stock"), None), Err(Refused::NothingFailed));
+    assert!(calm.edit(None, Some("slow")).is_ok());
+    let closed = open.close("over").unwrap();
+    assert_eq!(closed.close("again"), Err(Refused::ClosedAlready("over".into())));
+    assert_eq!((closed.reopen(), open.reopen()), (Ok(open.clone()), Err(Refused::NotClosed)));
+}
+
+#[test]
+fn what_is_open_waits_first_for_an_expected_verdict() {
+    let judged = |expected, change: fn(&mut Kept)| {
+        let mut kept = kept(expected);
+        change(&mut kept);
+        Judged::of(kept, &plan())
+    };
+    let (unsaid, said) = (judged(None, |kept| kept.id = "unsaid".into()), judged(Some("out_of_stock"), |_| {}));
+    let closed = judged(None, |kept| kept.feedback.closed = Some("over".into()));
+    let answered = judged(Some("unclassified"), |_| {});
+    assert_eq!(
+        (said.tool(), said.verdict(), said.rule()),
+        ("payments.refund", Some("unclassified"), Some("otherwise"))
+    );
+    assert!(matches!(waiting(&[said.clone(), unsaid]), Some(Waiting::Expectation(kept)) if kept.id == "unsaid"));
+    assert!(matches!(waiting(&[closed.clone(), said]), Some(Waiting::Change(kept)) if kept.id == "x"));
+    assert!(waiting(&[closed, answered]).is_none());
+}
+
+#[test]
+fn an_expected_verdict_that_the_playbook_lacks_is_new() {
+    let is_new = |expected| feedback(expected).expects_new(&plan().playbook);
+    assert_eq!([is_new(None), is_new(Some("unclassified")), is_new(Some("odd"))], [false, false, true]);
 }

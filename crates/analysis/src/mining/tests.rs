@@ -15,7 +15,7 @@ fn plan(text: &str) -> Plan {
 
 fn mine_with(text: &str, trace: &str, jobs: usize) -> Mined {
     let plans = [plan(text)];
-    let input = Input { name: "trace".to_owned(), source: Box::new(trace.as_bytes()) };
+    let input = Input::own("trace", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
     let mut all = Part::default();
     let replayed = replay(&plans, inputs, &ReplayOptions { jobs, ..ReplayOptions::default() }, &Miner, |part| {

@@ -1,11 +1,12 @@
 //! What a replay is given and what it leaves behind: options, inputs, who watches, accounts and errors. Replays nothing.
 
-use std::io::{self, Read};
+use std::io;
 
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::Report;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
 use playproof_trace::read::Firsts;
+use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 
 use super::recorded::PossibleDuplicates;
@@ -25,15 +26,7 @@ pub struct ReplayOptions {
     pub redaction: RedactionRules,
 }
 
-/// One trace.
-pub struct Input<'a> {
-    /// What people call it.
-    pub name: String,
-    /// Its bytes, decoded.
-    pub source: Box<dyn Read + Send + 'a>,
-}
-
-/// Traces in their order; each is opened when it is its turn.
+/// Traces in their order, of which lines and name are used; each is opened when it is its turn.
 pub type Inputs<'a> = Box<dyn Iterator<Item = Result<Input<'a>, Report>> + Send + 'a>;
 
 /// Looks at every call, on any thread; what it makes of a batch of calls comes back in order.

@@ -23,7 +23,7 @@ pub use attempts::judge as judge_attempts;
 pub use counts::Counts;
 pub use engine::replay;
 pub use frequent::{Frequent, Row};
-pub use io::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch};
+pub use io::{InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch};
 pub use lanes::Sessions;
 pub use recorded::{PossibleDuplicates, Recording, finding};
 pub use seen::{FactsUsed, Seen, SeenCall};
@@ -31,4 +31,5 @@ pub use summary::{Effects, FindingCounts, Summary};
 pub use template::{Forms, write_template};
 
 pub use playproof_trace::read::Firsts;
+pub use playproof_trace::reader::Input;
 pub use playproof_trace::wire::Unfamiliar;

@@ -288,7 +288,7 @@ mod tests {
         let trace: String =
             (0..CALLS).map(|n| format!("{{\"tool\":\"a\",\"args\":{n},\"status\":\"ok\"}}\n")).collect();
         let source = Box::new(Cursor::new(trace.into_bytes()));
-        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(Input { name: "t".into(), source })));
+        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(Input::own("t", source))));
         let options = ReplayOptions { jobs, ..ReplayOptions::default() };
         let mut taken = Vec::new();
         let plans = [Plan::new(playbook, &Tools::default())];

@@ -12,13 +12,14 @@ use playproof_trace::assemble::{Assembler, ClosedCall, Writes};
 use playproof_trace::pieces::{Chunks, Piece};
 use playproof_trace::read;
 use playproof_trace::read::Digest;
+use playproof_trace::reader::Input;
 
 use super::ahead::ahead;
 use super::attempts;
 use super::batch::{self, BATCH, Batch};
 use super::counts::Counts;
 use super::facts::KnownFacts;
-use super::io::{Input, InputAccount, Inputs, ReplayError, ReplayOptions, Watch};
+use super::io::{InputAccount, Inputs, ReplayError, ReplayOptions, Watch};
 use super::lanes::{Lanes, Numbered};
 use super::recorded::{PossibleDuplicates, Recording};
 use super::seen::{Seen, SeenCall};
@@ -133,7 +134,7 @@ impl<'i> Feed<'i> {
     }
 
     fn begin(&mut self, input: Input<'i>) -> Raw {
-        self.current = Some((input.name.clone(), Chunks::new(input.source)));
+        self.current = Some((input.name.clone(), Chunks::new(input.lines)));
         Raw::Begins(input.name)
     }
 }

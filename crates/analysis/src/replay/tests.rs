@@ -50,7 +50,7 @@ fn options(jobs: usize) -> ReplayOptions {
 }
 
 fn input(name: &str, text: &str) -> Result<Input<'static>, Report> {
-    Ok(Input { name: name.to_owned(), source: Box::new(Cursor::new(text.to_owned().into_bytes())) })
+    Ok(Input::own(name, Cursor::new(text.to_owned().into_bytes())))
 }
 
 fn replay_all(texts: &[&str], options: &ReplayOptions) -> (Replayed, String) {
@@ -349,7 +349,7 @@ fn inputs_that_cannot_be_opened_or_read_and_sinks_that_fail_are_told_apart() {
         replayed.map(|replayed| replayed.inputs.len())
     };
     let closed = || Report::one(Source::whole("gone", ""), Diagnostic::error("unreadable", "no such file"));
-    let broken = Ok(Input { name: "b".into(), source: Box::new(Breaks(b"{\"tool\":\"a\"}\n")) });
+    let broken = Ok(Input::own("b", Breaks(b"{\"tool\":\"a\"}\n")));
     assert!(matches!(run(vec![Err(closed())], |_| Ok(())), Err(ReplayError::Input(report)) if *report == closed()));
     let told = run(vec![broken], |_| Ok(()));
     assert!(

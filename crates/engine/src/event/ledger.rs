@@ -46,3 +46,70 @@ pub struct LedgerEntry {
     /// How the book knows.
     pub provenance: Provenance,
 }
+
+/// What the upstream's ledger holds of a call's intent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Truth {
+    /// Effects that exist: existing and applied, less reversed.
+    pub effects: u32,
+    /// Those of them that were there before.
+    pub existing: u32,
+    /// Effects that were made on an answer that was modelled, taken back or not.
+    pub modelled: u32,
+    /// Effects that were taken back.
+    pub reversed: u32,
+    /// Those of them that only an answer that was modelled took back.
+    pub reversed_as_modelled: u32,
+    /// Recorded failures of which nothing is known.
+    pub unobserved: u32,
+}
+
+impl Truth {
+    /// What `ledger` holds of `intent`.
+    pub fn of(ledger: &[LedgerEntry], intent: Intent) -> Truth {
+        let mut truth = Truth::default();
+        for entry in ledger.iter().filter(|entry| entry.intent == intent) {
+            let modelled = u32::from(entry.provenance == Provenance::Modelled);
+            match entry.kind {
+                LedgerKind::Existing => {
+                    truth.existing += 1;
+                    truth.effects += 1;
+                }
+                LedgerKind::Applied => {
+                    truth.effects += 1;
+                    truth.modelled += modelled;
+                }
+                LedgerKind::Reversed => {
+                    truth.reversed += 1;
+                    truth.reversed_as_modelled += modelled;
+                    truth.effects = truth.effects.saturating_sub(1);
+                }
+                LedgerKind::Unobserved => truth.unobserved += 1,
+            }
+        }
+        truth
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_truth_of_an_intent_counts_what_is_there_and_what_was_taken_back() {
+        let intent = Intent::Single(CallId(0));
+        let entry =
+            |kind, provenance| LedgerEntry { at: Instant::ZERO, intent, kind, call: None, attempt: None, provenance };
+        let ledger = [
+            entry(LedgerKind::Existing, Provenance::Scripted),
+            entry(LedgerKind::Applied, Provenance::Modelled),
+            entry(LedgerKind::Unobserved, Provenance::Recorded),
+            entry(LedgerKind::Reversed, Provenance::Scripted),
+            LedgerEntry { intent: Intent::Single(CallId(1)), ..entry(LedgerKind::Applied, Provenance::Recorded) },
+        ];
+        let wanted =
+            Truth { effects: 1, existing: 1, modelled: 1, reversed: 1, reversed_as_modelled: 0, unobserved: 1 };
+        assert_eq!(Truth::of(&ledger, intent), wanted);
+        assert_eq!(Truth::of(&[], intent), Truth::default());
+    }
+}

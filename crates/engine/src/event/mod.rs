@@ -17,7 +17,7 @@ pub use decision::{Asked, Decision, DecisionEvent, Provenance, Status};
 pub use describe::{CompensationWord, Description, EventKind, GuardKind, Key, Value};
 pub use error::ErrorFacts;
 pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
-pub use ledger::{Intent, LedgerEntry, LedgerKind};
+pub use ledger::{Intent, LedgerEntry, LedgerKind, Truth};
 pub use outcome::{EffectClaim, Outcome, OutcomeKind, OutcomeWord};
 pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy, TurnedAway};
 pub use transcript::{Names, Transcript, unnamed};

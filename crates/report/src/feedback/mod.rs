@@ -4,4 +4,4 @@ mod json;
 mod page;
 
 pub use json::{json, json_of};
-pub use page::{Shown, head, page};
+pub use page::{expectation, head, page};

@@ -5,7 +5,8 @@ use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text::{broken, counted, escape_unprintable};
-use playproof_analysis::feedback::{Ending, Kept, State};
+use playproof_analysis::feedback::{Ending, Feedback, Judged, State};
+use playproof_engine::playbook::Playbook;
 
 /// What stands where there is nothing.
 const NOTHING: &str = "-";
@@ -13,36 +14,8 @@ const NOTHING: &str = "-";
 /// Labels stand in a column of this width.
 const LABEL: usize = 12;
 
-/// One feedback with what its playbook makes of it now.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
-    /// What is kept.
-    pub kept: &'a Kept,
-    /// Whether it is answered.
-    pub state: State,
-    /// The verdict of its failure now, and the rule that gives it; none where nothing failed.
-    pub now: Option<&'a (String, String)>,
-}
-
-impl<'a> Shown<'a> {
-    /// The call's tool.
-    pub fn tool(&self) -> &'a str {
-        self.kept.call().map_or("", |call| call.tool())
-    }
-
-    /// The verdict of its failure now.
-    pub fn verdict(&self) -> Option<&'a str> {
-        self.now.map(|(verdict, _)| verdict.as_str())
-    }
-
-    /// The rule that gives it.
-    pub fn rule(&self) -> Option<&'a str> {
-        self.now.map(|(_, rule)| rule.as_str())
-    }
-}
-
 /// The list, ending without a line break; `closed` are those that are not listed, because they are closed.
-pub fn page(all: &[Shown<'_>], closed: usize, width: usize, palette: Palette) -> String {
+pub fn page(all: &[Judged], closed: usize, width: usize, palette: Palette) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for shown in all {
         let feedback = &shown.kept.feedback;
@@ -66,7 +39,7 @@ pub fn page(all: &[Shown<'_>], closed: usize, width: usize, palette: Palette) ->
     blocks.join("\n")
 }
 
-fn verdicts(shown: &Shown<'_>) -> String {
+fn verdicts(shown: &Judged) -> String {
     let (tool, verdict) = (escape_unprintable(shown.tool()), shown.verdict().unwrap_or("none"));
     match (shown.state, shown.rule(), &shown.kept.feedback.expected) {
         (State::Answered, Some(rule), _) => format!("{tool}: verdict {verdict} by the rule {rule}, as expected"),
@@ -85,8 +58,20 @@ fn state(state: State, palette: Palette) -> String {
     }
 }
 
+/// What a playbook of this name made of the call that is kept, and what is expected, in a sentence.
+pub fn expectation(feedback: &Feedback, playbook: &Playbook, name: &str) -> String {
+    let got = feedback.before.failed.as_ref().map_or_else(
+        || format!("it ended {}", feedback.before.outcome),
+        |failed| format!("{name} gave it {}", failed.verdict),
+    );
+    let Some(expected) = &feedback.expected else { return format!("{got}; nobody said what is expected") };
+    let is_new = feedback.expects_new(playbook);
+    let new = if is_new { format!(", a new verdict: {name} has none of that name") } else { String::new() };
+    format!("{got}, expected is {expected}{new}")
+}
+
 /// The head of one feedback: note, expectation, and what was made of the call then and now.
-pub fn head(shown: &Shown<'_>, now: &Ending, slice: &str, is_new: bool, style: Style) -> String {
+pub fn head(shown: &Judged, now: &Ending, slice: &str, is_new: bool, style: Style) -> String {
     let Style { width, palette, .. } = style;
     let feedback = &shown.kept.feedback;
     let from = &feedback.came_from;

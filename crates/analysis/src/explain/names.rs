@@ -1,9 +1,8 @@
-//! What calls and runs that were seen are called, to say which is near a name that nothing answers to. Looks for no call.
+//! What the calls and runs of the inputs are called, to say which is near a name that no call has.
 
 use std::collections::BTreeMap;
 
 use playproof_formats::diagnostic::did_you_mean;
-use playproof_report::text;
 use playproof_trace::assemble::ClosedCall;
 use playproof_trace::origin::Sources;
 use playproof_trace::redact::REDACTED;
@@ -78,7 +77,7 @@ impl Names {
     }
 
     /// A few names of calls, those first that are a call's alone, else places.
-    pub fn such_as(&self) -> String {
+    pub fn such_as(&self) -> Vec<&str> {
         let shared = self.calls.iter().filter(|name| !self.is_alone(name));
         let places = shared.map(|name| self.meant.get(name).and_then(|meant| meant.place.as_deref()).unwrap_or(name));
         let mut names: Vec<&str> = Vec::new();
@@ -87,18 +86,13 @@ impl Names {
                 names.push(name);
             }
         }
-        listed(&names, false)
+        names
     }
 
-    /// The first calls of the run `wanted`, in names that are theirs alone: as a list, and the first of them.
-    pub fn of_run(&self, wanted: &str) -> Option<(String, &str)> {
-        let calls = self.runs.get(wanted)?;
-        let mut names: Vec<&str> = Vec::new();
-        for (reference, place) in calls {
-            names.push(if self.is_alone(reference) { reference } else { place });
-        }
-        let first = *names.first()?;
-        Some((listed(&names, names.len() > LISTED), first))
+    /// The first calls of the run `wanted`, in names that are theirs alone: more than [`LISTED`] where it has more.
+    pub fn of_run(&self, wanted: &str) -> Vec<&str> {
+        let calls = self.runs.get(wanted).into_iter().flatten();
+        calls.map(|(reference, place)| if self.is_alone(reference) { &**reference } else { &**place }).collect()
     }
 
     fn alone(&self) -> impl Iterator<Item = &str> {
@@ -108,9 +102,4 @@ impl Names {
     fn is_alone(&self, name: &str) -> bool {
         self.meant.get(name).is_some_and(|meant| meant.calls == 1)
     }
-}
-
-fn listed(names: &[&str], more: bool) -> String {
-    let names: Vec<String> = names.iter().take(LISTED).map(|name| text::fitted(name, 60).into_owned()).collect();
-    format!("{}{}", names.join(", "), if more { ", and more" } else { "" })
 }

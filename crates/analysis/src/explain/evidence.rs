@@ -1,11 +1,11 @@
-//! What the recording shows of a call whatever the playbook decides: its findings, and the effects that other calls
-//! made, or may have made, for the same intent. Takes every call of one input in the order in which they close.
+//! What recordings prove: the answers of one call by themselves, and what its whole input shows of it whatever the
+//! playbook decides. Its findings, and the effects that other calls made, or may have made, for the same intent.
 
 use std::collections::BTreeSet;
 
-use super::proof::Proof;
-use playproof_analysis::replay::{Recording, Sessions, finding, judge_attempts};
-use playproof_engine::call::Place;
+use crate::replay::{Recording, Sessions, finding, judge_attempts};
+use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
@@ -13,22 +13,67 @@ use playproof_engine::upstream::BeyondTape;
 use playproof_trace::assemble::ClosedCall;
 use playproof_trace::origin::Sources;
 
+/// What the recorded answers of one call prove.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Attempts that were answered with ok.
+    pub made: u32,
+    /// Reversals that were.
+    pub taken_back: u32,
+    /// Failed attempts that may have acted, by what the playbook says of their failures.
+    pub maybe: u32,
+    /// All together; none: there is no answer.
+    pub claim: Option<EffectClaim>,
+}
+
+impl Evidence {
+    /// What the answers of a call prove.
+    pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> Evidence {
+        let mut evidence = Evidence::default();
+        for (number, answer) in call.attempts() {
+            let effect = match &answer.reply {
+                Reply::Ok => EffectClaim::Applied,
+                Reply::Failed(error) => {
+                    let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
+                    plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect
+                }
+            };
+            evidence.made += u32::from(answer.reply == Reply::Ok);
+            evidence.maybe += u32::from(effect == EffectClaim::Unknown);
+            evidence.claim = Some(evidence.claim.map_or(effect, |claim| claim.and(effect)));
+        }
+        let taken_back = |answer: &&RecordedAnswer| answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok;
+        evidence.taken_back = u32::try_from(call.answers.iter().filter(taken_back).count()).unwrap_or(u32::MAX);
+        evidence
+    }
+
+    /// Effects that are left.
+    pub const fn net(&self) -> u32 {
+        self.made.saturating_sub(self.taken_back)
+    }
+
+    /// Whether an attempt may have acted that was not answered with ok; a call without an answer was sent too.
+    pub const fn may_have_acted(&self) -> bool {
+        self.maybe > 0 || self.claim.is_none()
+    }
+}
+
 /// What the recording shows of one call.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// Worst first.
     pub findings: Vec<Finding>,
     /// The other calls that made the same effect or may have made it, in the order of their lines.
-    pub others: Vec<Other>,
+    pub others: Vec<OtherCall>,
     /// Another call of the run has sent the call's reversal token.
     pub token_spent: bool,
 }
 
 /// Another call with the same intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Other {
-    /// Its reference, or its line where it belongs to another run.
-    pub name: String,
+pub struct OtherCall {
+    /// What it is called.
+    pub name: OtherName,
     /// Whether it was made later than the call that is explained.
     pub later: bool,
     /// Effects that its own recording proves.
@@ -37,6 +82,20 @@ pub struct Other {
     pub maybe: bool,
     /// What all its answers say of the effect.
     pub claim: EffectClaim,
+}
+
+/// What another call is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OtherName {
+    /// A call of the same run: its reference.
+    Reference(String),
+    /// A call of another run: its place.
+    Place {
+        /// Its line in the user's own file.
+        line: u64,
+        /// What leads to it there, where the line alone does not tell it.
+        path: Option<String>,
+    },
 }
 
 impl Recorded {
@@ -48,7 +107,7 @@ impl Recorded {
 
 /// The sequential look at one input. Keeps 48 bytes a write that may have acted: who asks for one call can wait
 /// for it.
-pub struct Watching<'a> {
+pub struct Observer<'a> {
     plan: &'a Plan,
     beyond: &'a BeyondTape,
     sources: &'a Sources,
@@ -62,7 +121,7 @@ pub struct Watching<'a> {
 }
 
 /// What was seen of a wanted call when it closed.
-pub struct Met {
+pub struct AtClose {
     findings: Vec<Finding>,
     /// How many calls were taken before it.
     number: u64,
@@ -79,10 +138,10 @@ struct Booked {
     claim: EffectClaim,
 }
 
-impl<'a> Watching<'a> {
+impl<'a> Observer<'a> {
     /// Nothing seen yet; tool facts come from `plan`.
-    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape, sources: &'a Sources) -> Watching<'a> {
-        Watching {
+    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape, sources: &'a Sources) -> Observer<'a> {
+        Observer {
             plan,
             beyond,
             sources,
@@ -95,7 +154,7 @@ impl<'a> Watching<'a> {
     }
 
     /// Takes the next closed call; gives what the recording shows of it so far if it `is_wanted`.
-    pub fn take(&mut self, closed: &ClosedCall, is_wanted: bool) -> Met {
+    pub fn take(&mut self, closed: &ClosedCall, is_wanted: bool) -> AtClose {
         let facts = self.plan.facts(closed.raw().tool());
         let number = self.taken;
         self.taken += 1;
@@ -107,7 +166,7 @@ impl<'a> Watching<'a> {
         if is_wanted {
             judge_attempts(closed.raw(), facts, std::slice::from_ref(self.plan), &mut findings);
         }
-        Met { findings, number }
+        AtClose { findings, number }
     }
 
     fn note_spent(&mut self) {
@@ -119,14 +178,14 @@ impl<'a> Watching<'a> {
         if !one_intent(facts) {
             return;
         }
-        let proof = Proof::of(closed.raw(), self.plan, facts);
+        let evidence = Evidence::of(closed.raw(), self.plan, facts);
         let effects = closed.story.succeeded.saturating_sub(closed.story.reversed);
         // What was taken back is not there, whatever was said of it before.
-        let claim = match proof.claim.unwrap_or(EffectClaim::Unknown) {
+        let claim = match evidence.claim.unwrap_or(EffectClaim::Unknown) {
             EffectClaim::Applied if effects == 0 && closed.story.reversed > 0 => EffectClaim::NotApplied,
             claim => claim,
         };
-        let maybe = proof.may_have_acted();
+        let maybe = evidence.may_have_acted();
         if effects > 0 || maybe || claim != EffectClaim::NotApplied {
             self.booked.push(Booked {
                 intent: closed.marks.intent(),
@@ -140,9 +199,9 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// What the recording shows of a call, once all its input was taken; `met` is what it was given for.
-    pub fn finish(&mut self, closed: &ClosedCall, met: Met) -> Recorded {
-        let Met { mut findings, number } = met;
+    /// What the recording shows of a call, once all its input was taken; `at_close` is what it was given for.
+    pub fn finish(&mut self, closed: &ClosedCall, at_close: AtClose) -> Recorded {
+        let AtClose { mut findings, number } = at_close;
         self.sessions.finish(self.plan);
         self.note_spent();
         let token_spent = self.spent.contains(&number);
@@ -158,15 +217,17 @@ impl<'a> Watching<'a> {
                 continue;
             }
             let name = match booked.run == marks.run {
-                true => format!("{}#{}", closed.shown().run().unwrap_or(""), booked.number_in_run),
+                true => {
+                    let run = closed.shown().run().unwrap_or("");
+                    OtherName::Reference(format!("{run}#{}", booked.number_in_run))
+                }
                 false => {
                     let origin = self.sources.of(Place { line: booked.line, ..call.place });
-                    let path = origin.path.map_or_else(String::new, |path| format!(" ({path})"));
-                    format!("the call in line {}{path}", origin.line)
+                    OtherName::Place { line: origin.line, path: origin.path.map(str::to_owned) }
                 }
             };
             let Booked { line, effects, maybe, claim, .. } = *booked;
-            others.push((line, Other { name, later: line > call.place.line, effects, maybe, claim }));
+            others.push((line, OtherCall { name, later: line > call.place.line, effects, maybe, claim }));
         }
         others.sort_by_key(|(line, _)| *line); // calls close in another order
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.

@@ -1,49 +1,36 @@
 //! What happened to the call, in sentences: each rule tried, each guard asked, each decision with its reason.
 
-use super::case::{Case, Ran};
-use playproof_engine::classify::{Signal, Trial};
+use super::page::hanging;
+use crate::{text, timeline};
+use playproof_analysis::explain::{Detail, Explanation, LetPass, Simulation, Step, Subject};
+use playproof_engine::classify::Trial;
 use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
-use playproof_engine::ids::{AttemptNo, ErrorId, RuleId, VerdictId};
-use playproof_engine::playbook::{Access, AfterRefresh, Compensation, Guard, Playbook};
+use playproof_engine::ids::{AttemptNo, RuleId, VerdictId};
+use playproof_engine::playbook::{AfterRefresh, Compensation, Playbook};
 use playproof_engine::sim::Plan;
-use playproof_engine::time::{Duration, Instant};
-use playproof_report::{text, timeline};
+use playproof_engine::time::Duration;
 
-/// A sentence, or a row of a list below one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// A sentence that begins a paragraph.
-    Sentence(String),
-    /// A row below it.
-    Row(String),
-}
-
-/// The story of one simulation of the case.
-pub fn tell(case: &Case, plan: &Plan, ran: &Ran) -> Vec<Said> {
-    let mut story = Story { case, plan, ran, said: Vec::new(), from: None, attempt: AttemptNo::FIRST, error: None };
-    for (at, decision) in ran.run(plan).decisions() {
-        story.next(at, decision);
-    }
-    story.said
+/// The story of one simulation, in lines.
+pub fn story(subject: &Subject, plan: &Plan, explanation: &Explanation, width: usize) -> Vec<String> {
+    let simulation = &explanation.simulation;
+    let mut story = Story { subject, plan, simulation, width, lines: Vec::new() };
+    explanation.steps.iter().for_each(|step| story.tell(step));
+    story.lines
 }
 
 struct Story<'a> {
-    case: &'a Case,
+    subject: &'a Subject,
     plan: &'a Plan,
-    ran: &'a Ran,
-    said: Vec<Said>,
-    from: Option<Instant>,
-    attempt: AttemptNo,
-    error: Option<ErrorId>,
+    simulation: &'a Simulation,
+    width: usize,
+    lines: Vec<String>,
 }
 
 impl Story<'_> {
-    fn next(&mut self, at: Instant, decision: Decision) {
-        let from = *self.from.get_or_insert(at);
-        let when = self.when(at.since(from));
-        match decision {
+    fn tell(&mut self, step: &Step) {
+        let when = self.when(step.after);
+        match step.decision {
             Decision::AttemptStarted { attempt, evidence } => {
-                self.attempt = attempt;
                 let with = if evidence.0 == 0 { "" } else { " with the new evidence" };
                 let again = if attempt == AttemptNo::FIRST { "sent" } else { "sent again" };
                 self.say(format!("{when} the call is {again}{with}: attempt {attempt}."));
@@ -58,9 +45,12 @@ impl Story<'_> {
                      but what it did upstream counts."
                 ));
             }
-            Decision::FailureClassified { verdict, rule, ignored } => self.on_verdict(verdict, rule, ignored),
+            Decision::FailureClassified { verdict, rule, ignored } => {
+                let trials = if let Detail::Tried(trials) = &step.detail { trials.as_slice() } else { &[] };
+                self.on_verdict(verdict, rule, ignored, trials);
+            }
             Decision::RetryScheduled { attempt, delay, .. } => {
-                let why = self.guard_let_pass();
+                let why = self.let_pass(&step.detail);
                 self.say(format!("{why} Attempt {attempt} is due in {} ms.", timeline::millis(delay)));
             }
             Decision::Refused { why } => {
@@ -95,7 +85,7 @@ impl Story<'_> {
             )),
             Decision::Outcome(outcome) => self.say(format!(
                 "So the call ends {}. It claims that the effect is {}.",
-                timeline::outcome(&self.ran.transcript(self.plan), outcome.kind),
+                timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
                 claim_in_words(outcome.claim)
             )),
         }
@@ -103,9 +93,7 @@ impl Story<'_> {
 
     /// Without times in the source, the only time there is is what the playbook added.
     fn when(&self, since: Duration) -> String {
-        let timed = matches!(self.case, Case::Rehearsed { .. })
-            || matches!(self.case, Case::Recorded { call, .. } if call.shown().at.is_some());
-        match (timed, since) {
+        match (self.subject.is_timed(), since) {
             (true, since) => format!("At {} ms", timeline::millis(since)),
             (false, Duration::ZERO) => "First".to_owned(),
             (false, since) => format!("After {} ms of added delay", timeline::millis(since)),
@@ -120,8 +108,6 @@ impl Story<'_> {
         provenance: Provenance,
         over_timeout: bool,
     ) {
-        self.attempt = attempt;
-        self.error = if let Status::Failed(error) = status { error } else { None };
         let after = match latency {
             Some(latency) => format!("after {} ms", timeline::millis(latency)),
             None => "after a time that the source does not tell".to_owned(),
@@ -145,12 +131,7 @@ impl Story<'_> {
         });
     }
 
-    fn on_verdict(&mut self, verdict: VerdictId, rule: Option<RuleId>, ignored: bool) {
-        let signal = |error, tool| Signal::new(error, tool, self.ran.facts, self.case.key().is_some(), self.attempt);
-        let record = &self.ran.record;
-        let recorded = signal(self.error.and_then(|id| record.error(id)), self.case.recorded_tool());
-        let shown = signal(self.error.and_then(|id| record.shown_error(id)), self.case.tool());
-        let trials = self.plan.classifier.explain(&recorded, &shown);
+    fn on_verdict(&mut self, verdict: VerdictId, rule: Option<RuleId>, ignored: bool, trials: &[Trial]) {
         let tried = trials.len();
         self.say(match rule {
             Some(rule) => format!(
@@ -161,8 +142,9 @@ impl Story<'_> {
             None if tried == 0 => "The playbook has no rules.".to_owned(),
             None => format!("The rules are tried in order; none of the {tried} matches."),
         });
-        let rows: Vec<Said> = trials.iter().map(|trial| Said::Row(self.trial(trial))).collect();
-        self.said.extend(rows);
+        let rows = trials.iter().map(|trial| hanging("      ", "           ", &self.trial(trial), self.width));
+        let rows: Vec<String> = rows.flatten().collect();
+        self.lines.extend(rows);
         let playbook = &self.plan.playbook;
         let meant = playbook.verdict(verdict);
         let means = text::escape_unprintable(&meant.means);
@@ -192,20 +174,19 @@ impl Story<'_> {
     }
 
     /// Why the retry guard let a further attempt pass.
-    fn guard_let_pass(&self) -> String {
-        let facts = self.ran.facts;
-        match (self.plan.playbook.retry_guard(), facts.access, self.case.key()) {
-            (Guard::Off, ..) => "The retry guard is off in this playbook and stops nothing.".to_owned(),
-            (_, Access::Read, _) => "The retry guard is asked and lets it pass: the tool only reads.".to_owned(),
-            _ if facts.idempotent => "The retry guard is asked and lets it pass: the tool is idempotent.".to_owned(),
-            (.., Some(key)) => format!(
-                "The retry guard is asked and lets it pass: the call has the idempotency key `{}`, and is sent again with it.",
-                text::fitted(key, 60)
+    fn let_pass(&self, detail: &Detail) -> String {
+        let Detail::LetPass(why) = detail else { return String::new() };
+        let because = match why {
+            LetPass::Off => return "The retry guard is off in this playbook and stops nothing.".to_owned(),
+            LetPass::Read => "the tool only reads".to_owned(),
+            LetPass::Idempotent => "the tool is idempotent".to_owned(),
+            LetPass::Keyed => format!(
+                "the call has the idempotency key `{}`, and is sent again with it",
+                text::fitted(self.subject.key().unwrap_or_default(), 60)
             ),
-            (.., None) => {
-                "The retry guard is asked and lets it pass: no attempt of this call can have acted so far.".to_owned()
-            }
-        }
+            LetPass::NotApplied => "no attempt of this call can have acted so far".to_owned(),
+        };
+        format!("The retry guard is asked and lets it pass: {because}.")
     }
 
     fn answer(&self, status: Status) -> String {
@@ -213,14 +194,14 @@ impl Story<'_> {
             Status::Ok => "ok".to_owned(),
             Status::Unanswered => "nothing tells what came back".to_owned(),
             Status::Failed(error) => {
-                let error = error.and_then(|id| self.ran.record.shown_error(id));
+                let error = error.and_then(|id| self.simulation.record.shown_error(id));
                 timeline::failure(error).trim_end_matches('.').to_owned()
             }
         }
     }
 
     fn say(&mut self, sentence: String) {
-        self.said.push(Said::Sentence(sentence));
+        self.lines.extend(hanging("  ", "  ", &sentence, self.width));
     }
 }
 

@@ -1,0 +1,132 @@
+//! What to know at three in the morning: the state of the upstream, who acts next, and whether to send again.
+
+use super::subject::{Simulation, Subject};
+use super::upstream_state::{Known, Surplus, UpstreamState};
+use playproof_engine::event::{Asked, Outcome, OutcomeKind};
+use playproof_engine::ids::QueueId;
+use playproof_engine::playbook::Access;
+use playproof_engine::sim::Plan;
+
+/// The three answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// The state of the upstream.
+    pub state: UpstreamState,
+    /// What a person must look at first; no playbook sees that, because each call went well by itself.
+    pub check: Option<Check>,
+    /// Who acts next, by the playbook alone.
+    pub next: Actor,
+    /// Whether it is safe to send again.
+    pub resend: Resend,
+}
+
+/// What a person must look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Whether the effect was made once more.
+    OnceMore,
+    /// So many effects are to be taken back.
+    Surplus(u32),
+    /// Whether the upstream honoured the key.
+    Key,
+    /// Whether the tool writes.
+    ToolFacts,
+}
+
+/// Who acts next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// Nobody has to.
+    Nobody,
+    /// A person, from a queue.
+    Person(QueueId),
+    /// The planner, after this.
+    Planner(After),
+    /// Whoever called: it got the last error.
+    Caller,
+    /// Nothing supplies an answer that the playbook asks for.
+    Undetermined(Asked),
+}
+
+/// What a planner goes on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// The effect, as made.
+    Effect,
+    /// The upstream's state, which it reads first.
+    State,
+    /// A reversal.
+    Reversal,
+    /// A refusal: nothing was sent.
+    Refusal,
+}
+
+/// Whether it is safe to send the call again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resend {
+    /// Yes: the tool only reads; a person decides first where there is a queue.
+    Read(Option<QueueId>),
+    /// No: a person decides first.
+    Person(QueueId),
+    /// Yes: the tool is idempotent.
+    Idempotent,
+    /// No: the effect is there.
+    Done,
+    /// Only if it is wanted again: the effect was taken back.
+    TakenBack,
+    /// Yes: no attempt has acted.
+    NotDone,
+    /// With the same key alone: an attempt may have acted.
+    MaybeDone,
+}
+
+impl Advice {
+    /// The advice on how a subject ended.
+    pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> Advice {
+        let state = UpstreamState::of(subject, plan, simulation, outcome);
+        Advice {
+            check: check(subject, outcome, &state),
+            next: next(outcome, state.known),
+            resend: resend(simulation, outcome, &state),
+            state,
+        }
+    }
+}
+
+fn check(subject: &Subject, outcome: &Outcome, state: &UpstreamState) -> Option<Check> {
+    match state.surplus {
+        None => {
+            let is_escalated = matches!(outcome.kind, OutcomeKind::Escalated(_));
+            (state.once_more.is_some() && !is_escalated).then_some(Check::OnceMore)
+        }
+        Some(Surplus { effects, certain: true }) => Some(Check::Surplus(effects - 1)),
+        Some(_) if subject.key().is_some() => Some(Check::Key),
+        Some(_) => Some(Check::ToolFacts),
+    }
+}
+
+fn next(outcome: &Outcome, known: Known) -> Actor {
+    match outcome.kind {
+        OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => Actor::Nobody,
+        OutcomeKind::Escalated(queue) => Actor::Person(queue),
+        OutcomeKind::Deprecated(_) if known == Known::Done => Actor::Planner(After::Effect),
+        OutcomeKind::Deprecated(_) => Actor::Planner(After::State),
+        OutcomeKind::Reversed(_) => Actor::Planner(After::Reversal),
+        OutcomeKind::Refused(_) => Actor::Planner(After::Refusal),
+        OutcomeKind::Exhausted(_) => Actor::Caller,
+        OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
+    }
+}
+
+fn resend(simulation: &Simulation, outcome: &Outcome, state: &UpstreamState) -> Resend {
+    match (outcome.kind, state.known) {
+        (OutcomeKind::Escalated(queue), _) if simulation.facts.access == Access::Read => Resend::Read(Some(queue)),
+        _ if simulation.facts.access == Access::Read => Resend::Read(None),
+        (OutcomeKind::Escalated(queue), _) => Resend::Person(queue),
+        _ if simulation.facts.idempotent => Resend::Idempotent,
+        (_, Known::Done) => Resend::Done,
+        (_, Known::NotDone) if state.taken_back => Resend::TakenBack,
+        (_, Known::NotDone) => Resend::NotDone,
+        (_, Known::MaybeDone) => Resend::MaybeDone,
+    }
+}

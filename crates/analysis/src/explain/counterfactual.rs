@@ -1,0 +1,131 @@
+//! What would have happened otherwise: the same simulation, run again without one rule or with one guard flipped.
+
+use super::subject::{Simulation, Subject};
+use playproof_engine::event::{Asked, Decision, GuardKind, Names, Outcome, OutcomeKind, Truth};
+use playproof_engine::ids::RuleId;
+use playproof_engine::playbook::{Guard, Playbook, Study, Tools};
+use playproof_engine::sim::Plan;
+
+/// One change of the playbook, and what it makes of the call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counterfactual {
+    /// The change.
+    pub change: Change,
+    /// What is different then.
+    pub difference: Difference,
+}
+
+/// A change of a playbook. Verdicts, queues and reasons keep their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Without a rule that gave a verdict.
+    WithoutRule(RuleId),
+    /// With a guard that was asked and lets everything pass, or stops everything.
+    Guard(GuardKind, Guard),
+}
+
+/// What a change makes different.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The simulation does not reach the call.
+    Unknown,
+    /// Nothing.
+    Nothing,
+    /// The verdicts alone.
+    Verdicts(Vec<String>),
+    /// The end.
+    End {
+        /// The verdicts, where they are different too.
+        verdicts: Vec<String>,
+        /// The outcome.
+        outcome: Outcome,
+        /// What the ledger then holds; none where that is undetermined, or the call has no intent.
+        truth: Option<Truth>,
+    },
+}
+
+/// One for each rule and each guard that had a say.
+pub fn counterfactuals(subject: &Subject, plan: &Plan, tools: &Tools, simulation: &Simulation) -> Vec<Counterfactual> {
+    let rules = rules_that_matched(simulation).into_iter().map(Change::WithoutRule);
+    let guards = [GuardKind::Retry, GuardKind::Token].into_iter();
+    let guards = guards.filter_map(|kind| Some(Change::Guard(kind, guard_flipped(simulation, kind)?)));
+    let run = |change: Change| {
+        let other = Plan::new(change.apply(&plan.playbook), tools);
+        let difference = difference((simulation, plan), (&subject.simulate(&other), &other));
+        Counterfactual { change, difference }
+    };
+    rules.chain(guards).map(run).collect()
+}
+
+fn rules_that_matched(simulation: &Simulation) -> Vec<RuleId> {
+    let mut rules = Vec::new();
+    for (_, decision) in simulation.decisions() {
+        if let Decision::FailureClassified { rule: Some(rule), .. } = decision
+            && !rules.contains(&rule)
+        {
+            rules.push(rule);
+        }
+    }
+    rules
+}
+
+/// The opposite of what the guard said, if it was asked at all.
+fn guard_flipped(simulation: &Simulation, kind: GuardKind) -> Option<Guard> {
+    let asked = simulation.decisions().filter_map(|(_, decision)| decision.guard());
+    let stops: Vec<bool> = asked.filter(|(guard, _)| *guard == kind).map(|(_, stops)| stops).collect();
+    match stops.contains(&true) {
+        true => Some(Guard::Off),
+        false => (!stops.is_empty()).then_some(Guard::Stops),
+    }
+}
+
+impl Change {
+    fn apply(self, playbook: &Playbook) -> Playbook {
+        let mut other = playbook.clone();
+        match self {
+            Change::WithoutRule(rule) if rule.index() < other.rules.len() => {
+                other.rules.remove(rule.index());
+            }
+            Change::WithoutRule(_) => {}
+            Change::Guard(kind, guard) => {
+                let mut study = other.study.take().unwrap_or_else(|| Study::safe("a second run of `explain`"));
+                match kind {
+                    GuardKind::Retry => study.retry_guard = guard,
+                    GuardKind::Token => study.token_guard = guard,
+                }
+                other.study = Some(study);
+            }
+        }
+        other
+    }
+}
+
+fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> Difference {
+    let ((before, plan), (after, other)) = (before, after);
+    let (Some(was), Some(is)) = (before.outcome(), after.outcome()) else { return Difference::Unknown };
+    let mut verdicts = after.verdicts(other);
+    if verdicts == before.verdicts(plan) {
+        verdicts.clear();
+    }
+    let is_same_end = is_same(was.kind, is.kind, &plan.names)
+        && (was.claim, was.attempts) == (is.claim, is.attempts)
+        && before.truth() == after.truth();
+    match (is_same_end, verdicts.is_empty()) {
+        (true, true) => Difference::Nothing,
+        (true, false) => Difference::Verdicts(verdicts),
+        (false, _) => {
+            let is_known = !matches!(is.kind, OutcomeKind::Undetermined(_)) && after.intent.is_some();
+            Difference::End { verdicts, outcome: *is, truth: is_known.then(|| after.truth()) }
+        }
+    }
+}
+
+/// Whether two outcomes are the same to whoever reads them: an evidence refresh is one whatever its number.
+fn is_same(was: OutcomeKind, is: OutcomeKind, names: &Names) -> bool {
+    use OutcomeKind::{Deprecated, Reversed, Undetermined};
+    match (was, is) {
+        (Deprecated(_), Deprecated(_)) | (Undetermined(Asked::Refresh(_)), Undetermined(Asked::Refresh(_))) => true,
+        (Reversed(was), Reversed(is)) => names.reason(was) == names.reason(is),
+        _ => was == is,
+    }
+}

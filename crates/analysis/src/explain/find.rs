@@ -1,0 +1,186 @@
+//! Finds the one call that is meant: by reference, by its place, or by its own id. Takes one opened input after the
+//! other, and names the calls that may be meant where they are several.
+
+use std::collections::BTreeSet;
+
+use super::evidence::{AtClose, Observer};
+use super::names::{LISTED, Names};
+use super::subject::Subject;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::playbook::Access;
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_trace::assemble::{AssembleOptions, ClosedCall, InputLedger};
+use playproof_trace::origin::Sources;
+use playproof_trace::reader::{Input, ReadError};
+use playproof_trace::redact::RedactionRules;
+
+/// What people call the call that they mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Its reference, or its own id.
+    pub name: &'a str,
+    /// The same as a place: with the name that its input has in messages.
+    pub place: &'a str,
+}
+
+/// Looks for one call.
+pub struct Finder<'a> {
+    /// What gives tool facts and says which failures may have acted.
+    pub plan: &'a Plan,
+    /// The call that is meant; none where there is a single one.
+    pub wanted: Option<Wanted<'a>>,
+    /// What answers where a recording ends.
+    pub beyond: &'a BeyondTape,
+    /// What the inputs are called; learns where the lines of the foreign ones come from.
+    pub sources: &'a Sources,
+    found: Found,
+}
+
+/// A call that may be meant.
+pub struct Candidate {
+    /// Its input, by its place among those that are read together.
+    pub input: usize,
+    /// What a command calls it.
+    pub reference: String,
+    /// `FILE:LINE`; a fixture's call has none.
+    pub place: Option<String>,
+    subject: Subject,
+}
+
+/// Why there is no one call.
+pub enum NotFound {
+    /// No call has the name; these are there.
+    Unknown(Names),
+    /// Several calls have it: at least two, and more than [`LISTED`] where there are more.
+    Several(Vec<Candidate>),
+}
+
+/// Calls that may be meant.
+#[derive(Default)]
+struct Found {
+    /// Those whose reference or place is the wanted one: these stand above a call's own id.
+    exact: Vec<Candidate>,
+    /// Those whose own id it is, or all where nothing is wanted.
+    others: Vec<Candidate>,
+    names: Names,
+}
+
+impl<'a> Finder<'a> {
+    /// Nothing seen yet.
+    pub fn new(plan: &'a Plan, wanted: Option<Wanted<'a>>, beyond: &'a BeyondTape, sources: &'a Sources) -> Finder<'a> {
+        Finder { plan, wanted, beyond, sources, found: Found::default() }
+    }
+
+    /// Looks at the calls of a fixture.
+    pub fn take_fixture(&mut self, number: usize, fixture: &Fixture) {
+        for call in &fixture.calls {
+            self.found.names.remember(&call.name);
+            if self.wanted.is_none_or(|wanted| wanted.name == call.name) {
+                self.found.keep(self.wanted.is_some(), || Candidate {
+                    input: number,
+                    reference: call.name.clone(),
+                    place: None,
+                    subject: Subject::Fixture { fixture: Box::new(fixture.clone()), name: call.name.clone() },
+                });
+            }
+        }
+    }
+
+    /// Looks at the calls of a trace.
+    ///
+    /// # Errors
+    /// A trace that cannot be read, or a line of it that cannot be used.
+    pub fn take_trace(
+        &mut self,
+        number: usize,
+        mut input: Input<'_>,
+        options: AssembleOptions,
+        redaction: &RedactionRules,
+    ) -> Result<InputLedger, ReadError> {
+        let Finder { plan, wanted, beyond, sources, found } = self;
+        if let Some(origins) = input.origins.take() {
+            sources.learn(number, origins);
+        }
+        let writes = |tool: &str| plan.facts(tool).access == Access::Write;
+        let mut observer = Observer::new(plan, beyond, sources);
+        let mut kept: Vec<(bool, ClosedCall, AtClose)> = Vec::new();
+        let place = u32::try_from(number).unwrap_or(u32::MAX);
+        let ledger = input.each_call(place, options, redaction, &writes, |closed| {
+            let exact = wanted.is_some_and(|wanted| wanted.is_exactly(&closed, sources));
+            let is_wanted = exact || wanted.is_none_or(|wanted| closed.has_id(wanted.name));
+            if kept.is_empty() && found.is_empty() {
+                found.names.remember_call(&closed, sources); // what is found needs no name that is near
+            }
+            let at_close = observer.take(&closed, is_wanted);
+            if is_wanted && kept.iter().filter(|(kept, ..)| *kept == exact).count() <= LISTED {
+                kept.push((exact, closed, at_close));
+            }
+        })?;
+        for (exact, closed, at_close) in kept {
+            let recorded = observer.finish(&closed, at_close);
+            let (reference, at) = (closed.shown().reference(), closed.shown().place);
+            found.keep(exact, || Candidate {
+                input: number,
+                reference: sources.name_of(&reference, at),
+                place: Some(sources.say(at)),
+                subject: Subject::Recorded {
+                    call: Box::new(closed),
+                    beyond: beyond.clone(),
+                    sources: sources.clone(),
+                    recorded,
+                },
+            });
+        }
+        Ok(ledger)
+    }
+
+    /// The call that is meant, once all inputs were looked at.
+    ///
+    /// # Errors
+    /// No such call, or several.
+    pub fn finish(self) -> Result<Subject, NotFound> {
+        let Found { exact, others, names } = self.found;
+        let mut found = if exact.is_empty() { others } else { exact };
+        match found.len() {
+            0 => Err(NotFound::Unknown(names)),
+            1 => Ok(found.remove(0).subject),
+            _ => Err(NotFound::Several(found)),
+        }
+    }
+}
+
+impl Candidate {
+    /// What tells each from the others: its reference, or its place where references are not enough; none for the call
+    /// of a fixture that only its file tells from another.
+    pub fn names(found: &[Candidate]) -> Vec<Option<&str>> {
+        let references: BTreeSet<&str> = found.iter().map(|candidate| candidate.reference.as_str()).collect();
+        let is_enough = references.len() == found.len();
+        let names = found.iter().map(|candidate| match is_enough {
+            true => Some(candidate.reference.as_str()),
+            false => candidate.place.as_deref(),
+        });
+        names.collect()
+    }
+}
+
+impl Wanted<'_> {
+    /// Whether it is the reference of a call, its place or that of one of its results.
+    fn is_exactly(self, closed: &ClosedCall, sources: &Sources) -> bool {
+        closed.has_reference(self.name) || sources.is_call_meant(self.place, closed.raw())
+    }
+}
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.exact.is_empty() && self.others.is_empty()
+    }
+
+    /// Keeps a call that may be meant; no more than tell that there are several.
+    fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> Candidate) {
+        let list = if exact { &mut self.exact } else { &mut self.others };
+        if list.len() <= LISTED {
+            list.push(candidate());
+        }
+    }
+}

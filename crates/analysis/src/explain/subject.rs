@@ -1,0 +1,195 @@
+//! The one call that is explained, its simulation under a playbook, and everything that is to be said of it.
+
+use super::advice::Advice;
+use super::counterfactual::{Counterfactual, counterfactuals};
+use super::evidence::Recorded;
+use super::narrative::{Step, steps};
+use playproof_engine::event::{Decision, Finding, FindingBy, Intent, Outcome, Transcript, Truth, unnamed};
+use playproof_engine::fixture::{Fixture, FixtureCall};
+use playproof_engine::ids::CallId;
+use playproof_engine::playbook::{ToolFacts, Tools};
+use playproof_engine::sim::{Plan, Record, Scenario, ScenarioCall, Simulator, Tally};
+use playproof_engine::time::Instant;
+use playproof_engine::upstream::BeyondTape;
+use playproof_trace::assemble::ClosedCall;
+use playproof_trace::origin::Sources;
+
+/// A call and the source of its answers.
+pub enum Subject {
+    /// A call of a trace.
+    Recorded {
+        /// The call.
+        call: Box<ClosedCall>,
+        /// What answers where the recording ends.
+        beyond: BeyondTape,
+        /// What the inputs are called, and where their lines come from.
+        sources: Sources,
+        /// What the recording shows of it, whatever the playbook.
+        recorded: Recorded,
+    },
+    /// A call of a fixture.
+    Fixture {
+        /// The fixture.
+        fixture: Box<Fixture>,
+        /// The call's name.
+        name: String,
+    },
+}
+
+/// One simulation of the subject.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// What it left behind.
+    pub record: Record,
+    /// The call's number in it.
+    pub call: CallId,
+    /// The names of its calls.
+    pub calls: Vec<String>,
+    /// What is known of the tool.
+    pub facts: ToolFacts,
+    /// What an effect of the call is booked for.
+    pub intent: Option<Intent>,
+    /// What is found of the call, worst first.
+    pub findings: Vec<Finding>,
+}
+
+/// Everything that is to be said of the subject under one playbook.
+pub struct Explanation {
+    /// What the playbook makes of it.
+    pub simulation: Simulation,
+    /// What happened, in order.
+    pub steps: Vec<Step>,
+    /// What would have happened otherwise.
+    pub counterfactuals: Vec<Counterfactual>,
+    /// What to do; none only if the simulation never reached the call.
+    pub advice: Option<Advice>,
+}
+
+impl Explanation {
+    /// Explains the subject; `tools` are the facts that `plan` was made with.
+    pub fn of(subject: &Subject, plan: &Plan, tools: &Tools) -> Explanation {
+        let simulation = subject.simulate(plan);
+        Explanation {
+            steps: steps(subject, plan, &simulation),
+            counterfactuals: counterfactuals(subject, plan, tools, &simulation),
+            advice: simulation.outcome().map(|outcome| Advice::of(subject, plan, &simulation, outcome)),
+            simulation,
+        }
+    }
+}
+
+impl Subject {
+    /// Simulates the subject under a plan.
+    pub fn simulate(&self, plan: &Plan) -> Simulation {
+        let mut simulator = Simulator::new();
+        match self {
+            Subject::Recorded { call, beyond, recorded, .. } => {
+                let raw = call.raw();
+                let facts = plan.facts(raw.tool());
+                simulator.replay_after(plan, raw, facts, beyond, recorded.token_spent);
+                simulator.show(|errors| call.shown_errors(errors));
+                let record = simulator.record().clone();
+                let intent = ScenarioCall::recorded(raw, facts, beyond).intent(CallId(0));
+                // What the simulation finds of the recording, the look at the whole input has found better.
+                let own = record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
+                let findings = recorded.findings.iter().chain(own).copied().collect();
+                Simulation { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
+            }
+            Subject::Fixture { fixture, name } => {
+                let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+                let record = simulator.rehearse(plan, &scenario).clone();
+                let place = scenario.calls.iter().position(|call| call.name == name).unwrap_or(0);
+                let call = CallId(u32::try_from(place).unwrap_or(u32::MAX));
+                let known = scenario.calls.get(place);
+                Simulation {
+                    findings: record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
+                    record,
+                    call,
+                    calls: scenario.calls.iter().map(|call| call.name.to_owned()).collect(),
+                    facts: known.map_or(ToolFacts::ASSUMED, |call| call.facts),
+                    intent: known.and_then(|known| known.intent(call)),
+                }
+            }
+        }
+    }
+
+    /// The name that `--call` takes.
+    pub fn reference(&self) -> String {
+        match self {
+            Subject::Recorded { call, .. } => call.shown().reference(),
+            Subject::Fixture { name, .. } => name.clone(),
+        }
+    }
+
+    /// The tool's name as it is shown.
+    pub fn tool(&self) -> &str {
+        match self {
+            Subject::Recorded { call, .. } => call.shown().tool(),
+            Subject::Fixture { .. } => self.written().map_or("", |call| &call.tool),
+        }
+    }
+
+    /// The tool's name as recorded: for rules, and never shown.
+    pub fn recorded_tool(&self) -> &str {
+        match self {
+            Subject::Recorded { call, .. } => call.raw().tool(),
+            Subject::Fixture { .. } => self.tool(),
+        }
+    }
+
+    /// The idempotency key as it is shown.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Subject::Recorded { call, .. } => call.shown().key(),
+            Subject::Fixture { .. } => self.written()?.key.as_deref(),
+        }
+    }
+
+    /// Whether its source has times; without them, the playbook's delays are the only ones.
+    pub fn is_timed(&self) -> bool {
+        match self {
+            Subject::Recorded { call, .. } => call.shown().at.is_some(),
+            Subject::Fixture { .. } => true,
+        }
+    }
+
+    /// The call as its fixture has it.
+    pub fn written(&self) -> Option<&FixtureCall> {
+        match self {
+            Subject::Fixture { fixture, name } => fixture.calls.iter().find(|call| call.name == *name),
+            Subject::Recorded { .. } => None,
+        }
+    }
+}
+
+impl Simulation {
+    /// Everything that a reporter may say of it. Intents have no names here: no page of one call shows them.
+    pub fn transcript<'a>(&'a self, plan: &'a Plan) -> Transcript<'a> {
+        self.record.transcript(&plan.names, &self.calls, &unnamed)
+    }
+
+    /// The decisions about the call, in order.
+    pub fn decisions(&self) -> impl Iterator<Item = (Instant, Decision)> {
+        self.record.events.iter().filter(|event| event.call == self.call).map(|event| (event.at, event.what))
+    }
+
+    /// How the call ended; none only if the simulation never reached it.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.record.outcomes.get(self.call.index())
+    }
+
+    /// What was counted of the call.
+    pub fn tally(&self) -> Tally {
+        self.record.tallies.get(self.call.index()).copied().unwrap_or_default()
+    }
+
+    /// What the ledger holds of the call's intent.
+    pub fn truth(&self) -> Truth {
+        self.intent.map_or_else(Truth::default, |intent| Truth::of(self.record.ledger.entries(), intent))
+    }
+
+    /// The verdicts of the call's failures, in order.
+    pub fn verdicts(&self, plan: &Plan) -> Vec<String> {
+        self.transcript(plan).verdicts(self.call).map(str::to_owned).collect()
+    }
+}

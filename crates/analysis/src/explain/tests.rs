@@ -1,0 +1,276 @@
+//! Calls of small traces found and explained, as values.
+
+use super::*;
+use playproof_engine::event::{EffectClaim, GuardKind, OutcomeKind, OutcomeWord, Truth};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::playbook::{Access, Guard, ToolFacts, ToolRow, Tools};
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::playbook::{embedded, parse};
+use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::origin::Sources;
+use playproof_trace::reader::Input;
+use playproof_trace::redact::RedactionRules;
+
+/// `pay` writes and `look` reads, as people said.
+fn tools() -> Tools {
+    let row = |tool, access| ToolRow::new(tool, ToolFacts { access, declared: true, ..ToolFacts::ASSUMED }).unwrap();
+    Tools::new(vec![row("pay", Access::Write), row("look", Access::Read)])
+}
+
+fn plan(tools: &Tools) -> Plan {
+    Plan::new(parse(Source::whole("standard", embedded("standard").unwrap())).unwrap().playbook, tools)
+}
+
+/// A line of run `r1`: a call `id` of `pay`, and what its answer says.
+fn line(id: &str, rest: &str) -> String {
+    format!(r#"{{"run_id":"r1","call_id":"{id}","tool":"pay","args":{{"order":"o1"}},{rest}}}"#) + "\n"
+}
+
+const OK: &str = r#""status":"ok""#;
+const TIMEOUT: &str = r#""status":"error","error":{"kind":"timeout","message":"none"}"#;
+const DENIED: &str = r#""status":"error","error":{"kind":"403_forbidden"}"#;
+
+fn search(traces: &[&str], wanted: Option<&str>, beyond: &BeyondTape) -> Result<Subject, NotFound> {
+    let names = (0..traces.len()).map(|n| format!("t{n}.jsonl"));
+    let (sources, plan) = (Sources::new(names), plan(&tools()));
+    let wanted = wanted.map(|name| Wanted { name, place: name });
+    let mut finder = Finder::new(&plan, wanted, beyond, &sources);
+    for (n, trace) in traces.iter().enumerate() {
+        let input = Input::own(format!("t{n}.jsonl"), trace.as_bytes());
+        finder.take_trace(n, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
+    }
+    finder.finish()
+}
+
+fn found(trace: &str, wanted: &str) -> Subject {
+    search(&[trace], Some(wanted), &BeyondTape::Unanswered).unwrap_or_else(|_| panic!("no {wanted} in {trace}"))
+}
+
+fn explained(subject: &Subject) -> Explanation {
+    let tools = tools();
+    Explanation::of(subject, &plan(&tools), &tools)
+}
+
+fn advice(subject: &Subject) -> Advice {
+    explained(subject).advice.unwrap()
+}
+
+fn reference(name: &str) -> OtherName {
+    OtherName::Reference(name.to_owned())
+}
+
+/// Another call that was answered with ok.
+fn made(name: OtherName, later: bool) -> OtherCall {
+    OtherCall { name, later, effects: 1, maybe: false, claim: EffectClaim::Applied }
+}
+
+/// Another call that failed and may have acted.
+fn maybe(name: OtherName, later: bool) -> OtherCall {
+    OtherCall { name, later, effects: 0, maybe: true, claim: EffectClaim::Unknown }
+}
+
+#[test]
+fn a_call_is_found_by_reference_place_and_id_and_the_only_one_without_a_name() {
+    let two = line("a", OK) + &line("b", OK);
+    for (wanted, reference) in [("r1#2", "r1#2"), ("t0.jsonl:1", "r1#1"), ("b", "r1#2")] {
+        assert_eq!(found(&two, wanted).reference(), reference);
+    }
+    let only = search(&[&line("a", OK)], None, &BeyondTape::Unanswered);
+    assert_eq!(only.ok().unwrap().reference(), "r1#1");
+    assert_eq!(found(&(line("r1#2", OK) + &line("b", OK)), "r1#2").reference(), "r1#2", "a reference wins over an id");
+}
+
+#[test]
+fn a_name_of_several_calls_gives_names_that_tell_them_apart() {
+    let several = |traces: &[&str], wanted| match search(traces, wanted, &BeyondTape::Unanswered) {
+        Err(NotFound::Several(found)) => {
+            Candidate::names(&found).into_iter().map(|name| name.unwrap().to_owned()).collect::<Vec<_>>()
+        }
+        _ => panic!("{wanted:?} is not the name of several"),
+    };
+    let two = line("a", OK) + &line("a", OK);
+    assert_eq!(several(&[&two], Some("a")), ["r1#1", "r1#2"]);
+    assert_eq!(several(&[&two], None), ["r1#1", "r1#2"]);
+    assert_eq!(several(&[&line("a", OK), &line("a", OK)], Some("r1#1")), ["t0.jsonl:1", "t1.jsonl:1"]);
+    assert_eq!(several(&[&line("a", OK).repeat(50)], None).len(), LISTED + 1);
+}
+
+#[test]
+fn a_name_that_no_call_has_gives_what_is_near() {
+    let trace = line("charge", OK) + &line("refund", OK);
+    let names = |wanted| match search(&[&trace], Some(wanted), &BeyondTape::Unanswered) {
+        Err(NotFound::Unknown(names)) => names,
+        _ => panic!("{wanted} is there"),
+    };
+    assert_eq!(names("refnd").near("refnd"), Some("refund"));
+    assert_eq!(names("r1").of_run("r1"), ["r1#1", "r1#2"]);
+    assert_eq!(names("?").such_as(), ["r1#1", "charge", "r1#2", "refund"]);
+    assert!(names("?").of_run("?").is_empty() && !names("?").is_empty());
+}
+
+#[test]
+fn a_call_of_a_fixture_is_found_and_its_ledger_is_the_truth() {
+    let text = "format: fixture/1\ntitle: t\nplaybooks: [standard]\ncalls:\n  one: { tool: pay, args: { a: 1 } }\n\
+                upstream:\n  one: [{ ok: {} }]\nexpect:\n  standard: { effects: 1 }\n";
+    let fixture: Fixture =
+        playproof_formats::fixture::parse(Source::whole("f.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
+    let (sources, plan) = (Sources::new([]), plan(&Tools::default()));
+    let mut finder = Finder::new(&plan, None, &BeyondTape::Unanswered, &sources);
+    finder.take_fixture(0, &fixture);
+    let subject = finder.finish().ok().unwrap();
+    let truth = Truth { effects: 1, ..Truth::default() };
+    let advice = advice(&subject);
+    assert_eq!((subject.reference(), subject.tool(), subject.is_timed()), ("one".to_owned(), "pay", true));
+    assert_eq!(advice.state.basis, Basis::Ledger(truth, EffectClaim::Applied));
+    assert_eq!((advice.state.known, advice.resend), (Known::Done, Resend::Done));
+}
+
+#[test]
+fn a_keyed_timeout_and_conflict_are_told_step_by_step() {
+    let call = r#"{"type":"tool_call","run_id":"r1","call_id":"c","tool":"pay","args":{},"idempotency_key":"k","at_ms":0}
+{"type":"tool_result","run_id":"r1","call_id":"c","attempt":1,"at_ms":5000,"status":"error","error":{"kind":"timeout"}}
+{"type":"tool_result","run_id":"r1","call_id":"c","attempt":2,"at_ms":5900,"status":"error","error":{"kind":"409_conflict","message":"idempotency_key already processed"}}
+"#;
+    let explanation = explained(&found(call, "c"));
+    let plan = plan(&tools());
+    let steps: Vec<(&str, Vec<&str>)> = explanation
+        .steps
+        .iter()
+        .map(|step| {
+            let matched = match &step.detail {
+                Detail::Tried(trials) => trials.iter().filter(|trial| trial.matched).collect(),
+                _ => Vec::new(),
+            };
+            let names = matched.into_iter().map(|trial| plan.names.rule(Some(trial.rule))).collect();
+            (step.decision.describe().kind.as_str(), names)
+        })
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            ("attempt_started", vec![]),
+            ("attempt_finished", vec![]),
+            ("failure_classified", vec!["timeout"]),
+            ("retry_scheduled", vec![]),
+            ("attempt_started", vec![]),
+            ("attempt_finished", vec![]),
+            ("failure_classified", vec!["key-already-processed"]),
+            ("deprecated", vec![]),
+            ("outcome", vec![]),
+        ]
+    );
+    assert_eq!(explanation.steps[3].detail, Detail::LetPass(LetPass::Keyed));
+    let advice = explanation.advice.unwrap();
+    assert_eq!((advice.state.basis, advice.state.known), (Basis::Said, Known::Done));
+    assert_eq!((advice.next, advice.resend), (Actor::Planner(After::Effect), Resend::Done));
+}
+
+#[test]
+fn each_rule_and_guard_that_had_a_say_is_taken_away() {
+    let failed = r#""status":"error","error":{"kind":"5xx"}"#;
+    let explanation = explained(&found(&line("a", failed), "a"));
+    let [rule, guard] = &explanation.counterfactuals[..] else { panic!("{:?}", explanation.counterfactuals) };
+    let Change::WithoutRule(id) = rule.change else { panic!("{rule:?}") };
+    assert_eq!(plan(&tools()).names.rule(Some(id)), "server-error");
+    let Difference::End { verdicts, outcome, truth } = &rule.difference else { panic!("{rule:?}") };
+    assert_eq!((&verdicts[..], outcome.kind.word()), (&["unclassified".to_owned()][..], OutcomeWord::Escalated));
+    assert_eq!(*truth, Some(Truth { unobserved: 1, ..Truth::default() }));
+    assert_eq!(guard.change, Change::Guard(GuardKind::Retry, Guard::Off));
+    let Difference::End { verdicts, outcome, truth: None } = &guard.difference else { panic!("{guard:?}") };
+    assert_eq!((&verdicts[..], outcome.kind.word()), (&[][..], OutcomeWord::Undetermined));
+    let other = explained(&found(&line("a", TIMEOUT), "a"));
+    let [Counterfactual { difference: Difference::Verdicts(verdicts), .. }] = &other.counterfactuals[..] else {
+        panic!("{:?}", other.counterfactuals)
+    };
+    assert_eq!(verdicts, &["transient_timeout"]);
+    let calm = explained(&found(&line("a", OK), "a"));
+    assert!(calm.counterfactuals.is_empty(), "nothing failed and no guard was asked");
+}
+
+#[test]
+fn one_effect_is_known_by_this_call_or_by_others() {
+    let basis = |trace: &str, wanted| advice(&found(trace, wanted)).state.basis;
+    let (ok, timeout, denied) = (line("a", OK), line("b", TIMEOUT), line("c", DENIED));
+    assert_eq!(basis(&ok, "a"), Basis::Ok);
+    let others = vec![made(reference("r1#1"), false)];
+    assert_eq!(basis(&(ok.clone() + &denied), "c"), Basis::OthersOk { others: others.clone(), own: false });
+    assert_eq!(basis(&(ok.clone() + &timeout), "b"), Basis::OthersOk { others, own: true });
+    assert_eq!(basis(&denied, "c"), Basis::NoneActed);
+    assert_eq!(basis(&timeout, "b"), Basis::Unknown(Vec::new(), Own::Maybe));
+    let unanswered = line("d", "\"at_ms\":1");
+    assert_eq!(basis(&unanswered, "d"), Basis::Unknown(Vec::new(), Own::Unanswered));
+    let others = vec![maybe(reference("r1#2"), true)];
+    assert_eq!(basis(&(denied + &timeout), "c"), Basis::Unknown(others, Own::No));
+    let read = line("e", OK).replace("\"pay\"", "\"look\"");
+    assert_eq!((basis(&read, "e"), advice(&found(&read, "e")).resend), (Basis::ReadOnly, Resend::Read(None)));
+}
+
+#[test]
+fn another_run_with_the_same_key_is_named_by_its_line() {
+    let keyed = |id| line(id, &format!(r#""idempotency_key":"k",{OK}"#));
+    let trace = keyed("a") + &keyed("b").replace("r1", "r2");
+    let advice = advice(&found(&trace, "b"));
+    let others = vec![made(OtherName::Place { line: 1, path: None }, false)];
+    let surplus = Surplus { effects: 2, certain: false };
+    assert_eq!(advice.state.basis, Basis::SeveralOk { surplus, own: 1, others });
+    assert_eq!(advice.check, Some(Check::Key));
+}
+
+#[test]
+fn effects_beyond_the_first_are_a_person_s_to_take_back() {
+    let trace = ["a", "b", "c"].map(|id| line(id, OK)).concat();
+    let certain = advice(&found(&trace, "b"));
+    let others = vec![made(reference("r1#1"), false), made(reference("r1#3"), true)];
+    let surplus = Surplus { effects: 3, certain: true };
+    assert_eq!(certain.state.basis, Basis::SeveralOk { surplus, own: 1, others });
+    assert_eq!((certain.check, certain.next, certain.resend), (Some(Check::Surplus(2)), Actor::Nobody, Resend::Done));
+    let assumed = advice(&found(&trace.replace("\"pay\"", "\"other\""), "b"));
+    assert_eq!(assumed.check, Some(Check::ToolFacts));
+}
+
+#[test]
+fn an_effect_that_is_there_may_have_been_made_once_more() {
+    let trace = line("a", OK) + &line("b", TIMEOUT);
+    let state = advice(&found(&trace, "a")).state;
+    let others = vec![maybe(reference("r1#2"), true)];
+    assert_eq!((state.known, state.once_more), (Known::Done, Some(OnceMore { own: false, others })));
+    assert_eq!(advice(&found(&trace, "a")).check, Some(Check::OnceMore));
+    let denied = line("a", OK) + &line("b", DENIED);
+    assert_eq!(advice(&found(&denied, "a")).state.once_more, None);
+}
+
+#[test]
+fn an_answer_that_the_playbook_leaves_unused_still_proves_the_effect() {
+    let call = r#"{"type":"tool_call","run_id":"r1","call_id":"c","tool":"pay","args":{}}
+{"type":"tool_result","run_id":"r1","call_id":"c","attempt":1,"status":"error","error":{"kind":"timeout"}}
+{"type":"tool_result","run_id":"r1","call_id":"c","attempt":2,"status":"ok"}
+"#;
+    let unkeyed = advice(&found(call, "c"));
+    assert_eq!((unkeyed.state.basis, unkeyed.state.unused), (Basis::Ok, 1));
+    assert_eq!(unkeyed.state.once_more, Some(OnceMore { own: true, others: Vec::new() }));
+    assert!(matches!((unkeyed.check, unkeyed.next, unkeyed.resend), (None, Actor::Person(_), Resend::Person(_))));
+    let keyed = advice(&found(&call.replace("\"args\"", "\"idempotency_key\":\"k\",\"args\""), "c"));
+    assert_eq!((keyed.state.unused, keyed.state.once_more), (0, None));
+}
+
+#[test]
+fn a_reversal_takes_the_effect_back() {
+    let call = line("c", OK).replace("\"args\"", "\"reversal_token\":\"t\",\"args\"")
+        + "{\"type\":\"tool_result\",\"run_id\":\"r1\",\"call_id\":\"c\",\"answers\":\"reversal\",\"status\":\"ok\"}\n";
+    let advice = advice(&found(&call, "c"));
+    assert_eq!((advice.state.basis, advice.state.known), (Basis::TakenBack, Known::NotDone));
+    assert!(advice.state.taken_back && advice.resend == Resend::TakenBack);
+}
+
+#[test]
+fn what_was_modelled_proves_nothing() {
+    let keyed = line("c", &format!(r#""idempotency_key":"k",{TIMEOUT}"#));
+    let subject = search(&[&keyed], None, &BeyondTape::Ok).ok().unwrap();
+    let explanation = explained(&subject);
+    assert_eq!(explanation.simulation.outcome().unwrap().kind, OutcomeKind::SucceededAfterCompensation);
+    let state = explanation.advice.unwrap().state;
+    assert_eq!((state.known, state.modelled), (Known::MaybeDone, true));
+    assert_eq!(state.basis, Basis::Unknown(Vec::new(), Own::Maybe));
+}

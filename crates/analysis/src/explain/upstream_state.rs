@@ -1,0 +1,238 @@
+//! The state of the upstream, as far as it is known: from a fixture's ledger, or from what a recording proves.
+//! A recording proves what all its answers prove, those too that the playbook would not have asked for; what was
+//! modelled proves nothing.
+
+use super::evidence::{Evidence, OtherCall, Recorded};
+use super::subject::{Simulation, Subject};
+use playproof_engine::call::RecordedCall;
+use playproof_engine::event::{EffectClaim, Key, Outcome, Provenance, Truth, Value};
+use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::sim::Plan;
+
+/// Whether the effect is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// The effect is there.
+    Done,
+    /// It is not.
+    NotDone,
+    /// It may be.
+    MaybeDone,
+}
+
+/// Effects of one intent beyond the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surplus {
+    /// All effects of the intent.
+    pub effects: u32,
+    /// Whether they are proved: the tool's facts are declared, and no key could have made one of two.
+    pub certain: bool,
+}
+
+/// The state of the upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpstreamState {
+    /// Whether the effect is there.
+    pub known: Known,
+    /// More effects than the intent wanted.
+    pub surplus: Option<Surplus>,
+    /// The effect was made and is gone again.
+    pub taken_back: bool,
+    /// The effect is there, and requests that failed may have made it again.
+    pub once_more: Option<OnceMore>,
+    /// How that is known.
+    pub basis: Basis,
+    /// Recorded answers that prove something, and that the playbook would never have seen.
+    pub unused: u32,
+    /// The outcome claims less than is known: it counts a request that the recording does not answer.
+    pub claims_less: bool,
+    /// A model answered too, which proves nothing.
+    pub modelled: bool,
+}
+
+/// What the state of the upstream is known from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The tool only reads.
+    ReadOnly,
+    /// The fixture's ledger, beside what the outcome claims.
+    Ledger(Truth, EffectClaim),
+    /// Several requests with the intent were answered with ok.
+    SeveralOk {
+        /// How many.
+        surplus: Surplus,
+        /// How often this call was, less what was taken back.
+        own: u32,
+        /// The other calls that were.
+        others: Vec<OtherCall>,
+    },
+    /// An attempt of this call was answered with ok.
+    Ok,
+    /// Other calls were answered with ok.
+    OthersOk {
+        /// The other calls.
+        others: Vec<OtherCall>,
+        /// This one may have made the effect too.
+        own: bool,
+    },
+    /// The upstream's answer says so.
+    Said,
+    /// The upstream's answers to other calls say so.
+    SaidToOthers {
+        /// The other calls.
+        others: Vec<OtherCall>,
+        /// This one may have made the effect too.
+        own: bool,
+    },
+    /// What was made was taken back.
+    TakenBack,
+    /// No attempt with the intent can have acted, by what the playbook says of the failures.
+    NoneActed,
+    /// These others may have acted, if any, and this call.
+    Unknown(Vec<OtherCall>, Own),
+}
+
+/// What this call may have done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// It was sent, and no answer is recorded.
+    Unanswered,
+    /// An attempt of it may have acted.
+    Maybe,
+    /// It has not acted.
+    No,
+    /// What it made was taken back.
+    TakenBack,
+}
+
+/// Requests that may have made an effect again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnceMore {
+    /// An attempt of this call is one.
+    pub own: bool,
+    /// Other calls that are.
+    pub others: Vec<OtherCall>,
+}
+
+impl UpstreamState {
+    /// The state that a subject leaves behind.
+    pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> UpstreamState {
+        let mut state = match subject {
+            Subject::Recorded { call, recorded, .. } => of_recording(call.raw(), recorded, plan, simulation, outcome),
+            Subject::Fixture { .. } => of_fixture(simulation.truth(), simulation.facts, outcome),
+        };
+        if simulation.facts.access == Access::Read {
+            state.basis = Basis::ReadOnly;
+        }
+        state
+    }
+}
+
+impl Own {
+    const fn of(evidence: Evidence) -> Own {
+        match (evidence.taken_back, evidence.claim, evidence.maybe) {
+            (1.., ..) => Own::TakenBack,
+            (0, None, _) => Own::Unanswered,
+            (0, Some(_), 1..) => Own::Maybe,
+            (0, Some(_), 0) => Own::No,
+        }
+    }
+}
+
+/// A script decides its effects, and its ledger is the truth.
+fn of_fixture(truth: Truth, facts: ToolFacts, outcome: &Outcome) -> UpstreamState {
+    let known = match (truth.effects, outcome.claim) {
+        (1.., _) => Known::Done,
+        (0, EffectClaim::Unknown) => Known::MaybeDone,
+        (0, _) => Known::NotDone,
+    };
+    let surplus = Surplus { effects: truth.effects, certain: facts.declared };
+    UpstreamState {
+        known,
+        surplus: (truth.effects > 1 && acts_again(facts)).then_some(surplus),
+        taken_back: truth.reversed > 0 && truth.effects == 0,
+        once_more: None,
+        basis: Basis::Ledger(truth, outcome.claim),
+        unused: 0,
+        claims_less: false,
+        modelled: false,
+    }
+}
+
+fn of_recording(
+    call: &RecordedCall,
+    recorded: &Recorded,
+    plan: &Plan,
+    simulation: &Simulation,
+    outcome: &Outcome,
+) -> UpstreamState {
+    let facts = simulation.facts;
+    let evidence = Evidence::of(call, plan, facts);
+    let effects = evidence.net().saturating_add(recorded.effects_of_others());
+    let own = match evidence.taken_back {
+        1.. => EffectClaim::NotApplied,
+        0 => evidence.claim.unwrap_or(EffectClaim::Unknown),
+    };
+    let known = match (effects, recorded.others.iter().fold(own, |claim, other| claim.and(other.claim))) {
+        (1.., _) | (0, EffectClaim::Applied) => Known::Done,
+        (0, EffectClaim::NotApplied) => Known::NotDone,
+        (0, EffectClaim::Unknown) => Known::MaybeDone,
+    };
+    let surplus = Surplus { effects, certain: facts.declared && call.key().is_none() };
+    let surplus = (effects > 1 && acts_again(facts)).then_some(surplus);
+    let may_be_doubled = known == Known::Done && acts_again(facts) && call.key().is_none();
+    UpstreamState {
+        known,
+        surplus,
+        taken_back: evidence.taken_back > 0 && known == Known::NotDone,
+        once_more: may_be_doubled.then(|| once_more(recorded, evidence)).flatten(),
+        basis: match surplus {
+            Some(surplus) => {
+                Basis::SeveralOk { surplus, own: evidence.net(), others: others(recorded, |other| other.effects > 0) }
+            }
+            None => of_one_effect(recorded, evidence, known),
+        },
+        unused: simulation.tally().tape_left,
+        claims_less: known == Known::NotDone && outcome.claim == EffectClaim::Unknown,
+        modelled: asked_a_model(simulation),
+    }
+}
+
+fn once_more(recorded: &Recorded, evidence: Evidence) -> Option<OnceMore> {
+    let others = others(recorded, |other| other.maybe);
+    let own = evidence.maybe > 0 && evidence.net() > 0;
+    (own || !others.is_empty()).then_some(OnceMore { own, others })
+}
+
+fn others(recorded: &Recorded, is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall> {
+    recorded.others.iter().filter(|other| is(other)).cloned().collect()
+}
+
+/// Whether a second request changes what the first has changed.
+fn acts_again(facts: ToolFacts) -> bool {
+    facts.access == Access::Write && !facts.idempotent
+}
+
+/// How the effect of an intent is known that has one at most.
+fn of_one_effect(recorded: &Recorded, evidence: Evidence, known: Known) -> Basis {
+    let made = others(recorded, |other| other.effects > 0);
+    match known {
+        _ if evidence.net() > 0 => Basis::Ok,
+        _ if !made.is_empty() => Basis::OthersOk { others: made, own: evidence.may_have_acted() },
+        Known::Done => {
+            let said = others(recorded, |other| other.claim == EffectClaim::Applied);
+            match evidence.claim == Some(EffectClaim::Applied) || said.is_empty() {
+                true => Basis::Said,
+                false => Basis::SaidToOthers { others: said, own: evidence.may_have_acted() },
+            }
+        }
+        Known::NotDone if evidence.taken_back > 0 => Basis::TakenBack,
+        Known::NotDone => Basis::NoneActed,
+        Known::MaybeDone => Basis::Unknown(others(recorded, |other| other.maybe), Own::of(evidence)),
+    }
+}
+
+fn asked_a_model(simulation: &Simulation) -> bool {
+    let is_modelled = |(_, value): (Key, Value)| value == Value::Provenance(Provenance::Modelled);
+    simulation.decisions().any(|(_, decision)| decision.describe().fields().any(is_modelled))
+}

@@ -1,0 +1,243 @@
+//! The page of one call: at a glance, its story, what would have happened otherwise, and what to do.
+
+use super::advice::{Sentences, sentences};
+use super::narrative::{claim_in_words, story};
+use crate::block::{Alike, Style, truth};
+use crate::style::Palette;
+use crate::view::{CallView, RunView, facts_in_words, facts_of_recorded};
+use crate::{block, text, timeline};
+use playproof_analysis::explain::{Change, Counterfactual, Difference, Explanation, Simulation, Subject};
+use playproof_engine::event::GuardKind;
+use playproof_engine::playbook::{Guard, Tools};
+use playproof_engine::sim::Plan;
+use playproof_engine::time::Instant;
+
+/// The page, without a line break at its end; `tools` are the facts that `plan` was made with.
+pub fn page(subject: &Subject, plan: &Plan, tools: &Tools, style: Style) -> String {
+    let explanation = Explanation::of(subject, plan, tools);
+    let simulation = &explanation.simulation;
+    let (reference, facts) = (subject.reference(), facts(subject, simulation));
+    let view = CallView { declared: simulation.facts.declared, ..view(subject, &facts, &reference) };
+    let mut sections = vec![block::render(1, &view, &[run(simulation, plan)], &Alike::default(), style)];
+    sections.push(section("What happened", story(subject, plan, &explanation, style.width), style.palette));
+    if !explanation.counterfactuals.is_empty() {
+        let said = explanation.counterfactuals.iter().map(|one| otherwise(one, plan, simulation));
+        let lines = said.flat_map(|said| hanging("  - ", "    ", &said, style.width)).collect();
+        sections.push(section("What would have happened otherwise (each was run)", lines, style.palette));
+    }
+    if let Some(advice) = &explanation.advice {
+        let Sentences { state, next, resend } = sentences(advice, subject, &plan.names);
+        let rows = [("upstream", state), ("acts next", next), ("send again?", resend)];
+        let lines = rows.iter().flat_map(|(name, said)| {
+            let name = style.palette.strong(&format!("{name:<12}"));
+            hanging(&format!("  {name}"), &" ".repeat(14), said, style.width)
+        });
+        sections.push(section("What to know", lines.collect(), style.palette));
+    }
+    sections.join("\n\n")
+}
+
+fn section(title: &str, lines: Vec<String>, palette: Palette) -> String {
+    std::iter::once(palette.strong(title)).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// A sentence in lines that stand below its first.
+pub fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> {
+    let room = text::prose(width).saturating_sub(text::width(further)).max(20);
+    let lines = text::broken(said, room).into_iter().enumerate();
+    lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
+}
+
+fn facts(subject: &Subject, simulation: &Simulation) -> String {
+    match subject {
+        Subject::Recorded { call, .. } => facts_of_recorded(call.shown(), simulation.facts),
+        Subject::Fixture { .. } => facts_in_words(simulation.facts),
+    }
+}
+
+fn view<'a>(subject: &'a Subject, facts: &'a str, reference: &'a str) -> CallView<'a> {
+    match subject {
+        Subject::Recorded { call, sources, .. } => CallView::recorded(call.shown(), reference, facts, sources),
+        Subject::Fixture { .. } => {
+            let written = subject.written();
+            CallView {
+                reference,
+                id: None,
+                run: None,
+                input: None,
+                input_from_root: None,
+                line: None,
+                path: None,
+                tool: subject.tool(),
+                args: written.map(|call| call.args.as_str()),
+                key: subject.key(),
+                token: written.and_then(|call| call.token.as_deref()),
+                facts,
+                declared: false,
+                at: written.map_or(Instant::ZERO, |call| call.at),
+                timed: true,
+                recorded: None,
+            }
+        }
+    }
+}
+
+fn run<'a>(simulation: &'a Simulation, plan: &'a Plan) -> RunView<'a> {
+    RunView {
+        transcript: simulation.transcript(plan),
+        call: simulation.call,
+        tally: simulation.tally(),
+        findings: simulation.findings.clone(),
+        intent: simulation.intent,
+    }
+}
+
+fn otherwise(one: &Counterfactual, plan: &Plan, simulation: &Simulation) -> String {
+    let changed = match one.change {
+        Change::WithoutRule(rule) => format!("Without the rule `{}`", plan.names.rule(Some(rule))),
+        Change::Guard(kind, guard) => {
+            let name = match kind {
+                GuardKind::Retry => "retry",
+                GuardKind::Token => "token",
+            };
+            match guard {
+                Guard::Off => format!("With the {name} guard off"),
+                Guard::Stops | Guard::Asked => format!("Had the {name} guard stopped it"),
+            }
+        }
+    };
+    let difference = match &one.difference {
+        Difference::Unknown => "nothing can be said.".to_owned(),
+        Difference::Nothing => match one.change {
+            Change::WithoutRule(_) => {
+                "another rule would give the same verdict, and nothing else would be different.".to_owned()
+            }
+            Change::Guard(..) => "nothing would be different.".to_owned(),
+        },
+        Difference::Verdicts(verdicts) => {
+            format!("the verdict would be {}, and the call would end the same way.", list(verdicts))
+        }
+        Difference::End { verdicts, outcome, truth: after } => {
+            let verdict = match verdicts.is_empty() {
+                true => String::new(),
+                false => format!("the verdict would be {}, and ", list(verdicts)),
+            };
+            format!(
+                "{verdict}the call would end {}, with the effect {}, after {}{}.",
+                timeline::outcome(&simulation.transcript(plan), outcome.kind),
+                claim_in_words(outcome.claim),
+                text::counted(outcome.attempts.into(), "attempt", "attempts"),
+                after.map_or_else(String::new, |after| format!("; {}", truth(after)))
+            )
+        }
+    };
+    format!("{changed}, {difference}")
+}
+
+/// Verdicts in their order; those that repeat are counted.
+fn list(verdicts: &[String]) -> String {
+    let named = verdicts.chunk_by(|one, next| one == next).map(|same| match same {
+        [once] => format!("`{once}`"),
+        [name, ..] => format!("`{name}` ({} times)", same.len()),
+        [] => String::new(),
+    });
+    named.collect::<Vec<_>>().join(", then ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::Arguments;
+    use playproof_analysis::explain::Recorded;
+    use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+    use playproof_engine::event::ErrorFacts;
+    use playproof_engine::upstream::BeyondTape;
+    use playproof_formats::diagnostic::Source;
+    use playproof_formats::playbook::{embedded, parse};
+    use playproof_trace::assemble::ClosedCall;
+    use playproof_trace::origin::Sources;
+
+    fn failed(at_ms: u64, kind: &str, message: &str) -> RecordedAnswer {
+        let error = ErrorFacts { kind: Some(kind.into()), message: Some(message.into()), ..ErrorFacts::default() };
+        RecordedAnswer {
+            to: AnswerTo::Attempt,
+            attempt: None,
+            started: None,
+            at: Some(Instant::from_millis(at_ms)),
+            reply: Reply::Failed(Some(error.into())),
+            inferred: false,
+            from_text: false,
+            line_hash: 0,
+            place: Place::default(),
+        }
+    }
+
+    fn refund(answers: Vec<RecordedAnswer>) -> Subject {
+        let texts = CallTexts {
+            run: Some("r1"),
+            id: Some("c1"),
+            tool: "payments.issue_refund",
+            args: Some(r#"{"order":"o_91","amount":4200}"#),
+            key: Some("ik_91"),
+            ..CallTexts::default()
+        };
+        let mut call = RecordedCall::new(texts, Place { input: 0, line: 7 });
+        call.number_in_run = 3;
+        call.at = Some(Instant::ZERO);
+        call.answers = answers;
+        Subject::Recorded {
+            call: Box::new(ClosedCall::of(call)),
+            beyond: BeyondTape::Unanswered,
+            sources: Sources::new(["trace.jsonl".to_owned()]),
+            recorded: Recorded::default(),
+        }
+    }
+
+    const TIMEOUT: &str = "\
+  At 0 ms the call is sent: attempt 1.
+  It is answered after 5,000 ms (recorded): timeout: no answer within 5000 ms.
+  The rules are tried in order; `timeout` is the 4th and the first that matches.
+      no   policy-denial: it asks that kind is `403_forbidden`, but kind is `timeout`
+      no   policy-denial-status: it asks that status is 403, but there is no status
+      no   unanswered-write: it asks that call is not keyed, but call is keyed
+      yes  timeout: kind is `timeout`
+  The verdict is `transient_timeout`: No answer arrived in time; the upstream may have acted; after
+  such a failure the effect is unknown.
+  Its compensation is `retry_with_backoff`: at most 3 retries, after 200, 600, 1,800 ms.
+  The retry guard is asked and lets it pass: the call has the idempotency key `ik_91`, and is sent
+  again with it. Attempt 2 is due in 200 ms.
+  At 5,200 ms the call is sent again: attempt 2.
+  Nothing tells what attempt 2 would have got.
+  So the call ends undetermined: nothing tells what attempt 2 would have got. It claims that the
+  effect is unknown.
+
+What would have happened otherwise (each was run)
+  - Without the rule `timeout`, the verdict would be `unclassified`, and the call would end
+    escalated: queue unclassified, with the effect unknown, after 1 attempt; upstream not observed.
+  - Had the retry guard stopped it, the call would end escalated: queue ambiguous_effects, with the
+    effect unknown, after 1 attempt; upstream not observed.
+
+What to know
+  upstream    Nobody knows: an attempt may have acted, and the recording does not show it. Look
+              upstream.
+  acts next   It cannot be told: the playbook would have gone on, but nothing supplies the answer to
+              attempt 2. `--beyond-tape ok|repeat|fail:KIND` supplies one.
+  send again? Yes, but only with the same key `ik_91` and the same arguments, because an attempt
+              with this intent may have acted: the upstream then does it once, if it honours keys.
+              With another key, no.";
+
+    #[test]
+    fn a_keyed_timeout_is_explained_to_its_end() {
+        let subject = refund(vec![failed(5_000, "timeout", "no answer within 5000 ms")]);
+        let playbook = parse(Source::whole("standard", embedded("standard").unwrap())).unwrap().playbook;
+        let style = Style { width: 100, palette: Palette::new(false), arguments: Arguments::Values };
+        let page = page(&subject, &Plan::new(playbook, &Tools::default()), &Tools::default(), style);
+        assert_eq!(page.split_once("\n\nWhat happened\n  ").unwrap().1, TIMEOUT);
+    }
+
+    #[test]
+    fn verdicts_that_repeat_are_counted() {
+        let verdicts = ["a", "b", "b", "a"].map(str::to_owned);
+        assert_eq!(list(&verdicts), "`a`, then `b` (2 times), then `a`");
+    }
+}
