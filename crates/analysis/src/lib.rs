@@ -27,3 +27,4 @@ pub mod mutation;
 pub mod proposal;
 pub mod recorded;
 pub mod replay;
+pub mod setup;
