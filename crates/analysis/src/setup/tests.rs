@@ -110,21 +110,24 @@ const STRANGE: &str = r#"{"kind":"strange","message":"hm"}"#;
 #[test]
 fn an_empty_folder_gets_every_file_and_one_thing_is_left_to_do() {
     let planned = planned(&folder(&[]), &Recordings::default());
-    assert_eq!(paths(&planned), [
-        "playproof.yaml",
-        "playbooks/ours.yaml",
-        "fixtures/a-keyed-refund-meets-its-own-effect.yaml",
-        "fixtures/an-unkeyed-refund-is-not-sent-twice.yaml",
-        "fixtures/a-denial-goes-to-people.yaml",
-        "goldens/ours/a-keyed-refund-meets-its-own-effect.snap",
-        "goldens/ours/an-unkeyed-refund-is-not-sent-twice.snap",
-        "goldens/ours/a-denial-goes-to-people.snap",
-        "goldens/playbook.lock",
-        "proposals/history/0001-ours-the-beginning-f4f0e3.yaml",
-        "goldens/.gitattributes",
-        "goldens/.gitignore",
-        ".github/workflows/playproof.yml",
-    ]);
+    assert_eq!(
+        paths(&planned),
+        [
+            "playproof.yaml",
+            "playbooks/ours.yaml",
+            "fixtures/a-keyed-refund-meets-its-own-effect.yaml",
+            "fixtures/an-unkeyed-refund-is-not-sent-twice.yaml",
+            "fixtures/a-denial-goes-to-people.yaml",
+            "goldens/ours/a-keyed-refund-meets-its-own-effect.snap",
+            "goldens/ours/an-unkeyed-refund-is-not-sent-twice.snap",
+            "goldens/ours/a-denial-goes-to-people.snap",
+            "goldens/playbook.lock",
+            "proposals/history/0001-ours-the-beginning-f4f0e3.yaml",
+            "goldens/.gitattributes",
+            "goldens/.gitignore",
+            ".github/workflows/playproof.yml",
+        ]
+    );
     assert_eq!(planned.by_hand, [ByHand::SaySource(".github/workflows/playproof.yml".into())]);
     assert!(planned.is_whole);
 }
@@ -154,11 +157,14 @@ fn a_project_that_lies_elsewhere_gets_neither_playbook_nor_goldens() {
     let folder = Files { settings, ..folder(&[("playproof.yaml", "playbook: mine.yaml")]) };
     let planned = planned(&folder, &recorded(&failure("r", "pay", DENIED), &RedactionRules::default()));
     assert_eq!(paths(&planned), ["kept playproof.yaml", "tools/t.yaml", ".github/workflows/playproof.yml"]);
-    assert_eq!(planned.by_hand, [
-        ByHand::NameTools("tools/t.yaml".into()),
-        ByHand::OwnLayout,
-        ByHand::SaySource(".github/workflows/playproof.yml".into()),
-    ]);
+    assert_eq!(
+        planned.by_hand,
+        [
+            ByHand::NameTools("tools/t.yaml".into()),
+            ByHand::OwnLayout,
+            ByHand::SaySource(".github/workflows/playproof.yml".into()),
+        ]
+    );
     assert!(!planned.is_whole);
 }
 
