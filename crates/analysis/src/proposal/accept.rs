@@ -24,7 +24,7 @@ pub enum NotAccepted {
     /// A new fixture is run under a playbook of which no row is approved.
     PlaybookNotApproved(Id),
     /// A new fixture does not show what it is meant to show under another playbook.
-    Contradicted(Id, Contradiction),
+    Contradicted(Id, Box<Contradiction>),
     /// The history does not explain so many rows of the playbook as it is, first this one: they are not the proposal's.
     NotRecorded(usize, String),
     /// It changes no row. The gates hold this too; such a record could never be read again.
@@ -79,7 +79,7 @@ pub fn goldens_elsewhere(
             }
             let result = check_one(&mut simulator, &Case { id: id.clone(), fixture, plan, golden: None });
             if let Some(first) = result.contradictions.into_iter().next() {
-                return Err(NotAccepted::Contradicted(id, first));
+                return Err(NotAccepted::Contradicted(id, Box::new(first)));
             }
             goldens.push((id, GoldenFile::new(name, playbook, &result.body.render())));
         }

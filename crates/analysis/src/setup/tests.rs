@@ -74,7 +74,7 @@ fn paths(planned: &ProjectFiles) -> Vec<String> {
     planned.files.iter().map(|file| format!("{}{}", if file.kept { "kept " } else { "" }, file.path)).collect()
 }
 
-fn file<'a>(planned: &'a ProjectFiles, purpose: Purpose) -> &'a ProjectFile {
+fn file(planned: &ProjectFiles, purpose: Purpose) -> &ProjectFile {
     planned.files.iter().find(|file| file.purpose == purpose).unwrap_or_else(|| panic!("{purpose:?}"))
 }
 
