@@ -414,9 +414,9 @@ fn a_rule_that_earlier_rules_leave_nothing_to_is_moved_as_late_as_it_can_speak()
 }
 
 /// The fixtures of a draft for the failures in `trace`, and its notes.
-fn drafted(trace: &str, taken: &[&str]) -> (Vec<DraftFixture>, Vec<Note>) {
+fn drafted(request: &Request, trace: &str, taken: &[&str]) -> (Vec<DraftFixture>, Vec<Note>) {
     let evidence = evidence_of(trace, 1).unwrap();
-    let (mut draft, _) = asked(&request("gone"), Some(&evidence)).unwrap();
+    let (mut draft, _) = asked(request, Some(&evidence)).unwrap();
     let (applied, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
     let (before, after) = (plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook, &Tools::default()));
     let plans = TrialPlans { draft: &draft, before: &before, after: &after };
@@ -442,7 +442,7 @@ fn closed(trace: &str) -> Vec<RecordedCall> {
 
 #[test]
 fn the_fixtures_are_a_failure_that_is_caught_and_the_nearest_that_is_not() {
-    let (fixtures, notes) = drafted(&(frozen() + &said("page 3 was lost")), &["gone"]);
+    let (fixtures, notes) = drafted(&request("gone"), &(frozen() + &said("page 3 was lost")), &["gone"]);
     let [caught, spared] = fixtures.as_slice() else { panic!("{fixtures:?}") };
     assert_eq!((&*caught.name, &*spared.name), ("gone-2", "not-gone"));
     let says = |message: &str| Title::Says { tool: "pay".into(), message: Some(message.into()) };
@@ -458,10 +458,20 @@ fn the_fixtures_are_a_failure_that_is_caught_and_the_nearest_that_is_not() {
 
 #[test]
 fn a_look_alike_that_was_not_recorded_is_made_up_and_waits_for_words() {
-    let (fixtures, notes) = drafted(&frozen(), &[]);
+    let (fixtures, notes) = drafted(&request("gone"), &frozen(), &[]);
     let why = Some(MadeUp::NoOther);
     assert_eq!(fixtures.last().map(|one| &one.title), Some(&Title::MadeUp { verdict: "gone".into(), why }));
     assert_eq!(notes, [Note::LookAlikeMadeUp(MadeUp::NoOther)]);
+}
+
+#[test]
+fn a_recorded_failure_that_gets_the_verdict_too_is_no_look_alike() {
+    let wide = Request { when: typed("{ kind: tool_error }"), ..request("gone") };
+    let (fixtures, notes) = drafted(&wide, &(frozen() + &said("page 3 was lost")), &[]);
+    let why = MadeUp::AllCaught("gone".into());
+    let title = Title::MadeUp { verdict: "gone".into(), why: Some(why.clone()) };
+    assert_eq!(fixtures.last().map(|one| &one.title), Some(&title));
+    assert_eq!(notes, [Note::LookAlikeMadeUp(why)]);
 }
 
 const LOOK_ALIKE: &str = "\
