@@ -18,7 +18,7 @@ pub fn leave(workspace: &Workspace, results: &[CaseResult], output: &mut Output)
     let (mut waiting, mut changes) = (0, Vec::new());
     for result in results {
         let path = workspace.golden(&result.id).pending;
-        match pending(result).map(|golden| golden.render()) {
+        match result.pending_golden().map(|golden| golden.render()) {
             Some(text) => {
                 waiting += 1;
                 if !says(&path, &text) {
@@ -33,25 +33,6 @@ pub fn leave(workspace: &Workspace, results: &[CaseResult], output: &mut Output)
         workspace.project_lock()?.commit(&changes, output)?;
     }
     Ok(waiting)
-}
-
-/// What would be accepted of a result; none where nothing differs, or where nobody may accept it.
-pub fn pending(result: &CaseResult) -> Option<GoldenFile> {
-    if !result.contradictions.is_empty() {
-        return None;
-    }
-    match &result.golden {
-        GoldenState::Same | GoldenState::Unreadable(_) => None,
-        GoldenState::Missing => Some(GoldenFile::new(&result.id.fixture, &result.id.playbook, &result.body.render())),
-        GoldenState::Diverged(diverged) => {
-            let named = GoldenFile {
-                fixture: result.id.fixture.clone(),
-                playbook: result.id.playbook.clone(),
-                ..diverged.golden.clone()
-            };
-            Some(named.with_body(&result.body.render()))
-        }
-    }
 }
 
 /// What accepting results changes: each becomes the golden, and nothing of it waits any more.
@@ -112,7 +93,7 @@ fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
     if let GoldenState::Unreadable(report) = &result.golden {
         return Err(Failure::from(report.clone()));
     }
-    Ok(pending(result))
+    Ok(result.pending_golden())
 }
 
 fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {

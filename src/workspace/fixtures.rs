@@ -130,6 +130,11 @@ impl Workspace {
         }
     }
 
+    /// The playbook of fixtures that name none.
+    pub fn usual_playbook(&self) -> &str {
+        &self.default.name
+    }
+
     /// The playbooks that a fixture is run under, by name.
     pub fn playbooks_of<'a>(&'a self, fixture: &'a Fixture) -> Vec<&'a str> {
         match fixture.playbooks.as_slice() {

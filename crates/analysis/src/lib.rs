@@ -28,3 +28,4 @@ pub mod mutation;
 pub mod proposal;
 pub mod recorded;
 pub mod replay;
+pub mod setup;

@@ -33,6 +33,7 @@ pub mod mining;
 pub mod mutation;
 pub mod overview;
 pub mod proposal;
+pub mod setup;
 pub mod style;
 pub mod summary;
 pub mod table;

@@ -4,10 +4,15 @@ use std::num::NonZeroUsize;
 
 use clap::{Subcommand, ValueEnum};
 
+use crate::flags::Flags;
 use crate::format::PublicFormat;
 use crate::reading::Reading;
 use crate::reason;
 use crate::values::whole;
+use playproof_analysis::proposal::Request;
+use playproof_engine::event::EffectClaim;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::shell::Command;
 
 const EXAMPLES: &str = "\
 The way of a change:
@@ -130,6 +135,51 @@ pub enum EffectWord {
     NotApplied,
     /// Nobody knows
     Unknown,
+}
+
+impl New {
+    /// What is asked of the draft.
+    pub fn request(&self) -> Request {
+        let typed = |flag: &str, text: &Option<String>| text.as_deref().map(|text| Source::whole(flag, text));
+        Request {
+            verdict: self.verdict.clone(),
+            when: typed("--when", &self.when),
+            like: self.like.clone(),
+            then: typed("--then", &self.then),
+            effect: self.effect.map(|effect| match effect {
+                EffectWord::Applied => EffectClaim::Applied,
+                EffectWord::NotApplied => EffectClaim::NotApplied,
+                EffectWord::Unknown => EffectClaim::Unknown,
+            }),
+            means: self.means.clone(),
+        }
+    }
+
+    /// The whole command as it was typed, for another verdict.
+    pub fn again(&self, verdict: &str) -> Command {
+        let command = self.command(verdict).flag_if("--when", self.when.as_deref());
+        let command = if self.traces.is_empty() { command } else { command.and("--trace").paths(&self.traces) };
+        Flags::default().reading(&self.reading).after(command)
+    }
+
+    /// The command as it was typed, for another verdict and but for the traces, which come last, and the condition.
+    pub fn command(&self, verdict: &str) -> Command {
+        let number = self.from_cluster.map(|number| number.to_string());
+        let effect =
+            self.effect.and_then(|effect| effect.to_possible_value()).map(|effect| effect.get_name().to_owned());
+        let flags = [
+            ("--like", &self.like),
+            ("--then", &self.then),
+            ("--effect", &effect),
+            ("--means", &self.means),
+            ("--playbook", &self.playbook),
+            ("--tools", &self.tools),
+            ("--from-feedback", &self.from_feedback),
+            ("--from-cluster", &number),
+        ];
+        let new = Command::new("playproof propose new").name(verdict);
+        flags.into_iter().fold(new, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
+    }
 }
 
 /// What `propose check` is told.

@@ -1,7 +1,7 @@
 //! `playproof propose check [ID]`: what proposals change, and what speaks against accepting them.
 
 use super::args::Check;
-use super::desk::{Desk, Tryout};
+use super::context::{TrialResult, Trials};
 use super::stored;
 use crate::checking;
 use crate::exit::{Exit, Failure};
@@ -42,25 +42,25 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
         return nothing(args, &workspace, output);
     }
     workspace.say_guesses()?;
-    let desk = Desk::open(&workspace, checking::jobs(args.jobs))?;
+    let trials = Trials::open(&workspace, checking::jobs(args.jobs))?;
     let mut tried = Vec::new();
     let mut failed: Option<Failure> = None;
     for id in &ids {
-        match stored::load(&workspace, id).and_then(|stored| desk.try_out(&stored)) {
-            Ok(tryout) => tried.push(tryout),
+        match stored::load(&workspace, id).and_then(|stored| trials.try_out(&stored)) {
+            Ok(trial) => tried.push(trial),
             Err(failure) => failed = Some(joined(failed, failure)),
         }
     }
     if args.playbook {
-        if let Some(tryout) = tried.first() {
-            output.own(safe(&tryout.applied.loaded.places.source)?.as_bytes())?;
+        if let Some(trial) = tried.first() {
+            output.own(safe(&trial.applied.loaded.places.source)?.as_bytes())?;
         }
     } else {
         show(args, terminal, &tried, output)?;
     }
     match failed {
         Some(failure) => Err(failure),
-        None if args.playbook || tried.iter().all(|tryout| tryout.judged.gates.is_empty()) => Ok(Exit::Clean),
+        None if args.playbook || tried.iter().all(|trial| trial.judged.gates.is_empty()) => Ok(Exit::Clean),
         None => Ok(Exit::Found),
     }
 }
@@ -81,32 +81,32 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
     Ok(Exit::Clean)
 }
 
-fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output) -> Result<(), Failure> {
+fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut Output) -> Result<(), Failure> {
     let palette = Palette::new(terminal.out.colour);
     // A corpus that cannot be read is told of before anything is said of the proposals.
     let asked = tried.iter().filter(|_| !args.corpus.is_empty());
-    let corpora = asked.map(|tryout| corpus(args, terminal, tryout)).collect::<Result<Vec<String>, Failure>>()?;
+    let corpora = asked.map(|trial| corpus(args, terminal, trial)).collect::<Result<Vec<String>, Failure>>()?;
     match args.format {
         PublicFormat::Table => {
             let pages: Vec<String> =
-                tried.iter().map(|tryout| page(&tryout.judged, terminal.out.width, palette)).collect();
+                tried.iter().map(|trial| page(&trial.judged, terminal.out.width, palette)).collect();
             output.page(&pages.join("\n\n"))?;
         }
         PublicFormat::Markdown => {
-            let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
+            let judged: Vec<Judged> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.page(&markdown(&judged))?;
         }
         PublicFormat::Json => {
-            let judged: Vec<Judged> = tried.iter().map(|tryout| tryout.judged.clone()).collect();
+            let judged: Vec<Judged> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.json(json(&judged))?;
         }
     }
-    for (n, tryout) in tried.iter().enumerate() {
+    for (n, trial) in tried.iter().enumerate() {
         if let Some(corpus) = corpora.get(n) {
             output.page(corpus)?;
         }
-        if args.format == PublicFormat::Table && tryout.judged.gates.is_empty() {
-            let next = Command::new("playproof propose accept").name(&tryout.judged.id).and("--reason '...'");
+        if args.format == PublicFormat::Table && trial.judged.gates.is_empty() {
+            let next = Command::new("playproof propose accept").name(&trial.judged.id).and("--reason '...'");
             output.page(&format!("{} {next}", palette.strong("next:")))?;
         }
     }
@@ -114,12 +114,12 @@ fn show(args: &Check, terminal: &Terminal, tried: &[Tryout], output: &mut Output
 }
 
 /// What the proposal changes on recorded calls.
-fn corpus(args: &Check, terminal: &Terminal, tryout: &Tryout) -> Result<String, Failure> {
+fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<String, Failure> {
     let project = Project::find()?;
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
-    let mut proposed = tryout.applied.loaded.playbook.clone();
+    let mut proposed = trial.applied.loaded.playbook.clone();
     proposed.name = format!("{} as proposed", proposed.name).into();
-    let plans = [Plan::new(tryout.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
+    let plans = [Plan::new(trial.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
     let [base, candidate] = &plans;
     let watcher = Watcher::new(base, candidate);
     let command = Command::new("playproof propose check").names(&args.id);

@@ -2,20 +2,17 @@
 
 mod accept;
 mod args;
-mod changed;
 mod check;
-mod desk;
-mod drafting;
+mod context;
+mod evidence;
 mod list;
 mod new;
+mod playbooks;
 mod rebase;
-mod recorded;
 mod reject;
 mod run;
-mod samples;
-mod seen;
 mod stored;
 
 pub use args::Args;
-pub use desk::{Stand, stand};
+pub use playbooks::{Stand, stand};
 pub use run::run;

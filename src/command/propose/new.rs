@@ -1,13 +1,9 @@
 //! `playproof propose new VERDICT`: a draft with all that is known filled in.
 
-use std::path::PathBuf;
-
 use super::args::New;
-use super::changed;
-use super::desk::{is_own, own_playbook};
-use super::drafting::{self, Target};
-use super::samples::{Bench, fixtures};
-use super::seen;
+use super::evidence::Recordings;
+use super::playbooks::{is_own, own_playbook};
+use super::stored;
 use crate::changeset::Change;
 use crate::exit::{Exit, Failure};
 use crate::kept;
@@ -15,15 +11,20 @@ use crate::output::Output;
 use crate::playbooks;
 use crate::project::Project;
 use crate::terminal::Terminal;
+use crate::verdicts::refuse_odd;
 use crate::workspace::{Used, Workspace};
 use playproof_analysis::coverage::to_yaml;
 use playproof_analysis::feedback::{Feedback, Kept};
+use playproof_analysis::mining::Undrawn;
 use playproof_analysis::proposal;
-use playproof_analysis::proposal::{Applied, Draft, DraftRule, adr_text, apply, proposal_text};
+use playproof_analysis::proposal::{
+    NoDraft, Note, TrialPlans, changed_look_alikes, fixtures, place_rule, proposal_text,
+};
+use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Plan;
-use playproof_formats::diagnostic::Source;
-use playproof_formats::playbook::lint::silent_rules;
+use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell::Command;
+use playproof_report::proposal as words;
 
 /// Drafts.
 ///
@@ -33,87 +34,70 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let workspace = Workspace::open()?;
     let project_lock = workspace.project_lock()?;
     let project = Project::find()?;
-    drafting::refuse_name(args)?;
+    refuse_name(args)?;
     let kept = args.from_feedback.as_deref().map(|id| kept::load(&workspace, &project.redaction, id)).transpose()?;
     let mut notes = Vec::new();
     let (name, used) = playbook_for(args, &workspace, kept.as_ref(), &mut notes)?;
-    let target = drafting::target(args, &workspace, &name, &used.loaded.playbook, &mut notes)?;
+    let id = id(args, &workspace, (&name, &used), &mut notes)?;
     let facts = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let facts = kept.as_ref().map_or(facts.clone(), |kept| kept.tools(&facts));
     let before = Plan::new(used.loaded.playbook.clone(), &facts);
-    let source = seen::Place { args, workspace: &workspace, project: &project, terminal };
-    let seen = match &kept {
-        Some(kept) => Some(seen::of_feedback(&source, kept, &before)?),
-        None => args.from_cluster.map(|number| seen::of_cluster(&source, number, &before)).transpose()?,
-    };
-    let mut draft = drafting::draft(args, &target, (&name, &used), seen.as_ref(), &mut notes)?;
-    let folder = workspace.proposals().join(&target.id);
+    let recordings = Recordings { args, workspace: &workspace, project: &project, terminal, plan: &before };
+    let recorded = recordings.read(kept.as_ref())?;
+    let evidence = recorded.as_ref().map(|recorded| &recorded.evidence);
+    let (mut draft, said) = proposal::draft(&args.request(), (&name, &used.loaded), evidence)
+        .map_err(|why| no_draft(args, (&name, &used), why))?;
+    notes.extend(said);
+    let folder = workspace.proposals().join(&id);
     let file = workspace.name(&folder.join("proposal.yaml"));
-    let applied = placed(&mut draft, &file, &used, &mut notes)?;
+    let typed = |report| Failure::from(report).next("playproof propose new --help");
+    let (applied, said) = place_rule(&mut draft, &file, &used.loaded).map_err(typed)?;
+    notes.extend(said);
     let after = Plan::new(applied.loaded.playbook, &facts);
-    draft.expect = changed::named(&draft, &workspace, [&before, &after], &mut notes)?;
-    let text = proposal_text(&draft);
-    let bench = Bench { draft: &draft, before: &before, after: &after };
+    let plans = TrialPlans { draft: &draft, before: &before, after: &after };
+    let expect = match draft.rule {
+        Some(_) => changed_look_alikes(&plans, &project_fixtures(&workspace)?),
+        None => Vec::new(),
+    };
+    notes.extend(expect.iter().map(|(id, class)| Note::LookAlikeChanges(id.clone(), *class)));
+    draft.expect = expect;
     let mut changes = vec![
-        Change::Write(folder.join("proposal.yaml"), text.into_bytes()),
-        Change::Write(folder.join("adr.md"), adr_text(&draft).into_bytes()),
+        Change::Write(folder.join("proposal.yaml"), proposal_text(&draft).into_bytes()),
+        Change::Write(folder.join("adr.md"), words::adr(&draft, evidence).into_bytes()),
     ];
-    for (fixture_name, fixture) in fixtures(&bench, &target, &workspace, &project, seen.as_ref(), &mut notes)? {
-        let path = folder.join("fixtures").join(format!("{fixture_name}.yaml"));
+    let calls = recorded.as_ref().map(|recorded| recorded.calls(draft.has_rule(), &project, &after)).transpose()?;
+    let plans = TrialPlans { draft: &draft, before: &before, after: &after };
+    let (drafted, said) = fixtures(&plans, &id, evidence.zip(calls.as_ref()), &workspace.fixture_names()?);
+    for one in drafted {
+        let fixture = Fixture { title: words::title(&one.title), ..one.fixture };
+        let path = folder.join("fixtures").join(format!("{}.yaml", one.name));
         changes.push(Change::Write(path, to_yaml(&fixture).into_bytes()));
     }
+    notes.extend(said);
     if let Some(kept) = &kept {
         changes.extend(answered(args, &workspace, kept, &mut notes)?);
     }
     project_lock.commit(&changes, output)?;
-    say(&workspace, &target, &changes, notes, output)
-}
-
-/// What the proposal makes of the playbook. A rule that was typed and that earlier rules leave nothing to stands
-/// before them: as late as it can speak.
-fn placed(draft: &mut Draft, file: &str, used: &Used, notes: &mut Vec<String>) -> Result<Applied, Failure> {
-    let tried = |draft: &Draft| -> Result<Applied, Failure> {
-        let typed = |report| Failure::from(report).next("playproof propose new --help");
-        let text = proposal_text(draft);
-        let proposal = proposal::parse(Source::whole(file, text)).map_err(typed)?;
-        apply(&used.loaded.places.source, &proposal).map_err(typed)
-    };
-    let last = tried(draft)?;
-    let Some(rule) = draft.rule.clone().filter(|rule| rule.before.is_none() && is_silent(&last, &rule.name)) else {
-        return Ok(last);
-    };
-    for other in used.loaded.playbook.rules.iter().rev() {
-        let before = Some(other.name.to_string());
-        let moved = Draft { rule: Some(DraftRule { before, ..rule.clone() }), ..draft.clone() };
-        let earlier = tried(&moved)?;
-        if !is_silent(&earlier, &rule.name) {
-            notes.push(format!("the rule stands before `{}`, which would leave nothing to it", other.name));
-            *draft = moved;
-            return Ok(earlier);
-        }
-    }
-    Ok(last)
-}
-
-/// Whether a rule of the playbook as proposed can never speak.
-fn is_silent(applied: &Applied, rule: &str) -> bool {
-    let rules = applied.loaded.playbook.rules.iter().zip(silent_rules(&applied.loaded));
-    rules.filter(|(known, _)| *known.name == *rule).any(|(_, why)| why.is_some())
-}
-
-fn say(
-    workspace: &Workspace,
-    target: &Target,
-    changes: &[Change],
-    notes: Vec<String>,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
     let mut lines: Vec<String> =
         changes.iter().map(|change| format!("wrote {}", workspace.here(change.path()))).collect();
-    lines.extend(notes);
-    lines.push(format!("next: {}", Command::new("playproof propose check").name(&target.id)));
+    lines.extend(notes.iter().map(words::note));
+    lines.push(format!("next: {}", Command::new("playproof propose check").name(&id)));
     output.lines(&lines)?;
     Ok(Exit::Clean)
+}
+
+fn project_fixtures(workspace: &Workspace) -> Result<Vec<(String, Fixture)>, Failure> {
+    workspace.load_fixtures(&workspace.fixture_names()?, std::num::NonZeroUsize::MIN)
+}
+
+/// Refuses what cannot be the name of a verdict, or what it means.
+fn refuse_name(args: &New) -> Result<(), Failure> {
+    if args.means.as_deref().is_some_and(|means| means.trim().is_empty()) {
+        return Err(Failure::said("`--means` is empty")
+            .help("say in a sentence what the failure means, or leave the flag out and write it into the proposal")
+            .next("playproof propose new --help"));
+    }
+    refuse_odd(&args.verdict, |near| args.again(near))
 }
 
 /// The playbook that is asked for; else that of the feedback, where the project can change it; else the project's.
@@ -121,7 +105,7 @@ fn playbook_for(
     args: &New,
     workspace: &Workspace,
     kept: Option<&Kept>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Result<(String, Used), Failure> {
     let Some(kept) = kept.filter(|_| args.playbook.is_none()) else {
         return own_playbook(workspace, args.playbook.as_deref());
@@ -132,36 +116,128 @@ fn playbook_for(
         return Ok((name, used));
     }
     let (name, used) = own_playbook(workspace, None)?;
-    let about = &kept.feedback.playbook;
-    notes.push(format!("{} is about `{about}`, which the project cannot change: this is for `{name}`", kept.id));
+    let (feedback, about) = (kept.id.clone(), kept.feedback.playbook.clone());
+    notes.push(Note::AnotherPlaybook { feedback, about, playbook: name.clone() });
     Ok((name, used))
+}
+
+/// The id of the proposal: the name of its folder, which is free.
+fn id(
+    args: &New,
+    workspace: &Workspace,
+    (name, used): (&str, &Used),
+    notes: &mut Vec<Note>,
+) -> Result<String, Failure> {
+    let id = proposal::id_of(&args.verdict);
+    let (is_there, near) = proposal::verdict_is_there(&args.verdict, name, &used.loaded.playbook);
+    if is_there {
+        return free_id(workspace, &id);
+    }
+    refuse_taken(workspace, &id)?;
+    notes.extend(near);
+    Ok(id)
+}
+
+fn refuse_taken(workspace: &Workspace, id: &str) -> Result<(), Failure> {
+    if stored::is_reserved(id) {
+        return Err(Failure::said(format!("a proposal cannot lie in `{id}`: the folder is there for something else"))
+            .help("choose another name for the verdict")
+            .next("playproof propose list"));
+    }
+    if stored::ids(workspace)?.iter().any(|known| known == id) {
+        return Err(Failure::said(format!("there is a proposal `{id}` already"))
+            .help(format!(
+                "go on with it, or put it aside: {}",
+                Command::new("playproof propose reject").name(id).and("--reason '...'")
+            ))
+            .next(Command::new("playproof propose check").name(id)));
+    }
+    if let Some(file) = stored::files(&workspace.proposals().join(id))?.first() {
+        let file = workspace.here(file);
+        return Err(Failure::said(format!("`{file}` is there already, and is no part of a proposal"))
+            .help("move it away, or choose another name for the verdict")
+            .next(Command::new("git log --oneline --").path(&file)));
+    }
+    Ok(())
+}
+
+/// The id with the first number that no proposal and no fixture has: the verdict itself came first.
+fn free_id(workspace: &Workspace, first: &str) -> Result<String, Failure> {
+    let fixtures = workspace.fixture_names()?;
+    for number in 2..1_000 {
+        let id = format!("{first}-{number}");
+        let is_fixture = |name: &String| *name == id || *name == format!("not-{id}");
+        if !stored::is_reserved(&id)
+            && stored::files(&workspace.proposals().join(&id))?.is_empty()
+            && !fixtures.iter().any(is_fixture)
+        {
+            return Ok(id);
+        }
+    }
+    Err(Failure::said(format!("there are too many proposals for `{first}`")).next("playproof propose list"))
+}
+
+fn no_draft(args: &New, (name, used): (&str, &Used), why: NoDraft) -> Failure {
+    let verdict = &args.verdict;
+    let there = words::verdict_there(name, verdict);
+    match why {
+        NoDraft::Yaml(report) => Failure::from(report).next("playproof propose new --help"),
+        NoDraft::UnknownVerdict(like) => {
+            let playbook = &used.loaded.playbook;
+            let names = || playbook.verdicts.iter().map(|verdict| &*verdict.name);
+            let help = match did_you_mean(&like, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            Failure::said(format!("`{}` has no verdict `{like}`", playbook.name))
+                .help(help)
+                .next("playproof propose new --help")
+        }
+        NoDraft::NoRule(why) => no_rule(args, &why),
+        NoDraft::GivenAlready => Failure::said(format!("{there}, and gives it to these failures"))
+            .help("say what is to be other: `--then YAML` for what follows, `--effect` for what it says of the effect")
+            .next(New { like: None, then: None, ..args.clone() }.again(verdict).and("--then '{ ... }'")),
+        NoDraft::NothingChanges => Failure::said(format!("{there}, and nothing of it would change"))
+            .help("`--when YAML` adds a rule for it, `--then YAML` changes what follows from it")
+            .next(args.again(verdict).and("--when '{ ... }'")),
+    }
+}
+
+fn no_rule(args: &New, why: &Undrawn) -> Failure {
+    let said = match why {
+        Undrawn::NothingToAsk => "its failures say nothing that a rule could ask".to_owned(),
+        Undrawn::Redacted => "all that its failures say is redacted".to_owned(),
+        Undrawn::CatchesAlso(form) => format!("every rule for it catches `{form}` too"),
+        Undrawn::NoValidRule => "what tells it from others is no valid rule".to_owned(),
+    };
+    let what = match (&args.from_feedback, args.from_cluster) {
+        (Some(id), _) => format!("`{id}`"),
+        (None, number) => format!("form {}", number.unwrap_or_default()),
+    };
+    // A cluster and a condition of one's own do not go together: fixtures are then made up.
+    let whole = New { from_cluster: None, tools: None, ..args.clone() };
+    Failure::said(format!("no rule could be drawn for {what}: {said}"))
+        .help("write the rule yourself: `--when` asks for kind, status, code, message, tool and more")
+        .next(whole.command(&args.verdict).and("--when '{ ... }'"))
 }
 
 /// The feedback with the verdict that this asks for, where nobody had said which one is expected.
 ///
 /// # Errors
 /// A feedback that is written so that it cannot be edited without a hand.
-fn answered(
-    args: &New,
-    workspace: &Workspace,
-    kept: &Kept,
-    notes: &mut Vec<String>,
-) -> Result<Option<Change>, Failure> {
-    let (verdict, path): (_, PathBuf) = (&args.verdict, workspace.feedback_path(&kept.id, "yaml"));
+fn answered(args: &New, workspace: &Workspace, kept: &Kept, notes: &mut Vec<Note>) -> Result<Option<Change>, Failure> {
+    let (verdict, feedback) = (args.verdict.clone(), kept.id.clone());
     match &kept.feedback.expected {
-        Some(expected) if expected == verdict => Ok(None),
+        Some(expected) if *expected == verdict => Ok(None),
         Some(expected) => {
-            notes.push(format!(
-                "{} expects `{expected}`, not `{verdict}`: this alone will not answer it; to expect this one: \
-                 playproof feedback edit {} --expected {verdict}",
-                kept.id, kept.id
-            ));
+            notes.push(Note::ExpectsAnother { feedback, expected: expected.clone(), verdict });
             Ok(None)
         }
         None => {
-            notes.push(format!("{} expects `{verdict}` from now on, and is answered when this is accepted", kept.id));
-            let feedback = Feedback { expected: Some(verdict.clone()), ..kept.feedback.clone() };
-            Ok(Some(Change::Write(path, kept::edited(kept, &feedback)?.into_bytes())))
+            let new = Feedback { expected: Some(verdict.clone()), ..kept.feedback.clone() };
+            notes.push(Note::ExpectsNow { feedback, verdict });
+            let path = workspace.feedback_path(&kept.id, "yaml");
+            Ok(Some(Change::Write(path, kept::edited(kept, &new)?.into_bytes())))
         }
     }
 }

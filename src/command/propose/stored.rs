@@ -28,8 +28,10 @@ pub struct Stored {
     pub proposal: Proposal,
     /// Its decision record, if there is one.
     pub adr: Option<Arc<Source>>,
-    /// Its fixtures by name, each with its text.
-    pub fixtures: Vec<(String, Fixture, Arc<Source>)>,
+    /// Its fixtures by name.
+    pub fixtures: Vec<(String, Fixture)>,
+    /// The text of each.
+    pub sources: Vec<Arc<Source>>,
 }
 
 /// The ids of all proposals that wait, sorted.
@@ -100,15 +102,16 @@ fn load_as(workspace: &Workspace, id: &str, mend: fn(Arc<Source>) -> Arc<Source>
     })?;
     let adr = folder.join("adr.md");
     let adr = folders::has_file(&adr).then(|| workspace.read(&adr)).transpose()?;
-    let mut fixtures = Vec::new();
+    let (mut fixtures, mut sources) = (Vec::new(), Vec::new());
     for name in folders::yaml_under(&folder.join("fixtures"))? {
         let source = workspace.read(&folder.join("fixtures").join(&name))?;
         let fixture =
             fixture::parse(Arc::clone(&source)).map_err(|report| Failure::from(report).next(again.clone()))?;
         let name = name.to_string_lossy().replace('\\', "/");
-        fixtures.push((name.trim_end_matches(".yaml").to_owned(), fixture, source));
+        fixtures.push((name.trim_end_matches(".yaml").to_owned(), fixture));
+        sources.push(source);
     }
-    Ok(Stored { id: named, folder, proposal, adr, fixtures })
+    Ok(Stored { id: named, folder, proposal, adr, fixtures, sources })
 }
 
 /// Refuses a proposal in which git has left both sides of a merge, in whichever file.

@@ -52,7 +52,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     pending::leave(&workspace, &checked.report.results, output)?;
     let failing = checked.report.failing();
     let (open, closed): (Vec<&CaseResult>, Vec<&CaseResult>) =
-        failing.into_iter().partition(|result| pending::pending(result).is_some());
+        failing.into_iter().partition(|result| result.pending_golden().is_some());
     let palette = Palette::new(terminal.out.colour);
     let width = terminal.out.width;
     let above = workspace.way_up();

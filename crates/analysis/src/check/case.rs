@@ -91,6 +91,23 @@ impl CaseResult {
     pub fn worst(&self) -> Option<Class> {
         self.comparison().and_then(Comparison::worst)
     }
+
+    /// The golden that would be accepted; none where nothing differs, or where nobody may accept it.
+    pub fn pending_golden(&self) -> Option<GoldenFile> {
+        if !self.contradictions.is_empty() {
+            return None;
+        }
+        let Id { playbook, fixture } = &self.id;
+        match &self.golden {
+            GoldenState::Same | GoldenState::Unreadable(_) => None,
+            GoldenState::Missing => Some(GoldenFile::new(fixture, playbook, &self.body.render())),
+            GoldenState::Diverged(diverged) => {
+                let golden = diverged.golden.clone();
+                let named = GoldenFile { fixture: fixture.clone(), playbook: playbook.clone(), ..golden };
+                Some(named.with_body(&self.body.render()))
+            }
+        }
+    }
 }
 
 /// What a golden says of a run: its decisions, outcomes, effects and findings.

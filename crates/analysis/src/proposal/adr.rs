@@ -4,10 +4,10 @@
 use playproof_formats::diagnostic::{Diagnostic, Source};
 
 /// What a line begins with that stands in for words.
-pub(super) const PLACEHOLDER: &str = "<!-- write this:";
+pub const PLACEHOLDER: &str = "<!-- write this:";
 
 /// The parts that a decision record has, in their order.
-pub(super) const PARTS: [&str; 4] = ["Pattern", "Example", "Why the existing verdicts do not cover it", "Consequences"];
+pub const PARTS: [&str; 4] = ["Pattern", "Example", "Why the existing verdicts do not cover it", "Consequences"];
 
 /// What nobody has written yet, in the order of the parts.
 pub fn incomplete(source: &Source) -> Vec<Diagnostic> {

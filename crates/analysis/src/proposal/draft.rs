@@ -1,19 +1,20 @@
-//! The texts of a new proposal: `proposal.yaml` and the decision record, with what is known filled in and a clear
-//! placeholder for what only its author can say. Decides nothing of what is proposed.
+//! What a new proposal is made of, and the text of its `proposal.yaml`, with a clear placeholder for what only its author
+//! can say. Decides nothing of what is proposed.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::adr::{PARTS, PLACEHOLDER};
 use super::gates::UNWRITTEN;
+use crate::check::Id;
+use playproof_engine::event::EffectClaim;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::Class;
 use playproof_formats::yaml;
 use playproof_formats::yaml::{Cursor, scalar};
 
 /// What a new proposal is made of. Values are YAML, in one line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     /// The playbook, by the name that fixtures know it by.
     pub playbook: String,
@@ -26,9 +27,7 @@ pub struct Draft {
     /// A rule that gives it; none: left to the author where the verdict is new, else there is none.
     pub rule: Option<DraftRule>,
     /// The goldens that it changes as it is meant to, and the worst that changes in each.
-    pub expect: Vec<(String, Class)>,
-    /// What was seen.
-    pub evidence: Evidence,
+    pub expect: Vec<(Id, Class)>,
 }
 
 /// What a new proposal does to its verdict.
@@ -39,7 +38,7 @@ pub enum VerdictChange {
         /// What it means; none: left to the author.
         means: Option<String>,
         /// What it says about the effect.
-        effect: String,
+        effect: EffectClaim,
         /// Its compensation.
         then: String,
     },
@@ -49,7 +48,7 @@ pub enum VerdictChange {
 }
 
 /// The rule of a new proposal.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftRule {
     /// Its name.
     pub name: String,
@@ -59,15 +58,11 @@ pub struct DraftRule {
     pub before: Option<String>,
 }
 
-/// What was seen, in paragraphs of Markdown; empty: nothing was.
-#[derive(Clone, Debug, Default)]
-pub struct Evidence {
-    /// What the failures have in common, how many there are, and where.
-    pub pattern: Vec<String>,
-    /// Some of them.
-    pub example: Vec<String>,
-    /// What becomes of them as the playbook is.
-    pub today: Vec<String>,
+impl Draft {
+    /// Whether it has a rule, which could catch too much; that of a new verdict may be left to the author.
+    pub fn has_rule(&self) -> bool {
+        self.rule.is_some() || matches!(self.change, VerdictChange::Added { .. })
+    }
 }
 
 /// The text of `proposal.yaml`.
@@ -82,6 +77,7 @@ pub fn proposal_text(draft: &Draft) -> String {
             let means =
                 means.clone().unwrap_or_else(|| format!("{UNWRITTEN} - what this failure means, in a sentence"));
             let means = Value::from(means);
+            let effect = effect.as_str();
             steps += &format!(
                 "  - add_verdict:\n      {name}:\n        means: {means}\n        effect: {effect}\n        then: \
                  {then}\n"
@@ -101,48 +97,13 @@ pub fn proposal_text(draft: &Draft) -> String {
         steps += &format!("  - add_rule:\n      rule: {rule}\n      when: {when}\n      verdict: {name}\n");
         steps.extend(before.iter().map(|before| format!("    before: {}\n", scalar(before))));
     }
-    let named = draft.expect.iter().map(|(id, class)| format!("\n  {}: {}", scalar(id), class.as_str()));
+    let named = draft.expect.iter().map(|(id, class)| format!("\n  {}: {}", scalar(&id.to_string()), class.as_str()));
     let named = if draft.expect.is_empty() { " {}".to_owned() } else { named.collect() };
     format!(
         "format: proposal/1\nplaybook: {}\n# The playbook that this was made for; `playproof propose rebase` \
          moves it on.\nbase: '{base}'\noperations:\n{steps}# Goldens that this changes, and the worst that may change \
          in each, such as\n#   {playbook}/a-fixture: outcome_changed\nexpect:{named}\n",
         Value::from(playbook.as_str())
-    )
-}
-
-/// The text of `adr.md`.
-pub fn adr_text(draft: &Draft) -> String {
-    let Evidence { pattern, example, today } = &draft.evidence;
-    let [first, second, third, fourth] = PARTS;
-    let (title, why) = match &draft.change {
-        VerdictChange::Added { .. } => {
-            ("The verdict", "what goes wrong while they get the verdict that they get today -->")
-        }
-        VerdictChange::Changed(parts) if parts.is_empty() => (
-            "A rule for the verdict",
-            "what goes wrong while they get the verdict that they get today, and why this one fits them -->",
-        ),
-        VerdictChange::Changed(_) => {
-            ("A change of the verdict", "what goes wrong while the verdict is answered as it is today -->")
-        }
-    };
-    let asks = [
-        "what these failures have in common, how many there are, and where they were seen -->",
-        "one of them, or the place where such a failure is documented -->",
-        why,
-        "what the playbook does from now on, who notices, and what becomes harder -->",
-    ];
-    let [ask_pattern, ask_example, ask_why, ask_consequences] = asks.map(|ask| format!("{PLACEHOLDER} {ask}"));
-    let or_ask = |said: &[String], ask: &str| if said.is_empty() { ask.to_owned() } else { said.join("\n\n") };
-    let why: Vec<String> = today.iter().cloned().chain([ask_why]).collect();
-    format!(
-        "# {title} `{}`\n\n## {first}\n\n{}\n\n## {second}\n\n{}\n\n## {third}\n\n{}\n\n## {fourth}\n\n{}\n",
-        draft.verdict,
-        or_ask(pattern, &ask_pattern),
-        or_ask(example, &ask_example),
-        why.join("\n\n"),
-        ask_consequences
     )
 }
 

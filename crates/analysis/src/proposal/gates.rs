@@ -102,7 +102,7 @@ pub struct Gate {
 
 /// A proposal with what became of it.
 #[derive(Debug)]
-pub struct Tried<'a> {
+pub(super) struct Tried<'a> {
     /// Its id: the name of its folder.
     pub id: &'a str,
     /// Its folder, as people know it.
@@ -130,7 +130,7 @@ pub struct Tried<'a> {
 }
 
 /// All that speaks against accepting it, in the order of the kinds.
-pub fn judge(tried: &Tried<'_>) -> Vec<Gate> {
+pub(super) fn judge(tried: &Tried<'_>) -> Vec<Gate> {
     let mut gates = Vec::new();
     let mut say = |kind, message: String, (help, next)| gates.push(Gate { kind, message, help, next, report: None });
     ground(tried, &mut say);
@@ -191,7 +191,7 @@ fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
 }
 
 /// The verdicts that a proposal adds, and those for which it adds a rule, each once; `after` is the playbook as proposed.
-pub fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
+fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
     let mut verdicts: Vec<&str> = Vec::new();
     for operation in &proposal.operations {
         let verdict = match &operation.what {
@@ -204,6 +204,21 @@ pub fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
         };
         verdicts.extend(verdict.filter(|verdict| !verdicts.contains(verdict)));
     }
+    verdicts
+}
+
+/// The verdicts that a proposal names, then those for which it adds a rule; without the playbook as proposed, where it
+/// does not fit it, the first alone.
+pub fn verdicts<'a>(proposal: &'a Proposal, after: Option<&'a Playbook>) -> Vec<&'a str> {
+    let named = proposal.operations.iter().filter_map(|operation| match &operation.what {
+        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) | What::RemoveVerdict(name) => {
+            Some(name.text.as_str())
+        }
+        _ => None,
+    });
+    let mut verdicts: Vec<&str> = named.collect();
+    let given = after.map_or_else(Vec::new, |after| given(proposal, after));
+    verdicts.extend(given.into_iter().filter(|verdict| !verdicts.contains(verdict)).collect::<Vec<_>>());
     verdicts
 }
 

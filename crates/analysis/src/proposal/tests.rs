@@ -1,10 +1,27 @@
 //! Proposals on small playbooks: what is edited, what stays as it is, what is refused and where.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::*;
+use crate::check::Id;
+use crate::mining::{Miner, Part as Mining};
+use crate::replay::{Input, Inputs, ReplayOptions, replay};
+use playproof_engine::call::RecordedCall;
+use playproof_engine::event::EffectClaim;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source};
-use playproof_formats::golden::Class;
+use playproof_formats::golden::{Class, Lock, changes};
+use playproof_formats::history::{Entry, History, Kind, Record};
+use playproof_formats::playbook::{Loaded, fingerprint, rows};
+use playproof_formats::{fixture, history, playbook};
+use playproof_trace::assemble::{AssembleOptions, Assembler};
+use playproof_trace::pieces::Chunks;
+use playproof_trace::read::digest;
+use playproof_trace::redact::RedactionRules;
 
 const PLAYBOOK: &str = "\
 # ours
@@ -272,18 +289,331 @@ fn a_draft_is_a_proposal_that_can_be_read_and_applied() {
         verdict: "said_no".into(),
         change: VerdictChange::Added {
             means: Some("It said: \"no\".".into()),
-            effect: "not_applied".into(),
+            effect: EffectClaim::NotApplied,
             then: "{ escalate_to_human: { queue: people } }".into(),
         },
         rule: Some(DraftRule { name: "said-no".into(), when: "{ message: { contains: no } }".into(), before: None }),
-        expect: vec![("ours/not-this".into(), Class::EffectChanged)],
-        evidence: Evidence::default(),
+        expect: vec![(Id { playbook: "ours".into(), fixture: "not-this".into() }, Class::EffectChanged)],
     };
     let proposal = parse(Source::whole("p", proposal_text(&draft))).unwrap_or_else(|report| panic!("{report}"));
     let named: Vec<_> = proposal.expect.iter().map(|expected| (&*expected.id.text, expected.class)).collect();
     assert_eq!(named, [("ours/not-this", Class::EffectChanged)]);
     let applied = apply(&source(PLAYBOOK), &proposal).unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(applied.rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["rule said-no", "verdict said_no"]);
-    let adr = Source::whole("adr.md", adr_text(&draft));
-    assert_eq!(incomplete(&adr).len(), 4);
+}
+
+fn loaded(text: &str) -> Loaded {
+    playbook::parse(source(text)).unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn plan_of(text: &str) -> Plan {
+    Plan::new(loaded(text).playbook, &Tools::default())
+}
+
+/// What was mined of `trace` under the playbook, the cluster of this number.
+fn evidence_of(trace: &str, number: usize) -> Result<Evidence, NoCluster> {
+    let plans = [plan_of(PLAYBOOK)];
+    let input = Input::own("t.jsonl", trace.as_bytes());
+    let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
+    let mut all = Mining::default();
+    let replayed = replay(&plans, inputs, &ReplayOptions::default(), &Miner, |part| {
+        all.merge(part);
+        Ok(())
+    });
+    let mined = all.finish(&plans[0], &replayed.expect("a trace that can be read"), 10);
+    Evidence::of_cluster(&mined, number, &["t.jsonl".to_owned()], &plans[0].playbook)
+}
+
+fn failure(tool: &str, error: &str) -> String {
+    format!("{{\"run_id\":\"r\",\"tool\":\"{tool}\",\"status\":\"error\",\"error\":{error}}}\n")
+}
+
+fn said(message: &str) -> String {
+    failure("pay", &format!(r#"{{"kind":"tool_error","message":"{message}"}}"#))
+}
+
+const FROZEN: [&str; 2] = ["order a1 is frozen", "order b22 is frozen"];
+
+fn frozen() -> String {
+    FROZEN.map(said).concat()
+}
+
+fn request(verdict: &str) -> Request {
+    Request { verdict: verdict.to_owned(), ..Request::default() }
+}
+
+fn typed(yaml: &str) -> Option<Arc<Source>> {
+    Some(Source::whole("typed", yaml))
+}
+
+fn asked(request: &Request, evidence: Option<&Evidence>) -> Result<(Draft, Vec<Note>), NoDraft> {
+    draft(request, ("ours", &loaded(PLAYBOOK)), evidence)
+}
+
+#[test]
+fn a_new_verdict_escalates_unless_somebody_says_what_follows() {
+    let (draft, notes) = asked(&request("gone"), None).unwrap();
+    let then = "{ escalate_to_human: { queue: people } }".to_owned();
+    assert_eq!(draft.change, VerdictChange::Added { means: None, effect: EffectClaim::Unknown, then });
+    assert_eq!((draft.rule, notes), (None, vec![Note::EscalatesTo("people".into())]));
+    let like = Request { like: Some("slow".into()), ..request("gone") };
+    let (draft, notes) = asked(&like, None).unwrap();
+    let then = "{ retry_with_backoff: { backoff_ms: [200] } }".to_owned();
+    assert_eq!(draft.change, VerdictChange::Added { means: None, effect: EffectClaim::Unknown, then });
+    assert_eq!(notes, []);
+}
+
+#[test]
+fn a_verdict_that_is_there_changes_in_what_is_asked_for_and_differs() {
+    let same =
+        Request { effect: Some(EffectClaim::Unknown), means: Some("No answer in time.".into()), ..request("slow") };
+    assert_eq!(asked(&same, None), Err(NoDraft::NothingChanges));
+    let other = Request { effect: Some(EffectClaim::Applied), when: typed("{ status: 599 }"), ..request("slow") };
+    let (draft, notes) = asked(&other, None).unwrap();
+    assert_eq!(draft.change, VerdictChange::Changed(vec![("effect", "applied".into())]));
+    let rule = DraftRule { name: "slow".into(), when: "{ status: 599 }".into(), before: None };
+    assert_eq!(draft.rule, Some(rule));
+    let (playbook, verdict) = ("ours".to_owned(), "slow".to_owned());
+    assert_eq!(notes, [Note::VerdictThere { playbook, verdict, rule: Some("slow".into()), keys: vec!["effect"] }]);
+}
+
+#[test]
+fn a_draft_that_cannot_be_used_says_why() {
+    let like = Request { like: Some("slw".into()), ..request("gone") };
+    assert_eq!(asked(&like, None), Err(NoDraft::UnknownVerdict("slw".into())));
+    let open = Request { when: typed("{ kind: "), ..request("gone") };
+    assert!(matches!(asked(&open, None), Err(NoDraft::Yaml(report)) if report.source.name == "typed"));
+    let evidence = evidence_of(&frozen(), 1).unwrap();
+    assert_eq!(asked(&request("unclassified"), Some(&evidence)), Err(NoDraft::GivenAlready));
+    let nothing = [failure("pay", "{}"), failure("look", r#"{"kind":"x","message":"y"}"#)].concat();
+    let silent = (1..=2).find_map(|n| evidence_of(&nothing, n).ok().filter(|evidence| evidence.cluster.rule.is_err()));
+    let silent = silent.expect("a failure that says nothing");
+    assert!(matches!(asked(&request("gone"), Some(&silent)), Err(NoDraft::NoRule(_))));
+}
+
+#[test]
+fn a_cluster_that_is_not_there_is_told_by_what_there_is() {
+    let no_cluster = |trace: &str, number| evidence_of(trace, number).map(|_| ()).unwrap_err();
+    assert_eq!(no_cluster(&frozen(), 2), NoCluster::Only(1));
+    assert_eq!(no_cluster(&frozen(), 0), NoCluster::Only(1));
+    assert_eq!(no_cluster(&failure("pay", r#"{"kind":"late"}"#), 1), NoCluster::AllHandled("ours".into()));
+    assert_eq!(no_cluster("{\"run_id\":\"r\",\"tool\":\"pay\",\"status\":\"ok\"}\n", 1), NoCluster::NothingFailed);
+}
+
+#[test]
+fn a_rule_that_earlier_rules_leave_nothing_to_is_moved_as_late_as_it_can_speak() {
+    let place = |when: &str| {
+        let (mut draft, _) = asked(&Request { when: typed(when), ..request("gone") }, None).unwrap();
+        let (_, note) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
+        (draft.rule.and_then(|rule| rule.before), note)
+    };
+    assert_eq!(place("{ kind: other }"), (None, None));
+    let before = |rule: &str| (Some(rule.to_owned()), Some(Note::RuleBefore(rule.to_owned())));
+    assert_eq!(place("{ kind: late, tool: pay }"), before("late"));
+    assert_eq!(place("{ kind: timeout, tool: pay }"), before("timeout"));
+}
+
+/// The fixtures of a draft for the failures in `trace`, and its notes.
+fn drafted(request: &Request, trace: &str, taken: &[&str]) -> (Vec<DraftFixture>, Vec<Note>) {
+    let evidence = evidence_of(trace, 1).unwrap();
+    let (mut draft, _) = asked(request, Some(&evidence)).unwrap();
+    let (applied, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
+    let (before, after) = (plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook, &Tools::default()));
+    let plans = TrialPlans { draft: &draft, before: &before, after: &after };
+    let wanted = evidence.wanted(true);
+    let calls: Calls = closed(trace)
+        .into_iter()
+        .map(|call| ((0, call.reference()), call))
+        .filter(|((_, reference), _)| wanted.iter().any(|example| example.reference == *reference))
+        .collect();
+    let taken: Vec<String> = taken.iter().map(|name| (*name).to_owned()).collect();
+    fixtures(&plans, "gone", Some((&evidence, &calls)), &taken)
+}
+
+fn closed(trace: &str) -> Vec<RecordedCall> {
+    let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
+    let (mut closed, mut chunks) = (Vec::new(), Chunks::new(trace.as_bytes()));
+    while let Some(piece) = chunks.next(Vec::new()).unwrap() {
+        assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+    }
+    assembler.finish(&mut closed);
+    closed.iter().map(|closed| closed.shown().clone()).collect()
+}
+
+#[test]
+fn the_fixtures_are_a_failure_that_is_caught_and_the_nearest_that_is_not() {
+    let (fixtures, notes) = drafted(&request("gone"), &(frozen() + &said("page 3 was lost")), &["gone"]);
+    let [caught, spared] = fixtures.as_slice() else { panic!("{fixtures:?}") };
+    assert_eq!((&*caught.name, &*spared.name), ("gone-2", "not-gone"));
+    let says = |message: &str| Title::Says { tool: "pay".into(), message: Some(message.into()) };
+    assert_eq!((&caught.title, &spared.title), (&says(FROZEN[0]), &says("page 3 was lost")));
+    let verdicts = |one: &DraftFixture| {
+        let call = one.fixture.expect["ours"].calls.values().next().cloned().unwrap_or_default();
+        (call.verdicts, call.not_verdicts)
+    };
+    assert_eq!(verdicts(caught), (Some(vec!["gone".into()]), None));
+    assert_eq!(verdicts(spared), (None, Some(vec!["gone".into()])));
+    assert_eq!(notes, []);
+}
+
+#[test]
+fn a_look_alike_that_was_not_recorded_is_made_up_and_waits_for_words() {
+    let (fixtures, notes) = drafted(&request("gone"), &frozen(), &[]);
+    let why = Some(MadeUp::NoOther);
+    assert_eq!(fixtures.last().map(|one| &one.title), Some(&Title::MadeUp { verdict: "gone".into(), why }));
+    assert_eq!(notes, [Note::LookAlikeMadeUp(MadeUp::NoOther)]);
+}
+
+#[test]
+fn a_recorded_failure_that_gets_the_verdict_too_is_no_look_alike() {
+    let wide = Request { when: typed("{ kind: tool_error }"), ..request("gone") };
+    let (fixtures, notes) = drafted(&wide, &(frozen() + &said("page 3 was lost")), &[]);
+    let why = MadeUp::AllCaught("gone".into());
+    let title = Title::MadeUp { verdict: "gone".into(), why: Some(why.clone()) };
+    assert_eq!(fixtures.last().map(|one| &one.title), Some(&title));
+    assert_eq!(notes, [Note::LookAlikeMadeUp(why)]);
+}
+
+const LOOK_ALIKE: &str = "\
+format: fixture/1
+title: looks like it
+playbooks: [ours]
+calls:
+  a: { tool: pay }
+upstream:
+  a: [{ error: { kind: other } }]
+expect:
+  ours:
+    a: { not_verdicts: [slow] }
+";
+
+fn fixture_of(text: &str) -> Fixture {
+    fixture::parse(Source::whole("f.yaml", text)).unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn context(fixtures: Vec<(String, Fixture)>) -> ProposalContext {
+    let (usual, fixtures_folder) = ("ours".to_owned(), "fixtures".to_owned());
+    ProposalContext { fixtures, fixtures_folder, usual, lock: None, touched: BTreeMap::new() }
+}
+
+/// A proposal tried on the project's fixtures.
+fn tried(context: &ProposalContext, operations: &str, own: &[(String, Fixture)]) -> (Judged, Applied) {
+    let (proposal, before) = (proposal(operations), loaded(PLAYBOOK));
+    let applied = apply(&source(PLAYBOOK), &proposal).unwrap_or_else(|report| panic!("{report}"));
+    let plans = [plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook.clone(), &Tools::default())];
+    let goldens = context.runs(&context.fixtures, "ours").map(|(id, _)| (id, None)).collect();
+    let candidate = Candidate {
+        id: "x",
+        folder: "proposals/x",
+        proposal: &proposal,
+        fixtures: own,
+        adr: None,
+        playbook: "ours",
+        before: &before,
+        applied: &applied,
+        plans: [&plans[0], &plans[1]],
+        goldens: &goldens,
+    };
+    (context.try_out(&candidate, NonZeroUsize::MIN), applied)
+}
+
+const RULE: &str = "  - add_rule: { rule: other, when: { kind: other }, verdict: slow }\n";
+
+#[test]
+fn a_proposal_is_tried_on_the_fixtures_that_run_under_its_playbook() {
+    let elsewhere = fixture_of(&LOOK_ALIKE.replace("ours", "theirs"));
+    let usual = fixture_of(&LOOK_ALIKE.replace("playbooks: [ours]\n", ""));
+    let mut context = context(vec![("a".into(), elsewhere), ("b".into(), usual.clone())]);
+    let touched = ("ours".to_owned(), vec!["rule other".to_owned()]);
+    context.touched = BTreeMap::from([("x".into(), touched.clone()), ("y".into(), touched)]);
+    let (judged, _) = tried(&context, RULE, &[("b".into(), usual)]);
+    let runs: Vec<_> = judged.diffs.iter().map(|diff| (diff.id.fixture.as_str(), diff.is_new)).collect();
+    assert_eq!(runs, [("b", true), ("b", false)]);
+    let kinds: Vec<GateKind> = judged.gates.iter().map(|gate| gate.kind).collect();
+    for kind in [GateKind::SameRow, GateKind::FixtureTaken, GateKind::Contradiction, GateKind::RowsNotApproved] {
+        assert!(kinds.contains(&kind), "{kind:?} is not in {kinds:?}");
+    }
+}
+
+#[test]
+fn an_earlier_look_alike_that_gets_the_verdict_is_named_and_no_other() {
+    let (mut draft, _) = asked(&Request { when: typed("{ kind: other }"), ..request("gone") }, None).unwrap();
+    let (applied, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
+    let (before, after) = (plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook, &Tools::default()));
+    let plans = TrialPlans { draft: &draft, before: &before, after: &after };
+    let says_more = LOOK_ALIKE.replace("not_verdicts: [slow]", "not_verdicts: [slow], attempts: 1");
+    let known = LOOK_ALIKE.replace("kind: other", "kind: strange");
+    let all = [("a", LOOK_ALIKE), ("b", &*says_more), ("c", &*known)];
+    let all: Vec<_> = all.iter().map(|(name, text)| ((*name).to_owned(), fixture_of(text))).collect();
+    let changed: Vec<String> = changed_look_alikes(&plans, &all).iter().map(|(id, _)| id.to_string()).collect();
+    assert_eq!(changed, ["ours/a"]);
+}
+
+#[test]
+fn accepting_writes_the_goldens_that_are_new_or_change() {
+    let context = context(vec![("a".into(), fixture_of(LOOK_ALIKE)), {
+        ("b".into(), fixture_of(&LOOK_ALIKE.replace("kind: other", "kind: strange")))
+    }]);
+    let own = [("c".to_owned(), fixture_of(LOOK_ALIKE))];
+    let (judged, _) = tried(&context, RULE, &own);
+    let goldens = accepted_goldens(&judged, &BTreeMap::new(), "why").unwrap();
+    assert_eq!(goldens.iter().map(|(id, _)| &*id.fixture).collect::<Vec<_>>(), ["c", "a"]);
+}
+
+#[test]
+fn new_fixtures_are_held_under_the_other_playbooks_that_they_name() {
+    let fixture = fixture_of(&LOOK_ALIKE.replace("[ours]", "[ours, theirs]").replace("  ours:\n", "  theirs:\n"));
+    let fixtures = [("a".to_owned(), fixture)];
+    let id = Id { playbook: "theirs".into(), fixture: "a".into() };
+    let theirs = plan_of(PLAYBOOK);
+    let plans = BTreeMap::from([("theirs", &theirs)]);
+    let mut context = context(Vec::new());
+    let refused = |context: &ProposalContext, plans| goldens_elsewhere(context, &fixtures, plans).unwrap_err();
+    assert_eq!(refused(&context, &plans), NotAccepted::PlaybookNotApproved(id.clone()));
+    let mut lock = Lock::default();
+    lock.approve("theirs", [("rule x", "{}")], "why");
+    context.lock = Some(lock);
+    let goldens = goldens_elsewhere(&context, &fixtures, &plans).unwrap();
+    assert_eq!(goldens.iter().map(|(id, _)| id).collect::<Vec<_>>(), [&id]);
+    let slow = plan_of(&PLAYBOOK.replace("{ kind: late }", "{ kind: other }"));
+    let plans = BTreeMap::from([("theirs", &slow)]);
+    assert!(matches!(refused(&context, &plans), NotAccepted::Contradicted(of, _) if of == id));
+}
+
+/// A history in which the rows of the playbook are accepted as they are in `text`.
+fn history(text: &str) -> History {
+    let rows = rows(&loaded(text).playbook);
+    let rows = changes(None, rows.iter().map(|row| (&*row.name, &*row.text)));
+    let record = Record { kind: Kind::Approval, playbook: "ours".into(), reason: "begin".into(), rows };
+    let source = Source::whole("0001.yaml", record.render());
+    let (record, places) = history::parse(Arc::clone(&source)).unwrap_or_else(|report| panic!("{report}"));
+    History::new(vec![Entry { number: 1, name: source.name.clone(), record, places, source }])
+}
+
+#[test]
+fn a_record_has_the_rows_of_the_proposal_alone() {
+    let context = context(vec![("a".into(), fixture_of(LOOK_ALIKE))]);
+    let (judged, applied) = tried(&context, RULE, &[]);
+    let before = loaded(PLAYBOOK);
+    let record_of = |history: &History| record(history, &judged, (&before, &applied), &[], "docs\\adr\\1.md", "why");
+    let record = record_of(&history(PLAYBOOK)).unwrap();
+    assert_eq!(record.rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["rule other"]);
+    let Kind::Proposal(taken) = &record.kind else { panic!("{record:?}") };
+    assert_eq!((&*taken.adr, taken.goldens.as_slice()), ("docs/adr/1.md", ["ours/a".to_owned()].as_slice()));
+    let edited = history(&PLAYBOOK.replace("max_attempts: 4", "max_attempts: 5"));
+    assert_eq!(record_of(&edited), Err(NotAccepted::NotRecorded(1, "limit max_attempts".into())));
+    let all = history(&applied.loaded.places.source.text);
+    assert!(matches!(record_of(&all), Err(NotAccepted::NotRecorded(..))));
+}
+
+#[test]
+fn what_changed_since_a_proposal_was_made_is_what_it_changes_too() {
+    let change = "  - change_verdict: slow\n    effect: applied\n";
+    let then = PLAYBOOK.replace("No answer in time.", "None came.").replace("max_attempts: 4", "max_attempts: 5");
+    let base = fingerprint(&loaded(&then).playbook).to_string();
+    let (_, applied) = tried(&context(Vec::new()), change, &[]);
+    let since = |base: &str| changed_since(&history(&then), base, "ours", &applied);
+    let Since::Changed(rows) = since(&base) else { panic!("{:?}", since(&base)) };
+    assert_eq!(rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["verdict slow"]);
+    assert_eq!(since(BASE), Since::Unknown(vec!["verdict slow".into()]));
 }

@@ -1,10 +1,14 @@
 //! A proposal, what it changes and what speaks against it, as a page, as Markdown and as JSON.
 
+mod draft;
 mod json;
+mod list;
 mod markdown;
 mod page;
 mod row;
 
+pub use draft::{adr, note, title, verdict_there};
 pub use json::json;
+pub use list::{Listed, list, since};
 pub use markdown::{MARKER, markdown};
 pub use page::page;

@@ -1,0 +1,149 @@
+//! What accepting a proposal makes of goldens and history, and what the history says of one that waits. Writes nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::apply::Applied;
+use super::diff::FixtureDiff;
+use super::gates::touched;
+use super::judged::Judged;
+use super::trial::ProposalContext;
+use crate::check::{Case, Id, check_one};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::{Contradiction, Plan, Simulator};
+use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::golden::{Class, GoldenFile, Reason, RowChange, row_changes};
+use playproof_formats::history::{History, Kind, Record, Taken};
+use playproof_formats::playbook::{Loaded, fingerprint_of, rows};
+
+/// Why a proposal cannot be accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotAccepted {
+    /// A golden that cannot be read.
+    Golden(Report),
+    /// A new fixture is run under a playbook of which no row is approved.
+    PlaybookNotApproved(Id),
+    /// A new fixture does not show what it is meant to show under another playbook.
+    Contradicted(Id, Box<Contradiction>),
+    /// The history does not explain so many rows of the playbook as it is, first this one: they are not the proposal's.
+    NotRecorded(usize, String),
+    /// It changes no row. The gates hold this too; such a record could never be read again.
+    NoRow,
+}
+
+/// The goldens under the playbook: those that change, and those of the new fixtures. `old` are those that are accepted.
+///
+/// # Errors
+/// One that cannot be read.
+pub fn accepted_goldens(
+    judged: &Judged,
+    old: &BTreeMap<Id, Option<Arc<Source>>>,
+    reason: &str,
+) -> Result<Vec<(Id, GoldenFile)>, NotAccepted> {
+    let golden = |diff: &FixtureDiff| {
+        let Id { playbook, fixture } = &diff.id;
+        let body = diff.body.render();
+        let Some(source) = old.get(&diff.id).and_then(Option::as_ref) else {
+            return Ok((diff.id.clone(), GoldenFile::new(fixture, playbook, &body)));
+        };
+        let mut golden = GoldenFile::parse(source).map_err(NotAccepted::Golden)?.with_body(&body);
+        if let Some(class) = diff.class().filter(|class| class.wants_reason()) {
+            golden.reasons.push(Reason { class: class.words().to_owned(), why: reason.to_owned() });
+        }
+        Ok((diff.id.clone(), golden))
+    };
+    changed(judged).map(golden).collect()
+}
+
+/// What is new or changes.
+fn changed(judged: &Judged) -> impl Iterator<Item = &FixtureDiff> {
+    judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some())
+}
+
+/// The goldens of the new fixtures under the other playbooks that they name.
+///
+/// # Errors
+/// A playbook of which no row is approved; a fixture that does not show what it is meant to show.
+pub fn goldens_elsewhere(
+    context: &ProposalContext,
+    fixtures: &[(String, Fixture)],
+    plans: &BTreeMap<&str, &Plan>,
+) -> Result<Vec<(Id, GoldenFile)>, NotAccepted> {
+    let mut goldens = Vec::new();
+    let mut simulator = Simulator::new();
+    for (name, fixture) in fixtures {
+        for (playbook, plan) in plans.iter().filter(|(playbook, _)| context.is_run(fixture, playbook)) {
+            let id = Id { playbook: (*playbook).to_owned(), fixture: name.clone() };
+            if context.lock.as_ref().is_none_or(|lock| !lock.playbooks.contains_key(*playbook)) {
+                return Err(NotAccepted::PlaybookNotApproved(id));
+            }
+            let result = check_one(&mut simulator, &Case { id: id.clone(), fixture, plan, golden: None });
+            if let Some(first) = result.contradictions.into_iter().next() {
+                return Err(NotAccepted::Contradicted(id, Box::new(first)));
+            }
+            goldens.push((id, GoldenFile::new(name, playbook, &result.body.render())));
+        }
+    }
+    Ok(goldens)
+}
+
+/// What the history keeps of a proposal; `adr` is where its decision record goes, below the project's root.
+///
+/// # Errors
+/// Rows of the playbook as it is that the history does not explain; no row that changes.
+pub fn record(
+    history: &History,
+    judged: &Judged,
+    (before, applied): (&Loaded, &Applied),
+    fixtures: &[(String, Fixture)],
+    adr: &str,
+    reason: &str,
+) -> Result<Record, NotAccepted> {
+    let changes = |loaded: &Loaded| {
+        let rows = rows(&loaded.playbook);
+        history.changes(&judged.playbook, rows.iter().map(|row| (&*row.name, &*row.text)))
+    };
+    let unrecorded = changes(before);
+    if let Some(first) = unrecorded.first() {
+        return Err(NotAccepted::NotRecorded(unrecorded.len(), first.name.clone()));
+    }
+    let rows = changes(&applied.loaded);
+    if rows.is_empty() {
+        return Err(NotAccepted::NoRow);
+    }
+    let explained = changed(judged).filter(|diff| !diff.is_new && diff.class().is_some_and(Class::wants_reason));
+    let kind = Kind::Proposal(Taken {
+        id: judged.id.clone(),
+        adr: adr.replace('\\', "/"),
+        fixtures: fixtures.iter().map(|(name, _)| name.clone()).collect(),
+        goldens: changed(judged).map(|diff| diff.id.to_string()).collect(),
+        explained: explained.map(|diff| diff.id.to_string()).collect(),
+    });
+    Ok(Record { kind, playbook: judged.playbook.clone(), reason: reason.to_owned(), rows })
+}
+
+/// What became, since a proposal was made, of the rows that it changes or takes away: its author has not seen that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// The history does not have the playbook that it was made for. It touches these rows.
+    Unknown(Vec<String>),
+    /// These of its rows have changed.
+    Changed(Vec<RowChange>),
+}
+
+/// The same of a proposal that was made for the playbook with the fingerprint `base`.
+pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Applied) -> Since {
+    let names: Vec<&str> = touched(&applied.rows).collect();
+    let now = applied.rows.iter().filter(|row| names.contains(&row.name.as_str()));
+    let now: Vec<(&str, &str)> = now.filter_map(|row| Some((row.name.as_str(), row.before.as_deref()?))).collect();
+    let is_base = |rows: &BTreeMap<&str, &str>| {
+        fingerprint_of(rows.iter().map(|(name, text)| (*name, *text))).to_string() == base
+    };
+    match history.rows_when(playbook, is_base) {
+        None => Since::Unknown(now.iter().map(|(name, _)| (*name).to_owned()).collect()),
+        Some(then) => {
+            let then = then.into_iter().filter(|(name, _)| now.iter().any(|(known, _)| known == name));
+            Since::Changed(row_changes(then, now.iter().copied()))
+        }
+    }
+}

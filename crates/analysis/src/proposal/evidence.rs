@@ -1,0 +1,116 @@
+//! What was recorded of the failures that a draft is for. Reads no recording and decides nothing.
+
+use crate::feedback::{CameFrom, Kept};
+use crate::mining::{Cluster, Example, Mined, Part};
+use playproof_engine::call::RecordedCall;
+use playproof_engine::ids::AttemptNo;
+use playproof_engine::playbook::Playbook;
+use playproof_engine::sim::Plan;
+
+/// Other failures that are tried as look-alikes.
+const TRIED: usize = 20;
+
+/// What was recorded.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// The failures that the draft is for, with the others beside them.
+    pub cluster: Cluster,
+    /// Where they were found.
+    pub origin: Origin,
+    /// What the playbook does about them today; none where it does nothing.
+    pub compensation: Option<&'static str>,
+}
+
+/// Where failures were found.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// In these traces, among so many recorded failures.
+    Mined {
+        /// As people named them.
+        traces: Vec<String>,
+        /// Recorded attempts that failed.
+        failures: u64,
+    },
+    /// In a call that was kept.
+    Kept {
+        /// The feedback.
+        id: String,
+        /// Where the call was.
+        came_from: CameFrom,
+        /// What was wrong, in the words of whoever saw it.
+        note: String,
+        /// The call, as it is shown.
+        call: Box<RecordedCall>,
+        /// Whether nothing was looked at but feedback.
+        is_alone: bool,
+    },
+}
+
+/// Why there is no such cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoCluster {
+    /// No recorded attempt failed.
+    NothingFailed,
+    /// The playbook has a use for every failure.
+    AllHandled(String),
+    /// There are only so many.
+    Only(usize),
+}
+
+impl Evidence {
+    /// What the cluster of this number, from 1, holds.
+    ///
+    /// # Errors
+    /// There is none of this number.
+    pub fn of_cluster(
+        mined: &Mined,
+        number: usize,
+        traces: &[String],
+        playbook: &Playbook,
+    ) -> Result<Evidence, NoCluster> {
+        let Some(cluster) = number.checked_sub(1).and_then(|at| mined.shown.get(at)) else {
+            return Err(match mined.clusters {
+                0 if mined.failures == 0 => NoCluster::NothingFailed,
+                0 => NoCluster::AllHandled(mined.playbook.clone()),
+                clusters => NoCluster::Only(clusters),
+            });
+        };
+        let origin = Origin::Mined { traces: traces.to_vec(), failures: mined.failures };
+        Ok(Evidence::new(cluster.clone(), origin, playbook))
+    }
+
+    /// What a feedback holds, with all that was `mined` beside it; none where nothing failed in its call.
+    pub fn of_feedback(kept: &Kept, mined: Part, plan: &Plan, is_alone: bool) -> Option<Evidence> {
+        let (call, failed) = kept.call().zip(kept.feedback.before.failed.as_ref())?;
+        let both = (call, kept.recorded().unwrap_or(call));
+        let cluster = mined.around(plan, both, AttemptNo::new(failed.attempt))?;
+        let origin = Origin::Kept {
+            id: kept.id.clone(),
+            came_from: kept.feedback.came_from.clone(),
+            note: kept.feedback.note.clone(),
+            call: Box::new(call.clone()),
+            is_alone,
+        };
+        Some(Evidence::new(cluster, origin, &plan.playbook))
+    }
+
+    fn new(cluster: Cluster, origin: Origin, playbook: &Playbook) -> Evidence {
+        let verdict = playbook.verdicts.iter().find(|verdict| *verdict.name == *cluster.verdict);
+        Evidence { origin, compensation: verdict.map(|verdict| verdict.then.as_str()), cluster }
+    }
+
+    /// The recorded failures whose calls are needed for the fixtures of a draft.
+    pub fn wanted(&self, has_rule: bool) -> Vec<&Example> {
+        let own: &[Example] = match self.origin {
+            Origin::Mined { .. } => &self.cluster.examples,
+            Origin::Kept { .. } => &[],
+        };
+        own.iter().chain(self.others().iter().filter(|_| has_rule)).collect()
+    }
+
+    /// The failures that are tried as look-alikes, the nearest first.
+    pub(super) fn others(&self) -> &[Example] {
+        let others = &self.cluster.others;
+        others.get(..TRIED.min(others.len())).unwrap_or_default()
+    }
+}

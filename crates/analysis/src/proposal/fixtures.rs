@@ -1,0 +1,258 @@
+//! The fixtures of a draft: a failure that it is for, and one that it must not catch; recorded where there are such,
+//! else made up. Each is run before it is taken. And the look-alikes of earlier changes that get its verdict now.
+
+use std::collections::BTreeMap;
+
+use super::diff::{FixtureDiff, before_and_after};
+use super::draft::Draft;
+use super::evidence::{Evidence, Origin};
+use super::request::{MadeUp, Note};
+use crate::check::Id;
+use crate::coverage::{expected, probes, to_yaml};
+use crate::mining::Example;
+use crate::recorded::{Arguments, of_recorded};
+use playproof_engine::call::RecordedCall;
+use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureTool};
+use playproof_engine::glob;
+use playproof_engine::ids::first_free;
+use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, UNCLASSIFIED};
+use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::fixture;
+use playproof_formats::golden::Class;
+
+/// Recorded calls by input and reference.
+pub type Calls = BTreeMap<(u32, String), RecordedCall>;
+
+/// The playbook as it is and as drafted.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialPlans<'a> {
+    /// The draft.
+    pub draft: &'a Draft,
+    /// The playbook as it is.
+    pub before: &'a Plan,
+    /// The playbook as drafted.
+    pub after: &'a Plan,
+}
+
+/// A fixture of a draft.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DraftFixture {
+    /// The name of its file.
+    pub name: String,
+    /// What its title is to say.
+    pub title: Title,
+    /// All else.
+    pub fixture: Fixture,
+}
+
+/// What the title of a fixture says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Title {
+    /// The note of a feedback.
+    Note(String),
+    /// What a tool says.
+    Says {
+        /// The tool.
+        tool: String,
+        /// Its message; none where it says nothing.
+        message: Option<String>,
+    },
+    /// This.
+    Text(String),
+    /// That its author must explain it.
+    MadeUp {
+        /// The verdict that it must not get.
+        verdict: String,
+        /// Why there is no recorded one; none where there is no recording.
+        why: Option<MadeUp>,
+    },
+}
+
+/// Both fixtures, under names that none of `taken` is, and what their author should know.
+pub fn fixtures(
+    plans: &TrialPlans<'_>,
+    id: &str,
+    evidence: Option<(&Evidence, &Calls)>,
+    taken: &[String],
+) -> (Vec<DraftFixture>, Vec<Note>) {
+    let (draft, mut notes) = (plans.draft, Vec::new());
+    let recorded = evidence.map(|(evidence, calls)| Recorded { plans, evidence, calls });
+    let mut caught = recorded.as_ref().and_then(Recorded::caught);
+    let mut spared = recorded.as_ref().filter(|_| draft.has_rule()).and_then(Recorded::spared);
+    if caught.is_none() || (spared.is_none() && draft.has_rule()) {
+        let all = probes(plans.after, &draft.playbook).into_iter().map(|probe| probe.fixture);
+        let all: Vec<Fixture> = all.collect();
+        let made_up = || all.iter().find(|fixture| plans.catches(fixture)).cloned();
+        caught = caught.or_else(|| made_up().map(|fixture| (Title::Text(fixture.title.clone()), fixture)));
+        if spared.is_none() && draft.has_rule() {
+            let why = evidence.map(|(evidence, _)| match evidence.cluster.others.is_empty() {
+                true => MadeUp::NoOther,
+                false => MadeUp::AllCaught(draft.verdict.clone()),
+            });
+            let title = Title::MadeUp { verdict: draft.verdict.clone(), why: why.clone() };
+            spared = plans.made_up(&all).map(|fixture| (title, fixture.clone()));
+            notes.extend(why.map(Note::LookAlikeMadeUp));
+            let origin = evidence.map(|(evidence, _)| &evidence.origin);
+            notes.extend(matches!(origin, Some(Origin::Kept { is_alone: true, .. })).then_some(Note::FeedbackAlone));
+        }
+    }
+    let caught = caught.map(|(title, fixture)| (title, plans.with_expectation(fixture)));
+    let spared = spared.map(|(title, fixture)| (title, plans.with_exclusion(fixture)));
+    let free = |name: &str| first_free(name, |name| taken.iter().any(|other| other == name));
+    let named = [(free(id), caught), (free(&format!("not-{id}")), spared)];
+    let fixtures = named.into_iter().filter_map(|(name, drafted)| {
+        let (title, fixture) = drafted?;
+        Some(DraftFixture { name, title, fixture })
+    });
+    (fixtures.collect(), notes)
+}
+
+impl TrialPlans<'_> {
+    fn shows(plan: &Plan, fixture: &Fixture) -> Expect {
+        let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+        let mut simulator = Simulator::new();
+        let record = simulator.rehearse(plan, &scenario);
+        expected(plan, &scenario, record)
+    }
+
+    /// What a run shows, as what the fixture is meant to show: for its author to read.
+    fn with_expectation(&self, mut fixture: Fixture) -> Fixture {
+        let shown = TrialPlans::shows(self.after, &fixture);
+        fixture.expect.insert(self.draft.playbook.clone(), shown);
+        fixture
+    }
+
+    /// A look-alike says what must not happen, and that alone: a verdict of its own may be given to it later.
+    fn with_exclusion(&self, mut fixture: Fixture) -> Fixture {
+        let excluded = ExpectCall { not_verdicts: Some(vec![self.draft.verdict.clone()]), ..ExpectCall::default() };
+        let calls = fixture.calls.iter().map(|call| (call.name.clone(), excluded.clone())).collect();
+        fixture.expect.insert(self.draft.playbook.clone(), Expect { calls, ..Expect::default() });
+        fixture
+    }
+
+    fn gives(&self, expect: &Expect) -> bool {
+        verdicts(expect).any(|one| *one == self.draft.verdict)
+    }
+
+    /// Whether the fixture is one that the draft is for: it gets the verdict, and did not before; where no rule is
+    /// added, what it shows is another.
+    fn catches(&self, fixture: &Fixture) -> bool {
+        if !self.is_readable(fixture) {
+            return false;
+        }
+        let (before, after) = (TrialPlans::shows(self.before, fixture), TrialPlans::shows(self.after, fixture));
+        let is_changed = if self.draft.has_rule() { !self.gives(&before) } else { before != after };
+        self.gives(&after) && is_changed
+    }
+
+    /// Whether the fixture fails, and not in the way that the draft is for.
+    fn spares(&self, fixture: &Fixture) -> bool {
+        let after = TrialPlans::shows(self.after, fixture);
+        verdicts(&after).next().is_some() && !self.gives(&after) && self.is_readable(fixture)
+    }
+
+    /// Whether its file can be read: a trace may say what no file of ours can, such as a tool without a name.
+    fn is_readable(&self, fixture: &Fixture) -> bool {
+        let whole = self.with_exclusion(Fixture { title: "t".to_owned(), ..fixture.clone() });
+        fixture::parse(Source::whole("", to_yaml(&whole))).is_ok()
+    }
+
+    /// A failure of another verdict, best an unclassified one.
+    fn made_up<'f>(&self, all: &'f [Fixture]) -> Option<&'f Fixture> {
+        let spared: Vec<&Fixture> = all.iter().filter(|fixture| self.spares(fixture)).collect();
+        let is_unknown =
+            |fixture: &&&Fixture| verdicts(&TrialPlans::shows(self.after, fixture)).any(|one| one == UNCLASSIFIED);
+        spared.iter().find(is_unknown).or(spared.first()).copied()
+    }
+
+    /// A fixture in which the upstream answers as it is recorded to have done, with the tool's facts where they are
+    /// declared.
+    fn of_call(&self, call: &RecordedCall) -> Fixture {
+        let facts = self.after.facts(call.tool());
+        let tools = facts.declared.then(|| FixtureTool {
+            pattern: glob::escape(call.tool()),
+            writes: facts.access == Access::Write,
+            idempotent: facts.idempotent,
+            repeatable: facts.repeatable,
+            timeout: (facts.timeout != DEFAULT_TIMEOUT).then_some(facts.timeout),
+        });
+        Fixture {
+            playbooks: vec![self.draft.playbook.clone()],
+            tools: tools.into_iter().collect(),
+            ..of_recorded(call, String::new(), Arguments::Values)
+        }
+    }
+}
+
+fn verdicts(expect: &Expect) -> impl Iterator<Item = &String> {
+    expect.calls.values().flat_map(|call| call.verdicts.iter().flatten())
+}
+
+/// What was recorded, as fixtures.
+struct Recorded<'a> {
+    plans: &'a TrialPlans<'a>,
+    evidence: &'a Evidence,
+    calls: &'a Calls,
+}
+
+impl Recorded<'_> {
+    /// A failure that the draft is for: one that it catches where there is one, else the first.
+    fn caught(&self) -> Option<(Title, Fixture)> {
+        if let Origin::Kept { call, note, .. } = &self.evidence.origin {
+            return Some((Title::Note(note.clone()), self.plans.of_call(call)));
+        }
+        let mut all = self.fixtures(&self.evidence.cluster.examples);
+        let best = all.iter().position(|(_, fixture)| self.plans.catches(fixture)).unwrap_or(0);
+        (best < all.len()).then(|| all.swap_remove(best))
+    }
+
+    /// The nearest failure that the draft spares.
+    fn spared(&self) -> Option<(Title, Fixture)> {
+        self.fixtures(self.evidence.others()).into_iter().find(|(_, fixture)| self.plans.spares(fixture))
+    }
+
+    fn fixtures(&self, examples: &[Example]) -> Vec<(Title, Fixture)> {
+        let fixture = |example: &Example| {
+            let call = self.calls.get(&(example.place.input, example.reference.clone()))?;
+            let title = Title::Says { tool: call.tool().to_owned(), message: example.message.clone() };
+            Some((title, self.plans.of_call(call)))
+        };
+        examples.iter().filter_map(fixture).collect()
+    }
+}
+
+/// The goldens of earlier look-alikes, which no rule knew before, that the draft gives its verdict; each with the worst
+/// that changes in it. Whatever else changes is left to the author.
+pub fn changed_look_alikes(plans: &TrialPlans<'_>, fixtures: &[(String, Fixture)]) -> Vec<(Id, Class)> {
+    let mut simulator = Simulator::new();
+    let changed = fixtures.iter().filter(|(_, fixture)| is_look_alike(fixture, &plans.draft.playbook));
+    let changed = changed.filter_map(|(name, fixture)| {
+        let id = Id { playbook: plans.draft.playbook.clone(), fixture: name.clone() };
+        let diff = before_and_after(&mut simulator, &id, fixture, [plans.before, plans.after], false);
+        diff.class().filter(|_| is_meant(&diff, &plans.draft.verdict)).map(|class| (id, class))
+    });
+    changed.collect()
+}
+
+/// Whether the fixture says what its calls are not, and nothing else of what becomes of them.
+fn is_look_alike(fixture: &Fixture, playbook: &str) -> bool {
+    let expect = fixture.expect.get(playbook);
+    expect.is_some_and(|expect| {
+        let says_that_alone = |call: &ExpectCall| {
+            let alone = ExpectCall { not_verdicts: call.not_verdicts.clone(), ..ExpectCall::default() };
+            call.not_verdicts.is_some() && *call == alone
+        };
+        !expect.calls.is_empty() && expect.calls.values().all(says_that_alone)
+    })
+}
+
+/// Whether nothing changes but that failures which no rule knew get the verdict, with what follows from it.
+fn is_meant(diff: &FixtureDiff, verdict: &str) -> bool {
+    let is_found = |one: &str, other: &str| one == other || (one == UNCLASSIFIED && other == verdict);
+    diff.contradictions.is_empty()
+        && diff.gets(verdict)
+        && diff.before.iter().zip(&diff.after).all(|(before, after)| {
+            before.verdicts.split(", ").zip(after.verdicts.split(", ")).all(|(one, other)| is_found(one, other))
+        })
+}

@@ -1,0 +1,282 @@
+//! From what the author of a new proposal asks for, and what was recorded, to its draft. Reads no recording.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::apply::{Applied, apply};
+use super::draft::{Draft, DraftRule, VerdictChange, compensation, flow, proposal_text};
+use super::evidence::Evidence;
+use super::parse::parse;
+use crate::check::Id;
+use crate::mining::Undrawn;
+use playproof_engine::event::EffectClaim;
+use playproof_engine::ids::first_free;
+use playproof_engine::playbook::{Playbook, Verdict};
+use playproof_formats::diagnostic::{Report, Source, did_you_mean};
+use playproof_formats::golden::Class;
+use playproof_formats::playbook::lint::silent_rules;
+use playproof_formats::playbook::{Loaded, fingerprint};
+use playproof_formats::yaml;
+
+/// What the author of a new proposal asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The verdict, of the playbook or new.
+    pub verdict: String,
+    /// The condition of a rule for it, as YAML.
+    pub when: Option<Arc<Source>>,
+    /// The verdict whose compensation it takes.
+    pub like: Option<String>,
+    /// Its compensation, as YAML.
+    pub then: Option<Arc<Source>>,
+    /// What the failure says about the effect.
+    pub effect: Option<EffectClaim>,
+    /// What it means.
+    pub means: Option<String>,
+}
+
+/// Why there is no draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoDraft {
+    /// YAML that cannot be read.
+    Yaml(Report),
+    /// The playbook has no such verdict to take the compensation of.
+    UnknownVerdict(String),
+    /// No rule can be drawn from what was recorded.
+    NoRule(Undrawn),
+    /// The playbook gives the verdict to the recorded failures already, and nothing else changes.
+    GivenAlready,
+    /// Nothing changes.
+    NothingChanges,
+}
+
+/// What the author of a draft should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The project cannot change the playbook that this feedback is about: the draft is for another one.
+    AnotherPlaybook {
+        /// The feedback.
+        feedback: String,
+        /// The playbook that it is about.
+        about: String,
+        /// The playbook of the draft.
+        playbook: String,
+    },
+    /// The new verdict has nearly the name of another.
+    NearVerdict {
+        /// The new verdict.
+        verdict: String,
+        /// The playbook.
+        playbook: String,
+        /// The verdict that may be meant.
+        near: String,
+    },
+    /// Nobody said what follows: failures go to this queue.
+    EscalatesTo(String),
+    /// The playbook has the verdict already.
+    VerdictThere {
+        /// The playbook.
+        playbook: String,
+        /// The verdict.
+        verdict: String,
+        /// The rule that is added for it.
+        rule: Option<String>,
+        /// The keys of the verdict that change.
+        keys: Vec<&'static str>,
+    },
+    /// The rule stands before this one, which would leave nothing to it.
+    RuleBefore(String),
+    /// An earlier look-alike gets the verdict.
+    LookAlikeChanges(Id, Class),
+    /// The look-alike is made up.
+    LookAlikeMadeUp(MadeUp),
+    /// Only feedback was searched for a look-alike.
+    FeedbackAlone,
+    /// The feedback expects another verdict.
+    ExpectsAnother {
+        /// The feedback.
+        feedback: String,
+        /// The verdict that it expects.
+        expected: String,
+        /// The verdict of the draft.
+        verdict: String,
+    },
+    /// The feedback expects the verdict from now on.
+    ExpectsNow {
+        /// The feedback.
+        feedback: String,
+        /// The verdict.
+        verdict: String,
+    },
+}
+
+/// Why a look-alike is made up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MadeUp {
+    /// No other failure was recorded.
+    NoOther,
+    /// The draft gives all others that were tried this verdict too.
+    AllCaught(String),
+}
+
+/// The id of a proposal for a verdict, where no other has it: without a dash at its front, which a command would take
+/// for a flag.
+pub fn id_of(verdict: &str) -> String {
+    verdict.replace(['_', '.'], "-").trim_start_matches('-').to_lowercase()
+}
+
+/// Whether the playbook has a verdict of this name; where it does not, the note that another is near.
+pub fn verdict_is_there(verdict: &str, name: &str, playbook: &Playbook) -> (bool, Option<Note>) {
+    if verdict_of(playbook, verdict).is_some() {
+        return (true, None);
+    }
+    let near = did_you_mean(verdict, playbook.verdicts.iter().map(|verdict| &*verdict.name));
+    let note = near.map(|near| Note::NearVerdict {
+        verdict: verdict.to_owned(),
+        playbook: name.to_owned(),
+        near: near.to_owned(),
+    });
+    (false, note)
+}
+
+/// The draft that is asked for, of the playbook that fixtures know as `name`, and what its author should know.
+///
+/// # Errors
+/// What is asked for cannot be used, or changes nothing.
+pub fn draft(
+    request: &Request,
+    (name, loaded): (&str, &Loaded),
+    evidence: Option<&Evidence>,
+) -> Result<(Draft, Vec<Note>), NoDraft> {
+    let playbook = &loaded.playbook;
+    let mut notes = Vec::new();
+    let known = verdict_of(playbook, &request.verdict);
+    let change = match known {
+        Some(verdict) => VerdictChange::Changed(changed(request, loaded, verdict)?),
+        None => added(request, loaded, &mut notes)?,
+    };
+    let rule = rule(request, known.is_some(), playbook, evidence)?;
+    if let VerdictChange::Changed(parts) = &change {
+        match (&rule, parts.as_slice(), evidence) {
+            (None, [], Some(_)) => return Err(NoDraft::GivenAlready),
+            (None, [], None) => return Err(NoDraft::NothingChanges),
+            _ => {}
+        }
+        notes.push(Note::VerdictThere {
+            playbook: name.to_owned(),
+            verdict: request.verdict.clone(),
+            rule: rule.as_ref().map(|rule| rule.name.clone()),
+            keys: parts.iter().map(|(key, _)| *key).collect(),
+        });
+    }
+    let base = fingerprint(playbook).to_string();
+    let (playbook, verdict) = (name.to_owned(), request.verdict.clone());
+    Ok((Draft { playbook, base, verdict, change, rule, expect: Vec::new() }, notes))
+}
+
+fn verdict_of<'a>(playbook: &'a Playbook, name: &str) -> Option<&'a Verdict> {
+    playbook.verdicts.iter().find(|verdict| *verdict.name == *name)
+}
+
+fn added(request: &Request, loaded: &Loaded, notes: &mut Vec<Note>) -> Result<VerdictChange, NoDraft> {
+    let playbook = &loaded.playbook;
+    let like = request.like.as_deref().map(|like| liked(loaded, like)).transpose()?;
+    let then = match (&request.then, &like) {
+        (Some(then), _) => one_line(then)?,
+        (None, Some((then, _))) => then.clone(),
+        (None, None) => {
+            let queue = playbook.default_queue.and_then(|queue| playbook.queues.get(queue.index()));
+            let queue = queue.or(playbook.queues.first()).map_or("people", |queue| queue);
+            notes.push(Note::EscalatesTo(queue.to_owned()));
+            format!("{{ escalate_to_human: {{ queue: {queue} }} }}")
+        }
+    };
+    let effect = request.effect.or(like.map(|(_, effect)| effect)).unwrap_or(EffectClaim::Unknown);
+    Ok(VerdictChange::Added { means: request.means.clone(), effect, then })
+}
+
+/// What becomes other in a verdict that is there.
+fn changed(request: &Request, loaded: &Loaded, verdict: &Verdict) -> Result<Vec<(&'static str, String)>, NoDraft> {
+    let mut parts = Vec::new();
+    if let Some(means) = request.means.as_deref().filter(|means| **means != *verdict.means) {
+        parts.push(("means", Value::from(means).to_string()));
+    }
+    if let Some(effect) = request.effect.filter(|effect| *effect != verdict.effect) {
+        parts.push(("effect", effect.as_str().to_owned()));
+    }
+    let then = match (&request.then, &request.like) {
+        (Some(then), _) => Some(one_line(then)?),
+        (None, Some(like)) => Some(liked(loaded, like)?.0),
+        (None, None) => None,
+    };
+    let now = compensation(&loaded.places.source, &verdict.name);
+    parts.extend(then.filter(|then| now.as_ref() != Some(then)).map(|then| ("then", then)));
+    Ok(parts)
+}
+
+/// The compensation of a verdict, and what it says about the effect.
+fn liked(loaded: &Loaded, like: &str) -> Result<(String, EffectClaim), NoDraft> {
+    let then = compensation(&loaded.places.source, like);
+    let verdict = verdict_of(&loaded.playbook, like).zip(then);
+    verdict.map(|(verdict, then)| (then, verdict.effect)).ok_or_else(|| NoDraft::UnknownVerdict(like.to_owned()))
+}
+
+/// The rule that is asked for, else that for what was recorded; before the rule that these failures match today.
+fn rule(
+    request: &Request,
+    is_there: bool,
+    playbook: &Playbook,
+    evidence: Option<&Evidence>,
+) -> Result<Option<DraftRule>, NoDraft> {
+    let before = evidence.and_then(|evidence| evidence.cluster.before.clone());
+    if let Some(when) = &request.when {
+        let is_rule = |name: &str| playbook.rules.iter().any(|rule| *rule.name == *name);
+        let name = first_free(&request.verdict.replace('_', "-"), is_rule);
+        return Ok(Some(DraftRule { name, when: one_line(when)?, before }));
+    }
+    let Some(evidence) = evidence else { return Ok(None) };
+    if is_there && evidence.cluster.verdict == request.verdict {
+        return Ok(None);
+    }
+    let drawn = evidence.cluster.rule.as_ref().map_err(|why| NoDraft::NoRule(why.clone()))?;
+    Ok(Some(DraftRule { name: drawn.name.clone(), when: drawn.when.clone(), before }))
+}
+
+/// YAML as people typed it, in one line.
+fn one_line(typed: &Arc<Source>) -> Result<String, NoDraft> {
+    let read: Result<Value, _> = yaml::parse(Arc::clone(typed), |root| root.json());
+    read.map(|value| flow(&value)).map_err(NoDraft::Yaml)
+}
+
+/// Applies the draft to the playbook; `file` is what people call its proposal. A rule for which nobody said where it
+/// stands, and to which earlier rules leave nothing, is moved before them: as late as it can speak.
+///
+/// # Errors
+/// A draft that does not fit the playbook.
+pub fn place_rule(draft: &mut Draft, file: &str, loaded: &Loaded) -> Result<(Applied, Option<Note>), Report> {
+    let tried = |draft: &Draft| {
+        let proposal = parse(Source::whole(file, proposal_text(draft)))?;
+        apply(&loaded.places.source, &proposal)
+    };
+    let last = tried(draft)?;
+    let Some(rule) = draft.rule.clone().filter(|rule| rule.before.is_none() && is_silent(&last, &rule.name)) else {
+        return Ok((last, None));
+    };
+    for other in loaded.playbook.rules.iter().rev() {
+        let before = Some(other.name.to_string());
+        let moved = Draft { rule: Some(DraftRule { before, ..rule.clone() }), ..draft.clone() };
+        let earlier = tried(&moved)?;
+        if !is_silent(&earlier, &rule.name) {
+            *draft = moved;
+            return Ok((earlier, Some(Note::RuleBefore(other.name.to_string()))));
+        }
+    }
+    Ok((last, None))
+}
+
+/// Whether a rule of the playbook as proposed can never speak.
+fn is_silent(applied: &Applied, rule: &str) -> bool {
+    let rules = applied.loaded.playbook.rules.iter().zip(silent_rules(&applied.loaded));
+    rules.filter(|(known, _)| *known.name == *rule).any(|(_, why)| why.is_some())
+}

@@ -1,0 +1,130 @@
+//! Tries a proposal in its project: its own fixtures and the project's, under the playbook as it is and as proposed.
+//! Reads nothing.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::apply::Applied;
+use super::diff::before_and_after;
+use super::gates::{Tried, judge, touched};
+use super::judged::Judged;
+use super::model::Proposal;
+use crate::check::{Id, map, row_changes};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::{Plan, Simulator};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::golden::{Lock, RowChange};
+use playproof_formats::playbook::Loaded;
+
+/// The project that proposals are tried in, as it was read.
+#[derive(Debug)]
+pub struct ProposalContext {
+    /// Its fixtures by name.
+    pub fixtures: Vec<(String, Fixture)>,
+    /// The folder of its fixtures, as people know it.
+    pub fixtures_folder: String,
+    /// The playbook of fixtures that name none.
+    pub usual: String,
+    /// The approved rows, where there are any.
+    pub lock: Option<Lock>,
+    /// The playbook and the rows of it that each proposal changes, by id; none for one that cannot be used.
+    pub touched: BTreeMap<String, (String, Vec<String>)>,
+}
+
+/// A proposal that is to be tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Its id: the name of its folder.
+    pub id: &'a str,
+    /// Its folder, as people know it.
+    pub folder: &'a str,
+    /// What it says.
+    pub proposal: &'a Proposal,
+    /// Its own fixtures by name.
+    pub fixtures: &'a [(String, Fixture)],
+    /// Its decision record, if there is one.
+    pub adr: Option<&'a Arc<Source>>,
+    /// The playbook, by the name that fixtures know it by.
+    pub playbook: &'a str,
+    /// The playbook as it is.
+    pub before: &'a Loaded,
+    /// The playbook as proposed.
+    pub applied: &'a Applied,
+    /// Both, ready to run.
+    pub plans: [&'a Plan; 2],
+    /// The goldens of the project's fixtures under the playbook.
+    pub goldens: &'a BTreeMap<Id, Option<Arc<Source>>>,
+}
+
+impl ProposalContext {
+    /// The fixtures that are run under a playbook.
+    pub fn runs<'f>(
+        &self,
+        fixtures: &'f [(String, Fixture)],
+        playbook: &str,
+    ) -> impl Iterator<Item = (Id, &'f Fixture)> {
+        fixtures.iter().filter(|(_, fixture)| self.is_run(fixture, playbook)).map(|(name, fixture)| {
+            let id = Id { playbook: playbook.to_owned(), fixture: name.clone() };
+            (id, fixture)
+        })
+    }
+
+    /// Whether a fixture is run under a playbook.
+    pub(super) fn is_run(&self, fixture: &Fixture, playbook: &str) -> bool {
+        match fixture.playbooks.as_slice() {
+            [] => self.usual == playbook,
+            named => named.iter().any(|name| name == playbook),
+        }
+    }
+
+    /// What a proposal changes, and what speaks against it.
+    pub fn try_out(&self, candidate: &Candidate<'_>, jobs: NonZeroUsize) -> Judged {
+        let Candidate { id, folder, proposal, fixtures, adr, playbook, before, applied, plans, goldens } = *candidate;
+        let own = self.runs(fixtures, playbook).map(|(id, fixture)| (id, fixture, true));
+        let all = self.runs(&self.fixtures, playbook).map(|(id, fixture)| (id, fixture, false));
+        let cases: Vec<(Id, &Fixture, bool)> = own.chain(all).collect();
+        let work = |simulator: &mut Simulator, (id, fixture, is_new): &(Id, &Fixture, bool)| {
+            before_and_after(simulator, id, fixture, plans, *is_new)
+        };
+        let diffs = map(&cases, jobs, Simulator::new, work, |_| false);
+        let gates = judge(&Tried {
+            id,
+            folder,
+            fixtures: &self.fixtures_folder,
+            proposal,
+            before,
+            applied,
+            diffs: &diffs,
+            goldens,
+            adr,
+            unapproved: &self.unapproved(playbook, before),
+            shared: &self.shared(id, playbook, applied),
+            taken: &self.taken(fixtures),
+        });
+        Judged { id: id.to_owned(), playbook: playbook.to_owned(), rows: applied.rows.clone(), diffs, gates }
+    }
+
+    fn unapproved(&self, name: &str, loaded: &Loaded) -> Vec<RowChange> {
+        let playbooks = BTreeMap::from([(name.to_owned(), &loaded.playbook)]);
+        let changed = row_changes(self.lock.as_ref(), &playbooks, false);
+        changed.into_iter().flat_map(|rows| rows.changes).collect()
+    }
+
+    /// The rows that other proposals change too.
+    fn shared(&self, id: &str, playbook: &str, applied: &Applied) -> Vec<(String, String)> {
+        let mine: Vec<&str> = touched(&applied.rows).collect();
+        let others = self.touched.iter().filter(|(other, (name, _))| *other != id && name == playbook);
+        others
+            .flat_map(|(other, (_, rows))| {
+                rows.iter().filter(|row| mine.contains(&row.as_str())).map(|row| (other.clone(), row.clone()))
+            })
+            .collect()
+    }
+
+    /// The names that fixtures of the project have already.
+    fn taken(&self, fixtures: &[(String, Fixture)]) -> Vec<String> {
+        let names = fixtures.iter().map(|(name, _)| name);
+        names.filter(|name| self.fixtures.iter().any(|(taken, _)| taken == *name)).cloned().collect()
+    }
+}

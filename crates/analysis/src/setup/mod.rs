@@ -1,0 +1,11 @@
+//! A new project: the files that it begins with, and what it takes from the user's own recordings.
+
+mod plan;
+mod recordings;
+mod starter;
+#[cfg(test)]
+mod tests;
+
+pub use plan::{ByHand, Folder, HISTORY, NoPlan, ProjectFile, ProjectFiles, Purpose, Settings, plan};
+pub use recordings::{DraftMapping, NoMapping, Recording, Recordings};
+pub use starter::PLAYBOOK_FILE;

@@ -1,0 +1,227 @@
+//! What a project takes from the user's own recordings: tool facts, mappings, and a failure as a fixture: its answers as
+//! recorded, its arguments as names and types alone. Opens nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::starter::{Named, PLAYBOOK};
+use crate::coverage::{expected, to_yaml};
+use crate::recorded::{Arguments, of_recorded};
+use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
+use playproof_engine::event::{Decision, OutcomeKind};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::ids::{CallId, first_free};
+use playproof_engine::playbook::Access;
+use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
+use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::fixture;
+use playproof_trace::assemble::ClosedCall;
+use playproof_trace::foreign::Imported;
+use playproof_trace::mapping;
+use playproof_trace::mapping::{Mapping, Unmapped};
+use playproof_trace::redact::RedactionRules;
+use playproof_trace::toolfacts::{ToolCount, render};
+
+/// Failures that are kept: different ones, because one of them will do.
+const FAILURES: usize = 300;
+
+const HEAD: &str = "\
+# A failure from your own recording, with what the playbook does about it today: if that is right, it is what must stay.
+# Arguments are names and types alone. The message is as recorded, because rules read it: look at it before you commit.
+# Whether a failed attempt acted is not recorded; where it did, say `applied: true` behind its answer.
+";
+
+/// What recordings show.
+#[derive(Debug, Default)]
+pub struct Recordings {
+    /// Drafted mappings.
+    pub mappings: Vec<DraftMapping>,
+    /// What was read, in its order.
+    pub inputs: Vec<Recording>,
+    tools: BTreeMap<String, ToolRow>,
+    /// Calls that failed, as they are shown, each in another way.
+    failing: Vec<RecordedCall>,
+    seen: BTreeSet<(String, FailureKey)>,
+}
+
+/// What went wrong first in a call: kind and status, where they are recorded.
+type FailureKey = Option<(Option<Box<str>>, Option<u16>)>;
+
+#[derive(Debug, Default)]
+struct ToolRow {
+    calls: u64,
+    failed: u64,
+    is_redacted: bool,
+}
+
+/// A drafted mapping.
+#[derive(Debug)]
+pub struct DraftMapping {
+    stem: String,
+    /// Its text.
+    pub text: String,
+    mapping: Mapping,
+}
+
+impl DraftMapping {
+    /// Its file, below the project's root.
+    pub fn path(&self) -> String {
+        format!("mappings/{}.yaml", self.stem)
+    }
+}
+
+/// What a recording turned out to hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// As people named it.
+    pub path: String,
+    /// The file of its mapping.
+    pub mapping: Option<String>,
+    /// The mapping was there before: its path is as people named it, not from the project's folder.
+    pub is_given: bool,
+    /// Its calls.
+    pub calls: u64,
+    /// Those of which an attempt failed.
+    pub failed: u64,
+}
+
+/// Why a recording cannot be read by a drafted mapping.
+#[derive(Clone, Debug)]
+pub enum NoMapping {
+    /// It cannot be read at all.
+    Unreadable(Report),
+    /// No mapping can be drafted of it.
+    Unmapped(Unmapped),
+    /// The mapping would say what must not be shown.
+    Redacted,
+}
+
+impl From<Report> for NoMapping {
+    fn from(report: Report) -> NoMapping {
+        NoMapping::Unreadable(report)
+    }
+}
+
+impl Recordings {
+    /// Reads a foreign recording under the first mapping that reads it, or under one that is drafted from it; gives the
+    /// file of that mapping too. `lasting` is what the draft calls the recording.
+    ///
+    /// # Errors
+    /// There is no such mapping.
+    pub fn import(
+        &mut self,
+        path: &str,
+        lasting: &str,
+        bytes: &[u8],
+        redaction: &RedactionRules,
+    ) -> Result<(Imported, String), NoMapping> {
+        for drafted in &self.mappings {
+            let read = mapping::apply(&drafted.mapping, bytes, path, redaction).ok();
+            if let Some(imported) = read.filter(|imported| imported.loss.results > 0) {
+                return Ok((imported, drafted.path()));
+            }
+        }
+        let draft = mapping::draft(bytes, lasting).map_err(|report| redaction.report(report))?;
+        let draft = draft.map_err(NoMapping::Unmapped)?;
+        if draft.of_rows.iter().any(|said| redaction.text(said) != **said) {
+            return Err(NoMapping::Redacted);
+        }
+        let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
+        let imported = mapping::apply(&mapping, bytes, path, redaction)?;
+        let taken: BTreeSet<&str> = self.mappings.iter().map(|drafted| drafted.stem.as_str()).collect();
+        let stem = first_free(&stem(path), |name| taken.contains(name));
+        let drafted = DraftMapping { stem, text: draft.text, mapping };
+        let file = drafted.path();
+        self.mappings.push(drafted);
+        Ok((imported, file))
+    }
+
+    /// A further call of `recording`.
+    pub fn on_call(&mut self, recording: &mut Recording, closed: &ClosedCall) {
+        let (raw, shown) = (closed.raw(), closed.shown());
+        let failure: Option<FailureKey> = raw.answers.iter().find_map(|answer| match &answer.reply {
+            Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),
+            Reply::Ok => None,
+        });
+        let failed = u64::from(failure.is_some());
+        recording.calls += 1;
+        recording.failed += failed;
+        let row = self.tools.entry(shown.tool().to_owned()).or_default();
+        row.calls += 1;
+        row.failed += failed;
+        row.is_redacted = raw.tool() != shown.tool();
+        if let Some(failure) = failure
+            && self.failing.len() < FAILURES
+            && self.seen.insert((raw.tool().to_owned(), failure))
+        {
+            self.failing.push(shown.clone());
+        }
+    }
+
+    /// The file and the text of the tool facts; `names` are what the recordings are called in it.
+    pub fn tools(&self, names: &[String]) -> Option<(String, String)> {
+        let count = |(tool, row): (_, &ToolRow)| {
+            let ToolRow { calls, failed, is_redacted } = *row;
+            ToolCount { tool, is_redacted, calls, failed }
+        };
+        let rows = self.tools.iter().map(|(tool, row)| count((tool.as_str(), row)));
+        let first = self.inputs.first()?;
+        Some((format!("tools/{}.yaml", stem(&first.path)), render(&names.join(", "), rows)))
+    }
+
+    /// The fixture of the first failure that a rule knows and whose answers last to its end, writes first; none where
+    /// there is no such failure.
+    pub(super) fn fixture(&self, plan: &Plan) -> Option<Named> {
+        let writes = |call: &&RecordedCall| plan.facts(call.tool()).access == Access::Write;
+        let (writes, reads): (Vec<_>, Vec<_>) = self.failing.iter().partition(writes);
+        let mut simulator = Simulator::new();
+        writes.into_iter().chain(reads).find_map(|call| of_call(plan, &mut simulator, call))
+    }
+}
+
+fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<Named> {
+    let mut fixture = scripted(call)?;
+    let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+    let record = simulator.rehearse(plan, &scenario);
+    let verdict = known_verdict(plan, record)?;
+    let expect = expected(plan, &scenario, record);
+    fixture.title = format!("{} ends as recorded: {verdict}", call.tool());
+    fixture.expect.insert(PLAYBOOK.to_owned(), expect);
+    let text = HEAD.to_owned() + &to_yaml(&fixture);
+    let name = format!("{}-meets-{}", slug(call.tool()), slug(&verdict));
+    fixture::parse(Source::whole("recorded", &*text)).ok().map(|_| (name, text))
+}
+
+/// The last verdict of a run that shows what the playbook is for: one that a rule gave, to an end that is known.
+fn known_verdict(plan: &Plan, record: &Record) -> Option<String> {
+    let outcome = record.outcomes.first()?;
+    let classified = record.events_of(CallId(0)).filter_map(|event| match event.what {
+        Decision::FailureClassified { verdict, .. } => Some(verdict),
+        _ => None,
+    });
+    let verdicts: Vec<_> = classified.collect();
+    let unknown = verdicts.contains(&plan.playbook.otherwise);
+    let is_open = matches!(outcome.kind, OutcomeKind::Undetermined(_));
+    let last = verdicts.last().filter(|_| !unknown && !is_open && record.findings.is_empty())?;
+    Some(plan.names.verdict(*last).to_owned())
+}
+
+/// The call with its answers as a script; none where something else than attempts was answered.
+fn scripted(call: &RecordedCall) -> Option<Fixture> {
+    let is_plain = call.answers.iter().all(|answer| answer.to == AnswerTo::Attempt);
+    is_plain.then(|| of_recorded(call, String::new(), Arguments::Types))
+}
+
+/// The name of a file without folders and endings.
+fn stem(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    slug(name.trim_start_matches('.').split('.').next().unwrap_or(name))
+}
+
+/// A name as part of a file's name.
+fn slug(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
+    let slug: String = words.join("-").chars().take(60).collect();
+    if slug.is_empty() { "a-tool".to_owned() } else { slug }
+}

@@ -1,0 +1,193 @@
+//! The words of a draft: its decision record with a placeholder for what only its author can say, the titles of its
+//! fixtures, and what its author should know.
+
+use crate::text::{counted, escape_unprintable, fitted, markdown, markdown_code};
+use playproof_analysis::proposal::{Draft, Evidence, MadeUp, Note, Origin, PARTS, PLACEHOLDER, Title, VerdictChange};
+use playproof_engine::playbook::UNCLASSIFIED;
+
+/// Columns of a message in the decision record.
+const MESSAGE: usize = 300;
+
+/// Columns of what is quoted in a title.
+const TITLE: usize = 120;
+
+/// The text of `adr.md`.
+pub fn adr(draft: &Draft, evidence: Option<&Evidence>) -> String {
+    let (title, why) = match &draft.change {
+        VerdictChange::Added { .. } => {
+            ("The verdict", "what goes wrong while they get the verdict that they get today -->")
+        }
+        VerdictChange::Changed(parts) if parts.is_empty() => (
+            "A rule for the verdict",
+            "what goes wrong while they get the verdict that they get today, and why this one fits them -->",
+        ),
+        VerdictChange::Changed(_) => {
+            ("A change of the verdict", "what goes wrong while the verdict is answered as it is today -->")
+        }
+    };
+    let asks = [
+        "what these failures have in common, how many there are, and where they were seen -->",
+        "one of them, or the place where such a failure is documented -->",
+        why,
+        "what the playbook does from now on, who notices, and what becomes harder -->",
+    ];
+    let [ask_pattern, ask_example, ask_why, ask_consequences] = asks.map(|ask| format!("{PLACEHOLDER} {ask}"));
+    let bodies = [
+        evidence.map_or(ask_pattern, pattern),
+        evidence.map_or(ask_example, examples),
+        evidence.map_or(ask_why.clone(), |evidence| format!("{}\n\n{ask_why}", today(evidence))),
+        ask_consequences,
+    ];
+    let parts: Vec<String> = PARTS.iter().zip(bodies).map(|(part, body)| format!("\n## {part}\n\n{body}\n")).collect();
+    format!("# {title} `{}`\n{}", draft.verdict, parts.concat())
+}
+
+/// What the failures have in common, how many there are, and where.
+fn pattern(evidence: &Evidence) -> String {
+    let cluster = &evidence.cluster;
+    match &evidence.origin {
+        Origin::Kept { id, came_from, note, .. } => {
+            let seen = format!("Seen in {}, call {}", markdown_code(&came_from.trace), markdown_code(&came_from.call));
+            format!("{seen} (feedback {}): {}", markdown_code(id), markdown(note))
+        }
+        Origin::Mined { traces, failures } => {
+            let files: Vec<String> =
+                traces.iter().map(|path| markdown_code(path.rsplit('/').next().unwrap_or(path))).collect();
+            let tools = cluster.tools.rows();
+            let tools: Vec<String> =
+                tools.iter().map(|(tool, count)| format!("{} ({count})", markdown_code(tool))).collect();
+            format!(
+                "{} of {} recorded in {} have this form, {} of them of tools that write:\n\n- {}\n\nTools: {}.",
+                cluster.failures,
+                counted(*failures, "failed attempt", "failed attempts"),
+                files.join(", "),
+                cluster.writes,
+                markdown_code(if cluster.form.is_empty() { "(no message)" } else { &cluster.form }),
+                tools.join(", ")
+            )
+        }
+    }
+}
+
+/// Some of the failures.
+fn examples(evidence: &Evidence) -> String {
+    let example = |tool: &str, message: Option<&str>| {
+        let message = markdown_code(&fitted(message.unwrap_or("(no message)"), MESSAGE));
+        format!("- {}: {message}", markdown_code(tool))
+    };
+    let all = &evidence.cluster.examples;
+    match &evidence.origin {
+        Origin::Kept { call, .. } => example(call.tool(), all.first().and_then(|first| first.message.as_deref())),
+        Origin::Mined { .. } => {
+            let all: Vec<String> = all.iter().map(|one| example(&one.tool, one.message.as_deref())).collect();
+            all.join("\n")
+        }
+    }
+}
+
+/// What becomes of the failures as the playbook is.
+fn today(evidence: &Evidence) -> String {
+    let verdict = &evidence.cluster.verdict;
+    let meaning = match &evidence.origin {
+        _ if verdict == UNCLASSIFIED => "no rule knows them",
+        Origin::Kept { .. } => "it is not what is meant",
+        Origin::Mined { .. } => "it does not help",
+    };
+    let then = evidence.compensation.unwrap_or("nothing");
+    format!("Today they get the verdict `{verdict}` ({meaning}), and are answered with `{then}`.")
+}
+
+/// The title of a fixture.
+pub fn title(title: &Title) -> String {
+    match title {
+        Title::Text(text) => text.clone(),
+        Title::Note(note) => escape_unprintable(&fitted(note, TITLE)).into_owned(),
+        Title::Says { tool, message } => {
+            let message = fitted(message.as_deref().unwrap_or("nothing"), TITLE);
+            escape_unprintable(&format!("{tool} says: {message}")).into_owned()
+        }
+        Title::MadeUp { verdict, why } => {
+            let why = why.as_ref().map_or_else(String::new, |why| format!("made up, for {}: ", made_up(why)));
+            format!("write this - {why}a failure that looks like {verdict} and is none")
+        }
+    }
+}
+
+/// Why a look-alike is made up.
+fn made_up(why: &MadeUp) -> String {
+    match why {
+        MadeUp::NoOther => "no other failure was recorded".to_owned(),
+        MadeUp::AllCaught(verdict) => format!("every other recorded failure that was tried gets `{verdict}` too"),
+    }
+}
+
+/// What the author of a draft should know, in a line.
+pub fn note(note: &Note) -> String {
+    match note {
+        Note::AnotherPlaybook { feedback, about, playbook } => {
+            format!("{feedback} is about `{about}`, which the project cannot change: this is for `{playbook}`")
+        }
+        Note::NearVerdict { verdict, playbook, near } => {
+            format!("`{verdict}` is a new verdict; {playbook} has `{near}`, which may be meant")
+        }
+        Note::EscalatesTo(queue) => format!("without --then and --like the verdict escalates to `{queue}`"),
+        Note::VerdictThere { playbook, verdict, rule, keys } => {
+            let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+            let changes = match (rule, keys.as_slice()) {
+                (Some(rule), []) => format!("adds the rule `{rule}` for it"),
+                (Some(rule), keys) => format!("adds the rule `{rule}` for it, and changes its {}", keys.join(", ")),
+                (None, keys) => format!("changes its {}", keys.join(", ")),
+            };
+            format!("{}: this {changes}", verdict_there(playbook, verdict))
+        }
+        Note::RuleBefore(rule) => format!("the rule stands before `{rule}`, which would leave nothing to it"),
+        Note::LookAlikeChanges(id, class) => {
+            format!("{id}, an earlier look-alike, gets the verdict: the proposal names its golden ({class})")
+        }
+        Note::LookAlikeMadeUp(why) => {
+            format!("{}: the look-alike is made up, and waits for your words", made_up(why))
+        }
+        Note::FeedbackAlone => "(with `--trace` and what it was recorded in, one may be found there)".to_owned(),
+        Note::ExpectsAnother { feedback, expected, verdict } => format!(
+            "{feedback} expects `{expected}`, not `{verdict}`: this alone will not answer it; to expect this one: \
+             playproof feedback edit {feedback} --expected {verdict}"
+        ),
+        Note::ExpectsNow { feedback, verdict } => {
+            format!("{feedback} expects `{verdict}` from now on, and is answered when this is accepted")
+        }
+    }
+}
+
+/// That a playbook has the verdict already.
+pub fn verdict_there(playbook: &str, verdict: &str) -> String {
+    format!("{playbook} has the verdict `{verdict}` already")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_analysis::proposal::incomplete;
+    use playproof_formats::diagnostic::Source;
+
+    #[test]
+    fn a_record_without_evidence_asks_for_every_part() {
+        let change = VerdictChange::Changed(Vec::new());
+        let draft = Draft {
+            playbook: "ours".into(),
+            base: String::new(),
+            verdict: "slow".into(),
+            change,
+            rule: None,
+            expect: Vec::new(),
+        };
+        let unwritten = incomplete(&Source::whole("adr.md", adr(&draft, None)));
+        assert_eq!(unwritten.iter().map(|said| said.id).collect::<Vec<_>>(), ["adr_part_unwritten"; 4]);
+    }
+
+    #[test]
+    fn a_title_has_no_character_that_a_terminal_obeys_and_a_bounded_length() {
+        let says = |message: &str| title(&Title::Says { tool: "pay".into(), message: Some(message.into()) });
+        assert_eq!(says("no \u{1b}[31m"), "pay says: no \\u{1b}[31m");
+        assert_eq!(says(&"x".repeat(500)).chars().count(), "pay says: ".len() + TITLE);
+    }
+}

@@ -1,0 +1,70 @@
+//! Proposals that wait: the list of them, and what has changed under one since it was made.
+
+use crate::table;
+use crate::table::Align;
+use crate::text::escape_unprintable;
+use playproof_analysis::proposal::{Applied, GateKind, Judged, Proposal, Since, verdicts};
+use playproof_formats::golden::RowChange;
+
+/// A proposal in the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    cells: [String; 5],
+}
+
+impl Listed {
+    /// One whose files cannot be read.
+    pub fn unreadable(id: &str) -> Listed {
+        Listed::of([id, "", "", "cannot be read", ""])
+    }
+
+    /// One that was tried; none where it does not fit its playbook.
+    pub fn new(id: &str, proposal: &Proposal, tried: Option<(&Applied, &Judged)>) -> Listed {
+        let playbook = proposal.playbook.text.as_str();
+        let verdicts = verdicts(proposal, tried.map(|(applied, _)| &applied.loaded.playbook)).join(", ");
+        let Some((_, Judged { gates, .. })) = tried else {
+            return Listed::of([id, playbook, &verdicts, "does not fit the playbook", ""]);
+        };
+        let has_moved = gates.iter().any(|gate| gate.kind == GateKind::BaseMoved);
+        let state = match gates.as_slice() {
+            [] => "ready".to_owned(),
+            [only] => only.kind.to_string(),
+            [first, more @ ..] => format!("{}, and {} more", first.kind, more.len()),
+        };
+        Listed::of([id, playbook, &verdicts, &state, if has_moved { "moved" } else { "as it is" }])
+    }
+
+    fn of(cells: [&str; 5]) -> Listed {
+        Listed { cells: cells.map(|cell| escape_unprintable(cell).into_owned()) }
+    }
+}
+
+/// The list as a page of `width` columns.
+pub fn list(proposals: &[Listed], width: usize) -> String {
+    let rows: Vec<Vec<String>> = proposals.iter().map(|listed| listed.cells.to_vec()).collect();
+    let header = ["proposal", "playbook", "verdicts", "state", "base"].map(str::to_owned);
+    table::render(&header, &rows, &[Align::Left; 5], width)
+}
+
+/// What its author may not know of the rows that a proposal changes, in lines.
+pub fn since(since: &Since) -> Vec<String> {
+    let changed = match since {
+        Since::Unknown(rows) if rows.is_empty() => return Vec::new(),
+        Since::Unknown(rows) => {
+            let rows: Vec<String> = rows.iter().map(|row| format!("`{row}`")).collect();
+            let said = "what it was made for is not in the history: look whether it still fits";
+            return vec![format!("{said} {}", rows.join(", "))];
+        }
+        Since::Changed(rows) => rows,
+    };
+    let lines = |row: &RowChange| {
+        let head =
+            format!("`{}`, which it changes, has changed since it was made; look whether it still fits:", row.name);
+        let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
+        let parts = row.parts();
+        let parts =
+            parts.iter().map(|part| format!("  {}: {} became {}", part.path, or(&part.before), or(&part.after)));
+        std::iter::once(head).chain(parts).collect::<Vec<_>>()
+    };
+    changed.iter().flat_map(lines).collect()
+}

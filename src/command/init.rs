@@ -1,0 +1,348 @@
+//! `playproof init [DIR] [--from TRACE]...`: a working project in a folder, all of its files or none.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::boundary::Boundary;
+use crate::changeset::{Change, ProjectLock};
+use crate::checking;
+use crate::checking::Selection;
+use crate::exit::{Exit, Failure};
+use crate::files;
+use crate::flags::Flags;
+use crate::folders::{self, Taken, taken};
+use crate::inputs;
+use crate::inputs::Shape;
+use crate::output::{Output, say};
+use crate::outputs;
+use crate::playbooks;
+use crate::project;
+use crate::project::Project;
+use crate::reading;
+use crate::reading::without_skipping;
+use crate::repeated;
+use crate::run::fail;
+use crate::terminal::Terminal;
+use crate::workspace::{self, Workspace};
+use playproof_analysis::check::Verdict;
+use playproof_analysis::setup;
+use playproof_analysis::setup::{
+    HISTORY, NoMapping, NoPlan, PLAYBOOK_FILE, ProjectFile, ProjectFiles, Recording, Recordings, Settings,
+};
+use playproof_engine::playbook::Tools;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::fixture;
+use playproof_formats::shell::Command;
+use playproof_report::setup::{Checked, Shown, page};
+use playproof_report::style::Palette;
+use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::mapping::Mapping;
+use playproof_trace::reader::Input;
+use playproof_trace::redact::RedactionRules;
+
+/// Where, and from what.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof init                            a project in this folder
+  playproof init refunds                    in a folder of that name
+  playproof init --from trace.jsonl         with facts about the tools of the trace, and a failure of it as a fixture
+  playproof init --from a.log --from b.log  a log that is not recognised gets a drafted mapping
+  playproof init --from a.log --map m.yaml  the mapping is there already
+
+No file is overwritten: what is there is kept. Either all that is missing is written, or nothing.
+
+Exit codes: 0 `playproof check` is clean, 1 what was kept does not go together with it, 2 nothing was written.")]
+pub struct Args {
+    /// The project's folder; it is made where it is missing
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub folder: String,
+
+    /// A trace or another recording to draw tool facts, a mapping and a fixture from; repeatable
+    #[arg(long, value_name = "TRACE")]
+    pub from: Vec<String>,
+
+    /// How to read the recordings, where that is written already; it stays where it is
+    #[arg(long, value_name = "FILE", requires = "from")]
+    pub map: Option<String>,
+}
+
+/// Makes the project.
+///
+/// # Errors
+/// A recording that cannot be used, something in the way, a folder that cannot be written: then nothing is left.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let flags = Flags::default().with("--map", args.map.as_deref());
+    repeated::refuse_inputs(&args.from, &flags, |once, flags| {
+        let init = Command::new("playproof init").path(&args.folder);
+        flags.after(once.iter().fold(init, |init, path| init.flag("--from", path)))
+    })?;
+    let root = args.root();
+    outputs::refuse_among_project_files(&root.join(project::FILE).to_string_lossy())?;
+    say_nested(&root);
+    let folder = Folder::open(&root)?;
+    let recordings = read(args, &root, &folder.redaction()?).map_err(without_skipping)?;
+    let names: Vec<String> = args.from.iter().map(|path| files::lasting(&root, path)).collect();
+    let planned = setup::plan(&folder, &recordings, recordings.tools(&names)).map_err(no_plan)?;
+    folder.write(&planned, output)?;
+    let (check, ended) = match planned.is_whole {
+        true => checked(&root, &planned),
+        false => (None, Ok(Exit::Clean)),
+    };
+    let palette = Palette::new(terminal.out.colour);
+    let (planned, recordings, width) = (&planned, &recordings.inputs, terminal.out.width);
+    output.page(&page(&Shown { folder: &root.to_string_lossy(), planned, recordings, check, width, palette }))?;
+    ended.or_else(|failure| {
+        // The files are written: what was kept does not go together with them.
+        fail(&failure, &"playproof check".into(), terminal.err);
+        Ok(Exit::Found)
+    })
+}
+
+impl Args {
+    /// The folder; the working directory is the empty path, so that files are named as people type them.
+    pub fn root(&self) -> PathBuf {
+        Path::new(&self.folder).components().filter(|step| *step != std::path::Component::CurDir).collect()
+    }
+}
+
+/// Says where the folder is part of another project: commands in it will go by the new one, and those of the other one
+/// may take its files for their own.
+fn say_nested(root: &Path) {
+    let above = files::above(root, project::FILE);
+    if let Some(found) = above.filter(|_| !files::exists(&root.join(project::FILE).to_string_lossy())) {
+        say(&format!("note: this folder is part of a project already: `{}`", files::from_here(&found)));
+    }
+}
+
+fn no_plan(why: NoPlan<Failure>) -> Failure {
+    match why {
+        NoPlan::Folder(failure) => failure,
+        NoPlan::Playbook(report) => {
+            let next = Command::new("playproof lint").path(&report.source.name);
+            Failure::from(report).next(next)
+        }
+        NoPlan::File(report) => report.into(),
+    }
+}
+
+/// What `check` says of the project, and how the command ends for it.
+fn checked(root: &Path, planned: &ProjectFiles) -> (Option<Checked>, Result<Exit, Failure>) {
+    let check = || {
+        let workspace = Workspace::at(root)?;
+        checking::check(&workspace, &Selection::default(), checking::jobs(None), false)
+    };
+    let report = match check() {
+        Ok(checked) => checked.report,
+        Err(failure) => return (Some(Checked::Unusable), Err(failure.next("playproof check"))),
+    };
+    if report.verdict() == Verdict::Clean {
+        return (Some(Checked::Clean(report.results.len())), Ok(Exit::Clean));
+    }
+    let has_kept = planned.files.iter().any(|file| file.kept);
+    (Some(Checked::Found { has_kept, rows_differ: !report.rows.is_empty() }), Ok(Exit::Found))
+}
+
+/// Reads the recordings.
+///
+/// # Errors
+/// One that cannot be read, is empty, or of which no mapping can be drafted.
+fn read(args: &Args, root: &Path, redaction: &RedactionRules) -> Result<Recordings, Failure> {
+    let given = args.map.as_deref().map(|path| Ok::<_, Failure>((path, inputs::mapping(path)?))).transpose()?;
+    let mut recordings = Recordings::default();
+    for (number, path) in (0..).zip(&args.from) {
+        let (input, mapping) = opened(root, path, given.as_ref(), &mut recordings, redaction)?;
+        let mut read = Recording { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
+        let ledger = input.each_call(number, AssembleOptions::default(), redaction, &|_| true, |closed| {
+            recordings.on_call(&mut read, &closed);
+        });
+        ledger.map_err(|error| Failure::from(error).next(Command::new("playproof replay").path(path)))?;
+        if read.calls == 0 {
+            return Err(Failure::source(path, "empty_input", "it holds no calls").next("playproof init"));
+        }
+        recordings.inputs.push(read);
+    }
+    Ok(recordings)
+}
+
+/// The recording as a trace, and its mapping where it needs one.
+fn opened(
+    root: &Path,
+    path: &str,
+    given: Option<&(&str, Mapping)>,
+    recordings: &mut Recordings,
+    redaction: &RedactionRules,
+) -> Result<(Input<'static>, Option<String>), Failure> {
+    refuse_others(path)?;
+    if let Some((file, mapping)) = given {
+        return Ok((inputs::trace(path, Some(mapping), redaction)?, Some((*file).to_owned())));
+    }
+    match inputs::shape(path)? {
+        Shape::Empty => Err(reading::empty(path).next("playproof init")),
+        Shape::Known => Ok((inputs::trace(path, None, redaction)?, None)),
+        Shape::Foreign => {
+            let bytes = inputs::whole(path)?;
+            let imported = recordings.import(path, &files::lasting(root, path), &bytes, redaction);
+            let (imported, mapping) = imported.map_err(|why| no_mapping(path, why, redaction))?;
+            let lines = Box::new(std::io::Cursor::new(imported.lines));
+            let (loss, origins) = (Some(imported.loss), Some(imported.origins));
+            Ok((Input { name: path.to_owned(), lines, loss, origins }, Some(mapping)))
+        }
+    }
+}
+
+/// Refuses what cannot be read twice, or is no recording.
+fn refuse_others(path: &str) -> Result<(), Failure> {
+    if path == files::STDIN {
+        let said = "`--from` wants a file: standard input cannot be read again by the commands that come next";
+        return Err(Failure::said(said).next("playproof help init"));
+    }
+    match inputs::is_fixture(path) {
+        true => Err(Failure::said(format!("`{path}` is no trace: what ends in `.yaml` is written by people"))
+            .next("playproof help init")),
+        false => Ok(()),
+    }
+}
+
+fn no_mapping(path: &str, why: NoMapping, redaction: &RedactionRules) -> Failure {
+    let why = match why {
+        NoMapping::Unreadable(report) => return report.into(),
+        NoMapping::Redacted => {
+            return Failure::source(path, "redacted", "a mapping for it would say what `redaction` takes out")
+                .help("write one by hand that reads other fields, and name it with `--map`")
+                .next("playproof schema mapping");
+        }
+        NoMapping::Unmapped(why) => why,
+    };
+    let said = format!("this is no recording that is recognised, and no field of it looks like {}", why.missing);
+    let fields: Vec<String> = why.fields.iter().map(|field| format!("`{}`", redaction.text(field))).collect();
+    let has =
+        if fields.is_empty() { "it holds no rows".to_owned() } else { format!("its rows have {}", fields.join(", ")) };
+    Failure::source(path, "unmapped", said)
+        .help(format!("{has}; if it is a log of tool calls, write a mapping for it by hand and name it with `--map`"))
+        .next("playproof schema mapping")
+}
+
+/// The folder as it is before.
+struct Folder {
+    root: PathBuf,
+    /// What its `playproof.yaml` says, if it has one.
+    project: Option<Project>,
+}
+
+impl Folder {
+    /// Looks at the folder.
+    ///
+    /// # Errors
+    /// A file where the folder should be; a `playproof.yaml` in which something is wrong.
+    fn open(root: &Path) -> Result<Folder, Failure> {
+        if !root.as_os_str().is_empty() && taken(root)? == Taken::File {
+            let said = format!("`{}` is a file; a project needs a folder", root.display());
+            return Err(Failure::said(said).next("playproof init"));
+        }
+        let file = root.join(project::FILE);
+        let project = match taken(&file)? {
+            Taken::File => Some(Project::read(&file)?),
+            _ => None,
+        };
+        Ok(Folder { root: root.to_path_buf(), project })
+    }
+
+    fn project(&self) -> Project {
+        self.project.clone().unwrap_or_default()
+    }
+
+    /// A path below the root, as people stand.
+    fn at(&self, path: &str) -> String {
+        files::from_here(&self.root.join(path))
+    }
+
+    /// What must not be shown of recordings: as the project says, else the one that is here already.
+    ///
+    /// # Errors
+    /// A `playproof.yaml` that cannot be used.
+    fn redaction(&self) -> Result<RedactionRules, Failure> {
+        match &self.project {
+            Some(project) => Ok(project.redaction.clone()),
+            None => {
+                let around = files::upwards(project::FILE).filter(|file| folders::has_file(file));
+                Ok(around.map(|file| Project::read(&file)).transpose()?.unwrap_or_default().redaction)
+            }
+        }
+    }
+
+    /// Writes what is missing, and overwrites nothing that has appeared meanwhile.
+    fn write(&self, planned: &ProjectFiles, output: &mut Output) -> Result<(), Failure> {
+        let missing = planned.files.iter().filter(|file| !file.kept);
+        let create =
+            |file: &ProjectFile| Change::Create(self.root.join(&file.path), file.source.text.clone().into_bytes());
+        let changes: Vec<Change> = missing.map(create).collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let project = self.project();
+        let staging = workspace::staging(&self.root, &project);
+        ProjectLock::at(&Boundary::new(&self.root, &project), &staging)?.commit(&changes, output)
+    }
+}
+
+impl setup::Folder for Folder {
+    type Error = Failure;
+
+    fn file(&self, path: &str) -> Result<Option<Arc<Source>>, Failure> {
+        let place = self.root.join(path);
+        match taken(&place)? {
+            Taken::Free => Ok(None),
+            Taken::File => files::read_small(&place.to_string_lossy()).map(Some),
+            Taken::Folder => {
+                let said = format!("`{}` is a folder, and a file of this name is needed", place.display());
+                Err(Failure::said(said).help("move it away, or name another folder"))
+            }
+        }
+    }
+
+    fn refuse_other_fixtures(&self) -> Result<(), Failure> {
+        let folder = self.root.join("fixtures");
+        taken(&folder.join("NAME.yaml"))?;
+        for name in [folders::files_under(&folder, ".yml")?, folders::files_under(&folder, ".yaml")?].concat() {
+            let path = folder.join(name);
+            if fixture::parse(files::read_small(&path.to_string_lossy())?).is_err() {
+                let said =
+                    format!("`{}` is no fixture of Playproof, and `check` reads all of that folder", path.display());
+                let inside = self.root.join("playproof");
+                return Err(Failure::said(said)
+                    .help("make the project in a folder of its own")
+                    .next(Command::new("playproof init").path(&inside.to_string_lossy())));
+            }
+        }
+        folders::yaml_under(&folder).map(drop)
+    }
+
+    fn tools(&self) -> Result<Tools, Failure> {
+        playbooks::facts(None, &self.project())
+    }
+
+    fn has_history(&self) -> Result<bool, Failure> {
+        Ok(!folders::files_under(&self.root.join(HISTORY), ".yaml")?.is_empty())
+    }
+
+    fn settings(&self) -> Settings {
+        let Some(project) = &self.project else { return Settings::None };
+        let is_usual = |named: &Option<String>, usual: &str| {
+            named.as_ref().is_none_or(|named| named.trim_end_matches('/') == self.at(usual))
+        };
+        let is_usual = project.playbook.as_deref() == Some(&*self.at(PLAYBOOK_FILE))
+            && is_usual(&project.fixtures, "fixtures")
+            && is_usual(&project.goldens, "goldens")
+            && is_usual(&project.proposals, "proposals");
+        if is_usual { Settings::Usual } else { Settings::Elsewhere }
+    }
+
+    fn names_tools(&self, path: &str) -> bool {
+        self.project().tools == Some(self.at(path))
+    }
+
+    fn below_repository(&self) -> Option<String> {
+        folders::below_repository(&self.root)
+    }
+}

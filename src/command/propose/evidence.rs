@@ -1,0 +1,200 @@
+//! Reads what was recorded for a draft: the failures of a cluster or a feedback, and the calls of its fixtures. Decides
+//! nothing.
+
+use std::collections::BTreeSet;
+
+use super::args::New;
+use crate::exit::Failure;
+use crate::files;
+use crate::flags::Flags;
+use crate::inputs;
+use crate::kept;
+use crate::project::Project;
+use crate::reading::Reading;
+use crate::stream::Stream;
+use crate::terminal::Terminal;
+use crate::workspace::Workspace;
+use playproof_analysis::feedback::Kept;
+use playproof_analysis::mining::{Miner, Part};
+use playproof_analysis::proposal::{Calls, Evidence, NoCluster};
+use playproof_analysis::replay::Replayed;
+use playproof_engine::playbook::Access;
+use playproof_engine::sim::Plan;
+use playproof_engine::upstream::BeyondTape;
+use playproof_formats::diagnostic::counted;
+use playproof_formats::shell::Command;
+
+/// What was recorded, and the inputs that it was read from.
+pub struct Recorded {
+    /// What was recorded.
+    pub evidence: Evidence,
+    inputs: Vec<(String, Reading)>,
+}
+
+/// Where recordings are looked for, and how they are read.
+pub struct Recordings<'a> {
+    /// What was asked.
+    pub args: &'a New,
+    /// The project's files.
+    pub workspace: &'a Workspace,
+    /// Its own defaults.
+    pub project: &'a Project,
+    /// For the progress.
+    pub terminal: &'a Terminal,
+    /// The playbook as it is.
+    pub plan: &'a Plan,
+}
+
+impl Recordings<'_> {
+    /// What the feedback or the cluster that is asked for holds; none where neither is.
+    ///
+    /// # Errors
+    /// Recordings that cannot be read, or hold no such failure.
+    pub fn read(&self, kept: Option<&Kept>) -> Result<Option<Recorded>, Failure> {
+        match (kept, self.args.from_cluster) {
+            (Some(kept), _) => self.feedback(kept).map(Some),
+            (None, Some(number)) => self.cluster(number).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn cluster(&self, number: u16) -> Result<Recorded, Failure> {
+        let args = self.args;
+        self.refuse_standard_input()?;
+        let (part, replayed) = self.mined(&args.traces, &args.reading)?;
+        let number = usize::from(number);
+        let mined = part.finish(self.plan, &replayed, number);
+        let evidence = Evidence::of_cluster(&mined, number, &args.traces, &self.plan.playbook);
+        let evidence = evidence.map_err(|why| self.no_cluster(number, why))?;
+        Ok(Recorded { evidence, inputs: self.traces().collect() })
+    }
+
+    fn traces(&self) -> impl Iterator<Item = (String, Reading)> {
+        self.args.traces.iter().map(|path| (path.clone(), self.args.reading.clone()))
+    }
+
+    fn no_cluster(&self, number: usize, why: NoCluster) -> Failure {
+        let args = self.args;
+        let flags = Flags::default().with("--playbook", args.playbook.as_deref());
+        let flags = flags.with("--tools", args.tools.as_deref()).reading(&args.reading);
+        let mine = Command::new("playproof mine").paths(&args.traces);
+        let (said, help) = match why {
+            NoCluster::NothingFailed => (
+                "no recorded attempt failed: there is no form to draft from".to_owned(),
+                "`--when` drafts a rule without a recording",
+            ),
+            NoCluster::AllHandled(playbook) => (
+                format!("{playbook} has a use for every failure here: there is no form to draft from"),
+                "`feedback add` keeps a call that was handled wrong all the same, and is drafted from too",
+            ),
+            NoCluster::Only(forms) => (
+                format!("there is no form {number}: {} mined", counted(forms as u64, "form was", "forms were")),
+                "the first is the most pressing; which there are depends on playbook and tool facts",
+            ),
+        };
+        Failure::said(said).help(help).next(flags.after(mine))
+    }
+
+    fn refuse_standard_input(&self) -> Result<(), Failure> {
+        match self.args.traces.iter().find(|path| *path == files::STDIN) {
+            None => Ok(()),
+            Some(path) => Err(Failure::said(format!("`{path}` cannot be drafted from: it is read twice"))
+                .help("keep standard input in a file first")
+                .next(self.args.command(&self.args.verdict).and("--trace trace.jsonl"))),
+        }
+    }
+
+    /// What a feedback holds; what else is kept, and the traces that are named, stand beside it.
+    fn feedback(&self, kept: &Kept) -> Result<Recorded, Failure> {
+        let args = self.args;
+        if let Some(reason) = &kept.feedback.closed {
+            return Err(Failure::said(format!("`{}` is closed: {reason}", kept.id))
+                .help("open it again if something is to be done about it after all")
+                .next(Command::new("playproof feedback reopen").name(&kept.id)));
+        }
+        let nothing = || {
+            Failure::said(format!("nothing failed in the call of `{}`, so that no verdict can answer it", kept.id))
+                .next(Command::new("playproof feedback show").name(&kept.id))
+        };
+        if kept.call().is_none() || kept.feedback.before.failed.is_none() {
+            return Err(nothing());
+        }
+        let slices = self.slices(kept)?;
+        // Slices are in our own format, whatever `--map` reads.
+        let plain = Reading { map: None, ..args.reading.clone() };
+        let (mut part, _) = self.mined(&slices, &plain)?;
+        if !args.traces.is_empty() {
+            self.refuse_standard_input()?;
+            let (more, _) = self.mined(&args.traces, &args.reading)?;
+            part.merge(more.after_inputs(u32::try_from(slices.len()).unwrap_or(u32::MAX)));
+        }
+        let evidence = Evidence::of_feedback(kept, part, self.plan, args.traces.is_empty()).ok_or_else(nothing)?;
+        let slices = slices.into_iter().map(|path| (path, plain.clone()));
+        Ok(Recorded { evidence, inputs: slices.chain(self.traces()).collect() })
+    }
+
+    /// The slice of a feedback, and those of all others but what is to get the same verdict: that is no look-alike.
+    fn slices(&self, kept: &Kept) -> Result<Vec<String>, Failure> {
+        let slice = |id: &str| self.workspace.feedback_path(id, "jsonl").to_string_lossy().into_owned();
+        let mut slices = vec![slice(&kept.id)];
+        for id in self.workspace.feedback_ids()?.iter().filter(|id| **id != kept.id) {
+            // What cannot be read is told of where it is meant itself.
+            let other = kept::load(self.workspace, &self.project.redaction, id);
+            if other.is_ok_and(|other| other.feedback.expected.as_deref() != Some(&self.args.verdict)) {
+                slices.push(slice(id));
+            }
+        }
+        Ok(slices)
+    }
+
+    fn mined(&self, inputs: &[String], reading: &Reading) -> Result<(Part, Replayed), Failure> {
+        let args = self.args;
+        let command = args.command(&args.verdict).flag_if("--when", args.when.as_deref());
+        let stream = Stream {
+            name: "propose",
+            command: if args.traces.is_empty() { command } else { command.and("--trace") },
+            flags: Flags::default().reading(reading),
+            inputs,
+            sources: inputs::sources(inputs),
+            reading,
+            beyond: BeyondTape::Unanswered,
+            jobs: None,
+            allow_empty: None,
+        };
+        let mut all = Part::default();
+        let plans = std::slice::from_ref(self.plan);
+        let streamed = stream.run(plans, &Miner, self.project, self.terminal, |part| all.merge(part))?;
+        Ok((all, streamed.replayed))
+    }
+}
+
+impl Recorded {
+    /// The calls that the fixtures of a draft are made of, as they are shown; of each reference the first.
+    ///
+    /// # Errors
+    /// An input that cannot be read.
+    pub fn calls(&self, has_rule: bool, project: &Project, plan: &Plan) -> Result<Calls, Failure> {
+        let wanted: BTreeSet<(u32, &str)> = self
+            .evidence
+            .wanted(has_rule)
+            .into_iter()
+            .map(|example| (example.place.input, example.reference.as_str()))
+            .collect();
+        let writes = |tool: &str| plan.facts(tool).access == Access::Write;
+        let mut calls = Calls::new();
+        for (number, (input, reading)) in (0..).zip(&self.inputs) {
+            if !wanted.iter().any(|(input, _)| *input == number) {
+                continue;
+            }
+            let mapping = reading.mapping()?;
+            let opened = inputs::trace(input, mapping.as_ref(), &project.redaction)?;
+            opened.each_call(0, reading.options(), &project.redaction, &writes, |closed| {
+                let reference = closed.shown().reference();
+                if wanted.contains(&(number, reference.as_str())) {
+                    calls.entry((number, reference)).or_insert_with(|| closed.shown().clone());
+                }
+            })?;
+        }
+        Ok(calls)
+    }
+}
