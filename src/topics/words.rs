@@ -184,8 +184,8 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "interrupted",
         "what becomes of a command that is killed",
         "A command stages its files first, in `.accepting` beside the proposals, and then decides. Killed before that, it has \
-         changed nothing; killed later, the next command in the project, whichever it is, finishes the change before it reads \
-         anything. A file that somebody changed meanwhile is kept beside its place, as `NAME.aside`. What was staged in \
+         changed nothing; killed later, the next command that reads the project finishes the change before it reads anything \
+         else, and says so (`help`, `schema` and `completions` read no project). A file that somebody changed meanwhile is kept beside its place, as `NAME.aside`. What was staged in \
          another folder, and came with a copy, an archive or a repository, is refused: nothing of it is applied or removed.",
     ),
     (
