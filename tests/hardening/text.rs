@@ -94,11 +94,19 @@ fn no_character_that_is_unsafe_to_print_is_left_in_a_trace_that_is_written() {
         place.run(&["feedback", "add", "t.jsonl", "--call", "t.jsonl:1", "--note", "n"]).exits(0);
         place.run(&["replay", "out.jsonl", "t.jsonl"]).exits(0);
     }
+    place.run(&["propose", "new", "vv", "--means", "m", "--from-cluster", "1", "--trace", "t.jsonl"]).exits(0);
+    for args in [&["feedback", "list"][..], &["propose", "check"], &["check"], &["lint"], &["coverage"]] {
+        let ran = place.run(&[args, &["--format", "json"]].concat());
+        assert!(ran.code < 2 && !ran.out.contains(is_unsafe), "{args:?}: {ran:?}");
+    }
     let files = place.files().into_iter().filter(|(name, _)| name.ends_with(".jsonl") && name != "t.jsonl");
     let texts: Vec<_> = files.map(|(name, text)| (name, String::from_utf8(text).expect("UTF-8"))).collect();
     assert_eq!(texts.len(), 2, "an import and a slice");
     for (name, text) in texts {
-        assert!(!text.contains(is_unsafe) && text.contains("\\u202e") && text.contains("\\udb40\\udc41"), "{name}: {text}");
+        assert!(
+            !text.contains(is_unsafe) && text.contains("\\u202e") && text.contains("\\udb40\\udc41"),
+            "{name}: {text}"
+        );
         let read: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
         assert_eq!(read[0]["tool"], UNSAFE, "{name}");

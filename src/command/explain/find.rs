@@ -72,7 +72,8 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Case, Failure> {
     let Candidates { exact, others, names } = candidates;
     let mut found = if exact.is_empty() { others } else { exact };
     match (found.len(), search.wanted) {
-        (0, wanted) => Err(unknown(search, wanted.unwrap_or(""), &names)),
+        (0, None) => Err(without_calls(search, "there is no call".to_owned())),
+        (0, Some(wanted)) => Err(unknown(search, wanted, &names)),
         (1, _) => Ok(found.remove(0).case),
         _ => Err(several(search, &found)),
     }
@@ -192,11 +193,11 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
 
 /// That there is no call of this name among those that were seen.
 fn unknown(search: &Search<'_>, wanted: &str, names: &Names) -> Failure {
-    let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
-    let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
+    let said = format!("there is no call `{wanted}`");
     if names.is_empty() {
-        return failure.help("it holds no calls at all").next("playproof schema trace");
+        return without_calls(search, said);
     }
+    let failure = Failure::said(format!("{said} in {}", inputs_of(search)));
     let failure = match (names.of_run(wanted), names.near(wanted)) {
         (Some((calls, first)), _) => {
             failure.help(format!("`{wanted}` is a run; its calls are {calls}")).next(command(search, first))
@@ -210,6 +211,18 @@ fn unknown(search: &Search<'_>, wanted: &str, names: &Names) -> Failure {
         }
     };
     if search.reading.join_resends { failure.and_help(RESENDS_HAVE_NO_NAME) } else { failure }
+}
+
+/// That no input has a call.
+fn without_calls(search: &Search<'_>, said: String) -> Failure {
+    Failure::said(format!("{said} in {}", inputs_of(search)))
+        .help("no line of it is a call; a result belongs to a call before it")
+        .next("playproof schema trace")
+}
+
+/// What people call the inputs.
+fn inputs_of(search: &Search<'_>) -> String {
+    search.inputs.iter().map(|input| files::display_name(input)).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether `wanted` is the reference of a call, its place or that of one of its results.
