@@ -45,7 +45,8 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
     pub color: ColorChoice,
 
-    /// Use paths of playproof.yaml that lead out of its project; any other link that does is still refused
+    /// Use paths of playproof.yaml that lead out of its project; other links that lead out of it are still refused, with
+    /// this flag too
     #[arg(long, global = true)]
     pub allow_outside: bool,
 

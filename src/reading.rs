@@ -29,7 +29,7 @@ pub struct Reading {
     #[arg(long)]
     pub skip_invalid: bool,
 
-    /// Skip at most this many lines; exit with 3 if there are more [default: as many as are read]
+    /// Skip at most this many lines of each input; exit with 3 if one has more [default: as many as are read of it]
     #[arg(long, value_name = "N", requires = "skip_invalid", value_parser = whole::<u64>(0..=u64::MAX))]
     pub allow_skipped: Option<u64>,
 

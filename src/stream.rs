@@ -160,7 +160,8 @@ impl Stream<'_> {
         match first.id {
             FOREIGN_LINE => Some("playproof schema mapping".into()),
             "directory" => {
-                let folder = report.source.name.trim_end_matches('/');
+                let name = report.source.name.trim_end_matches('/');
+                let folder = if name == files::STDIN_NAME { "FOLDER" } else { name };
                 let ending = self.ending_in(folder).unwrap_or("jsonl");
                 Some(self.flags.after(self.command.clone().files_in(folder, ending)))
             }

@@ -14,7 +14,7 @@ pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Fai
     if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with(['.', '-']) {
         return Ok(());
     }
-    let allowed = "a name has 1 to 100 of the letters a-z, digits and _ - .";
+    let allowed = "a name has 1 to 100 of the letters a-z, digits and _ - . and begins with a letter, a digit or _";
     if name.is_empty() {
         return Err(Failure::said("the name of a verdict is empty").help(allowed).next(again("VERDICT")));
     }
@@ -27,7 +27,7 @@ pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Fai
     let near: String = words.collect::<Vec<_>>().join("_").to_ascii_lowercase().chars().take(60).collect();
     let near = if near.is_empty() { "request_rejected" } else { near.trim_end_matches('_') };
     Err(Failure::said(format!("`{name}` cannot be the name of a verdict"))
-        .help(format!("1 to 100 letters, digits and _ - . such as `{near}`"))
+        .help(format!("{allowed}, such as `{near}`"))
         .next(again(near)))
 }
 
@@ -68,7 +68,10 @@ mod tests {
             ("-a", "go a"),
         ] {
             match refuse_odd(name, again) {
-                Err(Failure::Said { next: Some(said), .. }) => assert_eq!(said.to_string(), next),
+                Err(Failure::Said { next: Some(said), help: Some(help), .. }) => {
+                    assert_eq!(said.to_string(), next);
+                    assert!(help.contains("begins with a letter, a digit or _"), "{help}");
+                }
                 other => panic!("{name}: {other:?}"),
             }
         }

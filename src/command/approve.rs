@@ -49,18 +49,17 @@ pub fn again<S: AsRef<str>>(playbooks: &[S]) -> Command {
 /// # Errors
 /// No reason, a playbook that no fixture uses, files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let reason = args.reason.as_deref();
-    let reason = reason.ok_or_else(|| {
-        Failure::said("rows are not approved without a reason")
-            .help("it is kept in the lock, beside each row that changed, and in the history")
-            .next(again(&args.playbooks))
-    })?;
     let workspace = Workspace::open()?;
     workspace.refuse_empty()?;
     let project_lock = workspace.project_lock()?;
     let checked = checking::check(&workspace, &Selection::default(), checking::jobs(None), false)?;
     let asked: Vec<String> = args.playbooks.iter().map(|asked| workspace.known_name(asked)).collect();
     refuse_unknown(&asked, &checked)?;
+    let reason = args.reason.as_deref().ok_or_else(|| {
+        Failure::said("rows are not approved without a reason")
+            .help("it is kept in the lock, beside each row that changed, and in the history")
+            .next(again(&args.playbooks))
+    })?;
     let is_meant = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
     let changed: Vec<_> = checked.report.rows.iter().filter(|rows| is_meant(&rows.playbook)).collect();
     let history = workspace.read_history()?;

@@ -154,12 +154,14 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
 
 /// That there is no call of this name among those that were seen.
 fn unknown(search: &Search<'_>, names: &Names) -> Failure {
-    let wanted = search.wanted.unwrap_or("");
     let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
-    let failure = Failure::said(format!("there is no call `{wanted}` in {}", inputs.join(", ")));
-    if names.is_empty() {
-        return failure.help("it holds no calls at all").next("playproof schema trace");
-    }
+    let call = search.wanted.map_or_else(|| "call".to_owned(), |wanted| format!("call `{wanted}`"));
+    let failure = Failure::said(format!("there is no {call} in {}", inputs.join(", ")));
+    let Some(wanted) = search.wanted.filter(|_| !names.is_empty()) else {
+        return failure
+            .help("no line of it is a call; a result belongs to a call before it")
+            .next("playproof schema trace");
+    };
     let of_run = names.of_run(wanted);
     let failure = match (of_run.first(), names.near(wanted)) {
         (Some(first), _) => failure
@@ -169,7 +171,7 @@ fn unknown(search: &Search<'_>, names: &Names) -> Failure {
         (None, None) => {
             let said = "calls are named by run and number, by FILE:LINE, or by their own id, such as";
             let all = Command::new("playproof replay").paths(search.inputs);
-            let flags = search.flags.without(&["--note", "--expected"]);
+            let flags = search.flags.without(&["--note", "--expected", "--new"]);
             failure.help(format!("{said} {}", listed(&names.such_as(), 60))).next(flags.after(all))
         }
     };

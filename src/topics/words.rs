@@ -184,8 +184,8 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "interrupted",
         "what becomes of a command that is killed",
         "A command stages its files first, in `.accepting` beside the proposals, and then decides. Killed before that, it has \
-         changed nothing; killed later, the next command in the project, whichever it is, finishes the change before it reads \
-         anything. A file that somebody changed meanwhile is kept beside its place, as `NAME.aside`. What was staged in \
+         changed nothing; killed later, the next command that reads the project finishes the change before it reads anything \
+         else, and says so (`help`, `schema` and `completions` read no project). A file that somebody changed meanwhile is kept beside its place, as `NAME.aside`. What was staged in \
          another folder, and came with a copy, an archive or a repository, is refused: nothing of it is applied or removed.",
     ),
     (
@@ -193,7 +193,7 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "redaction",
         "what of a trace is never shown",
         "\
-`redaction` in playproof.yaml takes text of a trace out of everything that is shown or written: pages, JSON and reports, imports, feedback, fixtures and proposals. `keys` are globs: what stands under such a key becomes `[redacted]`, in arguments and evidence, in JSON within any text however deep or broken, and in a trace's own fields (`run_id`, `call_id`, `tool`, `idempotency_key`, `reversal_token`, `args`, `evidence_refs`, `kind`, `message`, `code`). `patterns` are regular expressions over every text, number and key of a trace, also where backslashes escape its characters; no pattern changes our own words.
+`redaction` in playproof.yaml takes text of a trace out of everything that is shown or written: pages, JSON and reports, imports, feedback, fixtures and proposals. `keys` are globs, for which capitals do not count (`password` is also `Password`): what stands under such a key becomes `[redacted]`, in arguments and evidence, in JSON within any text however deep or broken, and in a trace's own fields (`run_id`, `call_id`, `tool`, `idempotency_key`, `reversal_token`, `args`, `evidence_refs`, `kind`, `message`, `code`). `patterns` are regular expressions over every text, number and key of a trace, also where backslashes escape its characters; no pattern changes our own words. A text such as `password=x` within a message is no JSON: it needs a pattern, such as `(?i)password=\\S+`.
 
 It changes what is shown and nothing else: calls are paired, compared, classified and counted as they are recorded. Names that become the same text are numbered in the order of the trace (`[redacted] 2`); such a call is chosen by its place FILE:LINE, and by its recorded name all the same. Only forms are mined of what is shown, so that no rule asks for what is redacted. Where a fixture or a feedback needs what was taken out, it is refused or shows less.
 

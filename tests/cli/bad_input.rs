@@ -141,6 +141,21 @@ fn a_directory_and_a_missing_file() {
 
 #[cfg(unix)]
 #[test]
+fn a_folder_as_standard_input_has_no_name_that_a_next_command_could_take() {
+    let place = Place::new();
+    for command in ["replay", "mine", "impact"] {
+        let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_playproof"));
+        run.args([command, "-"]).args(["-c", "study/retry-everything"].iter().filter(|_| command == "impact"));
+        let folder = std::fs::File::open(place.path()).expect("a folder");
+        let ran = run.current_dir(place.path()).stdin(folder).output().expect("it runs");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.code() == Some(2) && said.contains("<stdin>: it is a directory"), "{said}");
+        assert!(said.contains(&format!("next: playproof {command} FOLDER/*.jsonl")), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn a_file_that_may_not_be_read() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::with_trace();
@@ -184,6 +199,20 @@ fn results_without_calls() {
         "{\"type\":\"tool_result\",\"call_id\":\"c\",\"status\":\"ok\"}\n",
         &["t.jsonl: 1 result, but no calls"],
     );
+}
+
+#[test]
+fn where_no_call_was_asked_for_none_is_named_as_missing() {
+    let place = Place::new();
+    place.write("orphan.jsonl", "{\"type\":\"tool_result\",\"call_id\":\"c\",\"status\":\"ok\"}\n");
+    for (args, said) in [
+        (&["explain", "orphan.jsonl"][..], "there is no call in orphan.jsonl"),
+        (&["explain", "orphan.jsonl", "--call", "r1#1"], "there is no call `r1#1` in orphan.jsonl"),
+        (&["feedback", "add", "orphan.jsonl", "--note", "n"], "there is no call in orphan.jsonl"),
+    ] {
+        let run = place.run(args).exits(2);
+        assert!(run.err.contains(said) && run.err.contains("a result belongs to a call before it"), "{}", run.err);
+    }
 }
 
 #[test]

@@ -246,6 +246,8 @@ fn wrong_use_says_what_to_do_and_writes_nothing() {
     let near = ["t.jsonl", "--call", "r1#2", "--note", "x", "--expected", "policy_denid"];
     refused(&add(&near), &["did you mean `policy_denied`?", "--new", "--note x --expected policy_denied"]);
     refused(&add(&[&near[..6], &["not a name"]].concat()), &["cannot be the name of a verdict"]);
+    let same = ["t.jsonl", "--call", "r1#2", "--note", "x", "--expected", "unclassified"];
+    refused(&add(&same), &["`standard` gives `r1#2` the verdict `unclassified` already", "leave out `--expected`"]);
     refused(&add(&["t.jsonl", "--call", "r1#2", "--note", "x", "--playbook", "/p/x.yaml"]), &["no such file"]);
     let list = place.run(&["feedback", "list"]).exits(0);
     assert!(list.out.contains("no feedback is kept\nnext: playproof feedback add TRACE"), "{}", list.out);
@@ -387,6 +389,7 @@ fn an_edit_that_cannot_be_meant_changes_nothing() {
         &edit(&[&id, "--expected", "policy_denid"]),
         &["did you mean `policy_denied`?", "--expected policy_denied"],
     );
+    refused(&edit(&[&id, "--expected", "unclassified"]), &["is the verdict that the call", "feedback close"]);
     refused(&edit(&[&id, "--expected", "Shelf empty"]), &["cannot be the name", "--expected shelf_empty"]);
     refused(&edit(&[calm, "--expected", "policy_denied"]), &["no attempt of the call", "feedback close"]);
     assert_eq!(edit(&[&id]).code, 2);

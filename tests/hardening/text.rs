@@ -9,6 +9,14 @@ const UNSAFE: &str = "\u{1b}]0;T\u{7} \u{202e} \u{200b} \r \u{9b}31m \u{ad} \u{6
 const COMMANDS: [&str; 6] =
     ["::error file=README.md::x", "::stop-commands::zz", "##[error]x", "##vso[task.x]y", "##teamcity[x]", "%%[ x ]"];
 
+/// How those lines are read as a log of somebody else's.
+const MAPPING: &str = "\
+format: mapping/1
+call: { run: run_id, id: call_id, tool: tool, args: args, key: idempotency_key }
+result: { id: call_id, message: error.message, code: error.code }
+failed: [{ status: error }]
+";
+
 /// Three failures alike, of which every text that a trace may hold is `text`, and one that is not.
 fn trace(text: &str) -> String {
     let alike = (0..3).map(|n| {
@@ -23,7 +31,8 @@ fn trace(text: &str) -> String {
 /// What every command that shows a trace says of it.
 fn shown(place: &Place, file: &str) -> Vec<(String, String)> {
     let first = format!("{file}:1");
-    let commands: [&[&str]; 11] = [
+    place.write("m.yaml", MAPPING);
+    let commands: [&[&str]; 14] = [
         &["replay", file, "--all"],
         &["replay", file, "--all", "--format", "markdown", "--show-args"],
         &["replay", file, "--format", "json"],
@@ -32,9 +41,12 @@ fn shown(place: &Place, file: &str) -> Vec<(String, String)> {
         &["mine", file, "--format", "json"],
         &["tools", file],
         &["import", file],
+        &["import", file, "--map", "m.yaml"],
         &["impact", file, "-c", "study/retry-everything"],
+        &["impact", file, "-c", "study/retry-everything", "--format", "json"],
         &["impact", file, "-c", "study/retry-everything", "--format", "markdown"],
         &["explain", file, "--call", &first],
+        &["feedback", "add", file, "--call", &first, "--note", "n"],
     ];
     let said = |args: &[&str]| {
         let ran = place.run_on_github(args);
@@ -67,6 +79,38 @@ fn no_character_that_is_unsafe_to_print_leaves_a_trace() {
     place.write("t.jsonl", &trace(UNSAFE));
     for (command, said) in shown(&place, "t.jsonl") {
         assert!(!said.contains(is_unsafe), "{command}: {said:?}");
+    }
+}
+
+#[test]
+fn no_character_that_is_unsafe_to_print_is_left_in_a_trace_that_is_written() {
+    let place = Place::begun();
+    place.write("m.yaml", MAPPING);
+    place.write("t.jsonl", &trace(UNSAFE));
+    let project = place.read("playproof.yaml");
+    for redaction in ["", "redaction: { patterns: ['sk_[0-9]'] }\n"] {
+        place.write("playproof.yaml", &format!("{project}{redaction}"));
+        place.run(&["import", "t.jsonl", "--map", "m.yaml", "-o", "out.jsonl", "--replace"]).exits(0);
+        place.run(&["feedback", "add", "t.jsonl", "--call", "t.jsonl:1", "--note", "n"]).exits(0);
+        place.run(&["replay", "out.jsonl", "t.jsonl"]).exits(0);
+    }
+    place.run(&["propose", "new", "vv", "--means", "m", "--from-cluster", "1", "--trace", "t.jsonl"]).exits(0);
+    for args in [&["feedback", "list"][..], &["propose", "check"], &["check"], &["lint"], &["coverage"]] {
+        let ran = place.run(&[args, &["--format", "json"]].concat());
+        assert!(ran.code < 2 && !ran.out.contains(is_unsafe), "{args:?}: {ran:?}");
+    }
+    let files = place.files().into_iter().filter(|(name, _)| name.ends_with(".jsonl") && name != "t.jsonl");
+    let texts: Vec<_> = files.map(|(name, text)| (name, String::from_utf8(text).expect("UTF-8"))).collect();
+    assert_eq!(texts.len(), 2, "an import and a slice");
+    for (name, text) in texts {
+        assert!(
+            !text.contains(is_unsafe) && text.contains("\\u202e") && text.contains("\\udb40\\udc41"),
+            "{name}: {text}"
+        );
+        let read: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
+        assert_eq!(read[0]["tool"], UNSAFE, "{name}");
+        assert_eq!(read[0]["args"][UNSAFE], UNSAFE, "{name}");
     }
 }
 

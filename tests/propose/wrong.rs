@@ -240,6 +240,12 @@ fn names_that_nothing_answers_to_are_told_with_the_nearest() {
     let (code, said) = project.refused(&["propose", "check", "said-on"]);
     assert_eq!(code, 2);
     assert!(said.contains("did you mean `said-no`?"), "{said}");
+    for args in [&["propose", "accept", "nope"][..], &["propose", "reject", "nope"], &["approve", "nope"]] {
+        let (code, said) = project.refused(args);
+        assert!(code == 2 && said.contains("`nope`") && !said.contains("without a reason"), "{said}");
+    }
+    let (code, said) = project.refused(&["approve", "ours"]);
+    assert!(code == 2 && said.contains("not approved without a reason"), "{said}");
     let (code, said) = project.refused(&["propose", "accept", "said-no"]);
     assert_eq!(code, 2);
     assert!(said.contains("not accepted without a reason"), "{said}");

@@ -1,5 +1,7 @@
 //! Globs, wherever people write them: how they are read, and which are too much. Knows no tools and no keys.
 
+use std::borrow::Cow;
+
 use regex::bytes::{Regex, RegexBuilder};
 
 /// What makes a glob of a pattern; without one of these it is a name.
@@ -16,7 +18,10 @@ const LARGEST: usize = 10 << 20;
 
 /// A glob that can be asked.
 #[derive(Clone, Debug)]
-pub struct Glob(Regex);
+pub struct Glob {
+    regex: Regex,
+    ignores_case: bool,
+}
 
 impl Glob {
     /// The glob that `pattern` is: of at most 4,096 bytes, with at most 16 `{` within one another.
@@ -24,6 +29,18 @@ impl Glob {
     /// # Errors
     /// Why it is none, in one line.
     pub fn new(pattern: &str) -> Result<Glob, String> {
+        Glob::compile(pattern, false)
+    }
+
+    /// The same, for which a capital is the letter that it is the capital of.
+    ///
+    /// # Errors
+    /// Why it is none, in one line.
+    pub fn ignoring_case(pattern: &str) -> Result<Glob, String> {
+        Glob::compile(&lowercase(pattern), true)
+    }
+
+    fn compile(pattern: &str, ignores_case: bool) -> Result<Glob, String> {
         // Both bounds come first: what reads globs calls itself for each `{`, and stops the program if the result is large.
         if pattern.len() > LONGEST {
             return Err(format!("it has {} bytes, and a glob may have {LONGEST}", pattern.len()));
@@ -32,8 +49,13 @@ impl Glob {
             return Err(format!("more than {DEEPEST} `{{` stand within one another"));
         }
         let glob = globset::Glob::new(pattern).map_err(|error| error.kind().to_string())?;
-        let regex = RegexBuilder::new(glob.regex()).dot_matches_new_line(true).size_limit(LARGEST).build();
-        regex.map(Glob).map_err(|_| "it becomes too large".to_owned())
+        // The expression is one of bytes, of which case is known for ASCII alone; other letters come in lower case.
+        let regex = RegexBuilder::new(glob.regex())
+            .dot_matches_new_line(true)
+            .case_insensitive(ignores_case)
+            .size_limit(LARGEST)
+            .build();
+        regex.map(|regex| Glob { regex, ignores_case }).map_err(|_| "it becomes too large".to_owned())
     }
 
     /// The glob of a pattern of tools; none where it has no wildcard, and so is a name that is compared to the letter.
@@ -46,8 +68,17 @@ impl Glob {
 
     /// Whether all of `text` is as the glob says.
     pub fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text.as_bytes())
+        let text = if self.ignores_case { lowercase(text) } else { Cow::Borrowed(text) };
+        self.regex.is_match(text.as_bytes())
     }
+}
+
+/// The text with what is beyond ASCII in lower case, letter by letter.
+fn lowercase(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().flat_map(char::to_lowercase).collect())
 }
 
 /// Whether a pattern is meant as a glob and not as a name.
@@ -98,6 +129,22 @@ mod tests {
         assert!(matches("search.*", "search.a/b\nc") && !matches("search.*", "a.search.b"));
         assert!(matches("pay.{refund,void}", "pay.void") && !matches("pay.{refund,void}", "pay.voided"));
         assert!(matches("?", "é") == matches("??", "é").eq(&false), "a letter is one or two");
+    }
+
+    #[test]
+    fn a_glob_that_ignores_case_matches_capitals_of_every_script() {
+        for (pattern, text) in [
+            ("password", "PassWord"),
+            ("*_TOKEN", "api_token"),
+            ("ПАРОЛЬ", "Пароль"),
+            ("[a-f]é*", "CÉ"),
+            ("token", "to\u{212a}en"),
+            ("ασ", "ΑΣ"),
+        ] {
+            assert!(Glob::ignoring_case(pattern).unwrap().is_match(text), "{pattern} {text}");
+            assert!(!Glob::new(pattern).unwrap().is_match(text), "{pattern} {text}");
+        }
+        assert!(!Glob::ignoring_case("password").unwrap().is_match("passwords"));
     }
 
     #[test]

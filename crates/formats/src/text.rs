@@ -42,6 +42,26 @@ fn push_code(out: &mut String, c: char) {
     let _ = write!(out, "\\u{{{:x}}}", u32::from(c)); // writing to a String cannot fail
 }
 
+/// JSON with an escape (`\u001b`) in place of each character that is unsafe to print: it says the same. Between its parts
+/// stand no such characters but line ends and tabs, which stay.
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    let is_suspect = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_unsafe_to_print(c);
+    if !json.contains(is_suspect) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 8);
+    for c in json.chars() {
+        match is_suspect(c) {
+            // A character beyond U+FFFF is a pair of them.
+            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(out, "\\u{unit:04x}"); // writing to a String cannot fail
+            }),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// A page with an escape in place of whatever a terminal or a CI system would obey: all that is unsafe to print but line
 /// ends and styles (`ESC [ 31 m`), and the first character of a command: `::` (GitHub) and `%%[` where a line begins,
 /// blanks not counted; `##[`, `##vso[`, `##teamcity[` and their like anywhere, for systems look for them anywhere.
@@ -129,6 +149,13 @@ mod tests {
         {
             assert!(!is_unsafe_to_print(beside), "{beside:?}");
         }
+    }
+
+    #[test]
+    fn json_says_the_same_with_escapes_in_place_of_what_is_unsafe() {
+        let json = "{\"a\u{202e}\":\t\"\u{ad}\u{2028}\u{7f}\u{e0041}é\"}\r\n";
+        assert_eq!(escape_json(json), "{\"a\\u202e\":\t\"\\u00ad\\u2028\\u007f\\udb40\\udc41é\"}\r\n");
+        assert!(matches!(escape_json("{\"a\": \"é🎉\"}\n"), Cow::Borrowed(_)));
     }
 
     #[test]

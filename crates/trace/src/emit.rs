@@ -2,6 +2,7 @@
 
 use crate::json;
 use crate::origin::{Origins, Stands};
+use playproof_formats::text::escape_json;
 
 /// Lines of a trace, one object each.
 #[derive(Debug, Default)]
@@ -179,7 +180,7 @@ impl Object<'_> {
     fn json(&mut self, name: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.name(name);
-            self.bytes.extend_from_slice(json::compact(value).as_bytes());
+            self.bytes.extend_from_slice(escape_json(&json::compact(value)).as_bytes());
         }
     }
 
@@ -220,41 +221,33 @@ impl Object<'_> {
 
 /// `text` as a JSON string.
 fn quote(bytes: &mut Vec<u8>, text: &str) {
-    bytes.push(b'"');
-    for c in text.chars() {
-        match c {
-            '"' => bytes.extend_from_slice(b"\\\""),
-            '\\' => bytes.extend_from_slice(b"\\\\"),
-            '\n' => bytes.extend_from_slice(b"\\n"),
-            '\r' => bytes.extend_from_slice(b"\\r"),
-            '\t' => bytes.extend_from_slice(b"\\t"),
-            c if c < ' ' => bytes.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes()),
-            c => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
-    bytes.push(b'"');
+    let quoted = serde_json::to_string(text).unwrap_or_default(); // a text is always written
+    bytes.extend_from_slice(escape_json(&quoted).as_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use playproof_formats::text::is_unsafe_to_print;
 
     #[test]
     fn every_line_is_one_json_object_whatever_the_texts_hold() {
         let mut lines = Lines::default();
-        let nasty = "a\"b\\c\nd\u{1}é\u{2028}";
-        let call = CallLine { run: Some(nasty), tool: nasty, args: Some("{ \"a\":\n1 }"), ..CallLine::default() };
+        let nasty = "a\"b\\c\nd\u{1}é\u{2028}\u{e0041}\u{7f}";
+        let args = "{ \"a\":\n1, \"\u{202e}\": \"\u{ad}\" }";
+        let call = CallLine { run: Some(nasty), tool: nasty, args: Some(args), ..CallLine::default() };
         lines.call(&call);
         let error = ErrorPart { message: Some(nasty), status: Some(409), ..ErrorPart::default() };
         let at = Some(At::Micros(1_500));
         lines.result(&ResultLine { failed: Some(error), at, ..ResultLine::default() });
         lines.run_end(nasty);
         let text = String::from_utf8(lines.into_bytes()).expect("text");
+        assert!(!text.contains(|c| c != '\n' && is_unsafe_to_print(c)), "{text:?}");
         let read: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
         assert_eq!(read.len(), 3);
         assert_eq!(read[0]["tool"], nasty);
-        assert_eq!(read[0]["args"]["a"], 1);
+        assert_eq!((&read[0]["args"]["a"], &read[0]["args"]["\u{202e}"]), (&1.into(), &"\u{ad}".into()));
         assert_eq!(read[1]["error"]["message"], nasty);
         assert_eq!(read[1]["at_ms"], 1.5);
     }

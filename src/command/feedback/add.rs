@@ -104,6 +104,17 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             .help("leave out `--expected`: a note may be kept of any call")
             .next(again(args)));
     }
+    if let Some(failed) = &slice.ending.failed
+        && args.expected.as_ref() == Some(&failed.verdict)
+    {
+        return Err(Failure::said(format!(
+            "`{name}` gives `{}` the verdict `{}` already",
+            call.reference(),
+            failed.verdict
+        ))
+        .help("nothing was kept; leave out `--expected` if something else of how it was handled is wrong")
+        .next(again(args)));
+    }
     let id = slice.id(call, &playbook);
     let feedback = Feedback {
         note: note.to_owned(),

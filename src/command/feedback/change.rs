@@ -80,6 +80,14 @@ pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
 
 fn refuse_expected(args: &Edit, expected: &str, workspace: &Workspace, kept: &Kept) -> Result<(), Failure> {
     let used = kept::playbook(workspace, kept)?;
+    if kept.feedback.before.failed.as_ref().is_some_and(|failed| failed.verdict == expected) {
+        return Err(Failure::said(format!(
+            "`{expected}` is the verdict that the call of `{}` had: nothing was wrong with it",
+            kept.id
+        ))
+        .help("its note can be edited, and it can be closed")
+        .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
+    }
     let again = |near: &str| {
         let edit = Command::new("playproof feedback edit").name(&kept.id).flag("--expected", near);
         edit.flag_if("--note", args.note.as_deref())

@@ -27,15 +27,16 @@ use playproof_report::text::counted;
 /// # Errors
 /// No reason, no such proposal; a file that has uncommitted changes or cannot be written: then nothing has changed.
 pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let project_lock = workspace.project_lock()?;
+    let id = stored::find(&workspace, &args.id)?;
     let reason = args.reason.as_deref().ok_or_else(|| {
         Failure::said("a proposal is not accepted without a reason")
             .help("it is kept in the lock, beside each row that changes")
             .next(Command::new("playproof propose accept").name(&args.id).and("--reason '...'"))
     })?;
-    let workspace = Workspace::open()?;
-    let project_lock = workspace.project_lock()?;
     let trials = Trials::open(&workspace, checking::jobs(None))?;
-    let stored = stored::load(&workspace, &args.id)?;
+    let stored = stored::load(&workspace, &id)?;
     let trial = trials.try_out(&stored)?;
     let palette = Palette::new(terminal.out.colour);
     if !trial.judged.gates.is_empty() {

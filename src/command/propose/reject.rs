@@ -17,13 +17,13 @@ use playproof_formats::shell::Command;
 pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     let project_lock = workspace.project_lock()?;
+    // One that cannot be read can be rejected all the same.
+    let id = stored::find(&workspace, &args.id)?;
     let reason = args.reason.as_deref().ok_or_else(|| {
         Failure::said("a proposal is not rejected without a reason")
             .help("it is kept beside it, for whoever has the same idea")
             .next(Command::new("playproof propose reject").name(&args.id).and("--reason '...'"))
     })?;
-    // One that cannot be read can be rejected all the same.
-    let id = stored::find(&workspace, &args.id)?;
     let from = workspace.proposals().join(&id);
     let rejected = workspace.proposals().join("rejected");
     // An earlier proposal of that name may have been rejected.

@@ -42,7 +42,8 @@ playbook: {PLAYBOOK_FILE}
 goldens: goldens
 proposals: proposals
 # What is taken out of every text of a trace that is shown or written, by key and by pattern. Times, statuses and numbers
-# of attempts are always shown, and patterns see no percent or base64 encoding: `playproof help redaction`.
+# of attempts are always shown, and patterns see no percent or base64 encoding: `playproof help redaction`. Capitals do
+# not count in keys, and do in patterns; `password=x` within a message is no JSON, and needs a pattern.
 # redaction: {{ keys: [email, '*_token'], patterns: ['\\b\\d{{13,19}}\\b'] }}
 "
     )

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::names::Name;
 use super::rules::{REDACTED, RedactionRules};
 use crate::json;
+use playproof_formats::text::escape_json;
 
 impl RedactionRules {
     /// The lines without what must not be shown. Times, statuses and numbers of attempts stay; what tells the rows of a
@@ -19,7 +20,8 @@ impl RedactionRules {
         let mut out = Vec::with_capacity(lines.len());
         for line in String::from_utf8_lossy(&lines).lines() {
             let shown = json::parse(line).ok().and_then(|line| self.line(line, &mut rows));
-            out.extend_from_slice(shown.unwrap_or_else(|| format!("\"{REDACTED}\"")).as_bytes());
+            let shown = shown.unwrap_or_else(|| format!("\"{REDACTED}\""));
+            out.extend_from_slice(escape_json(&shown).as_bytes());
             out.push(b'\n');
         }
         out

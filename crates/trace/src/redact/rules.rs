@@ -31,14 +31,14 @@ pub enum BadRule {
 }
 
 impl RedactionRules {
-    /// `keys` are globs over key names, at any depth; `patterns` are regular expressions over every text.
+    /// `keys` are globs over key names, at any depth and in any case; `patterns` are regular expressions over every text.
     ///
     /// # Errors
     /// The first rule that does not parse.
     pub fn new<S: AsRef<str>>(keys: &[S], patterns: &[S]) -> Result<RedactionRules, BadRule> {
         let mut rules = RedactionRules::default();
         for (n, key) in keys.iter().enumerate() {
-            rules.keys.push(Glob::new(key.as_ref()).map_err(|why| BadRule::Key(n, why))?);
+            rules.keys.push(Glob::ignoring_case(key.as_ref()).map_err(|why| BadRule::Key(n, why))?);
         }
         for (n, pattern) in patterns.iter().enumerate() {
             let regex = Regex::new(pattern.as_ref()).map_err(|error| BadRule::Pattern(n, error.to_string()))?;
@@ -66,6 +66,16 @@ impl RedactionRules {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_hidden_however_it_is_capitalised() {
+        let rules = RedactionRules::new(&["email", "Api*"], &[]).unwrap();
+        assert_eq!(
+            rules.json(r#"{"Email":"a","EMAIL":"b","api_key":"c","emails":"d"}"#),
+            r#"{"Email":"[redacted]","EMAIL":"[redacted]","api_key":"[redacted]","emails":"d"}"#
+        );
+        assert_eq!(rules.text(r#"sent {\"Email\":\"a\"}"#), r#"sent {\"Email\":\"[redacted]\"}"#);
+    }
 
     #[test]
     fn a_rule_that_does_not_parse_is_named() {
