@@ -61,7 +61,7 @@ pub fn finish(lock: &ProjectLock) -> Result<(), Failure> {
     let done = apply(boundary, staging, &journal, &mut |_| Ok(()));
     if done.is_ok() {
         let names: Vec<String> = journal.steps.iter().map(|step| format!("`{}`", step.path.display())).collect();
-        say(&format!("note: finished a change that was interrupted: {}", names.join(", ")));
+        say(&format!("note: finished a change that a killed command had decided: {}", names.join(", ")));
     }
     done.map_err(|failed| {
         let why = format!("`{}` cannot be written: {}", from_here(&failed.path), reason(&failed.error));

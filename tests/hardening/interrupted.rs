@@ -79,7 +79,7 @@ fn every_command_finishes_first_what_another_was_killed_in_and_says_so_in_one_li
             ((ran.code, ran.out, ran.err), project.everything())
         });
         let (note, rest) = finished.0.2.split_once('\n').unwrap_or_default();
-        assert!(note.starts_with("note: finished a change that was interrupted: `"), "{args:?}: {note}");
+        assert!(note.starts_with("note: finished a change that a killed command had decided: `"), "{args:?}: {note}");
         assert_eq!(((finished.0.0, finished.0.1, rest.to_owned()), finished.1), whole, "{args:?}");
     }
 }
