@@ -1,6 +1,14 @@
 //! Times `check` on a thousand fixtures that are as accepted, and on a thousand of which most diverge. Wall time, best
 //! of several; `cargo bench --bench check`.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::float_arithmetic,
+    clippy::print_stdout,
+    reason = "a bench measures time, reads and writes files, and prints ratios"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,6 +2,15 @@
 //! dispatcher on Node, in one run: the ratios are what counts, for the machine's own speed cancels out. CPU time, not wall
 //! time. `cargo bench --bench replay [CALLS [read|table|jsonl]]`; Linux only.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::float_arithmetic,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
+    reason = "a bench measures time, reads and writes files, and prints ratios"
+)]
+
 mod generate;
 mod plain;
 

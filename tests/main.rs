@@ -1,5 +1,13 @@
 //! Every integration test in one binary: one folder or file a subject. `cargo test --test all SUBJECT` runs one.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests look at the disk, start the program, and fail at the place of what is wrong"
+)]
+
 mod adequacy;
 mod check;
 mod cli;

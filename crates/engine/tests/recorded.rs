@@ -1,5 +1,7 @@
 //! Recorded calls under a playbook: what answers what, what is left, and what must not be invented.
 
+#![expect(clippy::expect_used, reason = "a test fails where it is wrong")]
+
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
     Asked, Decision, EffectClaim, ErrorFacts, FindingBy, FindingId, LedgerKind, OutcomeKind, Provenance, StopReason,

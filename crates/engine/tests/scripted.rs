@@ -1,5 +1,7 @@
 //! Made-up scenarios under a playbook: who is to blame for an effect too many, and what a failed reversal leaves known.
 
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails where it is wrong")]
+
 use playproof_engine::event::{Decision, EffectClaim, FindingBy, FindingId, RefusedWhy};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Record, Scenario, Simulator};

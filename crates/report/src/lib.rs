@@ -1,23 +1,5 @@
 //! Values in, text out: every page that the product prints. Reads nothing and decides nothing.
 
-#![warn(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    clippy::exit,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unreachable,
-    clippy::float_arithmetic,
-    clippy::float_cmp,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_possible_wrap,
-    clippy::missing_errors_doc
-)]
-
 pub mod block;
 pub mod check;
 pub mod coverage;

@@ -1,23 +1,5 @@
 //! Traces: recorded calls and answers, however they come.
 
-#![warn(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    clippy::exit,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unreachable,
-    clippy::float_arithmetic,
-    clippy::float_cmp,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_possible_wrap,
-    clippy::missing_errors_doc
-)]
-
 mod arguments;
 pub mod assemble;
 pub mod canonical;
