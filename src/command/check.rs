@@ -12,6 +12,7 @@ use crate::command::approve;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::git::Git;
 use crate::output::{Output, say, to_stderr};
 use crate::playbooks::is_path;
 use crate::project;
@@ -20,7 +21,7 @@ use crate::reports;
 use crate::reports::ReportTo;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
-use crate::{git, pending, reason};
+use crate::{pending, reason};
 use playproof_analysis::check::{CaseResult, CheckReport, GoldenState, Verdict};
 use playproof_formats::diagnostic::Report;
 use playproof_formats::golden::MERGE_CONFLICT;
@@ -162,7 +163,8 @@ fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
         Failure::said(format!("`--run` is no regular expression: {why}")).next("playproof check --run 'standard/.*'")
     };
     let run = args.run.as_deref().map(|run| Regex::new(run).map_err(|error| bad(&error))).transpose()?;
-    let changed = args.changed_since.as_deref().map(|rev| git::changed_since(workspace.root(), rev)).transpose()?;
+    let changed =
+        args.changed_since.as_deref().map(|rev| Git::at(workspace.root(), rev)?.changed_since(rev)).transpose()?;
     let shared = shared_files(workspace)?;
     let changed = changed.filter(|changed| !shared.iter().any(|file| changed.contains(file)));
     Ok(Selection {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::exit::{Exit, Failure};
 use crate::format::Format;
-use crate::git;
+use crate::git::Git;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
@@ -140,19 +140,21 @@ fn goldens(workspace: &Workspace, lock: &Lock, history: &History) -> Result<Vec<
 /// What was there before this branch, as git knows it.
 struct Since<'a> {
     workspace: &'a Workspace,
+    git: Git,
     base: String,
     changed: BTreeSet<PathBuf>,
 }
 
 impl Since<'_> {
     fn of<'a>(workspace: &'a Workspace, rev: &str) -> Result<Since<'a>, Failure> {
-        let base = git::merge_base(workspace.root(), rev)?;
-        let changed = git::changed_since(workspace.root(), &base)?;
-        Ok(Since { workspace, base, changed })
+        let git = Git::at(workspace.root(), rev)?;
+        let base = git.merge_base(rev)?;
+        let changed = git.changed_since(&base)?;
+        Ok(Since { workspace, git, base, changed })
     }
 
     fn text(&self, path: &Path) -> Result<Option<String>, Failure> {
-        git::text_at(self.workspace.root(), &self.base, path)
+        self.git.text_at(&self.base, path)
     }
 
     /// How many goldens changed; those that did so dangerously without a reason are objected to.
