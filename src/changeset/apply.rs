@@ -14,7 +14,7 @@ use super::disk::{
     write_new,
 };
 use super::journal::{Journal, Step};
-use super::project_lock::{ANOTHER_USER, LOCK, ProjectLock, clear, foreign};
+use super::project_lock::{LOCK, ProjectLock, clear, foreign, of_another_user};
 use crate::boundary::Boundary;
 use crate::exit::Failure;
 use crate::files::{from_here, reason};
@@ -76,7 +76,7 @@ fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, F
     let refuse = |why: &str| foreign(path, why);
     for made in [staging, path, &staging.join(LOCK)] {
         if is_of_another_user(made) {
-            return Err(foreign(made, ANOTHER_USER));
+            return Err(of_another_user(made, staging));
         }
     }
     let text = if is_file(path) { fs::read_to_string(path).ok() } else { None };
@@ -90,7 +90,7 @@ fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, F
         boundary.writable(&boundary.root().join(&step.path))?;
         let new = staged(staging, n);
         if is_of_another_user(&new) {
-            return Err(foreign(&new, ANOTHER_USER));
+            return Err(of_another_user(&new, staging));
         }
         let held = hash_of(&new).map_err(|error| foreign(&new, &reason(&error)))?;
         if held.is_some() && held != step.new {

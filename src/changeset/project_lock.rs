@@ -21,9 +21,6 @@ use playproof_formats::shell::Command;
 /// elsewhere, and what lies in it is not ours.
 pub(super) const LOCK: &str = "lock";
 
-/// Why the work of another user is not gone on with.
-pub(super) const ANOTHER_USER: &str = "another user made it";
-
 /// What is staged is nobody's to commit to git.
 const IGNORED: &str = ".gitignore";
 const IGNORES_ALL: &str = "*\n";
@@ -50,8 +47,8 @@ pub struct ProjectLock {
 enum Refused {
     Busy,
     Unwritable(PathBuf, io::Error),
-    /// The folder came from elsewhere; what tells so.
-    Foreign(PathBuf),
+    /// What is staged is not ours.
+    Foreign(Failure),
     /// A link in the way.
     Astray(Failure),
 }
@@ -68,8 +65,7 @@ impl ProjectLock {
                 let said = format!("`{}` cannot be written: {}", from_here(&path), reason(&error));
                 Failure::said(said).help("nothing was changed")
             }
-            Refused::Foreign(path) => foreign(&path, why_foreign(&path)),
-            Refused::Astray(failure) => failure,
+            Refused::Foreign(failure) | Refused::Astray(failure) => failure,
         })?;
         lock.settle()?;
         Ok(lock)
@@ -90,7 +86,7 @@ impl ProjectLock {
         let staging = path.parent().unwrap_or(staging).to_path_buf();
         let made = missing_folders(&path);
         if is_of_another_user(&staging) {
-            return Err(Refused::Foreign(staging));
+            return Err(Refused::Foreign(of_another_user(&staging, &staging)));
         }
         for _ in 0..TRIES {
             let opened = fs::create_dir_all(&staging)
@@ -112,7 +108,7 @@ impl ProjectLock {
                             ignore(&staging);
                             Ok(ProjectLock { _file: file, boundary: boundary.clone(), staging, made })
                         }
-                        Ok(Some(theirs)) => Err(Refused::Foreign(theirs)),
+                        Ok(Some(theirs)) => Err(Refused::Foreign(foreign(&theirs, COPIED))),
                         Err(error) => {
                             let _ = fs::remove_file(&path);
                             leave(&staging, &made);
@@ -160,14 +156,6 @@ fn leave(staging: &Path, made: &[PathBuf]) {
     remove_all(made);
 }
 
-/// Why a staging folder, or what lies in it, is not ours.
-fn why_foreign(path: &Path) -> &'static str {
-    match is_of_another_user(path) {
-        true => ANOTHER_USER,
-        false => "it came with a copy, an archive or a repository",
-    }
-}
-
 /// Finishes what was decided in the project before anything else of it is read, and clears what was not. Where no
 /// project is (`is_project`), only a folder that is surely ours is touched.
 ///
@@ -185,7 +173,7 @@ pub fn finish(boundary: &Boundary, staging: &Path, is_project: bool) -> Result<(
         // Nothing is decided: what is read is whole.
         Err(_) if !has_journal(staging) => Ok(()),
         Err(Refused::Busy) => Err(busy()),
-        Err(Refused::Foreign(path)) => Err(foreign(&path, why_foreign(&path))),
+        Err(Refused::Foreign(failure)) => Err(failure),
         Err(Refused::Unwritable(path, error)) => {
             let why = format!("`{}` cannot be written: {}", from_here(&path), reason(&error));
             Err(Failure::said(format!("a command that was interrupted cannot be finished here: {why}"))
@@ -222,18 +210,24 @@ pub fn has_journal(staging: &Path) -> bool {
     fs::symlink_metadata(staging.join(JOURNAL)).is_ok()
 }
 
+/// Why a staging folder that holds the identity of another, or none, is not ours.
+const COPIED: &str = "it came with a copy, an archive or a repository";
+
 /// The refusal of what was not staged here.
 pub(super) fn foreign(path: &Path, why: &str) -> Failure {
-    let folder = path.parent().map(from_here).unwrap_or_default();
-    let folder = if why == ANOTHER_USER && !is_file(path) { from_here(path) } else { folder };
-    let failure = Failure::said(format!("`{}` is not used: {why}", from_here(path)));
-    let help = match why == ANOTHER_USER {
-        true => {
-            "nothing of it was applied, and nothing removed; whoever made it can finish the change with any command, or remove the folder"
-        }
-        false => "nothing of it was applied, and nothing removed; look at the folder, then remove it",
-    };
-    failure.help(help).next(Command::new("rm -r").path(&folder))
+    unused(path, path.parent().unwrap_or(path), why, "look at the folder, then remove it")
+}
+
+/// The refusal of what another user made, in the staging folder or that folder itself.
+pub(super) fn of_another_user(path: &Path, staging: &Path) -> Failure {
+    let help = "whoever made it can finish the change with any command, or remove the folder";
+    unused(path, staging, "another user made it", help)
+}
+
+fn unused(path: &Path, staging: &Path, why: &str, help: &str) -> Failure {
+    Failure::said(format!("`{}` is not used: {why}", from_here(path)))
+        .help(format!("nothing of it was applied, and nothing removed; {help}"))
+        .next(Command::new("rm -r").path(&from_here(staging)))
 }
 
 fn busy() -> Failure {
