@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::page::Shown;
 use super::problems::{Directions, Problem};
-use crate::json::{Map, Millis, document};
+use crate::json::{Map, Millis, RowJson, document};
 use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
 use playproof_engine::time::Instant;
 use playproof_formats::golden::{Class, Comparison, Divergence, FirstChange, Place};
@@ -40,13 +40,6 @@ struct RowsJson<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     used: bool,
     changes: Vec<RowJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct RowJson<'a> {
-    row: &'a str,
-    before: Option<&'a str>,
-    after: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -146,11 +139,7 @@ fn obstacle(problem: &Problem) -> ObstacleJson<'_> {
 }
 
 fn rows(rows: &PlaybookRows) -> RowsJson<'_> {
-    let changes = rows.changes.iter().map(|change| RowJson {
-        row: &change.name,
-        before: change.before.as_deref(),
-        after: change.after.as_deref(),
-    });
+    let changes = rows.changes.iter().map(RowJson::from);
     RowsJson { playbook: &rows.playbook, locked: rows.is_locked, used: rows.is_used, changes: changes.collect() }
 }
 

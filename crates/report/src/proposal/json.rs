@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::json::document;
+use crate::json::{RowJson, document};
 use playproof_analysis::proposal::{CallFacts, FixtureDiff, Gate, Judged};
 
 #[derive(Serialize)]
@@ -28,13 +28,6 @@ struct GateJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
     next: String,
-}
-
-#[derive(Serialize)]
-struct RowJson<'a> {
-    row: &'a str,
-    before: Option<&'a str>,
-    after: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -67,14 +60,11 @@ pub fn json(all: &[Judged]) -> String {
 }
 
 fn proposal(judged: &Judged) -> ProposalJson<'_> {
-    let rows = judged.rows.iter();
     ProposalJson {
         id: &judged.id,
         playbook: &judged.playbook,
         gates: judged.gates.iter().map(gate).collect(),
-        rows: rows
-            .map(|row| RowJson { row: &row.name, before: row.before.as_deref(), after: row.after.as_deref() })
-            .collect(),
+        rows: judged.rows.iter().map(RowJson::from).collect(),
         fixtures: judged.shown().into_iter().map(fixture).collect(),
         unchanged: judged.unchanged(),
     }
