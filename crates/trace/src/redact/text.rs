@@ -216,7 +216,7 @@ fn meant(rest: &str) -> Option<(char, usize)> {
     }
 }
 
-/// `uXXXX`, and with it the second half of a pair.
+/// `u` and four hexadecimal digits, with the second escape where two make one character.
 fn unicode(behind: &str) -> Option<(char, usize)> {
     let unit = |text: &str| u32::from_str_radix(text.strip_prefix('u')?.get(..4)?, 16).ok();
     let first = unit(behind)?;
