@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::fragment::{millis, number, quoted, raw, span, text, text_if, word};
+use super::fragment::{Padded, digits, millis, number, padded, quote, quoted, raw, span, text, text_if};
 use playproof_engine::event::{
     Decision, DecisionEvent, ErrorFacts, EventKind, Key, Outcome, Status, Transcript, Value,
 };
@@ -63,12 +63,40 @@ pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event:
     out.push(b'}');
 }
 
+/// Each key as it stands behind another one.
+static KEYS: [Padded; Key::ALL.len()] = {
+    let mut keys = [Padded::of([]); Key::ALL.len()];
+    let mut n = 0;
+    while n < keys.len() {
+        keys[n] = Padded::of([Key::ALL[n].as_json()]);
+        n += 1;
+    }
+    keys
+};
+
+/// Each kind of event, with the key of its value; of the end of a call, whose fields name their keys, the kind alone.
+static KINDS: [Padded; EventKind::ALL.len()] = {
+    let mut kinds = [Padded::of([]); EventKind::ALL.len()];
+    let mut n = 0;
+    while n < kinds.len() {
+        let kind = EventKind::ALL[n];
+        let key = match kind {
+            EventKind::Outcome => "",
+            _ => kind.keys().0.as_json(),
+        };
+        kinds[n] = Padded::of([",\"event\":\"", kind.as_str(), "\"", key]);
+        n += 1;
+    }
+    kinds
+};
+
 /// What follows the time, but for how the call ended.
 fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     let told = event.what.describe();
-    word(out, ",\"event\":\"", told.kind.as_str());
+    padded(out, &KINDS[told.kind as usize]);
     if told.kind != EventKind::Outcome {
-        told.all().for_each(|(key, value)| field(out, transcript, key, value));
+        value(out, transcript, told.value);
+        told.fields().for_each(|(key, value)| field(out, transcript, key, value));
     }
 }
 
@@ -77,47 +105,52 @@ pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Ou
     outcome.fields().for_each(|(key, value)| field(out, transcript, key, value));
 }
 
-fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: Key, value: Value) {
-    let (names, key) = (transcript.names, key.as_json());
+/// A key and its value; what is not so, and an error that is not there, are left out.
+#[inline]
+fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: Key, said: Value) {
+    let is_absent = match said {
+        Value::Flag(flag) => !flag,
+        Value::Error(error) => transcript.error(error).is_none(),
+        _ => false,
+    };
+    if !is_absent {
+        padded(out, &KEYS[key as usize]);
+        value(out, transcript, said);
+    }
+}
+
+fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: Value) {
+    let names = transcript.names;
     match value {
-        Value::Number(value) => number(out, key, value),
-        Value::Flag(false) => {}
-        Value::Flag(true) => {
-            raw(out, key);
-            raw(out, "true");
-        }
+        Value::Number(value) => digits(out, value.into()),
+        Value::Flag(flag) => raw(out, if flag { "true" } else { "false" }),
         Value::Status(status) => how(out, transcript, status),
-        Value::Latency(None) => {
-            raw(out, key);
-            raw(out, "null");
-        }
-        Value::Latency(Some(value)) | Value::Span(value) => span(out, key, value),
-        Value::Instant(at) => span(out, key, at.since(Instant::ZERO)),
-        Value::Provenance(provenance) => quoted(out, key, provenance.as_str()),
-        Value::Refused(why) => quoted(out, key, why.as_str()),
-        Value::Word(word) => quoted(out, key, word),
-        Value::Verdict(verdict) => text(out, key, names.verdict(verdict)),
-        Value::Rule(rule) => text(out, key, names.rule(rule)),
-        Value::Queue(queue) => text(out, key, names.queue(queue)),
-        Value::Reason(reason) => text(out, key, names.reason(reason)),
-        Value::GivenUp(why) => text(out, key, names.deprecated_why(why)),
-        Value::Lacks(asked) => text(out, key, &asked.to_string()),
-        Value::Error(error) => {
-            if let Some(error) = transcript.error(error) {
-                raw(out, key);
-                failure(out, error);
-            }
-        }
+        Value::Latency(None) => raw(out, "null"),
+        Value::Latency(Some(value)) | Value::Span(value) => millis(out, value.as_micros()),
+        Value::Instant(at) => millis(out, at.since(Instant::ZERO).as_micros()),
+        Value::Provenance(provenance) => quoted(out, provenance.as_str()),
+        Value::Refused(why) => quoted(out, why.as_str()),
+        Value::Word(word) => quoted(out, word),
+        Value::Verdict(verdict) => quote(out, names.verdict(verdict)),
+        Value::Rule(rule) => quote(out, names.rule(rule)),
+        Value::Queue(queue) => quote(out, names.queue(queue)),
+        Value::Reason(reason) => quote(out, names.reason(reason)),
+        Value::GivenUp(why) => quote(out, names.deprecated_why(why)),
+        Value::Lacks(asked) => quote(out, &asked.to_string()),
+        Value::Error(error) => match transcript.error(error) {
+            Some(error) => failure(out, error),
+            None => raw(out, "null"),
+        },
     }
 }
 
 /// How an attempt or a refresh ended.
 fn how(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
     match status {
-        Status::Ok => raw(out, ",\"status\":\"ok\""),
-        Status::Unanswered => raw(out, ",\"status\":\"unanswered\""),
+        Status::Ok => raw(out, "\"ok\""),
+        Status::Unanswered => raw(out, "\"unanswered\""),
         Status::Failed(error) => {
-            raw(out, ",\"status\":\"error\",\"error\":");
+            raw(out, "\"error\",\"error\":");
             match error.and_then(|id| transcript.error(id)) {
                 Some(error) => failure(out, error),
                 None => raw(out, "null"),

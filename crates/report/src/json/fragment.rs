@@ -12,6 +12,42 @@ pub(super) fn raw(out: &mut Vec<u8>, fragment: &'static str) {
     out.extend_from_slice(fragment.as_bytes());
 }
 
+/// A fragment that is chosen while the program runs. It is copied with its padding and then cut, which costs less than
+/// a copy of a length that the compiler does not know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Padded {
+    bytes: [u8; Padded::LONGEST],
+    length: usize,
+}
+
+impl Padded {
+    const LONGEST: usize = 48;
+
+    /// Of the parts of a fragment, one after the other: of 48 bytes together at most.
+    pub(super) const fn of<const N: usize>(parts: [&'static str; N]) -> Padded {
+        let mut padded = Padded { bytes: [0; Padded::LONGEST], length: 0 };
+        let mut part = 0;
+        while part < N {
+            let (bytes, mut at) = (parts[part].as_bytes(), 0);
+            while at < bytes.len() {
+                padded.bytes[padded.length] = bytes[at];
+                padded.length += 1;
+                at += 1;
+            }
+            part += 1;
+        }
+        padded
+    }
+}
+
+/// A padded fragment.
+#[inline]
+pub(super) fn padded(out: &mut Vec<u8>, fragment: &Padded) {
+    let end = out.len() + fragment.length;
+    out.extend_from_slice(&fragment.bytes);
+    out.truncate(end);
+}
+
 /// A fragment and a text.
 #[inline]
 pub(super) fn text(out: &mut Vec<u8>, fragment: &'static str, value: &str) {
@@ -35,10 +71,9 @@ pub(super) fn word(out: &mut Vec<u8>, fragment: &'static str, word: &'static str
     out.push(b'"');
 }
 
-/// A fragment, and a word of the files in quotes.
+/// A word of the files in quotes.
 #[inline]
-pub(super) fn quoted(out: &mut Vec<u8>, fragment: &'static str, word: &'static str) {
-    raw(out, fragment);
+pub(super) fn quoted(out: &mut Vec<u8>, word: &'static str) {
     out.push(b'"');
     raw(out, word);
     out.push(b'"');
