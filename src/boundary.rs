@@ -8,7 +8,6 @@ use std::path::{Component, Path, PathBuf};
 
 use super::exit::Failure;
 use super::files::{self, from_here};
-use super::project::Project;
 
 /// What is in a folder of this name is git's: its hooks and its configuration are commands.
 const GIT: &str = ".git";
@@ -22,10 +21,10 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// The boundary of the project in `root`.
-    pub fn new(root: &Path, project: &Project) -> Boundary {
+    /// The boundary of the project in `root` whose `playproof.yaml` names these paths.
+    pub fn new<'a>(root: &Path, named: impl IntoIterator<Item = &'a Path>) -> Boundary {
         let root = whole(root);
-        let named = project.named.iter().map(|named| whole(Path::new(&named.path)));
+        let named = named.into_iter().map(whole);
         let outside = named.filter(|path| is_outside(&root, path)).collect();
         Boundary { root, outside }
     }
@@ -51,14 +50,14 @@ impl Boundary {
         let base = bases.max_by_key(|base| base.components().count()).ok_or_else(|| outside(&self.root, &path))?;
         if path.strip_prefix(base).is_ok_and(|below| below.iter().any(|step| step == GIT)) {
             let said = format!("`{}` lies in a folder of git's: nothing is written or removed there", from_here(&path));
-            return Err(Failure::said(said).help("name another place"));
+            return Err(Failure::new(said).help("name another place"));
         }
         let Some(link) = link_below(base, &path) else { return Ok(path) };
         let said = format!(
             "`{}` is a symbolic link: nothing in a project is written or removed through one",
             from_here(&link)
         );
-        Err(Failure::said(said).help("put the file or folder itself there"))
+        Err(Failure::new(said).help("put the file or folder itself there"))
     }
 
     /// Refuses to read a file that a link leads out of the project to.
@@ -105,7 +104,7 @@ fn whole(path: &Path) -> PathBuf {
 }
 
 fn outside(root: &Path, path: &Path) -> Failure {
-    Failure::said(leads_out(root, path)).help(
+    Failure::new(leads_out(root, path)).help(
         "put the file itself there; `--allow-outside` is for the files and folders that playproof.yaml names, not for links in a folder",
     )
 }
@@ -129,7 +128,7 @@ mod tests {
     #[test]
     fn only_what_lies_below_the_root_may_be_written() {
         let folder = tempfile::tempdir().unwrap();
-        let boundary = Boundary::new(folder.path(), &Project::default());
+        let boundary = Boundary::new(folder.path(), []);
         let inside = folder.path().join("a/b");
         assert!(boundary.writable(&inside).is_ok_and(|path| path == inside));
         for path in ["../a", "a/../../b", "/etc/passwd", "..", "a/../b"] {
@@ -141,7 +140,7 @@ mod tests {
     #[test]
     fn a_link_anywhere_on_the_way_is_named() {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let boundary = Boundary::new(folder.path(), &Project::default());
+        let boundary = Boundary::new(folder.path(), []);
         fs::create_dir(folder.path().join("a")).unwrap();
         std::os::unix::fs::symlink(other.path(), folder.path().join("a/link")).unwrap();
         for path in ["a/link", "a/link/x", "a/link/x/y"] {

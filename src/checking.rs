@@ -137,7 +137,7 @@ fn bare(asked: &str) -> &str {
 }
 
 fn unknown(asked: &str, all: &[String], workspace: &Workspace, selection: &Selection) -> Failure {
-    let failure = Failure::said(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
+    let failure = Failure::new(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
     let name = bare(asked).trim_start_matches("./");
     let name = name.strip_prefix(&format!("{}/", workspace.fixtures_name())).unwrap_or(name);
     let again = selection.again.clone().unwrap_or("playproof check".into());

@@ -1,6 +1,6 @@
-//! How the program ends: exit codes, failures with what to run next, and the hook that owns up to our bugs.
+//! Exit codes, and failures with the command to run next. Prints nothing.
 
-use std::panic::PanicHookInfo;
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -49,7 +49,7 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub enum Failure {
     /// Something to say, what helps, and the one command to run next.
-    Said {
+    Message {
         /// What is wrong: lowercase, user text in backticks.
         message: String,
         /// What to do.
@@ -78,13 +78,13 @@ impl Failure {
         match self {
             Failure::PipeClosed => Exit::PipeClosed,
             Failure::Reports { reports, .. } if reports.iter().all(is_inconclusive) => Exit::Inconclusive,
-            Failure::Said { .. } | Failure::Reports { .. } => Exit::Unusable,
+            Failure::Message { .. } | Failure::Reports { .. } => Exit::Unusable,
         }
     }
 
     /// A failure that is said in a sentence.
-    pub fn said(message: impl Into<String>) -> Failure {
-        Failure::Said { message: message.into(), help: None, next: None }
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure::Message { message: message.into(), help: None, next: None }
     }
 
     /// A failure of one whole source.
@@ -96,7 +96,7 @@ impl Failure {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Failure {
         match &mut self {
-            Failure::Said { help, .. } => *help = Some(text.into()),
+            Failure::Message { help, .. } => *help = Some(text.into()),
             Failure::Reports { reports, .. } => {
                 if let Some(last) = reports.last_mut().and_then(|report| report.diagnostics.last_mut()) {
                     last.help = Some(text.into());
@@ -113,7 +113,7 @@ impl Failure {
         let last = |reports: &[Report]| reports.last()?.diagnostics.last()?.help.clone();
         let said = match &self {
             Failure::Reports { reports, .. } => last(reports),
-            Failure::Said { help, .. } => help.clone(),
+            Failure::Message { help, .. } => help.clone(),
             Failure::PipeClosed => None,
         };
         let joined = |said: String| format!("{said}{} {text}", if said.ends_with('?') { "" } else { ";" });
@@ -124,7 +124,7 @@ impl Failure {
     #[must_use]
     pub fn next(mut self, command: impl Into<Command>) -> Failure {
         match &mut self {
-            Failure::Said { next, .. } | Failure::Reports { next, .. } => *next = Some(command.into()),
+            Failure::Message { next, .. } | Failure::Reports { next, .. } => *next = Some(command.into()),
             Failure::PipeClosed => {}
         }
         self
@@ -146,27 +146,18 @@ impl From<Report> for Failure {
     }
 }
 
-/// Ends the program with code 70 where it panics, whatever thread panicked, and says that it is our bug.
-#[expect(
-    clippy::exit,
-    clippy::disallowed_methods,
-    reason = "a panicking thread must not let the others print a result"
-)]
-pub fn own_up_to_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        crate::output::to_stderr(&confession(panic));
-        std::process::exit(i32::from(Exit::Bug.number()));
-    }));
-}
-
-fn confession(panic: &PanicHookInfo<'_>) -> String {
-    let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
-    let said = panic.payload_as_str().unwrap_or("no message");
-    let said = playproof_report::text::escape_unprintable(said);
-    format!(
-        "playproof: this is a bug in playproof, not in your input\n  it stopped{place}: {said}\n  \
-         please report it with the command line and the input (or the smallest part of it that still does this)\n"
-    )
+/// An error of the system in plain words.
+pub fn describe_io(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or_default().to_lowercase()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -181,8 +172,8 @@ mod tests {
 
     #[test]
     fn more_help_stands_behind_a_question_or_a_semicolon() {
-        let help = |first: &str| match Failure::said("m").help(first).and_help("go on") {
-            Failure::Said { help, .. } => help.unwrap_or_default(),
+        let help = |first: &str| match Failure::new("m").help(first).and_help("go on") {
+            Failure::Message { help, .. } => help.unwrap_or_default(),
             _ => String::new(),
         };
         assert_eq!((help("did you mean `x`?"), help("stop")), ("did you mean `x`? go on".into(), "stop; go on".into()));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::exit::Failure;
+use super::exit::{Failure, describe_io};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::shell::Command;
 use playproof_trace::pieces::Damaged;
@@ -129,7 +129,7 @@ pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     let is_link = fs::symlink_metadata(target).is_ok_and(|facts| facts.is_symlink());
     let target = &real(target).filter(|_| is_link).unwrap_or_else(|| target.to_owned());
     if target.is_dir() {
-        return Err(Failure::said(format!("`{}` is a directory", target.display())).help("name a file to write"));
+        return Err(Failure::new(format!("`{}` is a directory", target.display())).help("name a file to write"));
     }
     let beside = beside(target);
     let written = write_beside(&beside, bytes, target).and_then(|_held| fs::rename(&beside, target));
@@ -177,7 +177,7 @@ pub fn append(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 fn unwritable(target: &Path, error: &io::Error) -> Failure {
-    Failure::said(format!("`{}` cannot be written: {}", target.display(), reason(error)))
+    Failure::new(format!("`{}` cannot be written: {}", target.display(), describe_io(error)))
 }
 
 /// The nearest file named `name` in the working directory or above it; also what is none, for whoever reads it to say.
@@ -300,20 +300,6 @@ pub fn display_name(path: &str) -> String {
     if path == STDIN { STDIN_NAME.to_owned() } else { path.to_owned() }
 }
 
-/// What the system says, in our words where we have better ones.
-pub fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file".to_owned(),
-        ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        ErrorKind::StorageFull => "the disk is full".to_owned(),
-        _ => {
-            let said = error.to_string();
-            said.split(" (os error").next().unwrap_or_default().to_lowercase()
-        }
-    }
-}
-
 /// The failure of reading `name`.
 pub fn unreadable(name: &str, error: &io::Error) -> Failure {
     if let Some((link, target)) = dangling(Path::new(name)).filter(|_| error.kind() == ErrorKind::NotFound) {
@@ -321,7 +307,7 @@ pub fn unreadable(name: &str, error: &io::Error) -> Failure {
         let said = format!("{link} is a symbolic link to `{}`, where nothing is", target.display());
         return Failure::source(name, "unreadable", said).help("put there what is meant, or remove the link");
     }
-    let failure = Failure::source(name, "unreadable", reason(error));
+    let failure = Failure::source(name, "unreadable", describe_io(error));
     match error.kind() {
         ErrorKind::NotFound => failure.help("paths are taken from the working directory"),
         ErrorKind::PermissionDenied => failure.help("make it readable for this user, or pipe it in and name it `-`"),
@@ -343,11 +329,24 @@ fn a_directory(path: &str) -> Failure {
     Failure::source(path, "directory", "it is a directory, not a file").help("name the files in it")
 }
 
+/// The name of an encoding of two or four bytes, as `iconv` knows it.
+pub fn encoding(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [b'{' | b'[', 0, 0, 0, ..] => Some("UTF-32LE"),
+        [0, 0, 0, b'{' | b'[', ..] => Some("UTF-32BE"),
+        [b'{' | b'[', 0, _, 0, ..] => Some("UTF-16LE"),
+        [0, b'{' | b'[', 0, _, ..] => Some("UTF-16BE"),
+        _ => None,
+    }
+}
+
 fn as_text(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Failure> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source::whole(name, text)),
         Err(error) => {
-            let encoding = super::kinds::encoding(error.as_bytes());
+            let encoding = encoding(error.as_bytes());
             let said =
                 encoding.map_or_else(|| "this is not UTF-8 text".to_owned(), |name| format!("this is {name} text"));
             let at = error.utf8_error().valid_up_to();

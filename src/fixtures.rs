@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::exit::Failure;
 use super::files;
-use super::kinds::{self, Kind};
-use super::merged::refuse_halves;
+use super::input_kind::{self, InputKind, reject_conflict_markers};
 use playproof_engine::fixture::Fixture;
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::fixture;
@@ -16,7 +15,7 @@ use playproof_formats::fixture;
 /// A path that cannot be read, and everything that is wrong in it.
 pub fn load(path: &str) -> Result<Fixture, Failure> {
     let source = files::read_small(path)?;
-    kinds::expect(Kind::Fixture, path, source.text.as_bytes())?;
+    input_kind::expect(InputKind::Fixture, path, source.text.as_bytes())?;
     parse(source).map_err(|report| Failure::from(report).next("playproof schema fixture"))
 }
 
@@ -25,6 +24,6 @@ pub fn load(path: &str) -> Result<Fixture, Failure> {
 /// # Errors
 /// Everything that is wrong in it.
 pub fn parse(source: Arc<Source>) -> Result<Fixture, Report> {
-    refuse_halves(&source)?;
+    reject_conflict_markers(&source)?;
     fixture::parse(source)
 }

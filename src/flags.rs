@@ -3,9 +3,9 @@
 
 use clap::ValueEnum;
 
-use super::beyond;
 use super::files;
-use super::reading::Reading;
+use super::missing_answer;
+use super::read_options::ReadOptions;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;
 use playproof_trace::assemble::AssembleOptions;
@@ -54,7 +54,7 @@ impl Flags {
 
     /// With how traces are read.
     #[must_use]
-    pub fn reading(self, reading: &Reading) -> Flags {
+    pub fn reading(self, reading: &ReadOptions) -> Flags {
         let usual = AssembleOptions::default().reorder_window;
         self.with("--map", reading.map.as_deref())
             .set("--join-resends", reading.join_resends)
@@ -66,7 +66,7 @@ impl Flags {
     /// With what answers where a recording ends.
     #[must_use]
     pub fn beyond(self, beyond: &BeyondTape) -> Flags {
-        self.with("--beyond-tape", beyond::word(beyond).as_deref())
+        self.with("--beyond-tape", missing_answer::word(beyond).as_deref())
     }
 
     /// Without those flags, which another command does not know.
@@ -112,13 +112,14 @@ mod tests {
 
     #[test]
     fn a_suggested_command_keeps_the_flags_that_were_given_and_no_others() {
-        let mut reading = Reading::plain(None);
+        let mut reading = ReadOptions::plain(None);
         assert_eq!(
             Flags::default().reading(&reading).beyond(&BeyondTape::Unanswered).after("go".into()).to_string(),
             "go"
         );
         let map = Some("my map".into());
-        reading = Reading { map, join_resends: true, skip_invalid: true, allow_skipped: Some(3), reorder_window: 7 };
+        reading =
+            ReadOptions { map, join_resends: true, skip_invalid: true, allow_skipped: Some(3), reorder_window: 7 };
         let flags = Flags::default().with("--tools", Some("t")).with("--playbook", None).reading(&reading);
         assert_eq!(
             flags.beyond(&BeyondTape::Fail("timeout".into())).after("go".into()).to_string(),

@@ -38,7 +38,7 @@ pub fn yaml_under(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// The refusal of a file that ends in `.yml`.
 pub fn other_ending(path: &Path) -> Failure {
     let (here, meant) = (from_here(path), from_here(&path.with_extension("yaml")));
-    let said = Failure::said(format!("`{here}` would not be read: files here end in `.yaml`"));
+    let said = Failure::new(format!("`{here}` would not be read: files here end in `.yaml`"));
     match has_file(&path.with_extension("yaml")) {
         true => said.help(format!("`{meant}` is there too: remove one of them")),
         false => said.help("give it that ending").next(Command::new("mv").paths([here, meant])),
@@ -82,7 +82,7 @@ fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec
 /// The refusal of a link to a folder: it may lead back up, or anywhere.
 fn linked_folder(link: &Path) -> Failure {
     let said = format!("`{}` is a symbolic link to a folder, and is not looked into", from_here(link));
-    Failure::said(said).help("put the folder itself there, or remove the link")
+    Failure::new(said).help("put the folder itself there, or remove the link")
 }
 
 /// The names of what lies in a folder itself, sorted; none where it cannot be read.
@@ -129,7 +129,7 @@ pub fn taken(path: &Path) -> Result<Taken, Failure> {
         None => Ok(Taken::Free),
         Some(file) => {
             let said = format!("`{}` is a file, and a folder of this name is needed", file.display());
-            Err(Failure::said(said).help("move it away, or name another folder"))
+            Err(Failure::new(said).help("move it away, or name another folder"))
         }
     }
 }
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(taken(&root.path().join("fixtures")).unwrap(), Taken::File);
         assert_eq!(taken(&root.path().join("goldens/x/y.snap")).unwrap(), Taken::Free);
         assert_eq!(taken(root.path()).unwrap(), Taken::Folder);
-        let Err(Failure::Said { message, .. }) = taken(&root.path().join("fixtures/a.yaml")) else { panic!() };
+        let Err(Failure::Message { message, .. }) = taken(&root.path().join("fixtures/a.yaml")) else { panic!() };
         assert!(message.ends_with("fixtures` is a file, and a folder of this name is needed"), "{message}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::exit::Failure;
+use super::exit::{Failure, describe_io};
 
 /// What a diff is not to be asked of: programs that compare, programs that convert, repositories within.
 const NO_DRIVERS: [&str; 3] = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
@@ -37,7 +37,7 @@ impl Git {
     /// A revision that git would take for a flag; no git; a filter that cannot be switched off.
     pub fn at(root: &Path, rev: &str) -> Result<Git, Failure> {
         if rev.starts_with('-') {
-            return Err(Failure::said(format!("`{rev}` is no revision")).next("git log --oneline"));
+            return Err(Failure::new(format!("`{rev}` is no revision")).next("git log --oneline"));
         }
         let mut git = Git { root: root.to_path_buf(), filters: Vec::new() };
         let known = git.ask(&["config", "--name-only", "-z", "--get-regexp", FILTERS], rev)?;
@@ -118,7 +118,7 @@ impl Git {
             let value = if key.ends_with(".required") { "false" } else { "" };
             git.arg("-c").arg(format!("{key}={value}"));
         }
-        git.args(args).output().map_err(|error| failed(rev, &super::files::reason(&error)))
+        git.args(args).output().map_err(|error| failed(rev, &describe_io(&error)))
     }
 }
 
@@ -140,5 +140,5 @@ pub fn uncommitted(root: &Path, files: &[PathBuf]) -> BTreeSet<PathBuf> {
 }
 
 fn failed(rev: &str, why: &str) -> Failure {
-    Failure::said(format!("git cannot say what changed since `{rev}`: {why}")).next("playproof check")
+    Failure::new(format!("git cannot say what changed since `{rev}`: {why}")).next("playproof check")
 }

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
-use super::exit::Failure;
+use super::exit::{Failure, MOSTLY_SKIPPED};
 use super::files;
-use super::kinds::{self, Kind};
-use super::merged::refuse_halves;
+use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::project;
-use super::reading::refuse_mostly_skipped;
+use playproof_report::text;
 use playproof_trace::foreign::Imported;
 use playproof_trace::import;
 use playproof_trace::import::SourceFormat;
@@ -18,14 +17,18 @@ use playproof_trace::mapping::Mapping;
 use playproof_trace::origin::Sources;
 use playproof_trace::own;
 use playproof_trace::pieces::decode;
-use playproof_trace::reader::Input;
+use playproof_trace::reader::{Input, ReadError};
 use playproof_trace::redact::RedactionRules;
+use playproof_trace::trouble::OR_SKIP;
 
 /// What is looked at to find out what an input is.
 const SNIFFED: u64 = 64 << 10;
 
 /// The most that a foreign recording, which is read as a whole, may hold.
 const FOREIGN_MAX: u64 = 1 << 30;
+
+/// What stands before the number of lines that may be skipped, where it is suggested.
+const ALLOW: &str = "`--allow-skipped ";
 
 /// What the inputs of a command are called; where their lines come from is learnt when they are opened.
 pub fn sources(paths: &[String]) -> Sources {
@@ -86,8 +89,8 @@ pub fn is_fixture(path: &str) -> bool {
 /// A file that cannot be read, or in which something is wrong.
 pub fn mapping(path: &str) -> Result<Mapping, Failure> {
     let source = files::read_small(path)?;
-    kinds::expect(Kind::Mapping, path, source.text.as_bytes())?;
-    refuse_halves(&source)?;
+    input_kind::expect(InputKind::Mapping, path, source.text.as_bytes())?;
+    reject_conflict_markers(&source)?;
     mapping::parse(source).map_err(|report| Failure::from(report).next("playproof schema mapping"))
 }
 
@@ -99,8 +102,8 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
 pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) -> Result<Input<'static>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
-    kinds::expect(Kind::Trace, &name, &start)?;
-    kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
+    input_kind::expect(InputKind::Trace, &name, &start)?;
+    input_kind::refuse_unreadable(&name, &start, mapping.is_some())?;
     let whole = Cursor::new(start.clone()).chain(rest);
     match format(&start, mapping) {
         None => Ok(Input::own(name, whole)),
@@ -134,10 +137,10 @@ pub fn foreign(
 ) -> Result<Option<Imported>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
-    kinds::expect(Kind::Recording, &name, &start)?;
-    kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
+    input_kind::expect(InputKind::Recording, &name, &start)?;
+    input_kind::refuse_unreadable(&name, &start, mapping.is_some())?;
     if without_mark(&start).is_empty() {
-        return Err(super::reading::empty(&name).next("playproof help import"));
+        return Err(empty(&name).next("playproof help import"));
     }
     match format(&start, mapping) {
         None => Ok(None),
@@ -177,8 +180,8 @@ fn opened(path: &str, name: &str) -> Result<(Vec<u8>, Box<dyn Read + Send>), Fai
     let mut source = decode(files::open(path)?).map_err(unreadable)?;
     let mut start = Vec::new();
     source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
-    kinds::refuse_archive(name, &start)?;
-    kinds::refuse_encoding(name, &start)?;
+    input_kind::refuse_archive(name, &start)?;
+    input_kind::refuse_encoding(name, &start)?;
     Ok((start, source))
 }
 
@@ -192,4 +195,53 @@ fn whole_of(name: &str, source: impl Read) -> Result<Vec<u8>, Failure> {
         );
     }
     Ok(bytes)
+}
+
+/// The failure of a command that can skip no line: it does not say that one may be skipped.
+pub fn without_skipping(failure: Failure) -> Failure {
+    let Failure::Reports { mut reports, next } = failure else { return failure };
+    for help in reports.iter_mut().flat_map(|report| &mut report.diagnostics).filter_map(|said| said.help.as_mut()) {
+        *help = help.replace(OR_SKIP, "");
+    }
+    Failure::Reports { reports, next: next.filter(|next| !next.to_string().contains("--skip-invalid")) }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Failure {
+        match error {
+            ReadError::Unreadable(name, error) => files::unreadable(&name, &error),
+            ReadError::Invalid(report) => Failure::from(*report),
+            ReadError::Empty(name) => empty(&name).next("playproof schema trace"),
+        }
+    }
+}
+
+/// That the input that people call `name` holds nothing at all.
+pub fn empty(name: &str) -> Failure {
+    Failure::source(name, "empty_input", "it is empty").help("was it written to the end?")
+}
+
+/// Refuses the input that people call `name` where more of its lines were skipped than `allowed`, or than were read: what
+/// is left says nothing of it.
+///
+/// # Errors
+/// It was so.
+pub fn refuse_mostly_skipped(name: &str, skipped: u64, read: u64, allowed: Option<u64>) -> Result<(), Failure> {
+    if skipped <= allowed.unwrap_or(read) {
+        return Ok(());
+    }
+    let more = allowed.map_or("read".to_owned(), |allowed| format!("the {} that are allowed", text::count(allowed)));
+    let lines = text::counted(skipped, "line", "lines");
+    let said =
+        format!("{lines} skipped, {} read: more are skipped than {more}, so nothing is concluded", text::count(read));
+    let help =
+        format!("see what the skipped lines are; if the result may go without them, {ALLOW}{skipped}` allows that");
+    Err(Failure::source(name, MOSTLY_SKIPPED, said).help(help))
+}
+
+/// How many lines must be allowed to be skipped, where that is what stopped the command.
+pub fn wanted_allowance(failure: &Failure) -> Option<&str> {
+    let Failure::Reports { reports, next: None } = failure else { return None };
+    let said = reports.iter().flat_map(|report| &report.diagnostics).find(|said| said.id == MOSTLY_SKIPPED)?;
+    said.help.as_deref()?.split_once(ALLOW)?.1.split('`').next()
 }

@@ -5,7 +5,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use super::exit::Failure;
+use super::exit::{Failure, describe_io};
 use playproof_formats::text::{escape_page, escape_plain_page, escape_unprintable};
 
 /// How many of the files that were changed are named.
@@ -105,7 +105,7 @@ fn to_stdout(bytes: &[u8]) -> io::Result<()> {
 pub fn refused(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::PipeClosed,
-        _ => Failure::said(format!("standard output cannot be written: {}", super::files::reason(error))),
+        _ => Failure::new(format!("standard output cannot be written: {}", describe_io(error))),
     }
 }
 

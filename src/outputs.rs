@@ -23,7 +23,7 @@ const LOOKED_AT: u64 = 64 << 10;
 pub fn refuse_input<'a>(output: &str, inputs: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
     match inputs.into_iter().find(|input| *input != files::STDIN && files::is_same(output, input)) {
         None => Ok(()),
-        Some(_) => Err(Failure::said(format!("`{output}` is an input: it would be overwritten"))
+        Some(_) => Err(Failure::new(format!("`{output}` is an input: it would be overwritten"))
             .help("nothing was written; name another file after `-o`")),
     }
 }
@@ -43,18 +43,18 @@ pub fn refuse(output: &str) -> Result<(), Failure> {
 
 fn refuse_without_folder(output: &str) -> Result<(), Failure> {
     if output.ends_with(std::path::MAIN_SEPARATOR) || matches!(folders::taken(Path::new(output)), Ok(Taken::Folder)) {
-        return Err(Failure::said(format!("`{output}` is a folder, and a file is written")).help("name a file in it"));
+        return Err(Failure::new(format!("`{output}` is a folder, and a file is written")).help("name a file in it"));
     }
     let folder = Path::new(output).parent().unwrap_or(Path::new(""));
     let name = folder.to_string_lossy();
     let said = match folders::taken(folder)? {
         _ if name.is_empty() => return Ok(()),
         Taken::Folder => return Ok(()),
-        Taken::File => return Err(Failure::said(format!("`{name}` is no folder: `{output}` cannot lie in it"))),
+        Taken::File => return Err(Failure::new(format!("`{name}` is no folder: `{output}` cannot lie in it"))),
         Taken::Free => format!("there is no folder `{name}` for `{output}`"),
     };
     let help = "nothing was written; make the folder first, or name another one";
-    Err(Failure::said(said).help(help).next(Command::new("mkdir -p").path(&name)))
+    Err(Failure::new(said).help(help).next(Command::new("mkdir -p").path(&name)))
 }
 
 /// Refuses a file that has a meaning by its name, or by where it lies.
@@ -82,7 +82,7 @@ pub fn refuse_among_project_files(path: &str) -> Result<(), Failure> {
 }
 
 fn would_be(path: &str, what: &str) -> Failure {
-    Failure::said(format!("`{path}` would be taken for {what}")).help("nothing was written; name another place")
+    Failure::new(format!("`{path}` would be taken for {what}")).help("nothing was written; name another place")
 }
 
 /// Writes an output, whole or not at all.
@@ -113,7 +113,7 @@ fn in_project(output: &str) -> Option<(Boundary, PathBuf, PathBuf)> {
     let path = files::normal(Path::new(output));
     // One that cannot be used is told of by whoever reads it.
     let project = Project::find().unwrap_or_default();
-    path.starts_with(&root).then(|| (Boundary::new(&root, &project), workspace::staging(&root, &project), path))
+    path.starts_with(&root).then(|| (project.boundary(&root), workspace::staging(&root, &project), path))
 }
 
 /// How a file begins that an output would replace; none where there is none.
@@ -128,7 +128,7 @@ pub fn beginning(output: &str) -> Option<Vec<u8>> {
 /// It may not be replaced; `what` it would have to be.
 pub fn refuse_others(output: &str, what: &str, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
     match beginning(output) {
-        Some(beginning) if !beginning.is_empty() && !is_ours(&beginning) => Err(Failure::said(format!(
+        Some(beginning) if !beginning.is_empty() && !is_ours(&beginning) => Err(Failure::new(format!(
             "`{output}` is there already, and is no {what}: it would be overwritten"
         ))
         .help(format!(

@@ -7,14 +7,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::boundary::{Boundary, is_plain};
+use super::boundary::is_plain;
 use super::exit::Failure;
 use super::files;
 use super::folders;
-use super::kinds::{self, Kind};
-use super::merged::refuse_halves;
+use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::output::say;
-use super::project::{self, Project};
+use super::project::{self, Project, is_path};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
@@ -108,11 +107,6 @@ pub fn refuse_other_ending(root: &Path, name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Whether a playbook is named by its path.
-pub fn is_path(name: &str) -> bool {
-    name == files::STDIN || [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
-}
-
 /// The names that are meant: those of the command line, else the project's, else the default.
 pub fn names(asked: &[String], project: &Project) -> Vec<String> {
     match asked {
@@ -158,7 +152,7 @@ pub fn meant(name: &str) -> Result<Meant, Failure> {
         return Ok(Meant::File(PathBuf::from(name)));
     }
     if let Some(file) = file_of(&root, &usual(&root, &project), name) {
-        Boundary::new(&root, &project).readable(&file)?;
+        project.boundary(&root).readable(&file)?;
         return Ok(Meant::File(file));
     }
     refuse_other_ending(&root, name)?;
@@ -171,7 +165,7 @@ pub fn meant(name: &str) -> Result<Meant, Failure> {
 
 fn read(path: &str) -> Result<Arc<Source>, Failure> {
     let source = files::read_small(path)?;
-    kinds::expect(Kind::Playbook, path, source.text.as_bytes())?;
+    input_kind::expect(InputKind::Playbook, path, source.text.as_bytes())?;
     Ok(source)
 }
 
@@ -180,7 +174,7 @@ fn read(path: &str) -> Result<Arc<Source>, Failure> {
 /// # Errors
 /// Everything that is wrong in it.
 pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
-    refuse_halves(&source)?;
+    reject_conflict_markers(&source)?;
     playbook::parse(source)
 }
 
@@ -231,15 +225,15 @@ fn facts_file(asked: Option<&str>, project: &Project) -> Result<Option<(String, 
     let Some(path) = asked.or(project.tools.as_deref()) else { return Ok(None) };
     let path = files::near(&project::root(), path);
     let source = files::read_small(&path)?;
-    kinds::expect(Kind::ToolFacts, &path, source.text.as_bytes())?;
-    refuse_halves(&source)?;
+    input_kind::expect(InputKind::ToolFacts, &path, source.text.as_bytes())?;
+    reject_conflict_markers(&source)?;
     let file = tools::parse(source).map_err(|report| Failure::from(report).next("playproof schema tools"))?;
     Ok(Some((path, file)))
 }
 
 fn unknown(name: &str, root: &Path) -> Failure {
     let path = format!("{name}.yaml");
-    let failure = Failure::said(format!("there is no playbook `{name}`, neither of this project nor embedded"));
+    let failure = Failure::new(format!("there is no playbook `{name}`, neither of this project nor embedded"));
     if folders::has_file(Path::new(&path)) {
         return failure.help(format!("there is a file of that name: did you mean `{path}`?"));
     }

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::boundary::{is_outside, leads_out};
+use super::boundary::{Boundary, is_outside, leads_out};
 use super::exit::Failure;
 use super::files;
-use super::merged::refuse_halves;
+use super::input_kind::reject_conflict_markers;
 use super::output::say;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::text::escape_unprintable;
@@ -75,8 +75,13 @@ impl Project {
         let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let source = files::read_small(&path.to_string_lossy())?;
         let source = Arc::new(Source { name: FILE.to_owned(), ..(*source).clone() });
-        refuse_halves(&source)?;
+        reject_conflict_markers(&source)?;
         Ok(parse(source, &root)?)
+    }
+
+    /// The boundary of the project in `root`.
+    pub fn boundary(&self, root: &Path) -> Boundary {
+        Boundary::new(root, self.named.iter().map(|named| Path::new(&named.path)))
     }
 
     /// Refuses paths that lead out of the project in `root`; where that is allowed, it is said.
@@ -148,7 +153,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             source: Some(whole),
         };
         let Project { playbook, tools, fixtures, goldens, proposals, .. } = &project;
-        let playbook = playbook.as_ref().filter(|name| super::playbooks::is_path(name));
+        let playbook = playbook.as_ref().filter(|name| is_path(name));
         let paths = [playbook, tools.as_ref(), fixtures.as_ref(), goldens.as_ref(), proposals.as_ref()];
         let named = KEYS[1..].iter().zip(paths).filter_map(|(key, path)| {
             let cursor = record.optional(key)?;
@@ -191,7 +196,12 @@ fn redaction(cursor: Cursor<'_>) -> Option<RedactionRules> {
 }
 
 fn playbook(root: &Path, name: &str) -> String {
-    if super::playbooks::is_path(name) { below(root, name) } else { name.to_owned() }
+    if is_path(name) { below(root, name) } else { name.to_owned() }
+}
+
+/// Whether a playbook is named by its path.
+pub fn is_path(name: &str) -> bool {
+    name == files::STDIN || [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
 }
 
 fn below(root: &Path, path: &str) -> String {

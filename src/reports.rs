@@ -84,7 +84,7 @@ pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
         let file = &report.file;
         if files::destination(file).is_some_and(|there| !seen.insert(there)) {
             let said = format!("two reports would be written to `{file}`, and only the last would be left");
-            return Err(Failure::said(said).help("name a file for each"));
+            return Err(Failure::new(said).help("name a file for each"));
         }
         outputs::refuse(file)?;
         outputs::refuse_others(file, "report of a check", is_report)?;
@@ -119,7 +119,9 @@ pub fn write(
 /// Says in every report that nothing was checked, and why: what an earlier run left there is not what is so now.
 pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let next = match failure {
-        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.clone().unwrap_or("playproof check".into()),
+        Failure::Message { next, .. } | Failure::Reports { next, .. } => {
+            next.clone().unwrap_or("playproof check".into())
+        }
         Failure::PipeClosed => return,
     };
     let in_repository = folders::below_repository(&project::root()).unwrap_or_default();
@@ -129,7 +131,7 @@ pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
     let written = write(reports, &shown, &directions, Some(&next), &mut Output::default())
         .and_then(|()| tell_github(&shown, &directions, Some(&next)));
-    if let Err(Failure::Said { message, .. }) = written {
+    if let Err(Failure::Message { message, .. }) = written {
         say(&format!("playproof: {message}"));
     }
 }
@@ -147,7 +149,7 @@ fn in_the_way(failure: &Failure, next: &Command) -> Vec<Problem> {
     };
     match failure {
         Failure::PipeClosed => Vec::new(),
-        Failure::Said { message, help, .. } => {
+        Failure::Message { message, help, .. } => {
             let spot = Spot { file: project::FILE.to_owned(), line: 1, column: 1 };
             vec![problem(spot, message, help.as_deref().unwrap_or_default())]
         }

@@ -7,15 +7,15 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use super::command::replay::feed::{self, Learned, Notes};
 use super::exit::Failure;
+use super::feed::{self, Learned, Notes};
 use super::flags::Flags;
-use super::kinds::{self, Kind};
+use super::input_kind::{self, InputKind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
-use super::reading::{self, Reading};
+use super::read_options::ReadOptions;
 use super::terminal::{Terminal, cores};
-use super::{files, folders, inputs, repeated};
+use super::{duplicate_args, files, folders, inputs};
 use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
@@ -40,7 +40,7 @@ pub struct Stream<'a> {
     /// What they are called; learns where the lines of the foreign ones come from.
     pub sources: Sources,
     /// How they are read.
-    pub reading: &'a Reading,
+    pub reading: &'a ReadOptions,
     /// What answers where a recording ends.
     pub beyond: BeyondTape,
     /// Threads; none: all cores.
@@ -120,16 +120,16 @@ impl Stream<'_> {
     /// # Errors
     /// There is such a thing.
     pub fn refuse_repeated(&self) -> Result<(), Failure> {
-        repeated::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
+        duplicate_args::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
     }
 
     fn refuse_fixtures(&self) -> Result<(), Failure> {
         match self.inputs.iter().find(|path| inputs::is_fixture(path)) {
             None => Ok(()),
             Some(path) => {
-                kinds::expect(Kind::Trace, path, files::read_small(path)?.text.as_bytes())?;
+                input_kind::expect(InputKind::Trace, path, files::read_small(path)?.text.as_bytes())?;
                 let said = format!("`{path}` is named as fixtures are, and `{}` reads traces", self.name);
-                Err(Failure::said(said).next(Command::new("playproof replay").path(path)))
+                Err(Failure::new(said).next(Command::new("playproof replay").path(path)))
             }
         }
     }
@@ -195,7 +195,7 @@ impl Stream<'_> {
         let refused = |said: String| Failure::source(&account.name, "empty_input", said).next("playproof schema trace");
         match (ledger.lines, ledger.results) {
             (0, _) => {
-                let failure = reading::empty(&account.name);
+                let failure = inputs::empty(&account.name);
                 match flag.strip_prefix("; ") {
                     None => failure.next("playproof schema trace"),
                     Some(flag) => failure.and_help(flag).next(self.again("--allow-empty")),

@@ -16,17 +16,17 @@ pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Fai
     }
     let allowed = "a name has 1 to 100 of the letters a-z, digits and _ - . and begins with a letter, a digit or _";
     if name.is_empty() {
-        return Err(Failure::said("the name of a verdict is empty").help(allowed).next(again("VERDICT")));
+        return Err(Failure::new("the name of a verdict is empty").help(allowed).next(again("VERDICT")));
     }
     if !name.is_ascii() {
-        return Err(Failure::said(format!("`{name}` cannot be the name of a verdict"))
+        return Err(Failure::new(format!("`{name}` cannot be the name of a verdict"))
             .help(format!("{allowed}, and no others"))
             .next(again("VERDICT")));
     }
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let near: String = words.collect::<Vec<_>>().join("_").to_ascii_lowercase().chars().take(60).collect();
     let near = if near.is_empty() { "request_rejected" } else { near.trim_end_matches('_') };
-    Err(Failure::said(format!("`{name}` cannot be the name of a verdict"))
+    Err(Failure::new(format!("`{name}` cannot be the name of a verdict"))
         .help(format!("{allowed}, such as `{near}`"))
         .next(again(near)))
 }
@@ -48,7 +48,7 @@ pub fn refuse_misspelt(
         return Ok(());
     }
     let Some(near) = did_you_mean(expected, known()) else { return Ok(()) };
-    Err(Failure::said(format!("`{called}` has no verdict `{expected}`"))
+    Err(Failure::new(format!("`{called}` has no verdict `{expected}`"))
         .help(format!("did you mean `{near}`? if a new verdict is meant, say so with `--new`"))
         .next(again(near)))
 }
@@ -68,7 +68,7 @@ mod tests {
             ("-a", "go a"),
         ] {
             match refuse_odd(name, again) {
-                Err(Failure::Said { next: Some(said), help: Some(help), .. }) => {
+                Err(Failure::Message { next: Some(said), help: Some(help), .. }) => {
                     assert_eq!(said.to_string(), next);
                     assert!(help.contains("begins with a letter, a digit or _"), "{help}");
                 }

@@ -16,8 +16,8 @@ use super::disk::{
 use super::journal::{Journal, Step};
 use super::project_lock::{LOCK, ProjectLock, clear, foreign, of_another_user};
 use crate::boundary::Boundary;
-use crate::exit::Failure;
-use crate::files::{from_here, reason};
+use crate::exit::{Failure, describe_io};
+use crate::files::from_here;
 use crate::folders::{Taken, taken};
 use crate::output::say;
 
@@ -39,18 +39,15 @@ pub fn commit(
         Ok(()) => return Ok(()),
         Err(failed) => failed,
     };
-    let said = format!("`{}` cannot be written: {}", from_here(&failed.path), reason(&failed.error));
+    let said = format!("`{}` cannot be written: {}", from_here(&failed.path), describe_io(&failed.error));
     if failed.placed == 0 && fs::remove_file(staging.join(JOURNAL)).is_ok() {
         clear(staging);
-        return Err(Failure::said(said).help("nothing was changed"));
+        return Err(Failure::new(said).help("nothing was changed"));
     }
     let count = journal.steps.len();
-    Err(Failure::said(format!(
-        "{said}; the change is decided, and {} of its {count} files are in place",
-        failed.placed
-    ))
-    .help("the next command of playproof in this project puts the others in place, once that can be written")
-    .next("playproof check"))
+    Err(Failure::new(format!("{said}; the change is decided, and {} of its {count} files are in place", failed.placed))
+        .help("the next command of playproof in this project puts the others in place, once that can be written")
+        .next("playproof check"))
 }
 
 /// Puts the files of a journal that an earlier program left in place.
@@ -64,8 +61,8 @@ pub fn finish(lock: &ProjectLock) -> Result<(), Failure> {
         say(&format!("note: finished a change that a killed command had decided: {}", names.join(", ")));
     }
     done.map_err(|failed| {
-        let why = format!("`{}` cannot be written: {}", from_here(&failed.path), reason(&failed.error));
-        Failure::said(format!("a command that was interrupted cannot be finished: {why}"))
+        let why = format!("`{}` cannot be written: {}", from_here(&failed.path), describe_io(&failed.error));
+        Failure::new(format!("a command that was interrupted cannot be finished: {why}"))
             .help("any command finishes it, once that can be written")
             .next("playproof check")
     })
@@ -92,7 +89,7 @@ fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, F
         if is_of_another_user(&new) {
             return Err(of_another_user(&new, staging));
         }
-        let held = hash_of(&new).map_err(|error| foreign(&new, &reason(&error)))?;
+        let held = hash_of(&new).map_err(|error| foreign(&new, &describe_io(&error)))?;
         if held.is_some() && held != step.new {
             return Err(foreign(&new, "it is not what was staged"));
         }
@@ -108,7 +105,7 @@ pub(super) fn stage(boundary: &Boundary, staging: &Path, changes: &[Change]) -> 
     for change in changes {
         let path = boundary.writable(change.path())?;
         let refuse = |error: io::Error| {
-            unchanged(Failure::said(format!("`{}` cannot be written: {}", from_here(&path), reason(&error))))
+            unchanged(Failure::new(format!("`{}` cannot be written: {}", from_here(&path), describe_io(&error))))
         };
         let old = replaceable(change, &path).map_err(refuse)?;
         if let Some(text) = change.text() {
@@ -120,7 +117,7 @@ pub(super) fn stage(boundary: &Boundary, staging: &Path, changes: &[Change]) -> 
     }
     write_journal(boundary, staging, steps).map_err(|error| {
         let path = from_here(&staging.join(JOURNAL));
-        unchanged(Failure::said(format!("`{path}` cannot be written: {}", reason(&error))))
+        unchanged(Failure::new(format!("`{path}` cannot be written: {}", describe_io(&error))))
     })
 }
 

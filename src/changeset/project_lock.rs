@@ -12,8 +12,8 @@ use super::apply::{self, JOURNAL, JOURNAL_DRAFT};
 use super::change::Change;
 use super::disk::{identity, is_file, is_of_another_user, missing_folders, remove_all};
 use crate::boundary::Boundary;
-use crate::exit::Failure;
-use crate::files::{from_here, reason};
+use crate::exit::{Failure, describe_io};
+use crate::files::from_here;
 use crate::output::Output;
 use playproof_formats::shell::Command;
 
@@ -62,8 +62,8 @@ impl ProjectLock {
         let lock = ProjectLock::take(boundary, staging).map_err(|refused| match refused {
             Refused::Busy => busy(),
             Refused::Unwritable(path, error) => {
-                let said = format!("`{}` cannot be written: {}", from_here(&path), reason(&error));
-                Failure::said(said).help("nothing was changed")
+                let said = format!("`{}` cannot be written: {}", from_here(&path), describe_io(&error));
+                Failure::new(said).help("nothing was changed")
             }
             Refused::Foreign(failure) | Refused::Astray(failure) => failure,
         })?;
@@ -175,8 +175,8 @@ pub fn finish(boundary: &Boundary, staging: &Path, is_project: bool) -> Result<(
         Err(Refused::Busy) => Err(busy()),
         Err(Refused::Foreign(failure)) => Err(failure),
         Err(Refused::Unwritable(path, error)) => {
-            let why = format!("`{}` cannot be written: {}", from_here(&path), reason(&error));
-            Err(Failure::said(format!("a command that was interrupted cannot be finished here: {why}"))
+            let why = format!("`{}` cannot be written: {}", from_here(&path), describe_io(&error));
+            Err(Failure::new(format!("a command that was interrupted cannot be finished here: {why}"))
                 .help("any command finishes it where the project can be written")
                 .next("playproof check"))
         }
@@ -225,13 +225,13 @@ pub(super) fn of_another_user(path: &Path, staging: &Path) -> Failure {
 }
 
 fn unused(path: &Path, staging: &Path, why: &str, help: &str) -> Failure {
-    Failure::said(format!("`{}` is not used: {why}", from_here(path)))
+    Failure::new(format!("`{}` is not used: {why}", from_here(path)))
         .help(format!("nothing of it was applied, and nothing removed; {help}"))
         .next(Command::new("rm -r").path(&from_here(staging)))
 }
 
 fn busy() -> Failure {
-    Failure::said("another playproof is writing this project right now")
+    Failure::new("another playproof is writing this project right now")
         .help("nothing was changed; wait for it to end, then try again")
 }
 

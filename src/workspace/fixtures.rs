@@ -60,7 +60,7 @@ impl Workspace {
             Some(_) => none,
             None => format!("this is no project: there is no `{}` here or above, and {none}", project::FILE),
         };
-        Failure::said(said)
+        Failure::new(said)
             .help(format!("`playproof init` makes a project with three; a fixture is a file `{folder}/NAME.yaml`"))
             .next("playproof init")
     }
@@ -74,7 +74,7 @@ impl Workspace {
         fixtures.retain(|(_, fixture)| self.playbooks_of(fixture).contains(&playbook));
         if fixtures.is_empty() {
             self.refuse_empty()?;
-            let said = Failure::said(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
+            let said = Failure::new(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
             let help = format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
             return Err(said.help(help).next("playproof schema fixture"));
         }

@@ -8,11 +8,12 @@ use super::root::{Workspace, gather};
 use crate::exit::Failure;
 use crate::files;
 use crate::files::STDIN;
-use crate::kinds;
-use crate::kinds::Kind;
+use crate::input_kind;
+use crate::input_kind::InputKind;
 use crate::playbooks;
 use crate::playbooks::Named;
 use crate::project;
+use crate::project::is_path;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
@@ -41,11 +42,11 @@ impl Workspace {
             None => self.default.clone(),
         };
         let path = match asked {
-            Some(asked) if playbooks::is_path(asked) => Some(PathBuf::from(asked)),
+            Some(asked) if is_path(asked) => Some(PathBuf::from(asked)),
             _ => self.playbook_path(&meant.name),
         };
         let source = match &path {
-            Some(path) if asked.is_some_and(playbooks::is_path) => playbook(path, self.read_typed(path)?)?,
+            Some(path) if asked.is_some_and(is_path) => playbook(path, self.read_typed(path)?)?,
             Some(path) => self.read_playbook(path)?,
             None => playbooks::source(&meant.name)?,
         };
@@ -93,7 +94,7 @@ impl Workspace {
             None => Ok(()),
             Some(theirs) => {
                 let said = format!("`{}` belongs to another project, that of `{}`", path.display(), theirs.display());
-                Err(Failure::said(said).help("run this there, or copy the playbook into this project's `playbooks`"))
+                Err(Failure::new(said).help("run this there, or copy the playbook into this project's `playbooks`"))
             }
         }
     }
@@ -111,7 +112,7 @@ impl Workspace {
 
     fn no_playbook(&self, name: &str, user: &str) -> Failure {
         let fixture = self.fixture_name(user);
-        let failure = Failure::said(format!("`{fixture}` names the playbook `{name}`, which does not exist"));
+        let failure = Failure::new(format!("`{fixture}` names the playbook `{name}`, which does not exist"));
         let what = || format!("a playbook is a file such as `playbooks/{name}.yaml`, or an embedded one");
         failure.help(playbooks::near(name, &self.root).unwrap_or_else(what))
     }
@@ -147,12 +148,12 @@ impl Workspace {
         let Some(path) = &used.path else { return Ok(name.to_owned()) };
         if path.as_os_str() == STDIN {
             let said = "a playbook from standard input is nowhere when this is looked at again";
-            return Err(Failure::said(said).help("put it into the folder `playbooks`"));
+            return Err(Failure::new(said).help("put it into the folder `playbooks`"));
         }
         let Some(path) = Named::new(&self.root, &path.to_string_lossy()).path else { return Ok(name.to_owned()) };
         let below = playbooks::below(&path, &self.root).ok_or_else(|| {
             let said = format!("`{}` lies outside this project, where nobody else would find it", path.display());
-            Failure::said(said).help("put it into the folder `playbooks`")
+            Failure::new(said).help("put it into the folder `playbooks`")
         })?;
         Ok(below.to_string_lossy().into_owned())
     }
@@ -162,7 +163,7 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::playbook`].
     pub fn lasting_playbook(&self, lasting: &str) -> Result<(String, Used), Failure> {
-        match playbooks::is_path(lasting) {
+        match is_path(lasting) {
             true => {
                 let path = self.root.join(lasting);
                 self.refuse_outside(&path)?;
@@ -175,7 +176,7 @@ impl Workspace {
 
 /// The source, if it is a playbook's.
 fn playbook(path: &Path, source: Arc<Source>) -> Result<Arc<Source>, Failure> {
-    kinds::expect(Kind::Playbook, &path.to_string_lossy(), source.text.as_bytes())?;
+    input_kind::expect(InputKind::Playbook, &path.to_string_lossy(), source.text.as_bytes())?;
     Ok(source)
 }
 

@@ -97,7 +97,7 @@ pub fn begin(root: &Path, allow_outside: bool, again: impl Fn() -> Command) -> R
     let file = root.join(project::FILE);
     let is_project = folders::has_file(&file);
     if is_project && !allow_outside {
-        Boundary::new(root, &Project::default()).readable(&file)?;
+        Boundary::new(root, []).readable(&file)?;
     }
     let project = if is_project { Project::read(&file) } else { Ok(Project::default()) };
     let project = match project {
@@ -105,13 +105,13 @@ pub fn begin(root: &Path, allow_outside: bool, again: impl Fn() -> Command) -> R
         // Unfinished work comes first, also where the file cannot be used.
         Err(failure) => {
             let usual = Project::default();
-            changeset::finish(&Boundary::new(root, &usual), &staging(root, &usual), false)?;
+            changeset::finish(&usual.boundary(root), &staging(root, &usual), false)?;
             return Err(failure);
         }
     };
     project.refuse_outside(root, allow_outside).map_err(|failure| failure.next(again()))?;
     let staging = staging(root, &project);
-    changeset::finish(&Boundary::new(root, &project), &staging, is_project || changeset::has_journal(&staging))
+    changeset::finish(&project.boundary(root), &staging, is_project || changeset::has_journal(&staging))
 }
 
 impl Workspace {
@@ -137,7 +137,7 @@ impl Workspace {
             fixtures: folder(&root, project.fixtures.as_ref(), "fixtures"),
             goldens: folder(&root, project.goldens.as_ref(), "goldens"),
             proposals: proposals(&root, project),
-            boundary: Boundary::new(&root, project),
+            boundary: project.boundary(&root),
             default: playbooks::usual(&root, project),
             tools: playbooks::facts(None, project)?,
             tools_path: project.tools.as_ref().map(PathBuf::from),

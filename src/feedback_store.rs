@@ -1,8 +1,8 @@
 //! Feedback as it lies on disk: its file, and the slice of the trace beside it. Judges nothing.
 
 use super::exit::Failure;
+use super::input_kind::reject_conflict_markers;
 use super::inputs;
-use super::merged::refuse_halves;
 use super::workspace::{Used, Workspace};
 use playproof_analysis::feedback;
 use playproof_analysis::feedback::{Feedback, Kept};
@@ -23,7 +23,7 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
     let source = workspace.read(&path)?;
     let said = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
     let slice = workspace.feedback_path(id, "jsonl");
-    workspace.read(&slice).and_then(|source| Ok(refuse_halves(&source)?)).map_err(mend)?;
+    workspace.read(&slice).and_then(|source| Ok(reject_conflict_markers(&source)?)).map_err(mend)?;
     let input = inputs::trace(&slice.to_string_lossy(), None, redaction).map_err(mend)?;
     let calls = input.calls(redaction).map_err(Failure::from).map_err(mend)?;
     Kept::new(id, said, source, &workspace.name(&slice), calls).map_err(Failure::from).map_err(mend)
@@ -36,7 +36,7 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
 pub fn playbook(workspace: &Workspace, kept: &Kept) -> Result<Used, Failure> {
     let loaded = workspace.lasting_playbook(&kept.feedback.playbook);
     let named = |failure: Failure| match failure {
-        Failure::Said { message, .. } => {
+        Failure::Message { message, .. } => {
             let said = Diagnostic::error("dangling_name", message).at(kept.places.playbook.clone(), "not there");
             Failure::from(Report::one(kept.source.clone(), said)).next("playproof feedback list")
         }
@@ -56,7 +56,7 @@ pub fn edited(kept: &Kept, new: &Feedback) -> Result<String, Failure> {
 
 fn unknown(workspace: &Workspace, id: &str) -> Failure {
     let known = workspace.feedback_ids().unwrap_or_default();
-    let failure = Failure::said(format!("no feedback is called `{id}`"));
+    let failure = Failure::new(format!("no feedback is called `{id}`"));
     let mut begun = known.iter().map(String::as_str).filter(|known| known.starts_with(id) && !id.is_empty());
     let near = match (begun.next(), begun.next()) {
         (Some(only), None) => Some(only),

@@ -32,7 +32,7 @@ pub fn refuse_inputs(
     let inputs = inputs.iter().map(|input| if input == files::STDIN { FILE } else { input.as_str() });
     let inputs: Vec<&str> = inputs.collect();
     let times = if wanted == 2 { "twice".to_owned() } else { format!("{wanted} times") };
-    Err(Failure::said(format!("standard input is wanted {times}, and can be read once"))
+    Err(Failure::new(format!("standard input is wanted {times}, and can be read once"))
         .help("name a file for all but one of them")
         .next(again(&inputs, &flags.with_stdin_once(FILE))))
 }
@@ -76,7 +76,7 @@ fn refuse(
         (_, true) => format!("`{name}` is named twice: {why}"),
         (_, false) => format!("`{name}` is `{before}`, which is named already: {why}"),
     };
-    Err(Failure::said(said).next(again(&once)))
+    Err(Failure::new(said).next(again(&once)))
 }
 
 /// The file that an input is; none for what is no file, or not there.

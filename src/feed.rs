@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::exit::Failure;
-use crate::terminal::Terminal;
-use crate::{files, inputs};
+use super::exit::Failure;
+use super::terminal::Terminal;
+use super::{files, inputs};
 use playproof_analysis::replay::{Input, Inputs};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_report::overview::InputNote;
@@ -89,7 +89,7 @@ impl Read for Counted {
 /// What ends the replay; whoever started it says the failure itself.
 fn as_report(failure: &Failure) -> Report {
     let message = match failure {
-        Failure::Said { message, .. } => message.clone(),
+        Failure::Message { message, .. } => message.clone(),
         Failure::Reports { .. } | Failure::PipeClosed => "the input cannot be read".to_owned(),
     };
     Report::one(Source::whole("", ""), Diagnostic::error("input", message))
