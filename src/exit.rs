@@ -6,22 +6,22 @@ use std::process::ExitCode;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::shell::Command;
 
-/// What the exit code says (`playproof help exit-codes`).
+/// An exit code (`playproof help exit-codes`).
 ///
 /// An interrupt (Ctrl-C) is left to the system: the process ends by the signal, which shells report as 130.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// Nothing to object to.
+    /// No problem.
     Clean,
-    /// Inconclusive: a bound was hit, or `--strict` met a doubt.
+    /// Inconclusive: a limit was hit, or a doubt under `--strict`.
     Inconclusive,
     /// An `unsafe` finding, a divergence, a lint warning.
     Found,
     /// Wrong usage, or input that cannot be used.
     Unusable,
-    /// Our bug.
+    /// A bug of the program.
     Bug,
-    /// Whoever read our output went away (`| head`): the number that shells give for it.
+    /// The reader of the output went away (`| head`); shells use the same number.
     PipeClosed,
 }
 
@@ -45,34 +45,34 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do its work.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// Something to say, what helps, and the one command to run next.
+    /// A message with help and the command to run next.
     Message {
-        /// What is wrong: lowercase, user text in backticks.
+        /// The problem: lowercase, user text in backticks.
         message: String,
-        /// What to do.
+        /// The remedy.
         help: Option<String>,
         /// The command to run next.
         next: Option<Command>,
     },
-    /// Places in sources that are wrong.
+    /// Errors with their places in sources.
     Reports {
         /// Never empty.
         reports: Vec<Report>,
         /// The command to run next.
         next: Option<Command>,
     },
-    /// Whoever read our output went away.
+    /// The reader of the output went away.
     PipeClosed,
 }
 
-/// The id of an input of which more lines were skipped than were read, or than may be: nothing is concluded from it.
+/// The id of the error that too many lines of an input were skipped.
 pub const MOSTLY_SKIPPED: &str = "mostly_skipped";
 
 impl Failure {
-    /// How the program ends by it.
+    /// The exit code of this failure.
     pub fn exit(&self) -> Exit {
         let is_inconclusive = |report: &Report| report.diagnostics.iter().all(|said| said.id == MOSTLY_SKIPPED);
         match self {
@@ -82,17 +82,17 @@ impl Failure {
         }
     }
 
-    /// A failure that is said in a sentence.
+    /// A failure with a message.
     pub fn new(message: impl Into<String>) -> Failure {
         Failure::Message { message: message.into(), help: None, next: None }
     }
 
-    /// A failure of one whole source.
+    /// A failure of a whole source.
     pub fn source(name: &str, id: &'static str, message: impl Into<String>) -> Failure {
         Failure::from(Report::one(Source::whole(name, ""), Diagnostic::error(id, message)))
     }
 
-    /// The same, with what helps.
+    /// The same, with a help text.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Failure {
         match &mut self {
@@ -107,7 +107,7 @@ impl Failure {
         self
     }
 
-    /// The same, with more that helps.
+    /// The same, with one more help text.
     #[must_use]
     pub fn and_help(self, text: &str) -> Failure {
         let last = |reports: &[Report]| reports.last()?.diagnostics.last()?.help.clone();
@@ -130,7 +130,7 @@ impl Failure {
         self
     }
 
-    /// The same; where something near was probably meant, with that, and `command` for it to run next.
+    /// The same; if `near` was probably meant, with that suggestion and `command` for it.
     #[must_use]
     pub fn near(self, near: Option<&str>, command: &'static str) -> Failure {
         match near {

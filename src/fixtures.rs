@@ -1,4 +1,4 @@
-//! Fixtures by path, and as text. Parses nothing itself.
+//! Loads fixtures from paths and texts.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub fn load(path: &str) -> Result<Fixture, Failure> {
     parse(source).map_err(|report| Failure::from(report).next("playproof schema fixture"))
 }
 
-/// Reads a fixture; what git could not merge is told as that.
+/// Parses a fixture; rejects git's conflict markers.
 ///
 /// # Errors
 /// Everything that is wrong in it.

@@ -1,5 +1,5 @@
-//! The flags of a command as words, for the commands that it suggests: what is run next reads the same inputs the same
-//! way, and what is run again asks the same. Which command is suggested is decided elsewhere.
+//! The flags of a command as words, for the commands that it suggests, so that these read the same inputs in the same
+//! way. The callers choose the command.
 
 use clap::ValueEnum;
 
@@ -10,28 +10,28 @@ use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;
 use playproof_trace::assemble::AssembleOptions;
 
-/// The flags whose value is a file, which may be standard input.
+/// The flags whose value may be standard input.
 const READING: [&str; 6] = ["--accepted", "--base", "--candidate", "--map", "--playbook", "--tools"];
 
-/// Flags with their values, in the order in which they were added.
+/// Flags with their values, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Flags(Vec<(&'static str, Option<String>)>);
 
 impl Flags {
-    /// With a flag that has a value, if it was given.
+    /// Adds a flag with its value, if there is one.
     #[must_use]
     pub fn with(mut self, flag: &'static str, value: Option<&str>) -> Flags {
         self.0.extend(value.map(|value| (flag, Some(value.to_owned()))));
         self
     }
 
-    /// The same with a number.
+    /// Adds a flag with a number, if there is one.
     #[must_use]
     pub fn number(self, flag: &'static str, value: Option<impl ToString>) -> Flags {
         self.with(flag, value.map(|number| number.to_string()).as_deref())
     }
 
-    /// The same with words out of a list, separated by commas; none where there are none.
+    /// Adds a flag with words of a list, separated by commas, if there are any.
     #[must_use]
     pub fn words<V: ValueEnum>(self, flag: &'static str, values: &[V]) -> Flags {
         let names: Vec<String> =
@@ -39,20 +39,20 @@ impl Flags {
         self.with(flag, Some(&*names.join(",")).filter(|_| !names.is_empty()))
     }
 
-    /// The same with one such word, where it is not the usual one.
+    /// Adds a flag with one such word, unless it is the default.
     #[must_use]
     pub fn word<V: ValueEnum + Default + PartialEq>(self, flag: &'static str, value: V) -> Flags {
         if value == V::default() { self } else { self.words(flag, &[value]) }
     }
 
-    /// With a flag that has no value, if it was given.
+    /// Adds a flag without a value, if it is given.
     #[must_use]
     pub fn set(mut self, flag: &'static str, is_given: bool) -> Flags {
         self.0.extend(is_given.then_some((flag, None)));
         self
     }
 
-    /// With how traces are read.
+    /// Adds the flags of [`ReadOptions`].
     #[must_use]
     pub fn reading(self, reading: &ReadOptions) -> Flags {
         let usual = AssembleOptions::default().reorder_window;
@@ -63,19 +63,19 @@ impl Flags {
             .number("--reorder-window", Some(reading.reorder_window).filter(|window| *window != usual))
     }
 
-    /// With what answers where a recording ends.
+    /// Adds `--beyond-tape`, if it is given.
     #[must_use]
     pub fn beyond(self, beyond: &BeyondTape) -> Flags {
         self.with("--beyond-tape", missing_answer::word(beyond).as_deref())
     }
 
-    /// Without those flags, which another command does not know.
+    /// Removes these flags, which another command does not have.
     #[must_use]
     pub fn without(&self, unknown: &[&str]) -> Flags {
         Flags(self.0.iter().filter(|(flag, _)| !unknown.contains(flag)).cloned().collect())
     }
 
-    /// How many of them read standard input.
+    /// The number of flags that read standard input.
     pub fn of_stdin(&self) -> usize {
         self.0.iter().filter(|flag| reads_stdin(flag)).count()
     }

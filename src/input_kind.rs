@@ -1,5 +1,5 @@
-//! What a file seems to be, so that one that stands in the place of another is told in one line. Reads no files; what
-//! is wrong inside a file of the right kind is its parser's to say.
+//! Detects the kind of a file by its first bytes, and rejects the wrong kind in one line. Reads no files; the parsers
+//! report errors inside a file of the right kind.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub enum InputKind {
     Fixture,
     /// How foreign JSON becomes a trace.
     Mapping,
-    /// What is known of tools.
+    /// Tool facts.
     ToolFacts,
     /// `playproof.yaml`.
     Project,
@@ -34,7 +34,7 @@ pub enum InputKind {
     Feedback,
     /// The approved rows.
     Lock,
-    /// What was accepted of a fixture.
+    /// The accepted run of a fixture.
     Golden,
     /// Recorded calls in our own format.
     Trace,
@@ -43,7 +43,7 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    /// In words, with its article.
+    /// The kind in words, with its article.
     const fn words(self) -> &'static str {
         match self {
             InputKind::Playbook => "a playbook",
@@ -80,7 +80,7 @@ impl InputKind {
     }
 }
 
-/// What a file that begins with `start` seems to be; none where nothing tells.
+/// The kind of a file that begins with `start`; none if unknown.
 pub fn of(start: &[u8]) -> Option<InputKind> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     match start.trim_ascii_start().first()? {
@@ -95,7 +95,7 @@ fn of_yaml(text: &str) -> Option<InputKind> {
     if golden {
         return Some(InputKind::Golden);
     }
-    // Behind prose it is an example in a document, not the format of the file.
+    // After prose it is an example in a document, not the format of the file.
     let format = text.lines().take_while(|line| may_be_yaml(line)).find_map(|line| line.strip_prefix("format:"))?;
     match format.trim().trim_matches(['"', '\'']).split('/').next()? {
         "playbook" => Some(InputKind::Playbook),
@@ -117,10 +117,10 @@ fn may_be_yaml(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with(['#', ' ', '-', '%']) || key(line)
 }
 
-/// Refuses a file that begins with `start` and seems to be something else than `wanted`.
+/// Rejects a file of another kind than `wanted`; `start` are its first bytes.
 ///
 /// # Errors
-/// What it seems to be, and which command takes it.
+/// Its kind, and the command that takes it.
 pub fn expect(wanted: InputKind, path: &str, start: &[u8]) -> Result<(), Failure> {
     let is_fine = |found: InputKind| {
         found == wanted
@@ -138,10 +138,10 @@ pub fn expect(wanted: InputKind, path: &str, start: &[u8]) -> Result<(), Failure
     }
 }
 
-/// Refuses text of another encoding.
+/// Rejects text in another encoding.
 ///
 /// # Errors
-/// What it is, and the command that converts it.
+/// The encoding, and the command that converts the file.
 pub fn refuse_encoding(path: &str, start: &[u8]) -> Result<(), Failure> {
     let Some(encoding) = encoding(start) else { return Ok(()) };
     let file = if path == STDIN_NAME { "FILE.json" } else { path };
@@ -153,14 +153,14 @@ pub fn refuse_encoding(path: &str, start: &[u8]) -> Result<(), Failure> {
         None => (file, iconv.path(file)),
     };
     Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
-        .help("no byte of it is lost by converting it")
+        .help("converting it loses nothing")
         .next(convert.into_file(&format!("{name}.utf8"))))
 }
 
-/// Refuses an archive: which of its files are meant is not for us to say.
+/// Rejects an archive: it may hold several files.
 ///
 /// # Errors
-/// It is one.
+/// It is an archive.
 pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
     match start.get(257..262) == Some(b"ustar") {
         false => Ok(()),
@@ -170,21 +170,21 @@ pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what is no line of JSON for a reason that its beginning shows: one document over many lines.
+/// Rejects one JSON document over many lines.
 ///
 /// # Errors
-/// What it is, and the command that converts it.
+/// It is one; the command that converts it.
 pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
     if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
         return Ok(());
     }
-    let said = "this is one JSON document over many lines; a trace has an object a line";
+    let said = "this is one JSON document over many lines; a trace has one object a line";
     let failure = Failure::source(path, "many_lines", said).help(
-        "a mapping (`--map`) reads it as it is: its `records` says where the rows lie; rows of our own fields are \
-         written in one line each by `jq -c .` (of a list: `jq -c '.[]'`)",
+        "a mapping (`--map`) reads it as it is: `records` is the path of the rows; if the rows have the fields of a trace, \
+         `jq -c .` writes each in one line (`jq -c '.[]'` for a list)",
     );
     Err(match path == STDIN_NAME {
-        true => failure.next("playproof schema mapping"), // what was piped has no name that a command could take
+        true => failure.next("playproof schema mapping"), // standard input has no name for `--from`
         false => failure.next(Command::new("playproof init").flag("--from", path)),
     })
 }
@@ -197,13 +197,13 @@ pub fn reject_conflict_markers(source: &Arc<Source>) -> Result<(), Report> {
     match merge_conflict(&source.text) {
         None => Ok(()),
         Some(said) => {
-            let help = "keep the side that is meant, or both, and take out the marks of git";
+            let help = "keep the right side, or both, and remove git's conflict markers";
             Err(Report::one(Arc::clone(source), said.help(help)))
         }
     }
 }
 
-/// Whether the first line only begins a document, and is no broken line before those of a trace.
+/// Whether the first line opens a document, and is not a broken line before the lines of a trace.
 fn is_over_many_lines(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);

@@ -1,4 +1,4 @@
-//! What the inputs of a command are: traces, foreign recordings or fixtures. Finds out and opens; replays nothing.
+//! Recognises and opens the inputs of a command: traces, foreign recordings, fixtures. Replays nothing.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
@@ -21,22 +21,22 @@ use playproof_trace::reader::{Input, ReadError};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::trouble::OR_SKIP;
 
-/// What is looked at to find out what an input is.
+/// How many first bytes identify an input.
 const SNIFFED: u64 = 64 << 10;
 
-/// The most that a foreign recording, which is read as a whole, may hold.
+/// The largest foreign recording: it is read as a whole.
 const FOREIGN_MAX: u64 = 1 << 30;
 
-/// What stands before the number of lines that may be skipped, where it is suggested.
+/// The flag in a help text, before the number of lines.
 const ALLOW: &str = "`--allow-skipped ";
 
-/// What the inputs of a command are called; where their lines come from is learnt when they are opened.
+/// The names of the inputs; the origins of their lines are added when they are opened.
 pub fn sources(paths: &[String]) -> Sources {
     let root = project::root();
     Sources::from_root(paths.iter().map(|path| files::display_name(path)), |name| files::lasting(&root, name))
 }
 
-/// A place as people write it, with the name that its input has in messages.
+/// A place `FILE:LINE` as typed, with the name of standard input in messages.
 pub fn place(written: &str) -> Cow<'_, str> {
     match written.strip_prefix(files::STDIN).filter(|rest| rest.starts_with(':')) {
         Some(rest) => Cow::Owned(format!("{}{rest}", files::STDIN_NAME)),
@@ -44,18 +44,18 @@ pub fn place(written: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a file looks like, by its beginning.
+/// The format of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Our own trace format, or a foreign one that is built in.
     Known,
-    /// JSON of another shape, or nothing that anyone knows.
+    /// JSON of another shape, or an unknown format.
     Foreign,
     /// Blank.
     Empty,
 }
 
-/// Looks at a file's beginning.
+/// Detects the format of a file.
 ///
 /// # Errors
 /// A path that cannot be read.
@@ -68,7 +68,7 @@ pub fn shape(path: &str) -> Result<Shape, Failure> {
     })
 }
 
-/// All bytes of a file, decoded.
+/// All bytes of a file, decompressed.
 ///
 /// # Errors
 /// A path that cannot be read, more than 1 GiB.
@@ -78,7 +78,7 @@ pub fn whole(path: &str) -> Result<Vec<u8>, Failure> {
     whole_of(&name, Cursor::new(start).chain(rest))
 }
 
-/// Whether the path is that of a fixture: people write those in YAML, and nothing else that is replayed.
+/// Whether the path names a fixture: fixtures are the only YAML files that are replayed.
 pub fn is_fixture(path: &str) -> bool {
     [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending))
 }
@@ -94,11 +94,10 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
     mapping::parse(source).map_err(|report| Failure::from(report).next("playproof schema mapping"))
 }
 
-/// Opens an input as a trace, importing it where it is foreign. Its lines are as recorded; what is said of it is without
-/// what `redaction` takes out.
+/// Opens an input as a trace, and imports a foreign one. Its lines are as recorded; messages about it are redacted.
 ///
 /// # Errors
-/// A path that cannot be read; a foreign recording in which something is wrong.
+/// A path that cannot be read; an unusable foreign recording.
 pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) -> Result<Input<'static>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
@@ -125,10 +124,10 @@ pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) 
     }
 }
 
-/// Reads a foreign recording, as [`trace`] does; none that is known gives none.
+/// Reads a foreign recording, as [`trace`] does; none for an unknown format.
 ///
 /// # Errors
-/// A path that cannot be read; a recording in which something is wrong.
+/// A path that cannot be read; an unusable recording.
 pub fn foreign(
     path: &str,
     mapping: Option<&Mapping>,
@@ -153,7 +152,7 @@ pub fn foreign(
     }
 }
 
-/// How a foreign recording is read.
+/// How to read a foreign recording.
 enum How<'a> {
     Mapped(&'a Mapping),
     Known(SourceFormat),
@@ -197,7 +196,7 @@ fn whole_of(name: &str, source: impl Read) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The failure of a command that can skip no line: it does not say that one may be skipped.
+/// The failure without advice on `--skip-invalid`, for commands without that flag.
 pub fn without_skipping(failure: Failure) -> Failure {
     let Failure::Reports { mut reports, next } = failure else { return failure };
     for help in reports.iter_mut().flat_map(|report| &mut report.diagnostics).filter_map(|said| said.help.as_mut()) {
@@ -216,16 +215,15 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// That the input that people call `name` holds nothing at all.
+/// The failure of an empty input.
 pub fn empty(name: &str) -> Failure {
     Failure::source(name, "empty_input", "it is empty").help("was it written to the end?")
 }
 
-/// Refuses the input that people call `name` where more of its lines were skipped than `allowed`, or than were read: what
-/// is left says nothing of it.
+/// Refuses an input if more of its lines were skipped than `allowed`, or than were read: the rest proves nothing.
 ///
 /// # Errors
-/// It was so.
+/// Too many lines were skipped.
 pub fn refuse_mostly_skipped(name: &str, skipped: u64, read: u64, allowed: Option<u64>) -> Result<(), Failure> {
     if skipped <= allowed.unwrap_or(read) {
         return Ok(());
@@ -234,12 +232,11 @@ pub fn refuse_mostly_skipped(name: &str, skipped: u64, read: u64, allowed: Optio
     let lines = text::counted(skipped, "line", "lines");
     let said =
         format!("{lines} skipped, {} read: more are skipped than {more}, so nothing is concluded", text::count(read));
-    let help =
-        format!("see what the skipped lines are; if the result may go without them, {ALLOW}{skipped}` allows that");
+    let help = format!("look at the skipped lines; if the result is fine without them, {ALLOW}{skipped}` allows that");
     Err(Failure::source(name, MOSTLY_SKIPPED, said).help(help))
 }
 
-/// How many lines must be allowed to be skipped, where that is what stopped the command.
+/// The number of skipped lines to allow, if too many skipped lines stopped the command.
 pub fn wanted_allowance(failure: &Failure) -> Option<&str> {
     let Failure::Reports { reports, next: None } = failure else { return None };
     let said = reports.iter().flat_map(|report| &report.diagnostics).find(|said| said.id == MOSTLY_SKIPPED)?;

@@ -8,7 +8,7 @@ use playproof_report::text;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
 use playproof_trace::mapping::Mapping;
 
-/// How traces are read.
+/// The flags that say how to read traces.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadOptions {
@@ -34,22 +34,22 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// A reading that takes nothing for something else.
+    /// The defaults, with a mapping.
     pub fn plain(map: Option<String>) -> ReadOptions {
         let AssembleOptions { reorder_window, join_resends, skip_invalid } = AssembleOptions::default();
         ReadOptions { map, join_resends, skip_invalid, allow_skipped: None, reorder_window }
     }
 
-    /// The mapping that `--map` names, applied as the other flags say.
+    /// The mapping of `--map`, with the other flags.
     ///
     /// # Errors
-    /// A file that cannot be read, or in which something is wrong.
+    /// A file that cannot be read or used.
     pub fn mapping(&self) -> Result<Option<Mapping>, Failure> {
         let mapping = self.map.as_deref().map(inputs::mapping).transpose()?;
         Ok(mapping.map(|mapping| mapping.skipping_invalid(self.skip_invalid, self.allow_skipped)))
     }
 
-    /// The same for the reader.
+    /// The options of the assembler.
     pub fn options(&self) -> AssembleOptions {
         AssembleOptions {
             reorder_window: self.reorder_window,
@@ -60,7 +60,7 @@ impl ReadOptions {
 }
 
 impl ReadOptions {
-    /// Says on standard error how many lines of the input that people call `name` were passed over, if any were.
+    /// Prints the number of skipped lines of the input `name` to standard error, if there are any.
     ///
     /// # Errors
     /// As [`refuse_mostly_skipped`].

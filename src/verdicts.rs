@@ -1,14 +1,14 @@
-//! Names of verdicts as they are typed: which can be one, and which is likely misspelt. Knows no command.
+//! Checks names of verdicts that users type: impossible and misspelt ones. Knows no command.
 
 use super::exit::Failure;
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell::Command;
 
-/// Refuses what cannot be the name of a verdict; `again` is the command for the name that it is given.
+/// Refuses an impossible name of a verdict; `again` makes the command for a possible one.
 ///
 /// # Errors
-/// Such a name, with one like it that can be one.
+/// The name is impossible; a similar possible name.
 pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Failure> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with(['.', '-']) {
@@ -31,10 +31,10 @@ pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Fai
         .next(again(near)))
 }
 
-/// Refuses an expected verdict that is nearly one of the playbook's, unless it is said to be new.
+/// Refuses an expected verdict that is probably a misspelt one of the playbook, unless `is_new`.
 ///
 /// # Errors
-/// As [`refuse_odd`]; such a verdict, with the one that is likely meant.
+/// As [`refuse_odd`]; the verdict that is probably meant.
 pub fn refuse_misspelt(
     expected: &str,
     is_new: bool,
@@ -49,7 +49,7 @@ pub fn refuse_misspelt(
     }
     let Some(near) = did_you_mean(expected, known()) else { return Ok(()) };
     Err(Failure::new(format!("`{called}` has no verdict `{expected}`"))
-        .help(format!("did you mean `{near}`? if a new verdict is meant, say so with `--new`"))
+        .help(format!("did you mean `{near}`? for a new verdict add `--new`"))
         .next(again(near)))
 }
 

@@ -147,7 +147,7 @@ fn a_failure_later_on_is_told_and_the_next_command_goes_on() {
         let after = place.after();
         let mut fails = |n| if n == at { Err(io::Error::from(ErrorKind::StorageFull)) } else { Ok(()) };
         let refused = describe(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
-        assert!(refused.contains(&format!("decided, and {at} of its 5 files are in place")), "{refused}");
+        assert!(refused.contains(&format!("committed, and {at} of its 5 files are in place")), "{refused}");
         assert!(refused.contains("the disk is full") && !refused.contains("nothing was changed"), "{refused}");
         assert_eq!(fs::read(place.path("book.yaml")).unwrap(), b"new");
         place.finish().unwrap();
@@ -258,7 +258,7 @@ fn what_may_not_be_written_is_found_before_anything_changes() {
     let cases: [(&str, Make, &str); 6] = [
         ("keep", |root| Change::Create(root.join("keep"), vec![1]), "there is a file of this name now"),
         ("proposals", |root| Change::Write(root.join("proposals"), vec![1]), "it is a directory"),
-        ("keep", |root| Change::Write(root.join("keep/x"), vec![1]), "a file stands where its folder should be"),
+        ("keep", |root| Change::Write(root.join("keep/x"), vec![1]), "a file is in the place of its folder"),
         ("book.yaml", |root| Change::Write(root.join("book.yaml"), vec![1]), "it is read-only"),
         ("keep", |root| Change::Write(root.join("../x"), vec![1]), "leads out of the project"),
         (STAGING, |root| Change::Remove(root.join("proposals/x")), "it is a directory"),

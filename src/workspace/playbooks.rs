@@ -1,4 +1,4 @@
-//! The playbooks of a project: by name or path, and how its fixtures call them.
+//! The playbooks of a project, by name or path.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,20 +22,19 @@ use playproof_formats::playbook::{Loaded, embedded};
 /// A playbook that fixtures use.
 #[derive(Debug)]
 pub struct Used {
-    /// As read, with places.
+    /// The playbook as written, with places.
     pub loaded: Loaded,
-    /// Ready to run.
+    /// The playbook, ready to run.
     pub plan: Plan,
     /// Its file below the project's root; none for an embedded one.
     pub path: Option<PathBuf>,
 }
 
 impl Workspace {
-    /// The playbook that is asked for by name or path, or else the default one, with the name that fixtures and
-    /// goldens know it by.
+    /// The requested playbook, or the default one, with its name in fixtures and goldens.
     ///
     /// # Errors
-    /// A name that nothing answers to, a file that cannot be read, everything that is wrong in it.
+    /// An unknown name, a file that cannot be read, everything that is wrong in it.
     pub fn playbook(&self, asked: Option<&str>) -> Result<(String, Used), Failure> {
         let meant = match asked {
             Some(asked) => Named::new(&self.root, asked),
@@ -60,7 +59,7 @@ impl Workspace {
     /// Every playbook that one of the fixtures uses, by name.
     ///
     /// # Errors
-    /// Everything that is wrong in any of them; a name that nothing answers to.
+    /// Everything that is wrong in any of them; an unknown name.
     pub fn load_playbooks(&self, fixtures: &[(String, Fixture)]) -> Result<BTreeMap<String, Used>, Failure> {
         let mut users: BTreeMap<&str, &str> = BTreeMap::new();
         for (name, fixture) in fixtures {
@@ -86,7 +85,7 @@ impl Workspace {
         self.used(source, path, &self.playbook_argument(name))
     }
 
-    /// Refuses a playbook of another project: this one's fixtures, goldens and tool facts say nothing of it.
+    /// Refuses a playbook of another project: the fixtures, goldens and tool facts of this one do not belong to it.
     fn refuse_another_s(&self, path: &Path) -> Result<(), Failure> {
         let theirs = files::above(path, project::FILE);
         let ours = files::real(&self.root.join(project::FILE));
@@ -103,7 +102,7 @@ impl Workspace {
         playbook(path, self.read(path)?)
     }
 
-    /// A playbook that was read; `argument` is how other commands are told of it.
+    /// A playbook from its text; suggested commands name it by `argument`.
     fn used(&self, source: Arc<Source>, path: Option<PathBuf>, argument: &str) -> Result<Used, Failure> {
         let loaded = playbooks::loaded(source, argument)?;
         let plan = Plan::new(loaded.playbook.clone(), self.tools());
@@ -117,12 +116,12 @@ impl Workspace {
         failure.help(playbooks::near(name, &self.root).unwrap_or_else(what))
     }
 
-    /// How other commands are told of a playbook that fixtures use, where people stand.
+    /// The argument for a playbook of fixtures in suggested commands, relative to the working directory.
     pub fn playbook_argument(&self, name: &str) -> String {
         self.playbook_path(name).map_or_else(|| name.to_owned(), |path| self.here(&path))
     }
 
-    /// The same from the project's root.
+    /// The same, relative to the project's root.
     pub fn playbook_name(&self, name: &str) -> String {
         self.playbook_path(name).map_or_else(|| name.to_owned(), |path| self.name(&path))
     }
@@ -132,33 +131,32 @@ impl Workspace {
         playbooks::file_of(&self.root, &self.default, name)
     }
 
-    /// The name by which fixtures know the playbook that is asked for by name or path; the path of a file that they do
-    /// not know is nobody's name.
+    /// The name in fixtures of a requested playbook; any other path is returned as given.
     pub fn known_name(&self, asked: &str) -> String {
         let named = Named::new(&self.root, asked);
         if named.path.is_none() || named == self.default { named.name } else { asked.to_owned() }
     }
 
-    /// How files name a playbook that was asked for, so that it is found again from anywhere in the project: by its
-    /// name, or by its path below the root where it lies apart from the others.
+    /// The name of a requested playbook for files, valid anywhere in the project: its name, or its path below the root if
+    /// it lies apart from the others.
     ///
     /// # Errors
-    /// A playbook that lies outside the project, or in no file.
+    /// A playbook outside the project, or from standard input.
     pub fn lasting_name(&self, name: &str, used: &Used) -> Result<String, Failure> {
         let Some(path) = &used.path else { return Ok(name.to_owned()) };
         if path.as_os_str() == STDIN {
-            let said = "a playbook from standard input is nowhere when this is looked at again";
+            let said = "a playbook from standard input cannot be found again later";
             return Err(Failure::new(said).help("put it into the folder `playbooks`"));
         }
         let Some(path) = Named::new(&self.root, &path.to_string_lossy()).path else { return Ok(name.to_owned()) };
         let below = playbooks::below(&path, &self.root).ok_or_else(|| {
-            let said = format!("`{}` lies outside this project, where nobody else would find it", path.display());
+            let said = format!("`{}` lies outside this project, so others cannot find it", path.display());
             Failure::new(said).help("put it into the folder `playbooks`")
         })?;
         Ok(below.to_string_lossy().into_owned())
     }
 
-    /// The playbook that a file names, as [`Workspace::lasting_name`] gave it.
+    /// The playbook of a name from [`Workspace::lasting_name`].
     ///
     /// # Errors
     /// As [`Workspace::playbook`].
