@@ -1,5 +1,5 @@
-//! Which paths the commands of a project may write, remove or read on its behalf: those below its root, through no
-//! link, and those outside that `playproof.yaml` names under `--allow-outside`. Changes nothing.
+//! The paths that commands may read and write for a project: those below its root, through no link, and those outside
+//! that `playproof.yaml` names under `--allow-outside`. Changes nothing.
 
 #![expect(clippy::disallowed_methods, reason = "beside `files`, this file owns disk access: it looks for links")]
 
@@ -8,63 +8,62 @@ use std::path::{Component, Path, PathBuf};
 
 use super::exit::Failure;
 use super::files::{self, from_here};
-use super::project::Project;
 
-/// What is in a folder of this name is git's: its hooks and its configuration are commands.
+/// The folder of git: its hooks and configuration are commands, so nothing is written there.
 const GIT: &str = ".git";
 
-/// Where a project ends.
+/// The paths that belong to a project.
 #[derive(Clone, Debug)]
 pub struct Boundary {
     root: PathBuf,
-    /// Paths outside of it that the project names, as it names them.
+    /// Paths outside of the root that the project names.
     outside: Vec<PathBuf>,
 }
 
 impl Boundary {
-    /// The boundary of the project in `root`.
-    pub fn new(root: &Path, project: &Project) -> Boundary {
+    /// The boundary of the project in `root` whose `playproof.yaml` names these paths.
+    pub fn new<'a>(root: &Path, named: impl IntoIterator<Item = &'a Path>) -> Boundary {
         let root = whole(root);
-        let named = project.named.iter().map(|named| whole(Path::new(&named.path)));
+        let named = named.into_iter().map(whole);
         let outside = named.filter(|path| is_outside(&root, path)).collect();
         Boundary { root, outside }
     }
 
-    /// The project's root, from the root of the file system.
+    /// The absolute path of the project's root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A path as a journal names it: below the root where it lies there.
+    /// A path for a journal: relative to the root if it lies below it.
     pub fn name(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.root).unwrap_or(path).to_path_buf()
     }
 
-    /// The whole path of a file that may be written or removed.
+    /// The absolute path of a file that may be written or removed.
     ///
     /// # Errors
-    /// It lies outside the project; a link stands on the way to it, or in its place.
+    /// The file lies outside the project, or behind a link.
     pub fn writable(&self, path: &Path) -> Result<PathBuf, Failure> {
         let path = whole(path);
-        // The nearest: a named folder that is itself a link was allowed as such.
+        // The nearest one: a named folder may itself be a link.
         let bases = std::iter::once(&self.root).chain(&self.outside).filter(|base| is_below(base, &path));
         let base = bases.max_by_key(|base| base.components().count()).ok_or_else(|| outside(&self.root, &path))?;
         if path.strip_prefix(base).is_ok_and(|below| below.iter().any(|step| step == GIT)) {
-            let said = format!("`{}` lies in a folder of git's: nothing is written or removed there", from_here(&path));
-            return Err(Failure::said(said).help("name another place"));
+            let said = format!("`{}` lies in a `.git` folder: nothing is written or removed there", from_here(&path));
+            return Err(Failure::new(said).help("name another place"));
         }
         let Some(link) = link_below(base, &path) else { return Ok(path) };
         let said = format!(
             "`{}` is a symbolic link: nothing in a project is written or removed through one",
             from_here(&link)
         );
-        Err(Failure::said(said).help("put the file or folder itself there"))
+        Err(Failure::new(said).help("replace the link by the file or folder itself"))
     }
 
-    /// Refuses to read a file that a link leads out of the project to.
+    /// Refuses to read a file if a link leads out of the project.
     ///
     /// # Errors
-    /// It does.
+    /// It leads out.
     pub fn readable(&self, path: &Path) -> Result<(), Failure> {
         let Some(real) = files::real(&whole(path)) else { return Ok(()) };
         let mut bases = std::iter::once(&self.root).chain(&self.outside).filter_map(|base| files::real(base));
@@ -72,14 +71,14 @@ impl Boundary {
     }
 }
 
-/// The first link on the way down from `base`, the last step too.
+/// The first link on the path from `base` down to `path`, `path` included.
 fn link_below(base: &Path, path: &Path) -> Option<PathBuf> {
     let steps: Vec<&Path> = path.ancestors().take_while(|above| *above != base).collect();
     let is_link = |step: &&&Path| fs::symlink_metadata(step).is_ok_and(|facts| facts.is_symlink());
     steps.iter().rev().find(is_link).map(|link| link.to_path_buf())
 }
 
-/// Whether a path leads out of `root`, by its words or by a link.
+/// Whether a path leads out of `root`, by its text or by a link.
 pub fn is_outside(root: &Path, path: &Path) -> bool {
     let (root, path) = (whole(root), whole(path));
     let leads_out = || {
@@ -94,23 +93,23 @@ fn is_below(base: &Path, path: &Path) -> bool {
     path.strip_prefix(base).is_ok_and(is_plain)
 }
 
-/// Whether a path has no step but names.
+/// Whether a path consists of names only, without `..` or a root.
 pub fn is_plain(path: &Path) -> bool {
     path.components().all(|step| matches!(step, Component::Normal(_)))
 }
 
-/// The path from the root of the file system; the empty one is the working directory.
+/// The absolute path; an empty path is the working directory.
 fn whole(path: &Path) -> PathBuf {
     files::absolute(if path.as_os_str().is_empty() { Path::new(".") } else { path })
 }
 
 fn outside(root: &Path, path: &Path) -> Failure {
-    Failure::said(leads_out(root, path)).help(
-        "put the file itself there; `--allow-outside` is for the files and folders that playproof.yaml names, not for links in a folder",
+    Failure::new(leads_out(root, path)).help(
+        "put the file itself there; `--allow-outside` covers files and folders that playproof.yaml names, not links in a folder",
     )
 }
 
-/// That a path leads out of the project in `root`, and by which link, if by one.
+/// The message that a path leads out of the project in `root`, with the link that does so.
 pub fn leads_out(root: &Path, path: &Path) -> String {
     let here = from_here(path);
     let (root, whole) = (whole(root), whole(path));
@@ -129,7 +128,7 @@ mod tests {
     #[test]
     fn only_what_lies_below_the_root_may_be_written() {
         let folder = tempfile::tempdir().unwrap();
-        let boundary = Boundary::new(folder.path(), &Project::default());
+        let boundary = Boundary::new(folder.path(), []);
         let inside = folder.path().join("a/b");
         assert!(boundary.writable(&inside).is_ok_and(|path| path == inside));
         for path in ["../a", "a/../../b", "/etc/passwd", "..", "a/../b"] {
@@ -141,7 +140,7 @@ mod tests {
     #[test]
     fn a_link_anywhere_on_the_way_is_named() {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let boundary = Boundary::new(folder.path(), &Project::default());
+        let boundary = Boundary::new(folder.path(), []);
         fs::create_dir(folder.path().join("a")).unwrap();
         std::os::unix::fs::symlink(other.path(), folder.path().join("a/link")).unwrap();
         for path in ["a/link", "a/link/x", "a/link/x/y"] {

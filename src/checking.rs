@@ -1,4 +1,4 @@
-//! What `check` and its twins share: which cases are meant, and running them. Writes nothing.
+//! Selects and runs cases, for `check`, `diff`, `accept` and `review`. Writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -15,46 +15,46 @@ use playproof_engine::sim::Simulator;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 use playproof_formats::shell::Command;
 
-/// Which cases are meant; what is not said restricts nothing.
+/// A selection of cases; an empty field selects all.
 #[derive(Debug, Default)]
 pub struct Selection {
     /// Fixtures by name or path, cases by id, goldens by path.
     pub named: Vec<String>,
     /// Cases whose id matches.
     pub run: Option<Regex>,
-    /// Cases of which one of these files is a part.
+    /// Cases that use one of these files.
     pub changed: Option<BTreeSet<PathBuf>>,
-    /// The command that asks, with its flags: for one that asks the same of another name.
+    /// The command with its flags, to suggest it again with another name.
     pub again: Option<Command>,
 }
 
 impl Selection {
-    /// Whether every case is meant.
+    /// Whether every case is selected.
     pub fn is_everything(&self) -> bool {
         self.named.is_empty() && self.run.is_none() && self.changed.is_none()
     }
 
-    /// The cases that people named to the command `again`.
+    /// The cases that people named; `again` is their command.
     pub fn of(named: &[String], again: Command) -> Selection {
         Selection { named: named.to_vec(), again: Some(again), ..Selection::default() }
     }
 }
 
-/// What was run, and what was found.
+/// The cases that ran, and the result.
 #[derive(Debug)]
 pub struct Checked {
     /// The playbooks of the cases, by name.
     pub used: BTreeMap<String, Used>,
-    /// What was found.
+    /// The result.
     pub report: CheckReport,
-    /// What each result that diverges comes from, by id.
+    /// The causes of each divergence, by id.
     pub causes: BTreeMap<Id, Cause>,
 }
 
 /// Runs the selected cases.
 ///
 /// # Errors
-/// Files that cannot be read or used, names that nothing answers to. An empty selection is none.
+/// Unusable files, unknown names. An empty selection is no error.
 pub fn check(
     workspace: &Workspace,
     selection: &Selection,
@@ -94,7 +94,7 @@ pub fn check(
     Ok(Checked { causes, used, report })
 }
 
-/// The golden of a case. One that is no text is a finding about this case, as one that is no golden is.
+/// The golden of a case. A file that is no text or no golden is a result of this case, not an error.
 fn golden(workspace: &Workspace, id: &Id) -> Result<Option<Result<Arc<Source>, Report>>, Failure> {
     match workspace.read_golden(id) {
         Ok(golden) => Ok(golden.map(Ok)),
@@ -107,7 +107,7 @@ fn is_not_text(reports: &[Report]) -> bool {
     matches!(reports, [report] if report.diagnostics.iter().any(|said| said.id == "not_utf8"))
 }
 
-/// The names of the fixtures that may be meant, sorted.
+/// The names of the fixtures that may be selected, sorted.
 fn fixture_names(workspace: &Workspace, selection: &Selection) -> Result<Vec<String>, Failure> {
     let all = workspace.fixture_names()?;
     if selection.named.is_empty() {
@@ -124,20 +124,20 @@ fn fixture_names(workspace: &Workspace, selection: &Selection) -> Result<Vec<Str
     Ok(meant.into_iter().collect())
 }
 
-/// Which playbooks a fixture names is not known yet: a run may be meant where the name of one could stand before it.
+/// The playbooks of a fixture are not known yet, so `PLAYBOOK/` may precede its name.
 fn may_mean(workspace: &Workspace, asked: &str, fixture: &str) -> bool {
     let is_run = |asked: &str| asked.strip_suffix(fixture).is_some_and(|before| before.ends_with('/'));
     workspace.names_fixture(asked, fixture) || is_run(bare(asked))
 }
 
-/// Without the endings of files.
+/// The name without file endings.
 fn bare(asked: &str) -> &str {
     let endings = [".snap.new", ".snap", ".yaml"];
     endings.iter().find_map(|ending| asked.strip_suffix(ending)).unwrap_or(asked)
 }
 
 fn unknown(asked: &str, all: &[String], workspace: &Workspace, selection: &Selection) -> Failure {
-    let failure = Failure::said(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
+    let failure = Failure::new(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
     let name = bare(asked).trim_start_matches("./");
     let name = name.strip_prefix(&format!("{}/", workspace.fixtures_name())).unwrap_or(name);
     let again = selection.again.clone().unwrap_or("playproof check".into());
@@ -179,7 +179,7 @@ fn is_meant(workspace: &Workspace, selection: &Selection, used: &BTreeMap<String
         && selection.changed.as_ref().is_none_or(by_change)
 }
 
-/// The goldens that no fixture asks for, as people know their files.
+/// The goldens without a fixture, by file.
 fn orphans(
     workspace: &Workspace,
     wanted: &[(Id, &Fixture)],
@@ -192,8 +192,8 @@ fn orphans(
     Ok(orphans.map(|id| workspace.name(&workspace.golden(id).accepted)).collect())
 }
 
-/// What each result that diverges comes from: rows that changed; where none did, tool facts without which the run is as
-/// accepted; else what is in force.
+/// The causes of each divergence: changed rows; else tool facts without which the run is as accepted; else the rows in
+/// force.
 fn causes(
     workspace: &Workspace,
     fixtures: &[(String, Fixture)],
@@ -223,7 +223,7 @@ fn causes(
     Ok(causes)
 }
 
-/// The number of threads: as asked for, else one a core.
+/// The number of threads: as requested, else one for each core.
 #[expect(clippy::disallowed_methods, reason = "the command line chooses the number of threads")]
 pub fn jobs(asked: Option<NonZeroUsize>) -> NonZeroUsize {
     asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)

@@ -1,27 +1,27 @@
-//! How the program ends: exit codes, failures with what to run next, and the hook that owns up to our bugs.
+//! Exit codes, and failures with the command to run next. Prints nothing.
 
-use std::panic::PanicHookInfo;
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::shell::Command;
 
-/// What the exit code says (`playproof help exit-codes`).
+/// An exit code (`playproof help exit-codes`).
 ///
 /// An interrupt (Ctrl-C) is left to the system: the process ends by the signal, which shells report as 130.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// Nothing to object to.
+    /// No problem.
     Clean,
-    /// Inconclusive: a bound was hit, or `--strict` met a doubt.
+    /// Inconclusive: a limit was hit, or a doubt under `--strict`.
     Inconclusive,
     /// An `unsafe` finding, a divergence, a lint warning.
     Found,
     /// Wrong usage, or input that cannot be used.
     Unusable,
-    /// Our bug.
+    /// A bug of the program.
     Bug,
-    /// Whoever read our output went away (`| head`): the number that shells give for it.
+    /// The reader of the output went away (`| head`); shells use the same number.
     PipeClosed,
 }
 
@@ -45,58 +45,58 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do its work.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// Something to say, what helps, and the one command to run next.
-    Said {
-        /// What is wrong: lowercase, user text in backticks.
+    /// A message with help and the command to run next.
+    Message {
+        /// The problem: lowercase, user text in backticks.
         message: String,
-        /// What to do.
+        /// The remedy.
         help: Option<String>,
         /// The command to run next.
         next: Option<Command>,
     },
-    /// Places in sources that are wrong.
+    /// Errors with their places in sources.
     Reports {
         /// Never empty.
         reports: Vec<Report>,
         /// The command to run next.
         next: Option<Command>,
     },
-    /// Whoever read our output went away.
+    /// The reader of the output went away.
     PipeClosed,
 }
 
-/// The id of an input of which more lines were skipped than were read, or than may be: nothing is concluded from it.
+/// The id of the error that too many lines of an input were skipped.
 pub const MOSTLY_SKIPPED: &str = "mostly_skipped";
 
 impl Failure {
-    /// How the program ends by it.
+    /// The exit code of this failure.
     pub fn exit(&self) -> Exit {
         let is_inconclusive = |report: &Report| report.diagnostics.iter().all(|said| said.id == MOSTLY_SKIPPED);
         match self {
             Failure::PipeClosed => Exit::PipeClosed,
             Failure::Reports { reports, .. } if reports.iter().all(is_inconclusive) => Exit::Inconclusive,
-            Failure::Said { .. } | Failure::Reports { .. } => Exit::Unusable,
+            Failure::Message { .. } | Failure::Reports { .. } => Exit::Unusable,
         }
     }
 
-    /// A failure that is said in a sentence.
-    pub fn said(message: impl Into<String>) -> Failure {
-        Failure::Said { message: message.into(), help: None, next: None }
+    /// A failure with a message.
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure::Message { message: message.into(), help: None, next: None }
     }
 
-    /// A failure of one whole source.
+    /// A failure of a whole source.
     pub fn source(name: &str, id: &'static str, message: impl Into<String>) -> Failure {
         Failure::from(Report::one(Source::whole(name, ""), Diagnostic::error(id, message)))
     }
 
-    /// The same, with what helps.
+    /// The same, with a help text.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Failure {
         match &mut self {
-            Failure::Said { help, .. } => *help = Some(text.into()),
+            Failure::Message { help, .. } => *help = Some(text.into()),
             Failure::Reports { reports, .. } => {
                 if let Some(last) = reports.last_mut().and_then(|report| report.diagnostics.last_mut()) {
                     last.help = Some(text.into());
@@ -107,13 +107,13 @@ impl Failure {
         self
     }
 
-    /// The same, with more that helps.
+    /// The same, with one more help text.
     #[must_use]
     pub fn and_help(self, text: &str) -> Failure {
         let last = |reports: &[Report]| reports.last()?.diagnostics.last()?.help.clone();
         let said = match &self {
             Failure::Reports { reports, .. } => last(reports),
-            Failure::Said { help, .. } => help.clone(),
+            Failure::Message { help, .. } => help.clone(),
             Failure::PipeClosed => None,
         };
         let joined = |said: String| format!("{said}{} {text}", if said.ends_with('?') { "" } else { ";" });
@@ -124,13 +124,13 @@ impl Failure {
     #[must_use]
     pub fn next(mut self, command: impl Into<Command>) -> Failure {
         match &mut self {
-            Failure::Said { next, .. } | Failure::Reports { next, .. } => *next = Some(command.into()),
+            Failure::Message { next, .. } | Failure::Reports { next, .. } => *next = Some(command.into()),
             Failure::PipeClosed => {}
         }
         self
     }
 
-    /// The same; where something near was probably meant, with that, and `command` for it to run next.
+    /// The same; if `near` was probably meant, with that suggestion and `command` for it.
     #[must_use]
     pub fn near(self, near: Option<&str>, command: &'static str) -> Failure {
         match near {
@@ -146,27 +146,18 @@ impl From<Report> for Failure {
     }
 }
 
-/// Ends the program with code 70 where it panics, whatever thread panicked, and says that it is our bug.
-#[expect(
-    clippy::exit,
-    clippy::disallowed_methods,
-    reason = "a panicking thread must not let the others print a result"
-)]
-pub fn own_up_to_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        crate::output::to_stderr(&confession(panic));
-        std::process::exit(i32::from(Exit::Bug.number()));
-    }));
-}
-
-fn confession(panic: &PanicHookInfo<'_>) -> String {
-    let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
-    let said = panic.payload_as_str().unwrap_or("no message");
-    let said = playproof_report::text::escape_unprintable(said);
-    format!(
-        "playproof: this is a bug in playproof, not in your input\n  it stopped{place}: {said}\n  \
-         please report it with the command line and the input (or the smallest part of it that still does this)\n"
-    )
+/// An error of the system in plain words.
+pub fn describe_io(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::StorageFull => "the disk is full".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or_default().to_lowercase()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -181,8 +172,8 @@ mod tests {
 
     #[test]
     fn more_help_stands_behind_a_question_or_a_semicolon() {
-        let help = |first: &str| match Failure::said("m").help(first).and_help("go on") {
-            Failure::Said { help, .. } => help.unwrap_or_default(),
+        let help = |first: &str| match Failure::new("m").help(first).and_help("go on") {
+            Failure::Message { help, .. } => help.unwrap_or_default(),
             _ => String::new(),
         };
         assert_eq!((help("did you mean `x`?"), help("stop")), ("did you mean `x`? go on".into(), "stop; go on".into()));

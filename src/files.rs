@@ -1,4 +1,4 @@
-//! Single files: whole small ones, streams, atomic writes. Says what is wrong with a path; parses nothing.
+//! Reads and writes single files, and explains what is wrong with a path. Parses nothing.
 
 #![expect(clippy::disallowed_methods, reason = "beside `folders` and `changeset`, this file owns disk access")]
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::exit::Failure;
+use super::exit::{Failure, describe_io};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::shell::Command;
 use playproof_trace::pieces::Damaged;
@@ -23,10 +23,10 @@ pub const STDOUT: &str = "-";
 /// What standard input is called in messages.
 pub const STDIN_NAME: &str = "<stdin>";
 
-/// The most that a file written by people may hold.
+/// The largest size of a file that people write.
 const SMALL_MAX: u64 = 16 << 20;
 
-/// How long a pipe is waited for.
+/// How long to wait for the other end of a pipe.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Reads a file that people write (or standard input, `-`) as a whole.
@@ -76,8 +76,8 @@ fn open_file(path: &Path) -> io::Result<File> {
     opened(path, File::options().read(true), "write")
 }
 
-/// Opens a file. A pipe that nobody opens to `write`, or to read, would hold the program for ever: it waits a second, on
-/// a thread of its own, which ends with the program.
+/// Opens a file. A pipe without another end would block the program for ever, so a thread of its own opens it, and the
+/// program waits one second for that.
 fn opened(path: &Path, options: &OpenOptions, other: &str) -> io::Result<File> {
     if !is_pipe(path) {
         return options.open(path);
@@ -107,14 +107,14 @@ pub fn exists(path: &str) -> bool {
     Path::new(path).exists()
 }
 
-/// The size of a file in bytes, where it has one.
+/// The size of a file in bytes; none for anything else.
 pub fn size(path: &str) -> Option<u64> {
     let facts = fs::metadata(path).ok()?;
     facts.is_file().then_some(facts.len())
 }
 
-/// Writes a file so that it is there as a whole or not at all: into one beside it, then renamed. A link stays a link,
-/// and what is no file (a device, a pipe) is written to, never replaced.
+/// Writes a file whole or not at all: into a file beside it, which is then renamed. A link stays a link; a device or a
+/// pipe is written to, never replaced.
 ///
 /// # Errors
 /// A path that cannot be written.
@@ -125,16 +125,16 @@ pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
         let written = device.and_then(|mut device| device.write_all(bytes));
         return written.map_err(|error| unwritable(target, &error));
     }
-    // Only a link is followed: a path stays as people wrote it, for they see it where it cannot be written.
+    // Only a link is followed: errors name the path as people wrote it.
     let is_link = fs::symlink_metadata(target).is_ok_and(|facts| facts.is_symlink());
     let target = &real(target).filter(|_| is_link).unwrap_or_else(|| target.to_owned());
     if target.is_dir() {
-        return Err(Failure::said(format!("`{}` is a directory", target.display())).help("name a file to write"));
+        return Err(Failure::new(format!("`{}` is a directory", target.display())).help("name a file to write"));
     }
     let beside = beside(target);
     let written = write_beside(&beside, bytes, target).and_then(|_held| fs::rename(&beside, target));
     written.map_err(|error| {
-        // What another program has made under that name stays.
+        // A file of another program under that name stays.
         if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::AlreadyExists) {
             let _ = fs::remove_file(&beside);
         }
@@ -142,15 +142,15 @@ pub fn write_atomically(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Where a text lies that is about to replace a file: under one name a file, so that whoever writes it next finds what
-/// a killed program left there.
+/// Where the new text of a file is written before it replaces the file. The name depends on the file alone, so that the
+/// next writer finds what a killed program left.
 pub fn beside(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().as_encoded_bytes();
     let hash: String = Sha256::digest(name).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     target.with_file_name(format!(".playproof-{hash}.tmp"))
 }
 
-/// The text on disk, with the permissions of the file that it replaces. It is locked while this is held.
+/// Writes the text with the permissions of the file that it replaces. The returned file holds a lock.
 fn write_beside(beside: &Path, bytes: &[u8], like: &Path) -> io::Result<File> {
     let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file());
     if is_file(beside) {
@@ -159,7 +159,7 @@ fn write_beside(beside: &Path, bytes: &[u8], like: &Path) -> io::Result<File> {
         fs::remove_file(beside)?;
     }
     let mut file = File::create_new(beside)?;
-    let _ = file.try_lock(); // who cannot lock is as well off as before
+    let _ = file.try_lock(); // without locks, two writers are not kept apart
     file.write_all(bytes)?;
     if let Ok(facts) = fs::metadata(like) {
         file.set_permissions(facts.permissions())?;
@@ -167,7 +167,7 @@ fn write_beside(beside: &Path, bytes: &[u8], like: &Path) -> io::Result<File> {
     file.sync_all().map(|()| file)
 }
 
-/// Adds to the end of a file, which is made where it is missing.
+/// Appends to a file, and makes it if it is missing.
 ///
 /// # Errors
 /// A path that cannot be written.
@@ -177,29 +177,30 @@ pub fn append(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 fn unwritable(target: &Path, error: &io::Error) -> Failure {
-    Failure::said(format!("`{}` cannot be written: {}", target.display(), reason(error)))
+    Failure::new(format!("`{}` cannot be written: {}", target.display(), describe_io(error)))
 }
 
-/// The nearest file named `name` in the working directory or above it; also what is none, for whoever reads it to say.
+/// The nearest file named `name` in the working directory or above it. Anything of that name counts; its reader reports
+/// what is no file.
 pub fn upwards(name: &str) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     here.ancestors().map(|folder| folder.join(name)).find(|path| fs::symlink_metadata(path).is_ok())
 }
 
-/// The nearest folder named `name` in the working directory or above it; a link is none.
+/// The nearest folder named `name` in the working directory or above it; a link does not count.
 pub fn folder_upwards(name: &str) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let is_folder = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir());
     here.ancestors().map(|folder| folder.join(name)).find(is_folder)
 }
 
-/// The nearest file named `name` above `folder`, which need not be there.
+/// The nearest file named `name` above `folder`, which need not exist.
 pub fn above(folder: &Path, name: &str) -> Option<PathBuf> {
     let folder = std::env::current_dir().ok()?.join(folder);
     folder.ancestors().skip(1).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// A path as seen from the working directory, which is `.`, where it lies below it.
+/// A path relative to the working directory (`.`) if it lies below it, otherwise as given.
 pub fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&here).unwrap_or(path).to_string_lossy() {
@@ -208,12 +209,12 @@ pub fn from_here(path: &Path) -> String {
     }
 }
 
-/// A path from the root of the file system, with `.` and links as they are; the path itself where nobody knows where we are.
+/// The absolute path, with links as given; the path itself if the working directory is unknown.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// A path without detours by its words alone: `a/../b` is `b`, whatever `a` is.
+/// A path without `..`, by its text alone: `a/../b` is `b`, whatever `a` is.
 pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for step in absolute(path).components() {
@@ -225,7 +226,7 @@ pub fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// What leads from the working directory to `root`, which lies above it: `../` for each folder between them.
+/// The path from the working directory up to `root`: `../` for each folder between them.
 pub fn way_up(root: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let between =
@@ -233,7 +234,7 @@ pub fn way_up(root: &Path) -> String {
     "../".repeat(between)
 }
 
-/// A path as it is typed in the working directory, where it is an absolute one below `root`.
+/// An absolute path below `root` relative to the working directory; any other path as given.
 pub fn near(root: &Path, path: &str) -> String {
     match Path::new(path).strip_prefix(root) {
         Ok(below) if !root.as_os_str().is_empty() => way_up(root) + &below.to_string_lossy(),
@@ -241,8 +242,7 @@ pub fn near(root: &Path, path: &str) -> String {
     }
 }
 
-/// A path as it is written into files, where programs and other people read it: from `root` where it lies below it, and
-/// of other absolute paths the name alone.
+/// A path for files that others read: relative to `root` below it; the name alone of any other absolute path.
 pub fn lasting(root: &Path, path: &str) -> String {
     let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
     let below =
@@ -256,14 +256,14 @@ pub fn lasting(root: &Path, path: &str) -> String {
     }
 }
 
-/// Where a path leads, without links and detours, to compare it with others: never to be shown. None where nothing is.
+/// The path without links and detours, for comparisons only, never for messages. None if nothing exists there.
 pub fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
-/// The symbolic link that leads nowhere, in place of `path` or on the way to it, and where it should lead.
+/// The broken symbolic link at `path` or on the way to it, and its target.
 pub fn dangling(path: &Path) -> Option<(PathBuf, PathBuf)> {
-    let path: PathBuf = path.components().collect(); // what ends in `/` would be looked for behind the link
+    let path: PathBuf = path.components().collect(); // a final `/` would follow the link
     let link = path.ancestors().find(|above| fs::symlink_metadata(above).is_ok())?;
     let target = fs::read_link(link).ok()?;
     fs::metadata(link).is_err().then(|| (link.to_path_buf(), target))
@@ -275,8 +275,8 @@ pub fn is_same(one: &str, other: &str) -> bool {
     file(one).is_some_and(|one| Some(one) == file(other))
 }
 
-/// Where a file that may not be there yet will lie, to compare it with others; none for a device or a pipe, which is
-/// never replaced.
+/// The real path of a file that may not exist yet, for comparisons; none for a device or a pipe, which is never
+/// replaced.
 pub fn destination(path: &str) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     if let Some(there) = real(&path) {
@@ -287,7 +287,7 @@ pub fn destination(path: &str) -> Option<PathBuf> {
     Some(folder.join(below))
 }
 
-/// The first bytes of a file, at most `most`; none where there is no file, or it cannot be read.
+/// At most `most` first bytes of a file; none without a readable file.
 pub fn beginning(path: &str, most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = fs::metadata(path).ok()?.is_file().then(|| File::open(path).ok())??;
@@ -295,33 +295,19 @@ pub fn beginning(path: &str, most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What a path is called in messages.
+/// The name of a path in messages.
 pub fn display_name(path: &str) -> String {
     if path == STDIN { STDIN_NAME.to_owned() } else { path.to_owned() }
-}
-
-/// What the system says, in our words where we have better ones.
-pub fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file".to_owned(),
-        ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        ErrorKind::StorageFull => "the disk is full".to_owned(),
-        _ => {
-            let said = error.to_string();
-            said.split(" (os error").next().unwrap_or_default().to_lowercase()
-        }
-    }
 }
 
 /// The failure of reading `name`.
 pub fn unreadable(name: &str, error: &io::Error) -> Failure {
     if let Some((link, target)) = dangling(Path::new(name)).filter(|_| error.kind() == ErrorKind::NotFound) {
         let link = if link == Path::new(name) { "it".to_owned() } else { format!("`{}`", link.display()) };
-        let said = format!("{link} is a symbolic link to `{}`, where nothing is", target.display());
-        return Failure::source(name, "unreadable", said).help("put there what is meant, or remove the link");
+        let said = format!("{link} is a symbolic link to `{}`, which does not exist", target.display());
+        return Failure::source(name, "unreadable", said).help("make its target, or remove the link");
     }
-    let failure = Failure::source(name, "unreadable", reason(error));
+    let failure = Failure::source(name, "unreadable", describe_io(error));
     match error.kind() {
         ErrorKind::NotFound => failure.help("paths are taken from the working directory"),
         ErrorKind::PermissionDenied => failure.help("make it readable for this user, or pipe it in and name it `-`"),
@@ -343,11 +329,24 @@ fn a_directory(path: &str) -> Failure {
     Failure::source(path, "directory", "it is a directory, not a file").help("name the files in it")
 }
 
+/// The name of a UTF-16 or UTF-32 encoding, for `iconv`.
+pub fn encoding(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [b'{' | b'[', 0, 0, 0, ..] => Some("UTF-32LE"),
+        [0, 0, 0, b'{' | b'[', ..] => Some("UTF-32BE"),
+        [b'{' | b'[', 0, _, 0, ..] => Some("UTF-16LE"),
+        [0, b'{' | b'[', 0, _, ..] => Some("UTF-16BE"),
+        _ => None,
+    }
+}
+
 fn as_text(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Failure> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source::whole(name, text)),
         Err(error) => {
-            let encoding = super::kinds::encoding(error.as_bytes());
+            let encoding = encoding(error.as_bytes());
             let said =
                 encoding.map_or_else(|| "this is not UTF-8 text".to_owned(), |name| format!("this is {name} text"));
             let at = error.utf8_error().valid_up_to();

@@ -1,37 +1,37 @@
-//! The flags of a command as words, for the commands that it suggests: what is run next reads the same inputs the same
-//! way, and what is run again asks the same. Which command is suggested is decided elsewhere.
+//! The flags of a command as words, for the commands that it suggests, so that these read the same inputs in the same
+//! way. The callers choose the command.
 
 use clap::ValueEnum;
 
-use super::beyond;
 use super::files;
-use super::reading::Reading;
+use super::missing_answer;
+use super::read_options::ReadOptions;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;
 use playproof_trace::assemble::AssembleOptions;
 
-/// The flags whose value is a file, which may be standard input.
+/// The flags whose value may be standard input.
 const READING: [&str; 6] = ["--accepted", "--base", "--candidate", "--map", "--playbook", "--tools"];
 
-/// Flags with their values, in the order in which they were added.
+/// Flags with their values, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Flags(Vec<(&'static str, Option<String>)>);
 
 impl Flags {
-    /// With a flag that has a value, if it was given.
+    /// Adds a flag with its value, if there is one.
     #[must_use]
     pub fn with(mut self, flag: &'static str, value: Option<&str>) -> Flags {
         self.0.extend(value.map(|value| (flag, Some(value.to_owned()))));
         self
     }
 
-    /// The same with a number.
+    /// Adds a flag with a number, if there is one.
     #[must_use]
     pub fn number(self, flag: &'static str, value: Option<impl ToString>) -> Flags {
         self.with(flag, value.map(|number| number.to_string()).as_deref())
     }
 
-    /// The same with words out of a list, separated by commas; none where there are none.
+    /// Adds a flag with words of a list, separated by commas, if there are any.
     #[must_use]
     pub fn words<V: ValueEnum>(self, flag: &'static str, values: &[V]) -> Flags {
         let names: Vec<String> =
@@ -39,22 +39,22 @@ impl Flags {
         self.with(flag, Some(&*names.join(",")).filter(|_| !names.is_empty()))
     }
 
-    /// The same with one such word, where it is not the usual one.
+    /// Adds a flag with one such word, unless it is the default.
     #[must_use]
     pub fn word<V: ValueEnum + Default + PartialEq>(self, flag: &'static str, value: V) -> Flags {
         if value == V::default() { self } else { self.words(flag, &[value]) }
     }
 
-    /// With a flag that has no value, if it was given.
+    /// Adds a flag without a value, if it is given.
     #[must_use]
     pub fn set(mut self, flag: &'static str, is_given: bool) -> Flags {
         self.0.extend(is_given.then_some((flag, None)));
         self
     }
 
-    /// With how traces are read.
+    /// Adds the flags of [`ReadOptions`].
     #[must_use]
-    pub fn reading(self, reading: &Reading) -> Flags {
+    pub fn reading(self, reading: &ReadOptions) -> Flags {
         let usual = AssembleOptions::default().reorder_window;
         self.with("--map", reading.map.as_deref())
             .set("--join-resends", reading.join_resends)
@@ -63,19 +63,19 @@ impl Flags {
             .number("--reorder-window", Some(reading.reorder_window).filter(|window| *window != usual))
     }
 
-    /// With what answers where a recording ends.
+    /// Adds `--beyond-tape`, if it is given.
     #[must_use]
     pub fn beyond(self, beyond: &BeyondTape) -> Flags {
-        self.with("--beyond-tape", beyond::word(beyond).as_deref())
+        self.with("--beyond-tape", missing_answer::word(beyond).as_deref())
     }
 
-    /// Without those flags, which another command does not know.
+    /// Removes these flags, which another command does not have.
     #[must_use]
     pub fn without(&self, unknown: &[&str]) -> Flags {
         Flags(self.0.iter().filter(|(flag, _)| !unknown.contains(flag)).cloned().collect())
     }
 
-    /// How many of them read standard input.
+    /// The number of flags that read standard input.
     pub fn of_stdin(&self) -> usize {
         self.0.iter().filter(|flag| reads_stdin(flag)).count()
     }
@@ -112,13 +112,14 @@ mod tests {
 
     #[test]
     fn a_suggested_command_keeps_the_flags_that_were_given_and_no_others() {
-        let mut reading = Reading::plain(None);
+        let mut reading = ReadOptions::plain(None);
         assert_eq!(
             Flags::default().reading(&reading).beyond(&BeyondTape::Unanswered).after("go".into()).to_string(),
             "go"
         );
         let map = Some("my map".into());
-        reading = Reading { map, join_resends: true, skip_invalid: true, allow_skipped: Some(3), reorder_window: 7 };
+        reading =
+            ReadOptions { map, join_resends: true, skip_invalid: true, allow_skipped: Some(3), reorder_window: 7 };
         let flags = Flags::default().with("--tools", Some("t")).with("--playbook", None).reading(&reading);
         assert_eq!(
             flags.beyond(&BeyondTape::Fail("timeout".into())).after("go".into()).to_string(),

@@ -1,4 +1,4 @@
-//! Folders on disk: what lies in them. Reads and writes no file's content.
+//! Lists folders and looks at paths. Reads and writes no file.
 
 #![expect(clippy::disallowed_methods, reason = "beside `files`, this file owns disk access")]
 
@@ -10,10 +10,10 @@ use super::exit::Failure;
 use super::files::{dangling, from_here, unreadable};
 use playproof_formats::shell::Command;
 
-/// Deeper folders are not looked into.
+/// The deepest folder that is read.
 const MOST_DEEP: usize = 8;
 
-/// The files under `folder` whose names end in `ending`, as paths below it, sorted; none where there is no folder.
+/// The files under `folder` whose names end in `ending`, as paths below it, sorted; empty without such a folder.
 ///
 /// # Errors
 /// A folder that cannot be read; a link to a folder in it.
@@ -27,7 +27,7 @@ pub fn files_under(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure>
 /// The YAML files under `folder`, as [`files_under`] gives them.
 ///
 /// # Errors
-/// A folder that cannot be read; a file that ends in `.yml`, which nobody would miss when it is not read.
+/// A folder that cannot be read; a file that ends in `.yml`, because it would be skipped without a word.
 pub fn yaml_under(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     match files_under(folder, ".yml")?.first() {
         Some(other) => Err(other_ending(&folder.join(other))),
@@ -38,7 +38,7 @@ pub fn yaml_under(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// The refusal of a file that ends in `.yml`.
 pub fn other_ending(path: &Path) -> Failure {
     let (here, meant) = (from_here(path), from_here(&path.with_extension("yaml")));
-    let said = Failure::said(format!("`{here}` would not be read: files here end in `.yaml`"));
+    let said = Failure::new(format!("`{here}` would not be read: files here end in `.yaml`"));
     match has_file(&path.with_extension("yaml")) {
         true => said.help(format!("`{meant}` is there too: remove one of them")),
         false => said.help("give it that ending").next(Command::new("mv").paths([here, meant])),
@@ -47,7 +47,7 @@ pub fn other_ending(path: &Path) -> Failure {
 
 fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let folder = root.join(below);
-    // An empty path is the working directory, which the system wants to see written.
+    // An empty path is the working directory; the system needs a name for it.
     let folder = if folder.as_os_str().is_empty() { Path::new(".").to_path_buf() } else { folder };
     let refuse = |error: &std::io::Error| unreadable(&folder.to_string_lossy(), error);
     let entries = match fs::read_dir(&folder) {
@@ -60,7 +60,7 @@ fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec
         let path = below.join(entry.file_name());
         let facts = fs::metadata(entry.path());
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        // It may be a folder: what lies in it must not be passed over. Editors leave links that lead nowhere, hidden.
+        // It may lead to a folder, whose files must not be skipped. Editors leave hidden links that lead nowhere.
         if let Err(error) = facts.as_ref()
             && !is_hidden
         {
@@ -79,13 +79,13 @@ fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec
     Ok(())
 }
 
-/// The refusal of a link to a folder: it may lead back up, or anywhere.
+/// The refusal of a link to a folder: it may lead anywhere, also upwards.
 fn linked_folder(link: &Path) -> Failure {
     let said = format!("`{}` is a symbolic link to a folder, and is not looked into", from_here(link));
-    Failure::said(said).help("put the folder itself there, or remove the link")
+    Failure::new(said).help("put the folder itself there, or remove the link")
 }
 
-/// The names of what lies in a folder itself, sorted; none where it cannot be read.
+/// The names in a folder, sorted; empty if it cannot be read.
 pub fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -93,7 +93,7 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Where a folder lies in the git repository around it; none where it is no part of one, or its root.
+/// The path of a folder in its git repository; none outside of one, and for its root.
 pub fn below_repository(folder: &Path) -> Option<String> {
     let here = std::env::current_dir().ok()?.join(folder);
     let here = fs::canonicalize(&here).unwrap_or(here);
@@ -102,21 +102,21 @@ pub fn below_repository(folder: &Path) -> Option<String> {
     (!below.is_empty()).then(|| below.join("/"))
 }
 
-/// What a path is taken by.
+/// What exists at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// Nothing is there, and nothing stands in the way.
+    /// Nothing, and nothing is in the way.
     Free,
-    /// A file, or something else that is no folder.
+    /// A file, or anything else that is no folder.
     File,
     /// A folder.
     Folder,
 }
 
-/// What stands at `path`; a link counts as what it leads to, and as a file where it leads nowhere.
+/// What exists at `path`. A link counts as its target, and as a file if it leads nowhere.
 ///
 /// # Errors
-/// A file where one of its folders should be.
+/// A file in place of one of its folders.
 pub fn taken(path: &Path) -> Result<Taken, Failure> {
     if let Ok(facts) = fs::metadata(path) {
         return Ok(if facts.is_dir() { Taken::Folder } else { Taken::File });
@@ -129,17 +129,17 @@ pub fn taken(path: &Path) -> Result<Taken, Failure> {
         None => Ok(Taken::Free),
         Some(file) => {
             let said = format!("`{}` is a file, and a folder of this name is needed", file.display());
-            Err(Failure::said(said).help("move it away, or name another folder"))
+            Err(Failure::new(said).help("move it away, or name another folder"))
         }
     }
 }
 
-/// Whether nothing stands at `path`, or a file or a folder: no device, and no pipe.
+/// Whether `path` is free, a file or a folder: no device and no pipe.
 pub fn is_file_or_free(path: &Path) -> bool {
     fs::symlink_metadata(path).map_or(true, |facts| facts.is_file() || facts.is_dir() || facts.is_symlink())
 }
 
-/// Whether something of this name is there, though it may be nothing that can be read; a folder is none.
+/// Whether something other than a folder has this name, readable or not.
 pub fn is_there(path: &Path) -> bool {
     let none = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     fs::symlink_metadata(path).map_or_else(|error| !none.contains(&error.kind()), |facts| !facts.is_dir())
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(taken(&root.path().join("fixtures")).unwrap(), Taken::File);
         assert_eq!(taken(&root.path().join("goldens/x/y.snap")).unwrap(), Taken::Free);
         assert_eq!(taken(root.path()).unwrap(), Taken::Folder);
-        let Err(Failure::Said { message, .. }) = taken(&root.path().join("fixtures/a.yaml")) else { panic!() };
+        let Err(Failure::Message { message, .. }) = taken(&root.path().join("fixtures/a.yaml")) else { panic!() };
         assert!(message.ends_with("fixtures` is a file, and a folder of this name is needed"), "{message}");
     }
 }

@@ -1,8 +1,8 @@
-//! The forms in which commands write their results, as they are asked for. Writes nothing.
+//! The values of `--format`.
 
 use clap::ValueEnum;
 
-/// For people and for programs.
+/// The formats for people and programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people
@@ -12,7 +12,7 @@ pub enum Format {
     Json,
 }
 
-/// The same, and for what is posted somewhere.
+/// The same, and Markdown for pull requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum PublicFormat {
     /// For people

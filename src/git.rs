@@ -1,17 +1,17 @@
-//! What git knows of the working tree. The only place that starts another program, and only where it is asked to; no
-//! configuration of a repository can make git start a third.
+//! Asks git about the working tree. Only this file starts another program, and only for flags that need git; no
+//! configuration of a repository can make git start a third program.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::exit::Failure;
+use super::exit::{Failure, describe_io};
 
-/// What a diff is not to be asked of: programs that compare, programs that convert, repositories within.
+/// Excluded from a diff: external diff programs, text converters, submodules.
 const NO_DRIVERS: [&str; 3] = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
 
-/// Settings by which the configuration of a repository, which may come from strangers, starts programs; and what they are
-/// set to instead.
+/// Settings that let the configuration of a repository start programs, and the safe values that replace them. A
+/// repository may come from strangers.
 const SETTINGS: [(&str, &str); 4] = [
     ("safe.bareRepository", "explicit"), // a repository that lies among the files of another, configuration and all
     ("core.fsmonitor", "false"),
@@ -19,25 +19,25 @@ const SETTINGS: [(&str, &str); 4] = [
     ("protocol.allow", "never"),
 ];
 
-/// Keys of programs that convert files on their way into the repository.
+/// Configuration keys of filters that convert files.
 const FILTERS: &str = r"^filter\..*\.(clean|smudge|process|required)$";
 
-/// What git is asked in one folder of a repository.
+/// Git in one folder of a repository.
 #[derive(Debug)]
 pub struct Git {
     root: PathBuf,
-    /// Keys of the configuration that name filters; they are emptied.
+    /// Configuration keys of filters; git runs with these emptied.
     filters: Vec<String>,
 }
 
 impl Git {
-    /// Git in `root`, to be asked about revision `rev`.
+    /// Git in `root`, for questions about revision `rev`.
     ///
     /// # Errors
-    /// A revision that git would take for a flag; no git; a filter that cannot be switched off.
+    /// A revision that looks like a flag; no git; a filter that cannot be switched off.
     pub fn at(root: &Path, rev: &str) -> Result<Git, Failure> {
         if rev.starts_with('-') {
-            return Err(Failure::said(format!("`{rev}` is no revision")).next("git log --oneline"));
+            return Err(Failure::new(format!("`{rev}` is not a revision")).next("git log --oneline"));
         }
         let mut git = Git { root: root.to_path_buf(), filters: Vec::new() };
         let known = git.ask(&["config", "--name-only", "-z", "--get-regexp", FILTERS], rev)?;
@@ -51,8 +51,7 @@ impl Git {
         }
     }
 
-    /// The files under the folder, as paths below it, that differ from revision `rev`, with those that git does not know
-    /// yet.
+    /// The files under the folder that differ from revision `rev`, and untracked files, as paths below the folder.
     ///
     /// # Errors
     /// No repository, no such revision.
@@ -69,7 +68,7 @@ impl Git {
         Ok(changed)
     }
 
-    /// Where this branch left the one that `rev` names: what came to that one later is not this branch's doing.
+    /// The merge base with `rev`: later commits of that branch are not changes of this one.
     ///
     /// # Errors
     /// No repository, no such revision.
@@ -78,7 +77,7 @@ impl Git {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
-    /// The text of a file below the folder as revision `rev` has it; none where it had no such file.
+    /// The text of a file below the folder in revision `rev`; none if `rev` has no such file.
     ///
     /// # Errors
     /// No repository, no such revision.
@@ -92,7 +91,7 @@ impl Git {
         Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()))
     }
 
-    /// What git answers; that it fails is an error.
+    /// The output of git; a failure of git is an error.
     fn run(&self, args: &[&str], rev: &str) -> Result<Output, Failure> {
         let output = self.ask(args, rev)?;
         if output.status.success() {
@@ -103,10 +102,7 @@ impl Git {
         Err(failed(rev, line.trim_start_matches("fatal: ").trim_start_matches("error: ")))
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "what changed since a revision is a question that only git can answer"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "only git knows what changed since a revision")]
     fn ask(&self, args: &[&str], rev: &str) -> Result<Output, Failure> {
         let folder = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
         let mut git = Command::new("git");
@@ -118,12 +114,12 @@ impl Git {
             let value = if key.ends_with(".required") { "false" } else { "" };
             git.arg("-c").arg(format!("{key}={value}"));
         }
-        git.args(args).output().map_err(|error| failed(rev, &super::files::reason(&error)))
+        git.args(args).output().map_err(|error| failed(rev, &describe_io(&error)))
     }
 }
 
-/// Those of `files` (paths as seen from the working directory) that git tracks and that differ from the last commit;
-/// none where there is no git, no repository or no commit.
+/// Those of `files` (relative to the working directory) that git tracks and that differ from the last commit; empty
+/// without git, repository or commit.
 pub fn uncommitted(root: &Path, files: &[PathBuf]) -> BTreeSet<PathBuf> {
     let Ok(git) = Git::at(root, "HEAD") else { return BTreeSet::new() };
     let mut changed = BTreeSet::new();
@@ -140,5 +136,5 @@ pub fn uncommitted(root: &Path, files: &[PathBuf]) -> BTreeSet<PathBuf> {
 }
 
 fn failed(rev: &str, why: &str) -> Failure {
-    Failure::said(format!("git cannot say what changed since `{rev}`: {why}")).next("playproof check")
+    Failure::new(format!("git cannot say what changed since `{rev}`: {why}")).next("playproof check")
 }

@@ -1,14 +1,13 @@
-//! What the inputs of a command are: traces, foreign recordings or fixtures. Finds out and opens; replays nothing.
+//! Recognises and opens the inputs of a command: traces, foreign recordings, fixtures. Replays nothing.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
-use super::exit::Failure;
+use super::exit::{Failure, MOSTLY_SKIPPED};
 use super::files;
-use super::kinds::{self, Kind};
-use super::merged::refuse_halves;
+use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::project;
-use super::reading::refuse_mostly_skipped;
+use playproof_report::text;
 use playproof_trace::foreign::Imported;
 use playproof_trace::import;
 use playproof_trace::import::SourceFormat;
@@ -18,22 +17,26 @@ use playproof_trace::mapping::Mapping;
 use playproof_trace::origin::Sources;
 use playproof_trace::own;
 use playproof_trace::pieces::decode;
-use playproof_trace::reader::Input;
+use playproof_trace::reader::{Input, ReadError};
 use playproof_trace::redact::RedactionRules;
+use playproof_trace::trouble::OR_SKIP;
 
-/// What is looked at to find out what an input is.
+/// How many first bytes identify an input.
 const SNIFFED: u64 = 64 << 10;
 
-/// The most that a foreign recording, which is read as a whole, may hold.
+/// The largest foreign recording: it is read as a whole.
 const FOREIGN_MAX: u64 = 1 << 30;
 
-/// What the inputs of a command are called; where their lines come from is learnt when they are opened.
+/// The flag in a help text, before the number of lines.
+const ALLOW: &str = "`--allow-skipped ";
+
+/// The names of the inputs; the origins of their lines are added when they are opened.
 pub fn sources(paths: &[String]) -> Sources {
     let root = project::root();
     Sources::from_root(paths.iter().map(|path| files::display_name(path)), |name| files::lasting(&root, name))
 }
 
-/// A place as people write it, with the name that its input has in messages.
+/// A place `FILE:LINE` as typed, with the name of standard input in messages.
 pub fn place(written: &str) -> Cow<'_, str> {
     match written.strip_prefix(files::STDIN).filter(|rest| rest.starts_with(':')) {
         Some(rest) => Cow::Owned(format!("{}{rest}", files::STDIN_NAME)),
@@ -41,18 +44,18 @@ pub fn place(written: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a file looks like, by its beginning.
+/// The format of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Our own trace format, or a foreign one that is built in.
     Known,
-    /// JSON of another shape, or nothing that anyone knows.
+    /// JSON of another shape, or an unknown format.
     Foreign,
     /// Blank.
     Empty,
 }
 
-/// Looks at a file's beginning.
+/// Detects the format of a file.
 ///
 /// # Errors
 /// A path that cannot be read.
@@ -65,7 +68,7 @@ pub fn shape(path: &str) -> Result<Shape, Failure> {
     })
 }
 
-/// All bytes of a file, decoded.
+/// All bytes of a file, decompressed.
 ///
 /// # Errors
 /// A path that cannot be read, more than 1 GiB.
@@ -75,7 +78,7 @@ pub fn whole(path: &str) -> Result<Vec<u8>, Failure> {
     whole_of(&name, Cursor::new(start).chain(rest))
 }
 
-/// Whether the path is that of a fixture: people write those in YAML, and nothing else that is replayed.
+/// Whether the path names a fixture: fixtures are the only YAML files that are replayed.
 pub fn is_fixture(path: &str) -> bool {
     [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending))
 }
@@ -86,21 +89,20 @@ pub fn is_fixture(path: &str) -> bool {
 /// A file that cannot be read, or in which something is wrong.
 pub fn mapping(path: &str) -> Result<Mapping, Failure> {
     let source = files::read_small(path)?;
-    kinds::expect(Kind::Mapping, path, source.text.as_bytes())?;
-    refuse_halves(&source)?;
+    input_kind::expect(InputKind::Mapping, path, source.text.as_bytes())?;
+    reject_conflict_markers(&source)?;
     mapping::parse(source).map_err(|report| Failure::from(report).next("playproof schema mapping"))
 }
 
-/// Opens an input as a trace, importing it where it is foreign. Its lines are as recorded; what is said of it is without
-/// what `redaction` takes out.
+/// Opens an input as a trace, and imports a foreign one. Its lines are as recorded; messages about it are redacted.
 ///
 /// # Errors
-/// A path that cannot be read; a foreign recording in which something is wrong.
+/// A path that cannot be read; an unusable foreign recording.
 pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) -> Result<Input<'static>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
-    kinds::expect(Kind::Trace, &name, &start)?;
-    kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
+    input_kind::expect(InputKind::Trace, &name, &start)?;
+    input_kind::refuse_unreadable(&name, &start, mapping.is_some())?;
     let whole = Cursor::new(start.clone()).chain(rest);
     match format(&start, mapping) {
         None => Ok(Input::own(name, whole)),
@@ -122,10 +124,10 @@ pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) 
     }
 }
 
-/// Reads a foreign recording, as [`trace`] does; none that is known gives none.
+/// Reads a foreign recording, as [`trace`] does; none for an unknown format.
 ///
 /// # Errors
-/// A path that cannot be read; a recording in which something is wrong.
+/// A path that cannot be read; an unusable recording.
 pub fn foreign(
     path: &str,
     mapping: Option<&Mapping>,
@@ -134,10 +136,10 @@ pub fn foreign(
 ) -> Result<Option<Imported>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
-    kinds::expect(Kind::Recording, &name, &start)?;
-    kinds::refuse_unreadable(&name, &start, mapping.is_some())?;
+    input_kind::expect(InputKind::Recording, &name, &start)?;
+    input_kind::refuse_unreadable(&name, &start, mapping.is_some())?;
     if without_mark(&start).is_empty() {
-        return Err(super::reading::empty(&name).next("playproof help import"));
+        return Err(empty(&name).next("playproof help import"));
     }
     match format(&start, mapping) {
         None => Ok(None),
@@ -150,7 +152,7 @@ pub fn foreign(
     }
 }
 
-/// How a foreign recording is read.
+/// How to read a foreign recording.
 enum How<'a> {
     Mapped(&'a Mapping),
     Known(SourceFormat),
@@ -177,8 +179,8 @@ fn opened(path: &str, name: &str) -> Result<(Vec<u8>, Box<dyn Read + Send>), Fai
     let mut source = decode(files::open(path)?).map_err(unreadable)?;
     let mut start = Vec::new();
     source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
-    kinds::refuse_archive(name, &start)?;
-    kinds::refuse_encoding(name, &start)?;
+    input_kind::refuse_archive(name, &start)?;
+    input_kind::refuse_encoding(name, &start)?;
     Ok((start, source))
 }
 
@@ -192,4 +194,51 @@ fn whole_of(name: &str, source: impl Read) -> Result<Vec<u8>, Failure> {
         );
     }
     Ok(bytes)
+}
+
+/// The failure without advice on `--skip-invalid`, for commands without that flag.
+pub fn without_skipping(failure: Failure) -> Failure {
+    let Failure::Reports { mut reports, next } = failure else { return failure };
+    for help in reports.iter_mut().flat_map(|report| &mut report.diagnostics).filter_map(|said| said.help.as_mut()) {
+        *help = help.replace(OR_SKIP, "");
+    }
+    Failure::Reports { reports, next: next.filter(|next| !next.to_string().contains("--skip-invalid")) }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Failure {
+        match error {
+            ReadError::Unreadable(name, error) => files::unreadable(&name, &error),
+            ReadError::Invalid(report) => Failure::from(*report),
+            ReadError::Empty(name) => empty(&name).next("playproof schema trace"),
+        }
+    }
+}
+
+/// The failure of an empty input.
+pub fn empty(name: &str) -> Failure {
+    Failure::source(name, "empty_input", "it is empty").help("was it written to the end?")
+}
+
+/// Refuses an input if more of its lines were skipped than `allowed`, or than were read: the rest proves nothing.
+///
+/// # Errors
+/// Too many lines were skipped.
+pub fn refuse_mostly_skipped(name: &str, skipped: u64, read: u64, allowed: Option<u64>) -> Result<(), Failure> {
+    if skipped <= allowed.unwrap_or(read) {
+        return Ok(());
+    }
+    let more = allowed.map_or("read".to_owned(), |allowed| format!("the {} that are allowed", text::count(allowed)));
+    let lines = text::counted(skipped, "line", "lines");
+    let said =
+        format!("{lines} skipped, {} read: more are skipped than {more}, so nothing is concluded", text::count(read));
+    let help = format!("look at the skipped lines; if the result is fine without them, {ALLOW}{skipped}` allows that");
+    Err(Failure::source(name, MOSTLY_SKIPPED, said).help(help))
+}
+
+/// The number of skipped lines to allow, if too many skipped lines stopped the command.
+pub fn wanted_allowance(failure: &Failure) -> Option<&str> {
+    let Failure::Reports { reports, next: None } = failure else { return None };
+    let said = reports.iter().flat_map(|report| &report.diagnostics).find(|said| said.id == MOSTLY_SKIPPED)?;
+    said.help.as_deref()?.split_once(ALLOW)?.1.split('`').next()
 }

@@ -1,27 +1,26 @@
-//! Writing to stdout and stderr: a reader that went away ends the program quietly, and nothing that is
-//! written is a command to a CI system but our own. Formats nothing.
+//! Writes to stdout and stderr. If the reader went away, the program ends quietly. No text of users reaches a CI system as
+//! a command. Formats nothing.
 
 #![expect(clippy::disallowed_methods, reason = "this file owns both output streams")]
 
 use std::io::{self, ErrorKind, Write};
 
-use super::exit::Failure;
+use super::exit::{Failure, describe_io};
 use playproof_formats::text::{escape_page, escape_plain_page, escape_unprintable};
 
-/// How many of the files that were changed are named.
+/// How many changed files a failure names.
 const SHOWN: usize = 8;
 
-/// Standard output, in which a closed pipe is not an error; it remembers which files were changed, for whoever cannot
-/// read that on it.
+/// Standard output. It remembers the changed files, so that a failure to write can name them.
 #[derive(Debug, Default)]
 pub struct Output {
-    /// Whether pages are coloured; else whatever looks like a style is foreign.
+    /// Whether pages are coloured; if not, every escape sequence in a page is foreign.
     colour: bool,
     done: Vec<String>,
 }
 
 impl Output {
-    /// An output whose pages are coloured, or not.
+    /// An output with or without colour.
     pub fn new(colour: bool) -> Output {
         Output { colour, done: Vec::new() }
     }
@@ -31,14 +30,14 @@ impl Output {
         self.done.push(format!("{word} `{path}`"));
     }
 
-    /// What was done before a command failed; none where nothing was.
+    /// The changes before a command failed; none if nothing changed.
     pub fn done(&self) -> Option<String> {
         let (shown, more) = self.done.split_at(self.done.len().min(SHOWN));
         let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
         (!shown.is_empty()).then(|| format!("this is done all the same: {}{more}", shown.join(", ")))
     }
 
-    /// Writes a page for people and ends its last line; no line of it is a command to a CI system.
+    /// Writes a page for people and ends its last line; no line becomes a command to a CI system.
     ///
     /// # Errors
     /// A closed pipe, or a disk that is full.
@@ -49,7 +48,7 @@ impl Output {
         self.own(page.as_bytes())
     }
 
-    /// Writes lines for people: each is one, whatever the names in it hold.
+    /// Writes lines for people; no name in them can break a line.
     ///
     /// # Errors
     /// As [`Output::page`].
@@ -105,7 +104,7 @@ fn to_stdout(bytes: &[u8]) -> io::Result<()> {
 pub fn refused(error: &io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::PipeClosed,
-        _ => Failure::said(format!("standard output cannot be written: {}", super::files::reason(error))),
+        _ => Failure::new(format!("standard output cannot be written: {}", describe_io(error))),
     }
 }
 

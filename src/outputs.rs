@@ -1,5 +1,5 @@
-//! Files that a command is told to write: what they may replace, and how they are written: as a change of the project
-//! where they lie in it, else through links as people mean them.
+//! Files that people name for output: what they may replace, and how they are written. A file in the project is written
+//! as a change of the project; any other file through links.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,23 @@ use super::project::{self, Project};
 use super::{files, folders, workspace};
 use playproof_formats::shell::Command;
 
-/// How much of a file tells what it is.
+/// How many first bytes identify a file.
 const LOOKED_AT: u64 = 64 << 10;
 
-/// Refuses an output that is one of the inputs, by whatever name: it would be gone as soon as it is read.
+/// Refuses an output that is one of the inputs, by any name: writing would destroy the input.
 ///
 /// # Errors
 /// It is one.
 pub fn refuse_input<'a>(output: &str, inputs: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
     match inputs.into_iter().find(|input| *input != files::STDIN && files::is_same(output, input)) {
         None => Ok(()),
-        Some(_) => Err(Failure::said(format!("`{output}` is an input: it would be overwritten"))
+        Some(_) => Err(Failure::new(format!("`{output}` is an input: it would be overwritten"))
             .help("nothing was written; name another file after `-o`")),
     }
 }
 
-/// Refuses an output whose folder is not there, that a project would take for a file of its own, or that a link in the
-/// project stands in the way to: whoever made the project would choose what is written.
+/// Refuses an output without a folder, one that a project would read as its own, and one behind a link in the project:
+/// the author of the project would choose what is written.
 ///
 /// # Errors
 /// It is one of them.
@@ -43,21 +43,21 @@ pub fn refuse(output: &str) -> Result<(), Failure> {
 
 fn refuse_without_folder(output: &str) -> Result<(), Failure> {
     if output.ends_with(std::path::MAIN_SEPARATOR) || matches!(folders::taken(Path::new(output)), Ok(Taken::Folder)) {
-        return Err(Failure::said(format!("`{output}` is a folder, and a file is written")).help("name a file in it"));
+        return Err(Failure::new(format!("`{output}` is a folder, not a file")).help("name a file in it"));
     }
     let folder = Path::new(output).parent().unwrap_or(Path::new(""));
     let name = folder.to_string_lossy();
     let said = match folders::taken(folder)? {
         _ if name.is_empty() => return Ok(()),
         Taken::Folder => return Ok(()),
-        Taken::File => return Err(Failure::said(format!("`{name}` is no folder: `{output}` cannot lie in it"))),
+        Taken::File => return Err(Failure::new(format!("`{name}` is not a folder, so `{output}` cannot be in it"))),
         Taken::Free => format!("there is no folder `{name}` for `{output}`"),
     };
     let help = "nothing was written; make the folder first, or name another one";
-    Err(Failure::said(said).help(help).next(Command::new("mkdir -p").path(&name)))
+    Err(Failure::new(said).help(help).next(Command::new("mkdir -p").path(&name)))
 }
 
-/// Refuses a file that has a meaning by its name, or by where it lies.
+/// Refuses a file whose name or place has a meaning in a project.
 fn refuse_project_file(path: &str) -> Result<(), Failure> {
     let Some(there) = files::destination(path) else { return Ok(()) };
     let what = match there.file_name().and_then(OsStr::to_str) {
@@ -68,11 +68,10 @@ fn refuse_project_file(path: &str) -> Result<(), Failure> {
     Err(would_be(path, what))
 }
 
-/// Refuses a file where a project would take it for one of its own: the project around it, or that of the working
-/// directory.
+/// Refuses a file that a project would read as its own: the project around it, or that of the working directory.
 ///
 /// # Errors
-/// It would.
+/// It is such a file.
 pub fn refuse_among_project_files(path: &str) -> Result<(), Failure> {
     let Some(there) = files::destination(path) else { return Ok(()) };
     let around = files::above(&there, project::FILE).and_then(|file| Some(file.parent()?.to_path_buf()));
@@ -82,7 +81,7 @@ pub fn refuse_among_project_files(path: &str) -> Result<(), Failure> {
 }
 
 fn would_be(path: &str, what: &str) -> Failure {
-    Failure::said(format!("`{path}` would be taken for {what}")).help("nothing was written; name another place")
+    Failure::new(format!("`{path}` would be read as {what}")).help("nothing was written; name another place")
 }
 
 /// Writes an output, whole or not at all.
@@ -102,39 +101,39 @@ pub fn write(path: &str, bytes: &[u8], output: &mut Output) -> Result<(), Failur
     }
 }
 
-/// Whether what was written can be read again: a device and a pipe give nothing back.
+/// Whether the output can be read again: a device and a pipe cannot.
 pub fn is_kept(output: &str) -> bool {
     folders::has_file(Path::new(output))
 }
 
-/// The project of the working directory, and where in it an output lies; none where it lies elsewhere.
+/// The boundary and staging folder of the project of the working directory, and the path of an output in it; none if the
+/// output lies elsewhere.
 fn in_project(output: &str) -> Option<(Boundary, PathBuf, PathBuf)> {
     let root = files::upwards(project::FILE)?.parent()?.to_path_buf();
     let path = files::normal(Path::new(output));
-    // One that cannot be used is told of by whoever reads it.
+    // The reader of an unusable project reports it.
     let project = Project::find().unwrap_or_default();
-    path.starts_with(&root).then(|| (Boundary::new(&root, &project), workspace::staging(&root, &project), path))
+    path.starts_with(&root).then(|| (project.boundary(&root), workspace::staging(&root, &project), path))
 }
 
-/// How a file begins that an output would replace; none where there is none.
+/// The first bytes of the file that an output would replace; none if there is no file.
 pub fn beginning(output: &str) -> Option<Vec<u8>> {
     files::beginning(output, LOOKED_AT)
 }
 
-/// Refuses an output that is there, and that `is_ours` does not know by its beginning as one that may be replaced. An
-/// empty file, a device and a pipe lose nothing.
+/// Refuses to replace an existing output unless `is_ours` recognises its first bytes. An empty file, a device and a pipe
+/// may always be written.
 ///
 /// # Errors
-/// It may not be replaced; `what` it would have to be.
+/// It may not be replaced; the message says that it is no `what`.
 pub fn refuse_others(output: &str, what: &str, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
     match beginning(output) {
-        Some(beginning) if !beginning.is_empty() && !is_ours(&beginning) => Err(Failure::said(format!(
-            "`{output}` is there already, and is no {what}: it would be overwritten"
-        ))
-        .help(format!(
-            "nothing was written; name another file, or remove this one: `{}`",
-            Command::new("rm").path(output)
-        ))),
+        Some(beginning) if !beginning.is_empty() && !is_ours(&beginning) => {
+            Err(Failure::new(format!("`{output}` exists and is no {what}: it would be overwritten")).help(format!(
+                "nothing was written; name another file, or remove this one: `{}`",
+                Command::new("rm").path(output)
+            )))
+        }
         _ => Ok(()),
     }
 }

@@ -78,7 +78,7 @@ fn refuse_changed(workspace: &Workspace, result: &CaseResult) -> Result<(), Fail
     if now.is_some_and(|now| now == diverged.golden) {
         return Ok(());
     }
-    Err(Failure::said(format!("the golden of `{}` has changed since this was compared with it", result.id))
+    Err(Failure::new(format!("the golden of `{}` has changed since this was compared with it", result.id))
         .help("nothing was accepted")
         .next(Command::new("playproof check").name(&result.id.to_string())))
 }
@@ -86,7 +86,7 @@ fn refuse_changed(workspace: &Workspace, result: &CaseResult) -> Result<(), Fail
 fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
     if let Some(first) = result.contradictions.first() {
         let said = format!("`{}` cannot be accepted: it contradicts what its fixture is meant to show", result.id);
-        return Err(Failure::said(said)
+        return Err(Failure::new(said)
             .help(format!("{first}; mend the playbook, or what the fixture expects"))
             .next(Command::new("playproof check").name(&result.id.to_string())));
     }
@@ -106,7 +106,7 @@ fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
         [one] => Command::new("playproof accept").name(&one.id.to_string()).and("--reason '...'"),
         _ => "playproof accept --reason '...'".into(),
     };
-    Failure::said(format!("{class} in {which}: this is not accepted without a reason"))
+    Failure::new(format!("{class} in {which}: this is not accepted without a reason"))
         .help("the reason is kept in the golden, for whoever reads it next")
         .next(next)
 }

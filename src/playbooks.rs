@@ -1,20 +1,18 @@
 //! Playbooks by name or path, ready to run. Parses nothing itself.
 //!
-//! What a name means is the same for every command: what ends like a file is a path; any other name is the project's own
-//! playbook of that name, if it has one (the one that `playproof.yaml` names, or `playbooks/NAME.yaml`), else the
-//! embedded one.
+//! A name means the same in every command. With the ending of a file it is a path. Any other name is a playbook of the
+//! project (the one that `playproof.yaml` names, or `playbooks/NAME.yaml`), else an embedded one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::boundary::{Boundary, is_plain};
+use super::boundary::is_plain;
 use super::exit::Failure;
 use super::files;
 use super::folders;
-use super::kinds::{self, Kind};
-use super::merged::refuse_halves;
+use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::output::say;
-use super::project::{self, Project};
+use super::project::{self, Project, is_path};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
@@ -26,15 +24,15 @@ use playproof_formats::shell::Command;
 use playproof_formats::yaml::GUESSED;
 use playproof_report::text::counted;
 
-/// Where the project's own playbooks lie, below its root.
+/// The folder of the project's own playbooks, below its root.
 pub const FOLDER: &str = "playbooks";
 
-/// A playbook by the name that fixtures and goldens know it by.
+/// A playbook by its name in fixtures and goldens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The name.
     pub name: String,
-    /// Its file, where that lies apart from the other playbooks.
+    /// Its file, if it lies apart from the other playbooks.
     pub path: Option<PathBuf>,
 }
 
@@ -43,13 +41,13 @@ pub struct Named {
 pub enum Meant {
     /// A file; `-` is standard input.
     File(PathBuf),
-    /// A playbook of ours, with its text.
+    /// An embedded playbook, with its text.
     Embedded(&'static str),
 }
 
 impl Named {
-    /// What people call `named` in the project in `root`: below the folder of playbooks, the name of a file is its path
-    /// there, however it was written.
+    /// Resolves `named` in the project in `root`. A file below the folder of playbooks is named by its path there, however
+    /// it was written.
     pub fn new(root: &Path, named: &str) -> Named {
         if !is_path(named) {
             return Named { name: named.to_owned(), path: None };
@@ -66,8 +64,7 @@ impl Named {
     }
 }
 
-/// Where a file lies below a folder, by whatever way it was named; none where it lies elsewhere. The name of a link is
-/// its own.
+/// The path of a file below a folder, however it was named; none if it lies elsewhere. A link keeps its own name.
 pub fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
     let name = file.file_name().filter(|name| *name != files::STDIN)?;
     let real = |path: &Path| files::real(if path.as_os_str().is_empty() { Path::new(".") } else { path });
@@ -75,7 +72,7 @@ pub fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
     Some(above.strip_prefix(real(folder)?).ok()?.join(name))
 }
 
-/// The playbook that the project in `root` uses where none is named.
+/// The default playbook of the project in `root`.
 pub fn usual(root: &Path, project: &Project) -> Named {
     Named::new(root, usual_of(project))
 }
@@ -84,22 +81,22 @@ fn usual_of(project: &Project) -> &str {
     project.playbook.as_deref().or_else(|| EMBEDDED.first().copied()).unwrap_or_default()
 }
 
-/// The project's file for the playbook called `name`; none: an embedded one is meant.
+/// The project's file for the playbook `name`; none for an embedded one.
 pub fn file_of(root: &Path, usual: &Named, name: &str) -> Option<PathBuf> {
     let apart = usual.path.as_ref().filter(|_| usual.name == name);
     let own = || root.join(FOLDER).join(format!("{name}.yaml"));
     if !is_plain(Path::new(name)) {
-        return None; // no name leads out of the folder
+        return None; // a name must not lead out of the folder
     }
-    // What is there and cannot be read is not taken for the embedded one.
+    // An unreadable file is an error; it is not replaced by the embedded playbook.
     Some(apart.cloned().unwrap_or_else(own)).filter(|path| folders::is_there(path))
 }
 
-/// Refuses the project's playbook called `name` where its file ends in `.yml`: it would not be read, and perhaps an
-/// embedded one in its place.
+/// Refuses the project's playbook `name` if its file ends in `.yml`: it would not be read, and an embedded one might be
+/// used instead.
 ///
 /// # Errors
-/// It does.
+/// The file ends in `.yml`.
 pub fn refuse_other_ending(root: &Path, name: &str) -> Result<(), Failure> {
     let other = root.join(FOLDER).join(format!("{name}.yml"));
     match folders::has_file(&other) && !folders::has_file(&other.with_extension("yaml")) {
@@ -108,12 +105,7 @@ pub fn refuse_other_ending(root: &Path, name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Whether a playbook is named by its path.
-pub fn is_path(name: &str) -> bool {
-    name == files::STDIN || [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
-}
-
-/// The names that are meant: those of the command line, else the project's, else the default.
+/// The requested playbooks: those of the command line, else the project's, else the default.
 pub fn names(asked: &[String], project: &Project) -> Vec<String> {
     match asked {
         [] => vec![files::near(&project::root(), usual_of(project))],
@@ -121,7 +113,7 @@ pub fn names(asked: &[String], project: &Project) -> Vec<String> {
     }
 }
 
-/// Shows playbooks of one name by their files, as each was `asked` for.
+/// Shows playbooks of the same name by their files, as `asked`.
 pub fn tell_apart(plans: &mut [Plan], asked: &[String]) {
     let root = project::root();
     rename_equal(plans, asked.iter().map(|asked| files::lasting(&root, &files::display_name(asked))));
@@ -151,14 +143,14 @@ pub fn source(name: &str) -> Result<Arc<Source>, Failure> {
 /// What a name or a path means.
 ///
 /// # Errors
-/// A name that nothing answers to; a project file that cannot be used.
+/// An unknown name; an unusable project file.
 pub fn meant(name: &str) -> Result<Meant, Failure> {
     let (root, project) = (project::root(), Project::find()?);
     if is_path(name) {
         return Ok(Meant::File(PathBuf::from(name)));
     }
     if let Some(file) = file_of(&root, &usual(&root, &project), name) {
-        Boundary::new(&root, &project).readable(&file)?;
+        project.boundary(&root).readable(&file)?;
         return Ok(Meant::File(file));
     }
     refuse_other_ending(&root, name)?;
@@ -171,16 +163,16 @@ pub fn meant(name: &str) -> Result<Meant, Failure> {
 
 fn read(path: &str) -> Result<Arc<Source>, Failure> {
     let source = files::read_small(path)?;
-    kinds::expect(Kind::Playbook, path, source.text.as_bytes())?;
+    input_kind::expect(InputKind::Playbook, path, source.text.as_bytes())?;
     Ok(source)
 }
 
-/// Reads a playbook; what git could not merge is told as that.
+/// Parses a playbook; rejects git's conflict markers.
 ///
 /// # Errors
 /// Everything that is wrong in it.
 pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
-    refuse_halves(&source)?;
+    reject_conflict_markers(&source)?;
     playbook::parse(source)
 }
 
@@ -192,7 +184,7 @@ pub fn load(name: &str) -> Result<Loaded, Failure> {
     loaded(source(name)?, name)
 }
 
-/// The same of a text that was read; `argument` is how other commands are told of it.
+/// The same from a text; suggested commands name it by `argument`.
 ///
 /// # Errors
 /// Everything that is wrong in it.
@@ -200,7 +192,7 @@ pub fn loaded(source: Arc<Source>, argument: &str) -> Result<Loaded, Failure> {
     parse(source).map_err(|report| Failure::from(report).next(Command::new("playproof lint").path(argument)))
 }
 
-/// The tool facts of the command line, else of the project; none at all where neither names any.
+/// The tool facts of the command line, else of the project, else none.
 ///
 /// # Errors
 /// A path that cannot be read, and everything that is wrong in it.
@@ -208,7 +200,7 @@ pub fn facts(asked: Option<&str>, project: &Project) -> Result<Tools, Failure> {
     Ok(facts_file(asked, project)?.map(|(_, file)| file.tools).unwrap_or_default())
 }
 
-/// The same, for a command that shows what comes of them: guesses that nobody has confirmed are told of.
+/// The same, with a note about unconfirmed guesses.
 ///
 /// # Errors
 /// As [`facts`].
@@ -218,8 +210,8 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
         let rows = guessed + tools.rows().len();
         let (are, they) = if guessed == 1 { ("is a guess", "it declares") } else { ("are guesses", "they declare") };
         say(&format!(
-            "note: {guessed} of {} in {} {are} that nobody confirmed; until the mark `{GUESSED}` is taken away, {they} \
-             nothing, and a tool that nothing else declares counts as a write that must not be repeated",
+            "note: {guessed} of {} in {} {are} without confirmation; until you remove the mark `{GUESSED}`, {they} \
+             nothing, and an undeclared tool counts as a write that must not be repeated",
             counted(rows as u64, "row", "rows"),
             path
         ));
@@ -231,27 +223,27 @@ fn facts_file(asked: Option<&str>, project: &Project) -> Result<Option<(String, 
     let Some(path) = asked.or(project.tools.as_deref()) else { return Ok(None) };
     let path = files::near(&project::root(), path);
     let source = files::read_small(&path)?;
-    kinds::expect(Kind::ToolFacts, &path, source.text.as_bytes())?;
-    refuse_halves(&source)?;
+    input_kind::expect(InputKind::ToolFacts, &path, source.text.as_bytes())?;
+    reject_conflict_markers(&source)?;
     let file = tools::parse(source).map_err(|report| Failure::from(report).next("playproof schema tools"))?;
     Ok(Some((path, file)))
 }
 
 fn unknown(name: &str, root: &Path) -> Failure {
     let path = format!("{name}.yaml");
-    let failure = Failure::said(format!("there is no playbook `{name}`, neither of this project nor embedded"));
+    let failure = Failure::new(format!("there is no playbook `{name}`, neither in this project nor embedded"));
     if folders::has_file(Path::new(&path)) {
         return failure.help(format!("there is a file of that name: did you mean `{path}`?"));
     }
     failure.help(near(name, root).unwrap_or_else(|| {
         format!(
-            "embedded are {}; one of the project's own lies in `{FOLDER}/{name}.yaml`, and a path ends in `.yaml`",
+            "the embedded playbooks are {}; the project's own is `{FOLDER}/{name}.yaml`; a path ends in `.yaml`",
             EMBEDDED.join(", ")
         )
     }))
 }
 
-/// What helps where `name` is nearly that of a playbook: one of the project's own, or an embedded one.
+/// A suggestion if `name` is similar to the name of a playbook.
 pub fn near(name: &str, root: &Path) -> Option<String> {
     let own = folders::files_under(&root.join(FOLDER), ".yaml").unwrap_or_default();
     let own: Vec<String> = own.iter().map(|path| path.with_extension("").to_string_lossy().into_owned()).collect();

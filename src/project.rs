@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::boundary::{is_outside, leads_out};
+use super::boundary::{Boundary, is_outside, leads_out};
 use super::exit::Failure;
 use super::files;
-use super::merged::refuse_halves;
+use super::input_kind::reject_conflict_markers;
 use super::output::say;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::text::escape_unprintable;
@@ -28,22 +28,22 @@ const FORMAT: &str = "project/1";
 const REDACTION: [&str; 2] = ["keys", "patterns"];
 const KEYS: [&str; 7] = ["format", "playbook", "tools", "fixtures", "goldens", "proposals", "redaction"];
 
-/// What the file says; paths are as seen from the working directory.
+/// The settings; paths are relative to the working directory.
 #[derive(Clone, Debug, Default)]
 pub struct Project {
-    /// The playbook to use where none is named: a name or a path.
+    /// The default playbook: a name or a path.
     pub playbook: Option<String>,
     /// The tool facts file.
     pub tools: Option<String>,
-    /// Where fixtures lie.
+    /// The folder of fixtures.
     pub fixtures: Option<String>,
-    /// Where goldens lie.
+    /// The folder of goldens.
     pub goldens: Option<String>,
-    /// Where proposals lie, and the history of what was accepted.
+    /// The folder of proposals, with history and feedback.
     pub proposals: Option<String>,
-    /// What must not be shown of a trace.
+    /// What to hide of a trace.
     pub redaction: RedactionRules,
-    /// The paths that it names.
+    /// The paths that the file names.
     pub(super) named: Vec<Named>,
     /// The file itself.
     pub(super) source: Option<Arc<Source>>,
@@ -59,7 +59,7 @@ pub struct Named {
 }
 
 impl Project {
-    /// The project of the working directory; nothing is set where there is none.
+    /// The project of the working directory, or the defaults.
     ///
     /// # Errors
     /// A file that cannot be read, or in which something is wrong.
@@ -75,14 +75,19 @@ impl Project {
         let root = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let source = files::read_small(&path.to_string_lossy())?;
         let source = Arc::new(Source { name: FILE.to_owned(), ..(*source).clone() });
-        refuse_halves(&source)?;
+        reject_conflict_markers(&source)?;
         Ok(parse(source, &root)?)
     }
 
-    /// Refuses paths that lead out of the project in `root`; where that is allowed, it is said.
+    /// The boundary of the project in `root`.
+    pub fn boundary(&self, root: &Path) -> Boundary {
+        Boundary::new(root, self.named.iter().map(|named| Path::new(&named.path)))
+    }
+
+    /// Refuses paths that lead out of the project in `root`; if that is allowed, prints a note instead.
     ///
     /// # Errors
-    /// There is one, and it is not allowed.
+    /// A path leads out, and that is not allowed.
     pub fn refuse_outside(&self, root: &Path, is_allowed: bool) -> Result<(), Failure> {
         let Some(source) = &self.source else { return Ok(()) };
         let outside = self.named.iter().filter(|named| is_outside(root, Path::new(&named.path)));
@@ -104,8 +109,8 @@ impl Project {
     }
 }
 
-/// The same failure, unless it is that a file which the project names is not there: then where it is named, and from
-/// where its path is taken.
+/// If the failure is a missing file that the project names, the same failure with the place of the name; otherwise the
+/// failure as given.
 pub fn blamed(failure: Failure) -> Failure {
     let Failure::Reports { reports, next } = &failure else { return failure };
     let missing = |report: &&Report| report.diagnostics.iter().any(|said| said.id == "unreadable");
@@ -123,14 +128,14 @@ pub fn blamed(failure: Failure) -> Failure {
     Failure::Reports { reports: vec![Report::one(source, said)], next: next.clone() }
 }
 
-/// The project's root: the folder of its file, else the working directory. Below that paths are short, as people type
-/// them.
+/// The project's root: the folder of its file, else the working directory. Empty for the working directory, so that
+/// paths below it stay short.
 pub fn root() -> PathBuf {
     let found = files::upwards(FILE).and_then(|file| file.parent().map(Path::to_path_buf));
     found.filter(|root| files::from_here(root) != ".").unwrap_or_default()
 }
 
-/// Reads the file; `root` is the folder that it stands in.
+/// Parses the file; `root` is its folder.
 fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
     let whole = Arc::clone(&source);
     yaml::parse(source, |file| {
@@ -148,7 +153,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             source: Some(whole),
         };
         let Project { playbook, tools, fixtures, goldens, proposals, .. } = &project;
-        let playbook = playbook.as_ref().filter(|name| super::playbooks::is_path(name));
+        let playbook = playbook.as_ref().filter(|name| is_path(name));
         let paths = [playbook, tools.as_ref(), fixtures.as_ref(), goldens.as_ref(), proposals.as_ref()];
         let named = KEYS[1..].iter().zip(paths).filter_map(|(key, path)| {
             let cursor = record.optional(key)?;
@@ -157,11 +162,11 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
         let named: Vec<(Cursor<'_>, Named)> = named.collect();
         for (cursor, Named { path, place }) in &named {
             if escape_unprintable(path) != *path {
-                let said = "a path with characters that cannot be seen";
+                let said = "a path with invisible characters";
                 cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), ""));
             }
             if let Some(typed) = cursor.words().filter(|typed| typed.starts_with(['~', '$'])) {
-                let said = "a path that only a shell could read: no home folder and no variable stands here";
+                let said = "a path for a shell: `~` and variables are not expanded here";
                 let help = format!("write the path itself; a folder of this very name is `./{typed}`");
                 cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), "").help(help));
             }
@@ -180,7 +185,7 @@ fn redaction(cursor: Cursor<'_>) -> Option<RedactionRules> {
     let bad = |cursor: Option<&Cursor<'_>>, what: &str, why: &str| {
         let at = cursor.map_or_else(|| record.span(), |cursor| cursor.span());
         let why = why.lines().last().unwrap_or_default();
-        record.cursor().report(Diagnostic::error("bad_redaction", format!("this is no {what}: {why}")).at(at, ""));
+        record.cursor().report(Diagnostic::error("bad_redaction", format!("this is not a {what}: {why}")).at(at, ""));
         None
     };
     match RedactionRules::new(&rules.0?, &rules.1?) {
@@ -191,7 +196,12 @@ fn redaction(cursor: Cursor<'_>) -> Option<RedactionRules> {
 }
 
 fn playbook(root: &Path, name: &str) -> String {
-    if super::playbooks::is_path(name) { below(root, name) } else { name.to_owned() }
+    if is_path(name) { below(root, name) } else { name.to_owned() }
+}
+
+/// Whether a playbook is named by its path.
+pub fn is_path(name: &str) -> bool {
+    name == files::STDIN || [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
 }
 
 fn below(root: &Path, path: &str) -> String {
@@ -220,9 +230,9 @@ mod tests {
         let report = read("format: project/1\nplaybok: standard\n").unwrap_err();
         assert!(report.to_string().starts_with("playproof.yaml:2:1:"), "{report}");
         let report = read("format: project/1\nredaction: { keys: [ok, '[z'] }\n").unwrap_err();
-        assert!(report.to_string().starts_with("playproof.yaml:2:25: this is no glob"), "{report}");
+        assert!(report.to_string().starts_with("playproof.yaml:2:25: this is not a glob"), "{report}");
         let report = read("format: project/1\nredaction: { patterns: '(x' }\n").unwrap_err();
-        assert!(report.to_string().contains("this is no regular expression"), "{report}");
+        assert!(report.to_string().contains("this is not a regular expression"), "{report}");
     }
 
     #[test]

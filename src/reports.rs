@@ -1,4 +1,4 @@
-//! `--report KIND=FILE`, and what GitHub's runner wants to hear without being told. Writes what `report` draws.
+//! `--report KIND=FILE`, and the annotations and summary for a GitHub runner. The crate `report` renders them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -54,7 +54,7 @@ impl FromStr for ReportTo {
     }
 }
 
-/// A file as people would call a report of this kind.
+/// The usual file name of a report of this kind.
 fn usual(kind: &str) -> &'static str {
     match kind {
         "junit" => "playproof.xml",
@@ -65,7 +65,7 @@ fn usual(kind: &str) -> &'static str {
     }
 }
 
-/// What to write instead of a kind without a file, or a file without a kind.
+/// The help for a kind without a file, or a file without a kind.
 fn example(text: &str) -> String {
     match KINDS.into_iter().find(|kind| *kind == text) {
         Some(kind) => format!("write KIND=FILE, such as `{kind}={}`", usual(kind)),
@@ -74,17 +74,17 @@ fn example(text: &str) -> String {
     }
 }
 
-/// Refuses reports of which one would replace another, or a file that is no report.
+/// Refuses two reports for one file, and a report that would replace another file.
 ///
 /// # Errors
-/// There is one.
+/// There is such a report.
 pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
     let mut seen = BTreeSet::new();
     for report in reports {
         let file = &report.file;
         if files::destination(file).is_some_and(|there| !seen.insert(there)) {
             let said = format!("two reports would be written to `{file}`, and only the last would be left");
-            return Err(Failure::said(said).help("name a file for each"));
+            return Err(Failure::new(said).help("name a file for each"));
         }
         outputs::refuse(file)?;
         outputs::refuse_others(file, "report of a check", is_report)?;
@@ -92,7 +92,7 @@ pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes every report that was asked for.
+/// Writes every requested report.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -116,10 +116,12 @@ pub fn write(
     Ok(())
 }
 
-/// Says in every report that nothing was checked, and why: what an earlier run left there is not what is so now.
+/// Writes into every report that nothing was checked, and why, so that no report of an earlier run remains.
 pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let next = match failure {
-        Failure::Said { next, .. } | Failure::Reports { next, .. } => next.clone().unwrap_or("playproof check".into()),
+        Failure::Message { next, .. } | Failure::Reports { next, .. } => {
+            next.clone().unwrap_or("playproof check".into())
+        }
         Failure::PipeClosed => return,
     };
     let in_repository = folders::below_repository(&project::root()).unwrap_or_default();
@@ -129,12 +131,12 @@ pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
     let written = write(reports, &shown, &directions, Some(&next), &mut Output::default())
         .and_then(|()| tell_github(&shown, &directions, Some(&next)));
-    if let Err(Failure::Said { message, .. }) = written {
+    if let Err(Failure::Message { message, .. }) = written {
         say(&format!("playproof: {message}"));
     }
 }
 
-/// One problem a file, or one of the whole project.
+/// One problem for each file, or one for the whole project.
 fn in_the_way(failure: &Failure, next: &Command) -> Vec<Problem> {
     let problem = |spot: Spot, message: &str, help: &str| Problem {
         rule: NOT_CHECKED,
@@ -147,7 +149,7 @@ fn in_the_way(failure: &Failure, next: &Command) -> Vec<Problem> {
     };
     match failure {
         Failure::PipeClosed => Vec::new(),
-        Failure::Said { message, help, .. } => {
+        Failure::Message { message, help, .. } => {
             let spot = Spot { file: project::FILE.to_owned(), line: 1, column: 1 };
             vec![problem(spot, message, help.as_deref().unwrap_or_default())]
         }
@@ -164,7 +166,7 @@ fn in_the_way(failure: &Failure, next: &Command) -> Vec<Problem> {
     }
 }
 
-/// Tells GitHub's runner, where it is one: annotations, and the step's summary.
+/// On a GitHub runner, prints annotations and writes the summary of the step.
 ///
 /// # Errors
 /// A summary that cannot be written.
@@ -176,11 +178,11 @@ pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&Com
     to_runner(&annotations(shown, directions));
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else { return Ok(()) };
     let page = comment(shown, directions, next);
-    // The steps of a job share the file: it is added to, not replaced.
+    // The steps of a job share the file, so the summary is appended.
     files::append(Path::new(&path), page.as_bytes())
 }
 
-/// Where files lie and what to run, for the reports of a check.
+/// The paths and commands that the reports of a check name.
 pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
     let in_repository = folders::below_repository(workspace.root()).unwrap_or_default();
     let lock = workspace.name(&workspace.lock_path());

@@ -13,12 +13,13 @@ use super::command::{
     accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
     mine, mutate, propose, reject, replay, review, schema, tools,
 };
-use super::exit::{Exit, Failure, own_up_to_panics};
+use super::exit::{Exit, Failure};
 use super::files;
+use super::inputs;
 use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
+use super::panic::install_panic_hook;
 use super::project;
-use super::reading;
 use super::terminal::{ColorChoice, Stream, Terminal};
 use super::{values, workspace};
 use playproof_formats::diagnostic::{Report, Source};
@@ -29,7 +30,7 @@ use playproof_report::style::Palette;
 
 /// Runs the program with `args` (its own name first) and gives its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    own_up_to_panics();
+    install_panic_hook();
     let args = as_paths(args);
     let terminal = Terminal::detect(colour_asked_for(&args));
     let parsed = match parse(&args, terminal.out.width) {
@@ -41,7 +42,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match ended {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            let next = reading::wanted_allowance(&failure).map(|lines| allowing(lines, &args));
+            let next = inputs::wanted_allowance(&failure).map(|lines| allowing(lines, &args));
             let exit = fail(&project::blamed(failure), &next.unwrap_or_else(|| help_for(&args)), terminal.err);
             if let Some(done) = output.done() {
                 to_stderr(&format!(
@@ -198,7 +199,7 @@ pub fn fail(failure: &Failure, fallback: &Command, stream: Stream) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
         Failure::PipeClosed => {}
-        Failure::Said { message, help, next } => {
+        Failure::Message { message, help, next } => {
             to_stderr(&format!("{} {}\n", palette.bad("error:"), escape_unprintable(message)));
             if let Some(help) = help {
                 to_stderr(&format!("  {} {}\n", palette.strong("help:"), escape_unprintable(help)));

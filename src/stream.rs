@@ -1,5 +1,5 @@
-//! Traces in one streaming pass for a command that makes something of every call: opening, progress, and what is
-//! wrong with the inputs. What the command makes of the calls is its own.
+//! One streaming pass over the traces of a command: opens them, shows progress, reports unusable inputs. The command
+//! handles the calls.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,15 +7,15 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use super::command::replay::feed::{self, Learned, Notes};
 use super::exit::Failure;
+use super::feed::{self, Learned, Notes};
 use super::flags::Flags;
-use super::kinds::{self, Kind};
+use super::input_kind::{self, InputKind};
 use super::output::{refused, to_stderr};
 use super::project::Project;
-use super::reading::{self, Reading};
+use super::read_options::ReadOptions;
 use super::terminal::{Terminal, cores};
-use super::{files, folders, inputs, repeated};
+use super::{duplicate_args, files, folders, inputs};
 use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
@@ -27,40 +27,40 @@ use playproof_report::{diagnostic, text};
 use playproof_trace::origin::Sources;
 use playproof_trace::trouble::{FOREIGN_LINE, OR_SKIP};
 
-/// What is read, and how.
+/// The inputs, and how to read them.
 pub struct Stream<'a> {
     /// The command alone.
     pub name: &'static str,
-    /// It with what must stand before its inputs, for the commands that it suggests.
+    /// The command with everything before its inputs, for suggested commands.
     pub command: Command,
-    /// The flags that it was given and that those keep.
+    /// The given flags, for suggested commands.
     pub flags: Flags,
     /// Paths; `-` is standard input.
     pub inputs: &'a [String],
-    /// What they are called; learns where the lines of the foreign ones come from.
+    /// The names of the inputs, and the origins of foreign lines.
     pub sources: Sources,
-    /// How they are read.
-    pub reading: &'a Reading,
-    /// What answers where a recording ends.
+    /// The flags that say how to read them.
+    pub reading: &'a ReadOptions,
+    /// The answers after the end of a recording.
     pub beyond: BeyondTape,
-    /// Threads; none: all cores.
+    /// The number of threads; by default all cores.
     pub jobs: Option<NonZeroUsize>,
-    /// Whether an input without calls is no error; none where the command has no flag for it.
+    /// Whether `--allow-empty` is given; none if the command has no such flag.
     pub allow_empty: Option<bool>,
 }
 
-/// What is left when all is read.
+/// The result of a pass.
 pub struct Streamed {
-    /// What the replay counted.
+    /// The counts of the replay.
     pub replayed: Replayed,
-    /// What the inputs turned out to be.
+    /// How each input was read.
     pub notes: Vec<InputNote>,
-    /// What the inputs are called, and where their lines come from.
+    /// The names of the inputs, and the origins of their lines.
     pub sources: Sources,
 }
 
 impl Stream<'_> {
-    /// Replays all inputs under `plans`; every part that `watch` makes goes to `each`, in order.
+    /// Replays all inputs under `plans`; `each` gets every part that `watch` makes, in order.
     ///
     /// # Errors
     /// An input that cannot be read or used; one without calls, unless that is allowed.
@@ -78,10 +78,10 @@ impl Stream<'_> {
         })
     }
 
-    /// The same, where each part is written somewhere.
+    /// The same for an `each` that writes and may fail.
     ///
     /// # Errors
-    /// Beside those of [`Stream::run`] what `each` gives.
+    /// Those of [`Stream::run`], and those of `each`.
     pub fn write<W: Watch>(
         &self,
         plans: &[Plan],
@@ -120,16 +120,16 @@ impl Stream<'_> {
     /// # Errors
     /// There is such a thing.
     pub fn refuse_repeated(&self) -> Result<(), Failure> {
-        repeated::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
+        duplicate_args::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
     }
 
     fn refuse_fixtures(&self) -> Result<(), Failure> {
         match self.inputs.iter().find(|path| inputs::is_fixture(path)) {
             None => Ok(()),
             Some(path) => {
-                kinds::expect(Kind::Trace, path, files::read_small(path)?.text.as_bytes())?;
-                let said = format!("`{path}` is named as fixtures are, and `{}` reads traces", self.name);
-                Err(Failure::said(said).next(Command::new("playproof replay").path(path)))
+                input_kind::expect(InputKind::Trace, path, files::read_small(path)?.text.as_bytes())?;
+                let said = format!("`{path}` has the name of a fixture, and `{}` reads traces", self.name);
+                Err(Failure::new(said).next(Command::new("playproof replay").path(path)))
             }
         }
     }
@@ -142,7 +142,7 @@ impl Stream<'_> {
         }
     }
 
-    /// The failure of an input with what to run after it, where it does not say that itself.
+    /// The failure of an input, with a command to run next unless it has one.
     fn with_next(&self, failure: Failure) -> Failure {
         let next = match &failure {
             Failure::Reports { reports, next: None } => reports.first().and_then(|report| self.next_after(report)),
@@ -154,7 +154,7 @@ impl Stream<'_> {
         }
     }
 
-    /// What to run after an input that cannot be used.
+    /// The command to run after an unusable input.
     fn next_after(&self, report: &Report) -> Option<Command> {
         let first = report.diagnostics.first()?;
         match first.id {
@@ -165,7 +165,7 @@ impl Stream<'_> {
                 let ending = self.ending_in(folder).unwrap_or("jsonl");
                 Some(self.flags.after(self.command.clone().files_in(folder, ending)))
             }
-            // The report itself says whether it helps to pass over lines.
+            // The report itself says whether skipping lines helps.
             _ if self.reading.skip_invalid => None,
             _ => {
                 first.help.as_ref().filter(|help| help.contains("--skip-invalid")).map(|_| self.again("--skip-invalid"))
@@ -173,7 +173,7 @@ impl Stream<'_> {
         }
     }
 
-    /// How the names of those files in a folder end that the command can read.
+    /// The ending of the files in a folder that the command can read.
     fn ending_in(&self, folder: &str) -> Option<&'static str> {
         let names = folders::names_in(Path::new(folder));
         let traces = ["jsonl", "json", "jsonl.gz", "json.gz", "jsonl.zst", "json.zst"].into_iter();
@@ -191,11 +191,11 @@ impl Stream<'_> {
 
     fn empty(&self, account: &InputAccount) -> Failure {
         let ledger = &account.ledger;
-        let flag = self.allow_empty.map_or("", |_| "; `--allow-empty` makes an input without calls no error");
+        let flag = self.allow_empty.map_or("", |_| "; `--allow-empty` accepts an input without calls");
         let refused = |said: String| Failure::source(&account.name, "empty_input", said).next("playproof schema trace");
         match (ledger.lines, ledger.results) {
             (0, _) => {
-                let failure = reading::empty(&account.name);
+                let failure = inputs::empty(&account.name);
                 match flag.strip_prefix("; ") {
                     None => failure.next("playproof schema trace"),
                     Some(flag) => failure.and_help(flag).next(self.again("--allow-empty")),
@@ -211,7 +211,7 @@ impl Stream<'_> {
         }
     }
 
-    /// The first lines that were skipped, each with its place, and how many there are; what helps is said once.
+    /// Prints the first skipped lines with their places, and the number of others; each help text is printed once.
     fn show_skipped(&self, replayed: &Replayed, terminal: &Terminal) -> Result<(), Failure> {
         let mut helps = BTreeSet::new();
         for account in replayed.inputs.iter().filter(|account| account.ledger.skipped > 0) {
@@ -228,7 +228,7 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// The same command with one flag more.
+    /// The same command with one more flag.
     fn again(&self, flag: &'static str) -> Command {
         self.of(self.inputs, &self.flags).and(flag)
     }
@@ -239,7 +239,7 @@ impl Stream<'_> {
     }
 }
 
-/// The same without what was said before, and without the flag that was given.
+/// The report without help texts that were printed before.
 fn with_new_help(report: &Report, said: &mut BTreeSet<String>) -> Report {
     let mut report = report.clone();
     for diagnostic in &mut report.diagnostics {

@@ -1,4 +1,4 @@
-//! What we are talking to: a terminal or a file, how wide, in colour or not, a person or CI. Prints nothing.
+//! The output streams: terminal or file, width, colour, person or CI. Prints nothing.
 
 #![expect(clippy::disallowed_methods, reason = "this file owns the environment and the terminal")]
 
@@ -8,13 +8,13 @@ use std::num::NonZeroUsize;
 use clap::ValueEnum;
 use console::Term;
 
-/// The width of pages where nothing says how wide they may be.
+/// The width of pages if nothing defines another.
 const DEFAULT_WIDTH: usize = 100;
 
-/// Narrower terminals get this, and wrap.
+/// The width for narrower terminals, which then wrap.
 const MIN_WIDTH: usize = 60;
 
-/// When to colour.
+/// When to colour output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set; elsewhere where `CLICOLOR_FORCE` is.
@@ -26,7 +26,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Both streams, and whether anyone watches.
+/// Both output streams, and whether this is CI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
     /// Standard output.
@@ -40,16 +40,16 @@ pub struct Terminal {
 /// One of the two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// Whether a person sees it as it is written.
+    /// Whether it is a terminal.
     pub is_terminal: bool,
-    /// In columns.
+    /// The width in columns.
     pub width: usize,
     /// Whether to colour.
     pub colour: bool,
 }
 
 impl Terminal {
-    /// Looks at the streams and the environment.
+    /// Reads the streams and the environment.
     pub fn detect(choice: ColorChoice) -> Terminal {
         let variable = |name: &str| std::env::var(name).ok();
         let columns = |is_terminal: bool, term: &Term| {
@@ -66,13 +66,13 @@ impl Terminal {
     }
 }
 
-/// The threads that the machine runs at once.
+/// The number of threads that the machine runs in parallel.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The one rule of how wide a page is: as wide as its own terminal, else as `COLUMNS` says, else as the terminal of
-/// the other stream (a page that goes through `less` is read there).
+/// The width of a page: that of its own terminal, else `COLUMNS`, else that of the other stream's terminal (`less` shows
+/// a page there).
 fn width(own: Option<u16>, variable: &dyn Fn(&str) -> Option<String>, other: Option<u16>) -> usize {
     let asked = || variable("COLUMNS").and_then(|columns| columns.trim().parse().ok());
     let known = |columns: Option<u16>| columns.filter(|&columns| columns > 0);

@@ -1,14 +1,14 @@
-//! Names of verdicts as they are typed: which can be one, and which is likely misspelt. Knows no command.
+//! Checks names of verdicts that users type: impossible and misspelt ones. Knows no command.
 
 use super::exit::Failure;
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell::Command;
 
-/// Refuses what cannot be the name of a verdict; `again` is the command for the name that it is given.
+/// Refuses an impossible name of a verdict; `again` makes the command for a possible one.
 ///
 /// # Errors
-/// Such a name, with one like it that can be one.
+/// The name is impossible; a similar possible name.
 pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Failure> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with(['.', '-']) {
@@ -16,25 +16,25 @@ pub fn refuse_odd(name: &str, again: impl Fn(&str) -> Command) -> Result<(), Fai
     }
     let allowed = "a name has 1 to 100 of the letters a-z, digits and _ - . and begins with a letter, a digit or _";
     if name.is_empty() {
-        return Err(Failure::said("the name of a verdict is empty").help(allowed).next(again("VERDICT")));
+        return Err(Failure::new("the name of a verdict is empty").help(allowed).next(again("VERDICT")));
     }
     if !name.is_ascii() {
-        return Err(Failure::said(format!("`{name}` cannot be the name of a verdict"))
+        return Err(Failure::new(format!("`{name}` cannot be the name of a verdict"))
             .help(format!("{allowed}, and no others"))
             .next(again("VERDICT")));
     }
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let near: String = words.collect::<Vec<_>>().join("_").to_ascii_lowercase().chars().take(60).collect();
     let near = if near.is_empty() { "request_rejected" } else { near.trim_end_matches('_') };
-    Err(Failure::said(format!("`{name}` cannot be the name of a verdict"))
+    Err(Failure::new(format!("`{name}` cannot be the name of a verdict"))
         .help(format!("{allowed}, such as `{near}`"))
         .next(again(near)))
 }
 
-/// Refuses an expected verdict that is nearly one of the playbook's, unless it is said to be new.
+/// Refuses an expected verdict that is probably a misspelt one of the playbook, unless `is_new`.
 ///
 /// # Errors
-/// As [`refuse_odd`]; such a verdict, with the one that is likely meant.
+/// As [`refuse_odd`]; the verdict that is probably meant.
 pub fn refuse_misspelt(
     expected: &str,
     is_new: bool,
@@ -48,8 +48,8 @@ pub fn refuse_misspelt(
         return Ok(());
     }
     let Some(near) = did_you_mean(expected, known()) else { return Ok(()) };
-    Err(Failure::said(format!("`{called}` has no verdict `{expected}`"))
-        .help(format!("did you mean `{near}`? if a new verdict is meant, say so with `--new`"))
+    Err(Failure::new(format!("`{called}` has no verdict `{expected}`"))
+        .help(format!("did you mean `{near}`? for a new verdict add `--new`"))
         .next(again(near)))
 }
 
@@ -68,7 +68,7 @@ mod tests {
             ("-a", "go a"),
         ] {
             match refuse_odd(name, again) {
-                Err(Failure::Said { next: Some(said), help: Some(help), .. }) => {
+                Err(Failure::Message { next: Some(said), help: Some(help), .. }) => {
                     assert_eq!(said.to_string(), next);
                     assert!(help.contains("begins with a letter, a digit or _"), "{help}");
                 }

@@ -18,7 +18,15 @@ use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
 use playproof_trace::wire;
 
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/from-an-incident-to-an-accepted-verdict.md"];
+/// The README and every page of `docs/`.
+fn documents() -> Vec<String> {
+    let pages = fs::read_dir(path_of("docs")).expect("the folder").map(|entry| entry.expect("an entry").file_name());
+    let pages = pages.map(|name| format!("docs/{}", name.to_str().expect("a name in UTF-8")));
+    let mut documents: Vec<String> = pages.filter(|path| path.ends_with(".md")).collect();
+    documents.push("README.md".to_owned());
+    documents.sort_unstable();
+    documents
+}
 
 /// A command that a document shows.
 #[derive(Debug, PartialEq, Eq)]
@@ -225,11 +233,11 @@ fn path_of(document: &str) -> PathBuf {
 
 #[test]
 fn the_documents_show_what_the_commands_print() {
-    for document in DOCUMENTS {
-        let text = fs::read_to_string(path_of(document)).expect("the document");
+    for document in documents() {
+        let text = fs::read_to_string(path_of(&document)).expect("the document");
         let (problems, fresh) = check(&text);
         if !problems.is_empty() && env::var_os("UPDATE_DOCUMENTS").is_some() {
-            fs::write(path_of(document), fresh).expect("the document can be written");
+            fs::write(path_of(&document), fresh).expect("the document can be written");
         }
         assert!(problems.is_empty(), "{document} shows something else:\n{}", problems.join("\n\n"));
     }

@@ -1,5 +1,4 @@
-//! From changes to files: stage, commit, put in place, finish. Every step may be made again: whoever is killed anywhere
-//! leaves what the next program goes on from.
+//! Stages, commits and finishes changes. Every step can be repeated, so that the next program can continue after a kill.
 
 #![expect(clippy::disallowed_methods, reason = "beside `files`, this folder owns disk access")]
 
@@ -16,18 +15,18 @@ use super::disk::{
 use super::journal::{Journal, Step};
 use super::project_lock::{LOCK, ProjectLock, clear, foreign, of_another_user};
 use crate::boundary::Boundary;
-use crate::exit::Failure;
-use crate::files::{from_here, reason};
+use crate::exit::{Failure, describe_io};
+use crate::files::from_here;
 use crate::folders::{Taken, taken};
 use crate::output::say;
 
-/// What decides a change: from when it is there, the change is finished.
+/// The journal. It commits the change: once it exists, the change is always finished.
 pub const JOURNAL: &str = "journal.json";
 
-/// The journal before it is whole.
+/// The journal while it is written.
 pub const JOURNAL_DRAFT: &str = "journal.tmp";
 
-/// Makes all changes, or none. `before` is told of each step right before it is made, and can make it fail.
+/// Makes all changes, or none. `before` runs before each step, and can make it fail.
 pub fn commit(
     lock: &ProjectLock,
     changes: &[Change],
@@ -39,21 +38,21 @@ pub fn commit(
         Ok(()) => return Ok(()),
         Err(failed) => failed,
     };
-    let said = format!("`{}` cannot be written: {}", from_here(&failed.path), reason(&failed.error));
+    let said = format!("`{}` cannot be written: {}", from_here(&failed.path), describe_io(&failed.error));
     if failed.placed == 0 && fs::remove_file(staging.join(JOURNAL)).is_ok() {
         clear(staging);
-        return Err(Failure::said(said).help("nothing was changed"));
+        return Err(Failure::new(said).help("nothing was changed"));
     }
     let count = journal.steps.len();
-    Err(Failure::said(format!(
-        "{said}; the change is decided, and {} of its {count} files are in place",
+    Err(Failure::new(format!(
+        "{said}; the change is committed, and {} of its {count} files are in place",
         failed.placed
     ))
-    .help("the next command of playproof in this project puts the others in place, once that can be written")
+    .help("the next playproof command in this project writes the others, once that file can be written")
     .next("playproof check"))
 }
 
-/// Puts the files of a journal that an earlier program left in place.
+/// Finishes the change of a journal that an earlier program left.
 pub fn finish(lock: &ProjectLock) -> Result<(), Failure> {
     let ProjectLock { boundary, staging, .. } = lock;
     let path = staging.join(JOURNAL);
@@ -61,17 +60,17 @@ pub fn finish(lock: &ProjectLock) -> Result<(), Failure> {
     let done = apply(boundary, staging, &journal, &mut |_| Ok(()));
     if done.is_ok() {
         let names: Vec<String> = journal.steps.iter().map(|step| format!("`{}`", step.path.display())).collect();
-        say(&format!("note: finished a change that a killed command had decided: {}", names.join(", ")));
+        say(&format!("note: finished the change of a killed command: {}", names.join(", ")));
     }
     done.map_err(|failed| {
-        let why = format!("`{}` cannot be written: {}", from_here(&failed.path), reason(&failed.error));
-        Failure::said(format!("a command that was interrupted cannot be finished: {why}"))
-            .help("any command finishes it, once that can be written")
+        let why = format!("`{}` cannot be written: {}", from_here(&failed.path), describe_io(&failed.error));
+        Failure::new(format!("the change of a killed command cannot be finished: {why}"))
+            .help("any command finishes it, once that file can be written")
             .next("playproof check")
     })
 }
 
-/// The journal, if it was written here, for this project, and leads nowhere else.
+/// The journal, if it was written here for this project, and names no path outside.
 fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, Failure> {
     let refuse = |why: &str| foreign(path, why);
     for made in [staging, path, &staging.join(LOCK)] {
@@ -80,7 +79,7 @@ fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, F
         }
     }
     let text = if is_file(path) { fs::read_to_string(path).ok() } else { None };
-    let text = text.ok_or_else(|| refuse("it is no file that can be read"))?;
+    let text = text.ok_or_else(|| refuse("it is not a readable file"))?;
     let journal = Journal::parse(&text).map_err(|why| refuse(&why))?;
     let is = |folder: &Path, known: &str| identity(folder).is_ok_and(|identity| identity == known);
     if !is(boundary.root(), &journal.root) || !is(staging, &journal.staging) {
@@ -92,7 +91,7 @@ fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, F
         if is_of_another_user(&new) {
             return Err(of_another_user(&new, staging));
         }
-        let held = hash_of(&new).map_err(|error| foreign(&new, &reason(&error)))?;
+        let held = hash_of(&new).map_err(|error| foreign(&new, &describe_io(&error)))?;
         if held.is_some() && held != step.new {
             return Err(foreign(&new, "it is not what was staged"));
         }
@@ -100,7 +99,7 @@ fn vetted(boundary: &Boundary, staging: &Path, path: &Path) -> Result<Journal, F
     Ok(journal)
 }
 
-/// Stages every new text, and writes the journal last: from then on the change is decided.
+/// Stages every new text, then writes the journal, which commits the change.
 pub(super) fn stage(boundary: &Boundary, staging: &Path, changes: &[Change]) -> Result<Journal, Failure> {
     clear(staging);
     let unchanged = |failure: Failure| failure.help("nothing was changed");
@@ -108,33 +107,33 @@ pub(super) fn stage(boundary: &Boundary, staging: &Path, changes: &[Change]) -> 
     for change in changes {
         let path = boundary.writable(change.path())?;
         let refuse = |error: io::Error| {
-            unchanged(Failure::said(format!("`{}` cannot be written: {}", from_here(&path), reason(&error))))
+            unchanged(Failure::new(format!("`{}` cannot be written: {}", from_here(&path), describe_io(&error))))
         };
         let old = replaceable(change, &path).map_err(refuse)?;
         if let Some(text) = change.text() {
             stage_file(staging, steps.len(), text, &path).map_err(refuse)?;
         } else if old.is_none() {
-            continue; // gone already
+            continue; // removed already
         }
         steps.push(Step { path: boundary.name(&path), old, new: change.text().map(hash) });
     }
     write_journal(boundary, staging, steps).map_err(|error| {
         let path = from_here(&staging.join(JOURNAL));
-        unchanged(Failure::said(format!("`{path}` cannot be written: {}", reason(&error))))
+        unchanged(Failure::new(format!("`{path}` cannot be written: {}", describe_io(&error))))
     })
 }
 
-/// What a file holds that is replaced, by its hash; an error where it must not be: it is new, or somebody has said so.
+/// The hash of the file that is replaced; an error if it must not be replaced.
 fn replaceable(change: &Change, path: &Path) -> io::Result<Option<String>> {
     let said = |kind: ErrorKind, said: &str| Err(io::Error::new(kind, said.to_owned()));
     if path.to_str().is_none() {
-        return said(ErrorKind::InvalidInput, "its name is no UTF-8 text");
+        return said(ErrorKind::InvalidInput, "its name is not UTF-8");
     }
     let folder = path.ancestors().skip(1).find_map(|above| fs::metadata(above).ok());
     if folder.is_some_and(|folder| folder.permissions().readonly()) {
         return said(ErrorKind::ReadOnlyFilesystem, "its folder is read-only");
     }
-    let in_the_way = |_| io::Error::new(ErrorKind::NotADirectory, "a file stands where its folder should be");
+    let in_the_way = |_| io::Error::new(ErrorKind::NotADirectory, "a file is in the place of its folder");
     match (change, taken(path).map_err(in_the_way)?) {
         (_, Taken::Free) => Ok(None),
         (Change::Create(..), _) => said(ErrorKind::AlreadyExists, "there is a file of this name now"),
@@ -160,20 +159,20 @@ fn write_journal(boundary: &Boundary, staging: &Path, steps: Vec<Step>) -> io::R
     Ok(journal)
 }
 
-/// Where a step's new text is staged.
+/// The path of a step's staged text.
 pub(super) fn staged(staging: &Path, n: usize) -> PathBuf {
     staging.join(format!("{n}.new"))
 }
 
-/// What stopped a change that was decided.
+/// Why a committed change stopped.
 struct Failed {
     path: PathBuf,
     error: io::Error,
-    /// Files that are in place.
+    /// The number of files in place.
     placed: usize,
 }
 
-/// Puts every file in its place, and removes the journal.
+/// Moves every file to its place, and removes the journal.
 fn apply(
     boundary: &Boundary,
     staging: &Path,
@@ -196,20 +195,20 @@ fn apply(
         remove_emptied(boundary, &boundary.root().join(&step.path));
     }
     let end = staging.join(JOURNAL);
-    let sealed = before(journal.steps.len()).and_then(|()| fs::remove_file(&end));
-    sealed.map_err(|error| Failed { path: end, error, placed: journal.steps.len() })?;
+    let finished = before(journal.steps.len()).and_then(|()| fs::remove_file(&end));
+    finished.map_err(|error| Failed { path: end, error, placed: journal.steps.len() })?;
     clear(staging);
     Ok(())
 }
 
-/// Puts one file in its place. What somebody else has written there meanwhile is set aside, and said.
+/// Moves one file to its place. If somebody else changed the file meanwhile, their text is kept aside, with a note.
 pub(super) fn place(step: &Step, new: &Path, path: &Path) -> io::Result<()> {
     let now = hash_of(path)?;
     if now == step.new {
-        return Ok(()); // in its place already; what is still staged goes with the journal
+        return Ok(()); // in its place already; a staged copy is removed with the journal
     }
     if step.new.is_some() && !is_file(new) {
-        return Ok(()); // it was in its place, and somebody has changed it since
+        return Ok(()); // it was in its place; somebody has changed it since
     }
     if now.is_some() && now != step.old {
         let aside = aside(path);
@@ -226,7 +225,7 @@ pub(super) fn place(step: &Step, new: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the folders below the root that have become empty with a file.
+/// Removes the folders below the root that are empty without the file.
 fn remove_emptied(boundary: &Boundary, path: &Path) {
     for folder in path.ancestors().skip(1).take_while(|folder| *folder != boundary.root()) {
         if boundary.writable(folder).is_err() || fs::remove_dir(folder).is_err() {

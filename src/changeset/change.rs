@@ -1,15 +1,15 @@
-//! One file of a changeset, and what becomes of it. Touches no disk.
+//! One file of a changeset, and its change. Touches no disk.
 
 use std::path::{Path, PathBuf};
 
 /// One file of a changeset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is there with this text afterwards.
+    /// Writes the file with this text.
     Write(PathBuf, Vec<u8>),
-    /// It is there with this text afterwards, and was not there before: what is there is never overwritten.
+    /// Makes the file with this text; an existing file is never overwritten.
     Create(PathBuf, Vec<u8>),
-    /// It is gone afterwards.
+    /// Removes the file.
     Remove(PathBuf),
 }
 
@@ -21,7 +21,7 @@ impl Change {
         }
     }
 
-    /// What is done with it, in a word.
+    /// The change in one word.
     pub const fn word(&self) -> &'static str {
         match self {
             Change::Write(..) | Change::Create(..) => "wrote",
@@ -29,7 +29,7 @@ impl Change {
         }
     }
 
-    /// Its text afterwards; none where it is gone.
+    /// The new text; none for a removal.
     pub fn text(&self) -> Option<&[u8]> {
         match self {
             Change::Write(_, text) | Change::Create(_, text) => Some(text),

@@ -1,4 +1,4 @@
-//! What staging and applying ask of the disk: identities, hashes, new files, moves. Knows no journal.
+//! Disk operations for staging and applying: identities, hashes, new files, moves. Knows no journal.
 
 #![expect(clippy::disallowed_methods, reason = "beside `files`, this folder owns disk access")]
 
@@ -11,14 +11,14 @@ use sha2::{Digest, Sha256};
 
 use crate::files;
 
-/// What a folder is known by on this machine, and nowhere else: device and inode.
+/// The identity of a folder on this machine: device and inode.
 #[cfg(unix)]
 pub fn identity(folder: &Path) -> io::Result<String> {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(folder).map(|facts| format!("{}:{}", facts.dev(), facts.ino()))
 }
 
-/// Elsewhere: when it was made, and where it lies.
+/// On other systems: its creation time and path.
 #[cfg(not(unix))]
 pub fn identity(folder: &Path) -> io::Result<String> {
     let made = fs::metadata(folder)?.created()?;
@@ -26,14 +26,14 @@ pub fn identity(folder: &Path) -> io::Result<String> {
     Ok(format!("{}:{}", made.as_nanos(), hash(fs::canonicalize(folder)?.to_string_lossy().as_bytes())))
 }
 
-/// Whether another user owns it: what somebody else put into a folder that all may write is not ours to go on from.
+/// Whether another user owns it. In a folder that everybody may write, such a file is not trusted.
 #[cfg(unix)]
 pub fn is_of_another_user(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     fs::symlink_metadata(path).is_ok_and(|facts| facts.uid() != rustix::process::geteuid().as_raw())
 }
 
-/// Elsewhere files say no owner.
+/// On other systems files have no known owner.
 #[cfg(not(unix))]
 pub fn is_of_another_user(_: &Path) -> bool {
     false
@@ -48,28 +48,28 @@ pub fn hash(bytes: &[u8]) -> String {
     text
 }
 
-/// The same of a file; none where there is nothing.
+/// The SHA-256 of a file; none if it does not exist.
 ///
 /// # Errors
-/// A folder, a link, or whatever else is no file; a file that cannot be read.
+/// A folder, a link or anything else that is no file; a file that cannot be read.
 pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
         Ok(facts) if facts.is_file() => fs::read(path).map(|bytes| Some(hash(&bytes))),
-        Ok(_) => Err(io::Error::new(ErrorKind::InvalidInput, "what stands there is no file")),
+        Ok(_) => Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file")),
     }
 }
 
-/// Whether a file of this very name is there, and no link.
+/// Whether a file of this name exists, and is no link.
 pub fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())
 }
 
-/// A new file with this text, on disk, with the permissions of the one that it will replace. Nothing is written over.
+/// Writes and syncs a new file, with the permissions of the file that it will replace. Never overwrites a file.
 ///
 /// # Errors
-/// Something of that name; a disk that is full.
+/// The name is taken; the disk is full.
 pub fn write_new(path: &Path, bytes: &[u8], like: &Path) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(bytes)?;
@@ -88,7 +88,7 @@ pub fn move_into(staged: &Path, place: &Path) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
             let beside = files::beside(place);
             if is_file(&beside) {
-                fs::remove_file(&beside)?; // of a command that was killed here
+                fs::remove_file(&beside)?; // a killed command left it
             }
             write_new(&beside, &fs::read(staged)?, staged)?;
             fs::rename(&beside, place)?;
@@ -109,14 +109,14 @@ pub fn aside(path: &Path) -> PathBuf {
     free.unwrap_or_else(|| name(1_000))
 }
 
-/// Puts the names in a folder on disk, where the system can.
+/// Syncs the names in a folder, if the system can.
 pub fn sync_folder(folder: &Path) {
     if cfg!(unix) {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 }
 
-/// The folders above a file that are not there yet, the outermost first.
+/// The missing folders above a file, outermost first.
 pub fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let above = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
     let mut missing: Vec<PathBuf> = above.take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
@@ -124,7 +124,7 @@ pub fn missing_folders(path: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Removes folders, the innermost first; one that holds other files by now stays.
+/// Removes folders, innermost first; a folder with other files stays.
 pub fn remove_all(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
         let _ = fs::remove_dir(folder);

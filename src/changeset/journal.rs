@@ -1,4 +1,4 @@
-//! The journal of a change that is decided: which files it is about, what they held and what they will. Touches no disk.
+//! The journal of a committed change: its files, with their old and new hashes. Touches no disk.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,16 @@ use crate::boundary::is_plain;
 
 const FORMAT: &str = "changeset/2";
 
-/// What a changeset does, and where it may do it.
+/// The steps of a changeset, and the folders to which it belongs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journal {
     format: String,
-    /// The identity of the project's root: a journal that was copied is nobody's.
+    /// The identity of the project's root; a copied journal has another.
     pub root: String,
-    /// That of the folder in which it lies.
+    /// The identity of its own folder.
     pub staging: String,
-    /// In the order in which they are put in place.
+    /// The steps in order.
     #[serde(rename = "files")]
     pub steps: Vec<Step>,
 }
@@ -26,11 +26,11 @@ pub struct Journal {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Its path below the root; from the root of the file system where the project names a place outside.
+    /// Its path below the root; an absolute path for a place outside that the project names.
     pub path: PathBuf,
-    /// The SHA-256 of what it held; none where it was not there.
+    /// The SHA-256 of its old content; none if it did not exist.
     pub old: Option<String>,
-    /// The SHA-256 of what it will hold; none where it goes.
+    /// The SHA-256 of its new content; none for a removal.
     pub new: Option<String>,
 }
 
@@ -43,9 +43,9 @@ impl Journal {
     /// Reads a journal.
     ///
     /// # Errors
-    /// Text that is none; a path that does not go down step by step.
+    /// Text that is no journal; a path that leads upwards.
     pub fn parse(text: &str) -> Result<Journal, String> {
-        let journal: Journal = serde_json::from_str(text).map_err(|_| "it is no journal".to_owned())?;
+        let journal: Journal = serde_json::from_str(text).map_err(|_| "it is not a journal".to_owned())?;
         if journal.format != FORMAT {
             return Err("another version of playproof wrote it".to_owned());
         }
@@ -61,7 +61,7 @@ impl Journal {
     }
 }
 
-/// Whether a path goes down step by step, from wherever.
+/// Whether a path, relative or absolute, never leads upwards.
 fn is_sound(path: &Path) -> bool {
     let below = if path.is_absolute() { path.strip_prefix("/").unwrap_or(path) } else { path };
     !below.as_os_str().is_empty() && (is_plain(below) || (cfg!(windows) && path.is_absolute()))

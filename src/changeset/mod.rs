@@ -1,8 +1,8 @@
-//! Several files written and removed as one: all, or none. Decides nothing about what is written.
+//! Writes and removes several files as one change: all, or none.
 //!
-//! Each new text is staged in a folder of its own, then the journal is put beside them: from there on the change is
-//! decided. Then each file is put in its place, and the journal goes. Whoever finds a journal finishes its change before
-//! reading anything else of the project. One program at a time: the others wait for a moment, and are then refused.
+//! Every new text is staged in a folder of its own. Then the journal is written beside them, which commits the change.
+//! Then each file is moved to its place, and the journal is removed. A command that finds a journal finishes its change
+//! before it reads the project. One program changes a project at a time: others wait for a moment, and are then refused.
 
 mod apply;
 mod change;

@@ -1,5 +1,5 @@
-//! The right to change a project: one program at a time, and only once what an earlier one left is finished. Owns the
-//! staging folder, and removes nothing from it but what a program put there.
+//! The lock that lets one program change a project, after it has finished an earlier change. Owns the staging folder, and
+//! removes only staged files from it.
 
 #![expect(clippy::disallowed_methods, reason = "beside `files`, this folder owns disk access; it waits for others")]
 
@@ -12,58 +12,55 @@ use super::apply::{self, JOURNAL, JOURNAL_DRAFT};
 use super::change::Change;
 use super::disk::{identity, is_file, is_of_another_user, missing_folders, remove_all};
 use crate::boundary::Boundary;
-use crate::exit::Failure;
-use crate::files::{from_here, reason};
+use crate::exit::{Failure, describe_io};
+use crate::files::from_here;
 use crate::output::Output;
 use playproof_formats::shell::Command;
 
-/// Locked by whoever has the right. It holds the identity of its folder: where it does not, the folder came from
-/// elsewhere, and what lies in it is not ours.
+/// The lock file. It holds the identity of its folder. Another identity shows that the folder was copied from elsewhere.
 pub(super) const LOCK: &str = "lock";
 
-/// What is staged is nobody's to commit to git.
+/// Staged files are git-ignored.
 const IGNORED: &str = ".gitignore";
 const IGNORES_ALL: &str = "*\n";
 
-/// How often the lock is asked for, and how long is waited in between: a quarter of a second in all. Whoever reads the
-/// project holds it for a moment too; and so does, where a program was killed, the git that it was about to start,
-/// until that runs and the lock is closed.
+/// How often to try the lock, with a pause between the tries: a quarter of a second in all. Readers of the project hold
+/// the lock for a moment too. So does a git process that a killed program was starting, until the lock is closed there.
 const TRIES: usize = 25;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The right to change the project, held from before it is read until it is written: what was read meanwhile is still
-/// so.
+/// The lock on a project. Held from before the project is read until it is written, so that it cannot change between.
 #[derive(Debug)]
 pub struct ProjectLock {
-    /// Its file; the lock goes when this is closed.
+    /// The lock file; closing it releases the lock.
     _file: File,
     pub(super) boundary: Boundary,
     pub(super) staging: PathBuf,
-    /// Folders that were made for it, the outermost first.
+    /// Folders that were made for it, outermost first.
     made: Vec<PathBuf>,
 }
 
-/// Why the right cannot be had.
+/// Why the lock cannot be taken.
 enum Refused {
     Busy,
     Unwritable(PathBuf, io::Error),
-    /// What is staged is not ours.
+    /// The staging folder came from elsewhere or belongs to another user.
     Foreign(Failure),
-    /// A link in the way.
+    /// A link is in the way.
     Astray(Failure),
 }
 
 impl ProjectLock {
-    /// Takes the right, and finishes what an earlier program left. `staging` is a folder of its own.
+    /// Takes the lock, and finishes an earlier change. `staging` is a folder for it alone.
     ///
     /// # Errors
-    /// Another program has it; a folder that cannot be written, that a link leads to, that came from elsewhere.
+    /// Another program holds it; a folder that cannot be written, lies behind a link, or came from elsewhere.
     pub fn at(boundary: &Boundary, staging: &Path) -> Result<ProjectLock, Failure> {
         let lock = ProjectLock::take(boundary, staging).map_err(|refused| match refused {
             Refused::Busy => busy(),
             Refused::Unwritable(path, error) => {
-                let said = format!("`{}` cannot be written: {}", from_here(&path), reason(&error));
-                Failure::said(said).help("nothing was changed")
+                let said = format!("`{}` cannot be written: {}", from_here(&path), describe_io(&error));
+                Failure::new(said).help("nothing was changed")
             }
             Refused::Foreign(failure) | Refused::Astray(failure) => failure,
         })?;
@@ -71,10 +68,10 @@ impl ProjectLock {
         Ok(lock)
     }
 
-    /// Makes all changes, or none; `output` remembers what was done.
+    /// Makes all changes, or none; `output` remembers them.
     ///
     /// # Errors
-    /// A file that cannot be written or removed. Nothing was changed then, unless the failure says otherwise.
+    /// A file that cannot be written or removed. Then nothing changed, unless the failure says otherwise.
     pub fn commit(&self, changes: &[Change], output: &mut Output) -> Result<(), Failure> {
         apply::commit(self, changes, &mut |_| Ok(()))?;
         changes.iter().for_each(|change| output.has_done(change.word(), &from_here(change.path())));
@@ -93,7 +90,7 @@ impl ProjectLock {
                 .inspect(|()| ignore_new(&staging))
                 .and_then(|()| File::options().read(true).write(true).create(true).truncate(false).open(&path));
             let mut file = match opened {
-                // Another one has just ended, and has taken its folder along.
+                // Another program has just ended, and removed the folder.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => {
                     leave(&staging, &made);
@@ -116,7 +113,7 @@ impl ProjectLock {
                         }
                     };
                 }
-                Ok(()) => {} // removed since by one that has just ended
+                Ok(()) => {} // a program that has just ended removed it
                 Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
                 Err(TryLockError::Error(error)) => return Err(Refused::Unwritable(path, error)),
             }
@@ -124,7 +121,7 @@ impl ProjectLock {
         Err(Refused::Busy)
     }
 
-    /// Finishes a change that is decided; clears what one has left that was not.
+    /// Finishes a committed change; clears the files of an uncommitted one.
     fn settle(&self) -> Result<(), Failure> {
         if has_journal(&self.staging) {
             return apply::finish(self);
@@ -137,7 +134,7 @@ impl ProjectLock {
 impl Drop for ProjectLock {
     fn drop(&mut self) {
         if has_journal(&self.staging) {
-            return; // the next program goes on from here
+            return; // the next program finishes the change
         }
         clear(&self.staging);
         let _ = fs::remove_file(self.staging.join(LOCK));
@@ -145,22 +142,22 @@ impl Drop for ProjectLock {
     }
 }
 
-/// Removes the staging folder where nothing is locked or staged in it, and `made`, the folders that were made for it.
+/// Removes an unused staging folder, and `made`, the folders that were made for it.
 fn leave(staging: &Path, made: &[PathBuf]) {
     if fs::symlink_metadata(staging.join(LOCK)).is_err() {
         let _ = our_ignored(staging).map(fs::remove_file);
         let _ = fs::remove_dir(staging);
-        // Where it holds nothing else: whether this program made it, or one that was killed, is all the same.
+        // Removed only if empty, so it does not matter which program made it.
         let _ = staging.parent().map(fs::remove_dir);
     }
     remove_all(made);
 }
 
-/// Finishes what was decided in the project before anything else of it is read, and clears what was not. Where no
-/// project is (`is_project`), only a folder that is surely ours is touched.
+/// Finishes a committed change before the project is read, and clears an uncommitted one. Outside of a project (see
+/// `is_project`) it touches only a staging folder that this program certainly made.
 ///
 /// # Errors
-/// A change that cannot be finished here, or is being made right now; a folder that a link leads to.
+/// A change that cannot be finished here, or that another program is making; a folder behind a link.
 pub fn finish(boundary: &Boundary, staging: &Path, is_project: bool) -> Result<(), Failure> {
     let is_there = fs::symlink_metadata(staging).is_ok();
     let surely_ours = || boundary.writable(staging).is_ok() && is_ours(staging);
@@ -170,27 +167,27 @@ pub fn finish(boundary: &Boundary, staging: &Path, is_project: bool) -> Result<(
     match ProjectLock::take(boundary, staging) {
         Ok(lock) => lock.settle(),
         Err(Refused::Astray(failure)) => Err(failure),
-        // Nothing is decided: what is read is whole.
+        // Nothing is committed, so the project is consistent.
         Err(_) if !has_journal(staging) => Ok(()),
         Err(Refused::Busy) => Err(busy()),
         Err(Refused::Foreign(failure)) => Err(failure),
         Err(Refused::Unwritable(path, error)) => {
-            let why = format!("`{}` cannot be written: {}", from_here(&path), reason(&error));
-            Err(Failure::said(format!("a command that was interrupted cannot be finished here: {why}"))
-                .help("any command finishes it where the project can be written")
+            let why = format!("`{}` cannot be written: {}", from_here(&path), describe_io(&error));
+            Err(Failure::new(format!("the change of a killed command cannot be finished here: {why}"))
+                .help("any command finishes it, once the project can be written")
                 .next("playproof check"))
         }
     }
 }
 
-/// Keeps a new folder out of git before anything else is in it, so that a kill leaves nothing for git.
+/// Makes git ignore a new folder before any other file is in it.
 fn ignore_new(staging: &Path) {
     if entries(staging).is_empty() {
         ignore(staging);
     }
 }
 
-/// Keeps what is staged out of git, also where a kill has left the file for that empty; a full disk stops nothing.
+/// Makes git ignore staged files, also if a kill left an empty `.gitignore`. A full disk is no error here.
 fn ignore(staging: &Path) {
     let is_cut = |path: &PathBuf| fs::metadata(path).is_ok_and(|facts| facts.len() < IGNORES_ALL.len() as u64);
     let _ = our_ignored(staging).filter(is_cut).map(fs::remove_file);
@@ -198,44 +195,44 @@ fn ignore(staging: &Path) {
     let _ = written.and_then(|mut ignored| ignored.write_all(IGNORES_ALL.as_bytes()));
 }
 
-/// The file of that name, if it is the program's own; a kill may have left it empty.
+/// The `.gitignore`, if this program wrote it; a kill may have left it empty.
 fn our_ignored(staging: &Path) -> Option<PathBuf> {
     let ignored = staging.join(IGNORED);
     let is_ours = is_file(&ignored) && fs::read(&ignored).is_ok_and(|text| IGNORES_ALL.as_bytes().starts_with(&text));
     is_ours.then_some(ignored)
 }
 
-/// Whether a change is decided and not finished.
+/// Whether a committed change is unfinished.
 pub fn has_journal(staging: &Path) -> bool {
     fs::symlink_metadata(staging.join(JOURNAL)).is_ok()
 }
 
-/// Why a staging folder that holds the identity of another, or none, is not ours.
+/// Why a staging folder with another identity is not used.
 const COPIED: &str = "it came with a copy, an archive or a repository";
 
-/// The refusal of what was not staged here.
+/// The refusal of a file that was not staged here.
 pub(super) fn foreign(path: &Path, why: &str) -> Failure {
     unused(path, path.parent().unwrap_or(path), why, "look at the folder, then remove it")
 }
 
-/// The refusal of what another user made, in the staging folder or that folder itself.
+/// The refusal of a staging folder, or a file in it, that another user made.
 pub(super) fn of_another_user(path: &Path, staging: &Path) -> Failure {
-    let help = "whoever made it can finish the change with any command, or remove the folder";
+    let help = "that user can finish the change with any command, or remove the folder";
     unused(path, staging, "another user made it", help)
 }
 
 fn unused(path: &Path, staging: &Path, why: &str, help: &str) -> Failure {
-    Failure::said(format!("`{}` is not used: {why}", from_here(path)))
-        .help(format!("nothing of it was applied, and nothing removed; {help}"))
+    Failure::new(format!("`{}` is not used: {why}", from_here(path)))
+        .help(format!("nothing was applied or removed; {help}"))
         .next(Command::new("rm -r").path(&from_here(staging)))
 }
 
 fn busy() -> Failure {
-    Failure::said("another playproof is writing this project right now")
+    Failure::new("another playproof is writing this project right now")
         .help("nothing was changed; wait for it to end, then try again")
 }
 
-/// Marks the folder as made here; gives what lies in one that was not.
+/// Writes the identity into the lock file; returns the file that shows that the folder came from elsewhere.
 fn stamp(file: &mut File, staging: &Path) -> io::Result<Option<PathBuf>> {
     let (identity, mut held) = (identity(staging)?, Vec::new());
     if !file.metadata()?.is_file() {
@@ -251,7 +248,7 @@ fn stamp(file: &mut File, staging: &Path) -> io::Result<Option<PathBuf>> {
         true => {
             let theirs = entries(staging).into_iter().find(|name| is_staged(name) || name == JOURNAL);
             if theirs.is_some() {
-                fs::remove_file(lock)?; // ours, and empty
+                fs::remove_file(lock)?; // just made, and empty
             }
             theirs.map(|name| staging.join(name))
         }
@@ -262,7 +259,7 @@ fn stamp(file: &mut File, staging: &Path) -> io::Result<Option<PathBuf>> {
     Ok(theirs)
 }
 
-/// Whether a program of ours made the folder on this machine; one that was killed at once has left nothing in it.
+/// Whether this program made the folder on this machine; a program that was killed at once leaves it empty.
 fn is_ours(staging: &Path) -> bool {
     let lock = staging.join(LOCK);
     let held = if is_file(&lock) { fs::read(&lock).unwrap_or_default() } else { Vec::new() };
@@ -272,7 +269,7 @@ fn is_ours(staging: &Path) -> bool {
     is_bare || identity(staging).is_ok_and(|identity| held == identity.as_bytes())
 }
 
-/// Removes what is staged: without a journal it means nothing.
+/// Removes staged files; without a journal they have no use.
 pub(super) fn clear(staging: &Path) {
     for name in entries(staging).iter().filter(|name| is_staged(name)) {
         let path = staging.join(name);
@@ -289,14 +286,14 @@ fn entries(staging: &Path) -> Vec<String> {
     names
 }
 
-/// Whether a program stages under this name.
+/// Whether staged files have this name.
 fn is_staged(name: &str) -> bool {
     let number = name.strip_suffix(".new").unwrap_or_default();
     name == JOURNAL_DRAFT || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether `path` still names the file: one that ended between opening and locking has removed it, and a third would
-/// make and lock another.
+/// Whether `path` still names the file. A program that ended between opening and locking may have removed it, and a
+/// third would make and lock another.
 #[cfg(unix)]
 pub(super) fn is_still_there(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -304,7 +301,7 @@ pub(super) fn is_still_there(file: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(|one| fs::metadata(path).is_ok_and(|other| same(&one, &other)))
 }
 
-/// Elsewhere a file that is open keeps its name.
+/// On other systems an open file keeps its name.
 #[cfg(not(unix))]
 pub(super) fn is_still_there(_: &File, _: &Path) -> bool {
     true

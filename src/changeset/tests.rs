@@ -14,7 +14,6 @@ use super::*;
 use crate::boundary::Boundary;
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::project::Project;
 
 const STAGING: &str = "proposals/.accepting";
 
@@ -86,7 +85,7 @@ impl Place {
     }
 
     fn boundary(&self) -> Boundary {
-        Boundary::new(self.folder.path(), &Project::default())
+        Boundary::new(self.folder.path(), [])
     }
 
     fn lock(&self) -> Result<ProjectLock, Failure> {
@@ -118,7 +117,7 @@ impl Place {
     }
 }
 
-fn said<T: std::fmt::Debug>(result: Result<T, Failure>) -> String {
+fn describe<T: std::fmt::Debug>(result: Result<T, Failure>) -> String {
     format!("{:?}", result.unwrap_err())
 }
 
@@ -135,7 +134,7 @@ fn a_failure_before_the_first_file_leaves_everything_as_it_was() {
     let place = Place::new();
     let before = place.tree();
     let mut fails = |_| Err(io::Error::from(ErrorKind::PermissionDenied));
-    let refused = said(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
+    let refused = describe(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
     assert!(refused.contains("permission denied") && refused.contains("nothing was changed"), "{refused}");
     assert_eq!(place.tree(), before);
 }
@@ -147,8 +146,8 @@ fn a_failure_later_on_is_told_and_the_next_command_goes_on() {
         let place = Place::new();
         let after = place.after();
         let mut fails = |n| if n == at { Err(io::Error::from(ErrorKind::StorageFull)) } else { Ok(()) };
-        let refused = said(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
-        assert!(refused.contains(&format!("decided, and {at} of its 5 files are in place")), "{refused}");
+        let refused = describe(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
+        assert!(refused.contains(&format!("committed, and {at} of its 5 files are in place")), "{refused}");
         assert!(refused.contains("the disk is full") && !refused.contains("nothing was changed"), "{refused}");
         assert_eq!(fs::read(place.path("book.yaml")).unwrap(), b"new");
         place.finish().unwrap();
@@ -203,11 +202,11 @@ fn what_never_came_to_its_journal_is_cleared_by_whoever_meets_it() {
 fn a_new_project_that_was_never_decided_leaves_no_folder_behind() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("new");
-    let boundary = Boundary::new(&root, &Project::default());
+    let boundary = Boundary::new(&root, []);
     let staging = root.join(STAGING);
     let taken = Change::Create(root.join("a/../../b"), vec![1]);
     let lock = ProjectLock::at(&boundary, &staging).unwrap();
-    assert!(said(lock.commit(&[taken], &mut Output::default())).contains("leads out of the project"));
+    assert!(describe(lock.commit(&[taken], &mut Output::default())).contains("leads out of the project"));
     drop(lock);
     assert_eq!(tree(folder.path()), BTreeMap::new());
 }
@@ -216,10 +215,10 @@ fn a_new_project_that_was_never_decided_leaves_no_folder_behind() {
 fn two_at_once_are_told_apart() {
     let place = Place::new();
     let other = place.lock().unwrap();
-    assert!(said(place.commit()).contains("right now"));
+    assert!(describe(place.commit()).contains("right now"));
     assert!(place.finish().is_ok(), "what is read is whole until a change is decided");
     stage(&other.boundary, &other.staging, &place.changes).unwrap();
-    assert!(said(place.finish()).contains("right now"));
+    assert!(describe(place.finish()).contains("right now"));
 }
 
 #[test]
@@ -259,7 +258,7 @@ fn what_may_not_be_written_is_found_before_anything_changes() {
     let cases: [(&str, Make, &str); 6] = [
         ("keep", |root| Change::Create(root.join("keep"), vec![1]), "there is a file of this name now"),
         ("proposals", |root| Change::Write(root.join("proposals"), vec![1]), "it is a directory"),
-        ("keep", |root| Change::Write(root.join("keep/x"), vec![1]), "a file stands where its folder should be"),
+        ("keep", |root| Change::Write(root.join("keep/x"), vec![1]), "a file is in the place of its folder"),
         ("book.yaml", |root| Change::Write(root.join("book.yaml"), vec![1]), "it is read-only"),
         ("keep", |root| Change::Write(root.join("../x"), vec![1]), "leads out of the project"),
         (STAGING, |root| Change::Remove(root.join("proposals/x")), "it is a directory"),
@@ -271,7 +270,7 @@ fn what_may_not_be_written_is_found_before_anything_changes() {
             read_only(&place, name);
         }
         let before = place.tree();
-        let refused = said(place.commit());
+        let refused = describe(place.commit());
         assert!(refused.contains(says), "{refused}");
         assert_eq!(place.tree(), before, "{name}");
     }
@@ -328,7 +327,7 @@ fn a_journal_that_was_not_written_here_is_refused_and_nothing_is_touched() {
         place.interrupted(1);
         edit(&place);
         let before = place.tree();
-        for refused in [said(place.finish()), said(place.lock())] {
+        for refused in [describe(place.finish()), describe(place.lock())] {
             assert!(refused.contains(STAGING) && refused.contains("rm -r "), "{n}: {refused}");
         }
         assert_eq!(place.tree(), before, "{n}");
@@ -354,7 +353,7 @@ fn a_journal_or_a_staged_text_behind_a_link_is_refused() {
         fs::rename(&link, place.path("elsewhere")).unwrap();
         std::os::unix::fs::symlink(place.path("elsewhere"), &link).unwrap();
         let before = place.tree();
-        for refused in [said(place.finish()), said(place.lock())] {
+        for refused in [describe(place.finish()), describe(place.lock())] {
             assert!(refused.contains(name), "{refused}");
         }
         assert_eq!(place.tree(), before, "{name}");
@@ -373,7 +372,7 @@ fn what_another_user_made_is_not_gone_on_with() {
             return; // only root can give a file away
         }
         let before = place.tree();
-        for said in [said(place.finish()), said(place.lock())] {
+        for said in [describe(place.finish()), describe(place.lock())] {
             assert!(said.contains("another user made it"), "{name}: {said}");
         }
         assert_eq!(place.tree(), before, "{name}");
@@ -387,7 +386,7 @@ fn a_journal_that_leads_out_of_the_project_is_not_finished() {
     place.interrupted(0);
     place.edit_journal("\"book.yaml\"", &format!("{:?}", other.path().join("book.yaml")));
     let before = (place.tree(), tree(other.path()));
-    for refused in [said(place.finish()), said(place.lock())] {
+    for refused in [describe(place.finish()), describe(place.lock())] {
         assert!(refused.contains("leads out of the project"), "{refused}");
     }
     assert_eq!((place.tree(), tree(other.path())), before);
@@ -400,7 +399,7 @@ fn a_link_that_came_between_a_kill_and_its_end_is_not_written_through() {
     place.interrupted(0);
     std::os::unix::fs::symlink(other.path(), place.path("goldens")).unwrap();
     let before = place.tree();
-    for refused in [said(place.finish()), said(place.lock())] {
+    for refused in [describe(place.finish()), describe(place.lock())] {
         assert!(refused.contains("goldens` is a symbolic link"), "{refused}");
     }
     assert_eq!((place.tree(), tree(other.path())), (before, BTreeMap::new()));
@@ -413,7 +412,7 @@ fn a_file_in_a_read_only_folder_is_refused_before_anything_changes() {
     let place = Place::new();
     fs::set_permissions(place.path("proposals/x"), fs::Permissions::from_mode(0o555)).unwrap();
     let before = place.tree();
-    let refused = said(place.commit());
+    let refused = describe(place.commit());
     assert!(refused.contains("its folder is read-only") && refused.contains("nothing was changed"), "{refused}");
     assert_eq!(place.tree(), before);
 }
@@ -492,7 +491,7 @@ fn only_what_a_program_staged_is_removed() {
     fs::write(place.path(STAGING).join("0.new"), "theirs").unwrap();
     let before = place.tree();
     place.finish().unwrap();
-    assert!(said(place.lock()).contains("0.new` is not used: it came with a copy, an archive or a repository"));
+    assert!(describe(place.lock()).contains("0.new` is not used: it came with a copy, an archive or a repository"));
     assert_eq!(place.tree(), before);
 }
 
@@ -531,7 +530,7 @@ fn a_link_in_the_way_is_named_and_what_it_leads_to_stays() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         symlink(other.path().join(to), &path).unwrap();
         let before = (place.tree(), tree(other.path()));
-        let refused = said(place.commit());
+        let refused = describe(place.commit());
         assert!(refused.contains(&format!("{link}` is a symbolic link")), "{link}: {refused}");
         assert_eq!((place.tree(), tree(other.path())), before, "{link}");
     }

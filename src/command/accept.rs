@@ -67,10 +67,10 @@ pub fn waiting<'a>(workspace: &Workspace, results: &'a [CaseResult]) -> Vec<&'a 
 pub fn nothing_waits(results: &[CaseResult]) -> Failure {
     let contradicting = results.iter().find(|result| !result.contradictions.is_empty());
     match contradicting {
-        Some(result) => Failure::said(format!("nothing of this waits for review; `{}` cannot be accepted", result.id))
+        Some(result) => Failure::new(format!("nothing of this waits for review; `{}` cannot be accepted", result.id))
             .help("it contradicts what its fixture is meant to show")
             .next(Command::new("playproof check").name(&result.id.to_string())),
-        None => Failure::said("nothing waits for review").next("playproof check"),
+        None => Failure::new("nothing waits for review").next("playproof check"),
     }
 }
 
@@ -81,7 +81,7 @@ fn refuse_stale(workspace: &Workspace, result: &CaseResult) -> Result<(), Failur
     if left.body.text.trim_end() == result.body.render().trim_end() || !result.contradictions.is_empty() {
         return Ok(());
     }
-    Err(Failure::said(format!("what waits for `{}` is no longer what the run shows", result.id))
+    Err(Failure::new(format!("what waits for `{}` is no longer what the run shows", result.id))
         .help("something changed after the check that left it")
         .next(Command::new("playproof check").name(&result.id.to_string())))
 }

@@ -56,7 +56,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let asked: Vec<String> = args.playbooks.iter().map(|asked| workspace.known_name(asked)).collect();
     refuse_unknown(&asked, &checked)?;
     let reason = args.reason.as_deref().ok_or_else(|| {
-        Failure::said("rows are not approved without a reason")
+        Failure::new("rows are not approved without a reason")
             .help("it is kept in the lock, beside each row that changed, and in the history")
             .next(again(&args.playbooks))
     })?;
@@ -107,7 +107,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 fn refuse_unknown(asked: &[String], checked: &Checked) -> Result<(), Failure> {
     let known = || checked.used.keys().map(String::as_str);
     let Some(asked) = asked.iter().find(|asked| !known().any(|name| name == *asked)) else { return Ok(()) };
-    let failure = Failure::said(format!("no fixture uses a playbook called `{asked}`"));
+    let failure = Failure::new(format!("no fixture uses a playbook called `{asked}`"));
     Err(match did_you_mean(asked, known()) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),
         None => failure,

@@ -14,9 +14,8 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::git::Git;
 use crate::output::{Output, say, to_stderr};
-use crate::playbooks::is_path;
 use crate::project;
-use crate::project::Project;
+use crate::project::{Project, is_path};
 use crate::reports;
 use crate::reports::ReportTo;
 use crate::terminal::Terminal;
@@ -151,7 +150,7 @@ fn examine(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<(Wor
 
 fn refuse_playbook(args: &Args) -> Result<(), Failure> {
     let Some(playbook) = &args.playbook else { return Ok(()) };
-    Err(Failure::said("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
+    Err(Failure::new("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
         .help("what a fixture shows under another playbook is a question for `replay`")
         .next(Command::new("playproof replay fixtures/NAME.yaml").flag("--playbook", playbook)))
 }
@@ -160,7 +159,7 @@ fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
     let bad = |error: &regex::Error| {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        Failure::said(format!("`--run` is no regular expression: {why}")).next("playproof check --run 'standard/.*'")
+        Failure::new(format!("`--run` is no regular expression: {why}")).next("playproof check --run 'standard/.*'")
     };
     let run = args.run.as_deref().map(|run| Regex::new(run).map_err(|error| bad(&error))).transpose()?;
     let changed =
@@ -201,7 +200,7 @@ fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure
     }
     if let (Some(rev), None) = (&args.changed_since, &selection.run) {
         let again = given(args).after(Command::new("playproof check").names(&args.fixtures));
-        return Failure::said(format!("nothing to check: no fixture, golden or playbook has changed since `{rev}`"))
+        return Failure::new(format!("nothing to check: no fixture, golden or playbook has changed since `{rev}`"))
             .help("a gate that looked at nothing does not pass unasked: where that may be, say `--allow-empty`")
             .next(again.and("--allow-empty"));
     }
@@ -209,9 +208,7 @@ fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure
         Some(run) => format!("no run matches `{run}`"),
         None => "no run is meant".to_owned(),
     };
-    Failure::said(format!("nothing to check: {why}"))
-        .help("`--allow-empty` if that is no error")
-        .next("playproof check")
+    Failure::new(format!("nothing to check: {why}")).help("`--allow-empty` if that is no error").next("playproof check")
 }
 
 fn show(
@@ -312,7 +309,7 @@ fn exit(report: &CheckReport) -> Exit {
 
 fn said(failure: &Failure) -> String {
     match failure {
-        Failure::Said { message, .. } => message.clone(),
+        Failure::Message { message, .. } => message.clone(),
         Failure::Reports { reports, .. } => reports.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         Failure::PipeClosed => "nobody reads on".to_owned(),
     }

@@ -5,9 +5,9 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::output::Output;
 use crate::project::Project;
-use crate::reading::Reading;
+use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
-use crate::{beyond, files, fixtures, inputs, playbooks, repeated};
+use crate::{duplicate_args, files, fixtures, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{Candidate, Finder, LISTED, Names, NotFound, Subject, Wanted};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
@@ -45,12 +45,12 @@ pub struct Args {
     pub tools: Option<String>,
 
     /// What answers where the recording ends: `ok`, `repeat`, `fail:KIND`
-    #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
+    #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
     pub beyond_tape: Option<BeyondTape>,
 
     /// How the trace is read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }
 
 /// Explains.
@@ -60,7 +60,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         .with("--tools", args.tools.as_deref())
         .reading(&args.reading)
         .beyond(&args.beyond_tape.clone().unwrap_or_default());
-    repeated::refuse_inputs(&args.inputs, &flags, |once, flags| {
+    duplicate_args::refuse_inputs(&args.inputs, &flags, |once, flags| {
         flags.after(Command::new("playproof explain").paths(once).flag_if("--call", args.call.as_deref()))
     })?;
     let project = Project::find()?;
@@ -77,7 +77,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         redaction: &project.redaction,
     };
-    beyond::warn(&search.beyond, &[&plan]);
+    missing_answer::warn(&search.beyond, &[&plan]);
     let subject = find(&search, &plan)?;
     let palette = Palette::new(terminal.out.colour);
     let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
@@ -100,7 +100,7 @@ pub struct Search<'a> {
     /// The reference, place or id; none where there is a single call.
     pub wanted: Option<&'a str>,
     /// How a trace is read.
-    pub reading: &'a Reading,
+    pub reading: &'a ReadOptions,
     /// What answers where the recording ends.
     pub beyond: BeyondTape,
     /// What must not be shown.
@@ -138,7 +138,7 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
     let names: Vec<&str> =
         names.into_iter().zip(found).map(|(name, candidate)| name.unwrap_or_else(|| input(candidate))).collect();
     let listed = listed(&names, 100);
-    let failure = Failure::said(match search.wanted {
+    let failure = Failure::new(match search.wanted {
         Some(wanted) => format!("`{wanted}` is the name of several calls: {listed}"),
         None => format!("say which call: {listed}"),
     });
@@ -156,7 +156,7 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
 fn unknown(search: &Search<'_>, names: &Names) -> Failure {
     let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
     let call = search.wanted.map_or_else(|| "call".to_owned(), |wanted| format!("call `{wanted}`"));
-    let failure = Failure::said(format!("there is no {call} in {}", inputs.join(", ")));
+    let failure = Failure::new(format!("there is no {call} in {}", inputs.join(", ")));
     let Some(wanted) = search.wanted.filter(|_| !names.is_empty()) else {
         return failure
             .help("no line of it is a call; a result belongs to a call before it")

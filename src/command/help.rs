@@ -105,6 +105,6 @@ fn list(all: &[Topic], palette: Palette, width: usize) -> String {
 fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {
     let commands: Vec<String> = definition.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     let names = all.iter().map(|topic| topic.id).chain(commands.iter().map(String::as_str));
-    let failure = Failure::said(format!("nothing is known of `{topic}`"));
+    let failure = Failure::new(format!("nothing is known of `{topic}`"));
     failure.next("playproof help topics").near(did_you_mean(topic, names), "playproof help")
 }

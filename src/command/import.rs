@@ -1,14 +1,14 @@
 //! `playproof import FILE`: a foreign recording as lines of our own trace format, with an account of what is lost.
 
+use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Flags;
 use crate::inputs;
+use crate::inputs::refuse_mostly_skipped;
 use crate::output::{Output, to_stderr};
 use crate::outputs;
 use crate::project::Project;
-use crate::reading::refuse_mostly_skipped;
-use crate::repeated;
 use crate::terminal::Terminal;
 use crate::values::whole;
 use playproof_formats::shell::Command;
@@ -62,7 +62,7 @@ pub struct Args {
 
 /// Imports.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    repeated::refuse_inputs(std::slice::from_ref(&args.input), &given(args), |input, flags| {
+    duplicate_args::refuse_inputs(std::slice::from_ref(&args.input), &given(args), |input, flags| {
         flags.after(Command::new("playproof import").paths(input).flag_if("-o", args.output.as_deref()))
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
@@ -133,7 +133,7 @@ fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failu
         return Ok(());
     }
     let flags = given(args).with("--output", args.output.as_deref());
-    Err(Failure::said(format!("`{path}` is there already, and is no trace of this recording: it would be overwritten"))
+    Err(Failure::new(format!("`{path}` is there already, and is no trace of this recording: it would be overwritten"))
         .help("nothing was written; name another file, or say `--replace` if it may go")
         .next(flags.after(Command::new("playproof import").path(&args.input).and("--replace"))))
 }

@@ -3,24 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::boundary::Boundary;
 use crate::changeset::{Change, ProjectLock};
 use crate::checking;
 use crate::checking::Selection;
+use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Flags;
 use crate::folders::{self, Taken, taken};
 use crate::inputs;
 use crate::inputs::Shape;
+use crate::inputs::without_skipping;
 use crate::output::{Output, say};
 use crate::outputs;
 use crate::playbooks;
 use crate::project;
 use crate::project::Project;
-use crate::reading;
-use crate::reading::without_skipping;
-use crate::repeated;
 use crate::run::fail;
 use crate::terminal::Terminal;
 use crate::workspace::{self, Workspace};
@@ -73,7 +71,7 @@ pub struct Args {
 /// A recording that cannot be used, something in the way, a folder that cannot be written: then nothing is left.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let flags = Flags::default().with("--map", args.map.as_deref());
-    repeated::refuse_inputs(&args.from, &flags, |once, flags| {
+    duplicate_args::refuse_inputs(&args.from, &flags, |once, flags| {
         let init = Command::new("playproof init").path(&args.folder);
         flags.after(once.iter().fold(init, |init, path| init.flag("--from", path)))
     })?;
@@ -178,7 +176,7 @@ fn opened(
         return Ok((inputs::trace(path, Some(mapping), redaction)?, Some((*file).to_owned())));
     }
     match inputs::shape(path)? {
-        Shape::Empty => Err(reading::empty(path).next("playproof init")),
+        Shape::Empty => Err(inputs::empty(path).next("playproof init")),
         Shape::Known => Ok((inputs::trace(path, None, redaction)?, None)),
         Shape::Foreign => {
             let bytes = inputs::whole(path)?;
@@ -195,10 +193,10 @@ fn opened(
 fn refuse_others(path: &str) -> Result<(), Failure> {
     if path == files::STDIN {
         let said = "`--from` wants a file: standard input cannot be read again by the commands that come next";
-        return Err(Failure::said(said).next("playproof help init"));
+        return Err(Failure::new(said).next("playproof help init"));
     }
     match inputs::is_fixture(path) {
-        true => Err(Failure::said(format!("`{path}` is no trace: what ends in `.yaml` is written by people"))
+        true => Err(Failure::new(format!("`{path}` is no trace: what ends in `.yaml` is written by people"))
             .next("playproof help init")),
         false => Ok(()),
     }
@@ -238,7 +236,7 @@ impl Folder {
     fn open(root: &Path) -> Result<Folder, Failure> {
         if !root.as_os_str().is_empty() && taken(root)? == Taken::File {
             let said = format!("`{}` is a file; a project needs a folder", root.display());
-            return Err(Failure::said(said).next("playproof init"));
+            return Err(Failure::new(said).next("playproof init"));
         }
         let file = root.join(project::FILE);
         let project = match taken(&file)? {
@@ -282,7 +280,7 @@ impl Folder {
         }
         let project = self.project();
         let staging = workspace::staging(&self.root, &project);
-        ProjectLock::at(&Boundary::new(&self.root, &project), &staging)?.commit(&changes, output)
+        ProjectLock::at(&project.boundary(&self.root), &staging)?.commit(&changes, output)
     }
 }
 
@@ -296,7 +294,7 @@ impl setup::Folder for Folder {
             Taken::File => files::read_small(&place.to_string_lossy()).map(Some),
             Taken::Folder => {
                 let said = format!("`{}` is a folder, and a file of this name is needed", place.display());
-                Err(Failure::said(said).help("move it away, or name another folder"))
+                Err(Failure::new(said).help("move it away, or name another folder"))
             }
         }
     }
@@ -310,7 +308,7 @@ impl setup::Folder for Folder {
                 let said =
                     format!("`{}` is no fixture of Playproof, and `check` reads all of that folder", path.display());
                 let inside = self.root.join("playproof");
-                return Err(Failure::said(said)
+                return Err(Failure::new(said)
                     .help("make the project in a folder of its own")
                     .next(Command::new("playproof init").path(&inside.to_string_lossy())));
             }

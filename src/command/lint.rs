@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::project;
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::{files, playbooks, repeated};
+use crate::{duplicate_args, files, playbooks};
 use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
 use playproof_formats::playbook::lint::lint;
 use playproof_formats::playbook::{Loaded, fingerprint};
@@ -53,13 +53,13 @@ struct Linted {
 
 /// Lints.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    repeated::refuse_playbooks(&args.playbooks, |once| {
+    duplicate_args::refuse_playbooks(&args.playbooks, |once| {
         let flags = Flags::default().word("--format", args.format);
         flags.after(Command::new("playproof lint").paths(once))
     })?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
     if args.playbooks.is_empty() && project.playbook.is_none() {
-        return Err(Failure::said("there is no playbook to lint: none is named, and no project names one")
+        return Err(Failure::new("there is no playbook to lint: none is named, and no project names one")
             .help("name one, such as `playproof lint standard`; `playproof init` makes a project with one")
             .next("playproof init"));
     }

@@ -8,7 +8,7 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::output::Output;
 use crate::project::Project;
-use crate::reading::Reading;
+use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::values::whole;
@@ -75,7 +75,7 @@ pub struct Args {
 
     /// How traces are read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }
 
 /// Mines.

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use crate::checking;
+use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Flags;
@@ -10,7 +11,6 @@ use crate::folders::{self, Taken};
 use crate::format::Format;
 use crate::output::{Output, to_stderr};
 use crate::project;
-use crate::repeated;
 use crate::terminal::Terminal;
 use crate::values::whole;
 use crate::workspace::Workspace;
@@ -76,7 +76,7 @@ pub struct Args {
 
 /// Mutates.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    repeated::refuse_playbooks(&args.playbooks, |once| {
+    duplicate_args::refuse_playbooks(&args.playbooks, |once| {
         let all = flags(args).set("--all", args.all).word("--format", args.format);
         all.after(Command::new("playproof mutate").paths(once))
     })?;

@@ -27,7 +27,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let is_meant = |id: &Id, asked: &String| workspace.names_run(asked, id);
     for asked in &args.ids {
         if !waiting.iter().any(|id| is_meant(id, asked)) {
-            return Err(Failure::said(format!("nothing waits for review as `{asked}`")).next("playproof diff"));
+            return Err(Failure::new(format!("nothing waits for review as `{asked}`")).next("playproof diff"));
         }
     }
     let meant: Vec<Id> = waiting
@@ -36,7 +36,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         .collect();
     if meant.is_empty() {
         workspace.refuse_empty()?;
-        return Err(Failure::said("nothing waits for review").next("playproof check"));
+        return Err(Failure::new("nothing waits for review").next("playproof check"));
     }
     pending::reject(&workspace, &project_lock, &meant, output)?;
     let lines: Vec<String> = meant.iter().map(|id| format!("rejected {id}")).collect();

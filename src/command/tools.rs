@@ -5,8 +5,8 @@ use crate::flags::Flags;
 use crate::output::{Output, to_stderr};
 use crate::project;
 use crate::project::Project;
-use crate::reading::Reading;
-use crate::{files, inputs, outputs, repeated};
+use crate::read_options::ReadOptions;
+use crate::{duplicate_args, files, inputs, outputs};
 use playproof_analysis::replay::Frequent;
 use playproof_engine::call::Reply;
 use playproof_formats::shell::Command;
@@ -35,7 +35,7 @@ pub struct Args {
 
     /// How the traces are read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }
 
 /// Tools that are written. A trace with more names a tool anew in each call, and nobody would confirm those.
@@ -45,7 +45,7 @@ const MOST_TOOLS: usize = 5_000;
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project = Project::find()?;
     let flags = Flags::default().reading(&args.reading);
-    repeated::refuse_inputs(&args.inputs, &flags, |once, flags| {
+    duplicate_args::refuse_inputs(&args.inputs, &flags, |once, flags| {
         flags.after(Command::new("playproof tools").paths(once).flag_if("-o", args.output.as_deref()))
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
@@ -81,7 +81,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         ));
     }
     if counts.rows().next().is_none() {
-        return Err(Failure::said(format!("no calls in {}", said(&names)))
+        return Err(Failure::new(format!("no calls in {}", said(&names)))
             .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")
             .next("playproof schema trace"));
     }
@@ -107,7 +107,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 fn refuse_facts(path: &str, args: &Args) -> Result<(), Failure> {
     outputs::refuse_others(path, "draft", |_| false).map_err(|_| {
         let tools = Flags::default().reading(&args.reading).after(Command::new("playproof tools").paths(&args.inputs));
-        Failure::said(format!("`{path}` is there already: the facts that people confirmed in it would be overwritten"))
+        Failure::new(format!("`{path}` is there already: the facts that people confirmed in it would be overwritten"))
             .help("nothing was written; compare it with a new draft and take over what is missing, or remove it first")
             .next(tools.then("|", &Command::new("diff").path(path).and("-")))
     })

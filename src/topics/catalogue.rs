@@ -1,20 +1,20 @@
-//! Every topic of `playproof help ID`, gathered from everyone who has ids or words to explain.
+//! The list of all topics of `playproof help ID`.
 
 use super::{divergences, findings, words};
 use playproof_engine::event::FindingId;
 use playproof_formats::golden::Class;
 use playproof_formats::playbook::lint;
 
-/// One thing that can be explained.
+/// One entry of `playproof help`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
-    /// What is typed.
+    /// What users type.
     pub id: &'static str,
-    /// What sort of thing it is: `finding`, `lint`, `outcome`, ...
+    /// The group: `finding`, `lint`, `outcome`, ...
     pub sort: &'static str,
-    /// In one line.
+    /// The title, one line.
     pub title: String,
-    /// In paragraphs; lines that begin with four blanks are kept as they are.
+    /// The text, in paragraphs; lines that begin with four blanks keep their breaks.
     pub text: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The findings, explained for whoever has one on the screen. The ids are `event::FindingId`'s.
+//! The help texts of the findings. `event::FindingId` owns the ids.
 
 use playproof_engine::event::FindingId;
 
@@ -9,52 +9,52 @@ pub const fn explain(id: FindingId) -> (&'static str, &'static str) {
         FindingId::DuplicateEffect => (
             "one intent had more than one effect",
             "\
-What one call wanted done once was done more than once: the same tool with the same idempotency key, or, for \
-calls without a key, the same tool with the same arguments in one run. Effects that were taken back do not count.
+The upstream made one intended change more than once. Two calls have the same intent if they have the same tool and \
+the same idempotency key, or, without a key, the same tool and arguments in one run. A reversed effect does not count.
 
-Only tools whose facts people declared are judged here (see `possible_duplicate_effect` for the others). `recorded`: \
-several calls made the effect, or it was there before: the agent asked again. `playbook`: one call made it more than \
-once, by attempts that the dispatcher would add. One intent may have both.
+This finding covers only tools with declared facts; `possible_duplicate_effect` covers the others. `recorded` means \
+that several calls made the effect, or that it existed before the call: the agent asked again. `playbook` means that \
+attempts of the dispatcher made it. One intent may have both.
 
-What to do: give the call an idempotency key, or let the retry guard stop the retry (do not switch it off), or, if \
-doing it again is what is meant, declare the tool `repeatable: true`.",
+What to do: give the call an idempotency key; or leave the retry guard on; or declare the tool `repeatable: true` if \
+each call is meant to act.",
         ),
         FindingId::UntruthfulOutcome => (
-            "the outcome claims something else than what is true upstream",
+            "the outcome contradicts the upstream's ledger",
             "\
-The call's outcome claims `not_applied` where the upstream's ledger has a net effect, or `applied` where it has none; \
-or it claims less than what a verdict that was ignored had already proved. Whoever acts on the outcome acts on a \
-falsehood: sends a refund again, or tells a customer that it was made.
+The outcome claims `not_applied` and the ledger has an effect, or it claims `applied` and the ledger has none. The \
+finding also fires if an ignored verdict had already proved more than the outcome claims. Whoever trusts such an outcome \
+sends a refund again, or tells a customer that it was made.
 
-It is judged against scripted or modelled effects only: a recording seldom shows what the upstream did.
+Only scripted and modelled effects are compared: a recording seldom shows what the upstream did.
 
-What to do: look at the `effect` of the verdicts on the call's way. A failure that may have happened after the change \
-(a timeout, a 5xx) must say `effect: unknown`, and later failures must be classified too.",
+What to do: check the `effect` of each verdict of the call. A failure that may follow the change (a timeout, a 5xx) \
+needs `effect: unknown`. Classify later failures too.",
         ),
         FindingId::RetriedAfterDenial => (
-            "the call was sent again after the upstream had denied it",
+            "the call was sent again after a denial",
             "\
-A policy, a permission or a human said no, and the same call was sent again. A denial does not change by asking \
-again; doing so works around a control, and may alert or lock.
+A policy, a permission or a person denied the call, and the same call was sent again. Asking again does not change a \
+denial. It bypasses a control, and may raise an alert or lock an account.
 
 What to do: give denials a verdict of their own whose compensation is `escalate_to_human`.",
         ),
         FindingId::RetriedAfterConflict => (
-            "the call was sent again after the upstream had said that it was already processed",
+            "the call was sent again after the upstream had already processed it",
             "\
-The upstream answered that it had already processed this idempotency key: the effect is there. Sending again can \
-only fail, or, where the key is dropped on the way, do it a second time.
+The upstream answered that it had already processed this idempotency key, so the effect exists. Another attempt can \
+only fail, or act a second time if the key is lost on the way.
 
-What to do: give that answer a verdict with `effect: applied` and the compensation `deprecate_tool_call`. A conflict \
-that says *in flight* is another one: it may be retried.",
+What to do: give this answer a verdict with `effect: applied` and the compensation `deprecate_tool_call`. A conflict \
+with a request *in flight* is different: it may be retried.",
         ),
         FindingId::UnsafeRetry => (
             "a further attempt that the retry guard would have stopped",
             "\
-A write that is not idempotent, without an idempotency key, was sent again although an earlier attempt may have \
-acted. Whether it did harm depends on luck.
+A write was sent again although an earlier attempt may have acted. The tool is not idempotent, and the call has no \
+idempotency key. Only luck decides whether it did harm.
 
-The retry guard stops such an attempt; the finding is shown where it is off (a study playbook), and for recorded \
+The retry guard stops such attempts. The finding appears if the guard is off (in a study playbook), and for recorded \
 attempts of the agent or its harness.
 
 What to do: send an idempotency key, or leave the retry guard on.",
@@ -62,63 +62,68 @@ What to do: send an idempotency key, or leave the retry guard on.",
         FindingId::Unclassified => (
             "no rule matched a failure",
             "\
-The playbook does not know this failure. It is never retried; it goes to a human. The summary groups such failures by \
-the template of their message, so that one rule can be written for many of them.
+No rule of the playbook matches this failure. It is never retried; it goes to a queue of people. The summary groups \
+such failures by message template, so that one rule can cover many of them.
 
-What to do: `playproof explain TRACE --call REF` shows each rule and why it did not match; then add a rule.",
+What to do: `playproof explain TRACE --call REF` shows why each rule did not match. `playproof mine TRACE` suggests rules.",
         ),
         FindingId::Undetermined => (
-            "an answer was needed that nothing supplies",
+            "an answer is missing",
             "\
-The playbook would have asked the upstream for something (a further attempt, a refresh, a reversal) that the \
-recording does not hold. Playproof does not guess; the outcome is `undetermined` and says which answer it lacked.
+The playbook asks the upstream for something (a further attempt, a refresh, a reversal) that the recording does not \
+have. Playproof does not guess: the outcome is `undetermined` and names the missing answer.
 
-What to do: `--beyond-tape ok|repeat|fail:KIND` answers on request, and says that it did (`modelled`); or write a \
-fixture for the case. `--join-resends` reads an identical later call as the next attempt (`inferred`).",
+What to do: `--beyond-tape ok|repeat|fail:KIND` answers from a model (`modelled`). `--join-resends` reads an identical \
+later call as the next attempt (`inferred`). Or write a fixture for the case.",
         ),
         FindingId::PossibleDuplicateEffect => (
-            "one intent may have had more than one effect, which hangs on what is not known",
+            "an intent may have had more than one effect; the recording does not say",
             "\
-As `duplicate_effect`, for a tool that nobody declared: it is assumed to be a write that is not idempotent. If it is a \
-read, the finding is moot. Also where a key was sent again and both times an ok came back: an upstream that honours keys \
-gave its first answer again, one that forgot the key made its effect again. And where a write without a key was made \
-twice unchanged in one run, of which one was answered with ok and the other failed in a way (a timeout) that says nothing \
-of the effect: the one that failed may have acted too.
+This is `duplicate_effect` in three cases where the recording is no proof:
 
-What to do: look upstream where a call failed; `playproof tools TRACE -o tools.yaml` writes the facts of every tool seen, with a guess to confirm; then \
-`playproof replay TRACE --tools tools.yaml`.",
+The tool is not declared. It is assumed to be a write that is not idempotent; if it is a read, ignore the finding.
+
+A call was sent twice with one idempotency key, and both got an ok. An upstream that remembers the key repeated its \
+answer; one that forgot the key acted twice.
+
+A write without a key was sent twice unchanged in one run. One got an ok, the other failed in a way that proves nothing \
+about the effect, such as a timeout.
+
+What to do: look upstream if a call failed. `playproof tools TRACE -o tools.yaml` writes the facts of every tool seen, \
+with guesses to confirm; then run `playproof replay TRACE --tools tools.yaml`.",
         ),
         FindingId::RunawayLoop => (
-            "the same call was made many times over",
+            "one run made the same call more than ten times",
             "\
-One run made one call, unchanged, more than ten times. Each may be harmless, but the agent is likely stuck. The finding \
-stands at each call from the eleventh on, with how often it was made until then.
+One run made the same call, unchanged, more than ten times. Each call may be harmless, but the agent is probably stuck. \
+Each call from the eleventh on has the finding, with the count so far.
 
-What to do: look at the first repetition; a failure that says nothing the planner can use is the usual cause.",
+What to do: look at the first repetition. The usual cause is a failure message that does not help the planner.",
         ),
         FindingId::FutileRetry => (
             "a failed call was sent again unchanged, and failed again",
             "\
-The agent sent a call again after it had failed, with the same arguments and nothing written in between, and it \
-failed again. It costs time and tokens, no more.
+The agent repeated a failed call with the same arguments, wrote nothing in between, and the call failed again. This \
+costs time and tokens only.
 
-What to do: give the failure a verdict that ends the call, or a message that says what to change.",
+What to do: give the failure a verdict that ends the call, or a message that tells the agent what to change.",
         ),
         FindingId::OverTimeout => (
             "a recorded answer came later than the tool's timeout allows",
             "\
-A recorded answer is never cut short, because it is evidence; but a live dispatcher with this timeout would have \
-given up before it came, and then the call would have gone another way.
+A recorded answer counts even if it is late, because it is evidence. A live dispatcher with this timeout would have \
+given up earlier, and the call would have gone differently.
 
-What to do: raise the tool's `timeout_ms`, or make sure that the late answer is harmless (a key, an idempotent tool).",
+What to do: raise the tool's `timeout_ms`, or make the late answer harmless (a key, an idempotent tool).",
         ),
         FindingId::GuardRedundant => (
-            "a guard stopped what would have done no harm",
+            "a guard stopped an attempt that would have been safe",
             "\
-The retry guard stopped a further attempt, and the ledger shows that no earlier attempt had acted: sending again \
-would have been safe. The guard was right to stop it on what it knew.
+The retry guard stopped a further attempt, and the ledger shows that no earlier attempt had acted. The guard could not \
+know that, and was right to stop.
 
-What to do: nothing, or give the call a key (or the tool `idempotent: true`, if it is), so that the guard lets pass.",
+What to do: nothing; or give the call a key, or declare the tool `idempotent: true` if it is, so that the guard lets \
+the attempt pass.",
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! What `playproof help ID` explains.
+//! The texts of `playproof help ID`.
 
 mod catalogue;
 mod divergences;

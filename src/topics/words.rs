@@ -1,219 +1,226 @@
-//! Outcomes, claims, compensations, guards and the rest of the vocabulary, explained.
+//! The help texts of outcomes, claims, compensations, guards and other words.
 
 /// Sort, id, title, text.
 pub const WORDS: &[(&str, &str, &str, &str)] = &[
     (
         "outcome",
         "succeeded",
-        "nothing failed",
-        "The first attempt was answered with ok. A write's effect is `applied`.",
+        "the first attempt succeeded",
+        "The first attempt got an ok. The effect of a write is `applied`.",
     ),
     (
         "outcome",
         "succeeded_after_compensation",
         "a later attempt succeeded",
-        "An attempt failed, the verdict's compensation sent the call again, and that attempt was answered with ok.",
+        "An attempt failed, the compensation of its verdict sent the call again, and a later attempt got an ok.",
     ),
     (
         "outcome",
         "deprecated",
         "given up here; the planner reconciles",
-        "The local attempt is given up, not the intent: the planner reads what is true upstream and plans from there. With \
-         effect `applied` the change is there already; with `unknown` it must reconcile before it sends anything again.",
+        "The dispatcher gives up the local attempt, not the intent: the planner reads the state upstream and plans from there. \
+         If the effect is `applied`, the change exists already. If it is `unknown`, the planner must reconcile before it sends \
+         the call again.",
     ),
     (
         "outcome",
         "escalated",
-        "a human decides, from a queue",
-        "The call waits in a queue of the playbook. No later attempt is made for it.",
+        "a person decides",
+        "The call waits in a queue of the playbook. The dispatcher makes no further attempt.",
     ),
     (
         "outcome",
         "reversed",
         "the reversal token was redeemed",
-        "The effect was taken back upstream, once, with the token that the call carried.",
+        "The upstream reversed the effect, once, with the reversal token of the call.",
     ),
     (
         "outcome",
         "exhausted",
         "a limit was hit",
-        "The last error stands, and the first beside it where it was another. The stop reason names the first limit hit: \
+        "The outcome has the last error, and the first one if it differs. The stop reason names the first limit that was hit: \
          `max_retries`, `max_attempts`, `deadline`, `max_wait`, `max_refreshes`, `refresh_failed` or `reversal_refused`.",
     ),
     (
         "outcome",
         "refused",
-        "the call was not admitted; nothing was sent",
-        "A check before the first attempt said no, so that no attempt was made and a write's effect is `not_applied`. The \
-         decision event `refused` names the check's reason. No playbook has such a check yet.",
+        "an admission check refused the call; nothing was sent",
+        "A check before the first attempt refused the call. The dispatcher made no attempt, and the effect is `not_applied`. The \
+         decision event `refused` names the reason. No playbook has such a check yet.",
     ),
     (
         "outcome",
         "undetermined",
-        "an answer was needed that nothing supplies",
-        "The recording ends before the playbook does. The outcome says which answer it lacked: an assumption is never \
-         reported as evidence. `--beyond-tape` answers on request.",
+        "an answer is missing",
+        "The recording ends before the playbook does. The outcome names the missing answer; Playproof never reports an \
+         assumption as evidence. `--beyond-tape` answers from a model.",
     ),
-    ("claim", "applied", "the upstream made the change", "A claim about the effect of a call: the change is there."),
+    ("claim", "applied", "the upstream made the change", "A claim about the effect of a call: the change exists."),
     (
         "claim",
         "not_applied",
         "the upstream did not make the change",
-        "A claim about the effect of a call: no attempt made the change. Sending again is safe.",
+        "A claim about the effect of a call: no attempt made the change. Another attempt is safe.",
     ),
     (
         "claim",
         "unknown",
         "the upstream may have made the change",
-        "A claim about the effect of a call: at least one attempt may have acted, and none is proved. Look upstream before \
-         anything is sent again without the same idempotency key.",
+        "A claim about the effect of a call: an attempt may have acted, and nothing proves it. Look upstream before you send \
+         the call again without the same idempotency key.",
     ),
     (
         "compensation",
         "retry_with_backoff",
         "wait, then send again with the same key",
-        "`backoff_ms` lists the waits; its length is the number of retries unless `max_retries` says, and the last value \
-         holds. `after: retry_after` lets the upstream lengthen a wait, up to `max_wait_ms`. The retry guard is asked before \
-         every retry; where it stops one, `on_unsafe` runs.",
+        "`backoff_ms` lists the waits. Its length is the number of retries; `max_retries` sets another number, and further \
+         retries repeat the last wait. `after: retry_after` lets the upstream lengthen a wait, up to `max_wait_ms`. The \
+         retry guard decides before each retry; if it stops one, `on_unsafe` runs.",
     ),
     (
         "compensation",
         "refresh_evidence",
-        "take a new snapshot of the evidence first",
-        "`then: retry` sends the call again with the new snapshot, under the retry guard; `then: abort` gives it up. \
-         `max_refreshes` bounds how often (1).",
+        "take a new snapshot of the evidence",
+        "`then: retry` sends the call again with the new snapshot, if the retry guard allows it. `then: abort` gives the call up. \
+         `max_refreshes` limits the number of refreshes (1 by default).",
     ),
     (
         "compensation",
         "escalate_to_human",
         "hand the call to people",
-        "`queue` must be declared. No later attempt is made for the call.",
+        "The call waits in `queue`, which the playbook must declare. The dispatcher makes no further attempt.",
     ),
     (
         "compensation",
         "issue_reversal",
         "redeem the reversal token",
-        "Takes the effect back, once. Without a token, or with one redeemed before, the token guard refuses, nothing is \
-         redeemed, and `on_refused` runs.",
+        "Reverses the effect, once. If the call has no token, or the token was redeemed before, the token guard refuses and \
+         `on_refused` runs.",
     ),
     (
         "compensation",
         "deprecate_tool_call",
         "give up the local attempt",
-        "`reason` says why. The planner reconciles against the upstream.",
+        "`reason` says why. The planner reconciles with the upstream.",
     ),
     (
         "guard",
         "retry_guard",
         "stops a further attempt that could act twice",
         "A further attempt passes if the tool is a read or idempotent, or the call has an idempotency key, or no attempt so \
-         far can have acted. Otherwise the retry is suppressed and the compensation's `on_unsafe` runs, by default escalation \
-         to the playbook's `default_queue`.",
+         far can have acted. Otherwise the guard suppresses it, and the compensation's `on_unsafe` runs. By default that is an \
+         escalation to the `default_queue`.",
     ),
     (
         "guard",
         "token_guard",
         "stops a reversal without a token, or a second one",
-        "A reversal needs the token that the original call carried, and each token is redeemed once. Otherwise the reversal \
-         is refused and `on_refused` runs, by default escalation to the playbook's `default_queue`.",
+        "A reversal needs the token of the original call, and a token is redeemed once. Otherwise the guard refuses the \
+         reversal, and `on_refused` runs. By default that is an escalation to the `default_queue`.",
     ),
     (
         "provenance",
         "recorded",
         "the trace holds the answer",
-        "As a word for who did something, `recorded` means the agent or its harness, in the recording.",
+        "Of a finding, `recorded` means that the agent or its harness caused it.",
     ),
     (
         "provenance",
         "inferred",
         "read from an identical later call",
-        "With `--join-resends`, an identical call after a failed one, with no successful write between, is read as its next \
-         attempt.",
+        "`--join-resends` reads an identical call after a failed one as its next attempt, unless a successful write lies \
+         between them.",
     ),
-    ("provenance", "scripted", "a fixture's script says the answer", "People wrote it; nothing was recorded."),
+    ("provenance", "scripted", "the answer is in a fixture's script", "A person wrote it; nothing was recorded."),
     (
         "provenance",
         "modelled",
-        "the answer was made by a model of the upstream",
-        "By the fixture's key dialect, by `--beyond-tape`, or by the attempt's timeout.",
+        "a model of the upstream gave the answer",
+        "The model is the fixture's key dialect, `--beyond-tape`, or the attempt's timeout.",
     ),
-    ("provenance", "unanswered", "nothing answers", "The outcome of such a call is `undetermined`."),
+    ("provenance", "unanswered", "there is no answer", "The outcome of such a call is `undetermined`."),
     (
         "word",
         "off-tape",
         "the run departed from the recording",
-        "From the first decision that departs from a recording (another number of attempts, another final status; never a \
-         delay alone), the agent might have done something else. What follows in that run is still replayed, and marked.",
+        "A run is off tape from the first decision that departs from its recording: another number of attempts or another \
+         final status, never a delay alone. The agent might then have done something else. Playproof still replays the rest of \
+         the run, and marks it.",
     ),
     (
         "word",
         "intent",
-        "what a call wants done once",
-        "Tool and idempotency key for a call with a key; else run, tool and canonical arguments of a write. Different keys \
-         are different intents. A tool that is `repeatable` has one intent a call.",
+        "the change that a call wants, once",
+        "For a call with an idempotency key, the intent is the tool and the key. For a write without a key, it is the run, the \
+         tool and the canonical arguments. Different keys are different intents. Each call of a `repeatable` tool has its own \
+         intent.",
     ),
     (
         "word",
         "widening",
         "a changed playbook attempts a write that it did not attempt before",
-        "Said by `playproof impact` of a call for which the candidate sends a write more often than the base, or redeems a \
-         reversal token where the base does not. The reverse is narrowing; all else, such as another queue or another delay, \
-         is neutral. Widening is where harm comes from: `--fail-on widening` stops it, `--allow-widening REASON` says why it \
-         is right this time.",
+        "`playproof impact` reports it for a call if the candidate sends a write more often than the base, or redeems a \
+         reversal token that the base does not. The reverse is narrowing. Every other change, such as another queue or delay, \
+         is neutral. Widening can do harm: `--fail-on widening` fails on it, `--allow-widening REASON` accepts it.",
     ),
     (
         "word",
         "narrowing",
         "a changed playbook no longer attempts a write that it attempted before",
-        "The reverse of widening, in the words of `playproof impact`: for this call the candidate sends a write less often \
-         than the base, or leaves a reversal token alone. It does less harm, and may leave more to people.",
+        "`playproof impact` reports it for a call if the candidate sends a write less often than the base, or does not redeem a \
+         reversal token that the base redeems. It does less harm, and may leave more work to people.",
     ),
     (
         "word",
         "outside",
-        "what a project names beyond its own folder",
-        "Commands read and write the files of their own project: those below the folder of `playproof.yaml`. A path in it that \
-         leads elsewhere, by its words or by a link, is an error; `--allow-outside` uses such a path and says so. It covers the \
-         files and folders that `playproof.yaml` names, and what lies in those; a link within another folder of the project \
-         (a fixture, say) that leads out of it stays an error, and so does everything that is written or removed through a \
-         link within one. A file that you name yourself, after `-o` or `--report`, may lie \
-         in any folder that is there, but not where a project would take it for a file of its own.",
+        "files outside the project's folder",
+        "Commands read and write the files of their own project: those below the folder of `playproof.yaml`. A path in that \
+         file that leads out of the project, by its words or through a link, is an error. `--allow-outside` uses such paths and \
+         says so. The flag covers only the files and folders that `playproof.yaml` names, with their contents. Other links \
+         that lead out of the project stay errors, such as a link among the fixtures. No command writes or removes anything \
+         through a link in the project. A file that you name after `-o` or `--report` may lie in any existing folder, but not \
+         where a project would read it as its own.",
     ),
     (
         "word",
         "interrupted",
-        "what becomes of a command that is killed",
-        "A command stages its files first, in `.accepting` beside the proposals, and then decides. Killed before that, it has \
-         changed nothing; killed later, the next command that reads the project finishes the change before it reads anything \
-         else, and says so (`help`, `schema` and `completions` read no project). A file that somebody changed meanwhile is kept beside its place, as `NAME.aside`. What was staged in \
-         another folder, and came with a copy, an archive or a repository, is refused: nothing of it is applied or removed.",
+        "what happens after a command is killed",
+        "A command first stages its files in `.accepting`, beside the proposals, and then commits. If it is killed before the \
+         commit, nothing has changed. If it is killed later, the next command that reads the project finishes the change first \
+         and says so (`help`, `schema` and `completions` read no project). If a file was edited meanwhile, the edited text is \
+         kept as `NAME.aside`. Staged files that came with a copy, an archive or a repository are refused: nothing of them is \
+         applied or removed.",
     ),
     (
         "word",
         "redaction",
-        "what of a trace is never shown",
+        "how to hide secrets of a trace",
         "\
-`redaction` in playproof.yaml takes text of a trace out of everything that is shown or written: pages, JSON and reports, imports, feedback, fixtures and proposals. `keys` are globs, for which capitals do not count (`password` is also `Password`): what stands under such a key becomes `[redacted]`, in arguments and evidence, in JSON within any text however deep or broken, and in a trace's own fields (`run_id`, `call_id`, `tool`, `idempotency_key`, `reversal_token`, `args`, `evidence_refs`, `kind`, `message`, `code`). `patterns` are regular expressions over every text, number and key of a trace, also where backslashes escape its characters; no pattern changes our own words. A text such as `password=x` within a message is no JSON: it needs a pattern, such as `(?i)password=\\S+`.
+`redaction` in playproof.yaml hides text of a trace in everything that is shown or written: pages, JSON and reports, imports, feedback, fixtures and proposals.
 
-It changes what is shown and nothing else: calls are paired, compared, classified and counted as they are recorded. Names that become the same text are numbered in the order of the trace (`[redacted] 2`); such a call is chosen by its place FILE:LINE, and by its recorded name all the same. Only forms are mined of what is shown, so that no rule asks for what is redacted. Where a fixture or a feedback needs what was taken out, it is refused or shows less.
+`keys` are globs without regard to case (`password` also matches `Password`). The value under such a key becomes `[redacted]`: in arguments and evidence, in JSON within any text, however deep or broken, and in a trace's own fields (`run_id`, `call_id`, `tool`, `idempotency_key`, `reversal_token`, `args`, `evidence_refs`, `kind`, `message`, `code`).
 
-Of input that cannot be read nothing is quoted, only its place, where anything is redacted. A mapping that would name what is redacted is not drafted, and a tool whose name is redacted gets no row of tool facts: `tools` and `init` count such tools, and their rows are written by hand.
+`patterns` are regular expressions for every text, number and key of a trace, also where backslashes escape its characters. They never change Playproof's own words. A text such as `password=x` within a message is not JSON: it needs a pattern, such as `(?i)password=\\S+`.
 
-Exempt are times, statuses (`ok`, `error`, status numbers), numbers of attempts, waits and timeouts, places (file, line, path), and what you type yourself. What is encoded (percent, base64, compressed) is not decoded.",
+Redaction changes only what is shown. Calls are paired, compared, classified and counted as recorded. Names that become the same text are numbered in the order of the trace (`[redacted] 2`). Select such a call by its place FILE:LINE or by its recorded name. Only message templates are made from redacted text, so that no suggested rule asks for a secret. A fixture or feedback that needs redacted text is refused, or shows less.
+
+If anything is redacted, input that cannot be read is not quoted; messages give only its place. `init` drafts no mapping that would name redacted text. A tool whose name is redacted gets no row of tool facts: `tools` and `init` count such tools, and people write their rows.
+
+Redaction does not cover times, statuses (`ok`, `error`, status numbers), numbers of attempts, waits and timeouts, places (file, line, path), and what you type yourself. Encoded text (percent, base64, compressed) is not decoded.",
     ),
     (
         "word",
         "exit-codes",
-        "what the exit code says",
+        "the meaning of each exit code",
         "\
 \x20   0    clean
-    1    an `unsafe` finding (replay), a difference that nobody accepted (check, init), what a gate refuses (impact, coverage, mutate), what speaks against a proposal (propose check, propose accept), a row that no record explains (history verify), or a warning (lint)
-    2    wrong usage, input that cannot be read or is empty, a gate that cannot do its job
-    3    inconclusive: under `--strict`, where there is a doubt; a gate that had nothing to decide (impact --fail-on, coverage --fail-under), a limit that was hit (mutate --max-calls), more lines skipped than read (--skip-invalid)
-    70   our bug: please report it with the input
+    1    an `unsafe` finding (replay), a difference that is not accepted (check, init), a failed gate (impact, coverage, mutate), an objection to a proposal (propose check, propose accept), a row that no record explains (history verify), or a warning (lint)
+    2    wrong usage, input that cannot be read or is empty, or a gate that cannot run
+    3    inconclusive: a doubt under `--strict`, a gate with nothing to decide (impact --fail-on, coverage --fail-under), a limit that was hit (mutate --max-calls), or more lines skipped than read (--skip-invalid)
+    70   a bug in Playproof: please report it with the input
     130  interrupted (Ctrl-C)
-    141  whoever read the output went away, as in `playproof replay TRACE --all | head`
+    141  the reader of the output went away, as in `playproof replay TRACE --all | head`
 
-The worst wins: 2 over 1 over 3 over 0. It is never 0 after an error was printed, but for lines that `--skip-invalid` passes over.",
+If several apply, 2 wins over 1, and 1 over 3. A command that printed an error never exits with 0, except for lines that `--skip-invalid` passed over.",
     ),
 ];

@@ -14,23 +14,23 @@ use playproof_engine::playbook::Playbook;
 use playproof_formats::fixture;
 
 impl Workspace {
-    /// Where the file of a fixture lies, or will.
+    /// The path of a fixture's file, which need not exist.
     pub fn fixture_path(&self, fixture: &str) -> PathBuf {
         self.fixtures.join(format!("{fixture}.yaml"))
     }
 
-    /// The file of a fixture, as people know it.
+    /// The name of a fixture's file in messages.
     pub fn fixture_name(&self, fixture: &str) -> String {
         self.name(&self.fixture_path(fixture))
     }
 
-    /// Where fixtures lie, as it is typed where people stand.
+    /// The folder of fixtures, relative to the working directory.
     pub fn fixtures_here(&self) -> String {
         let here = self.here(&self.fixtures);
         if here.is_empty() { ".".to_owned() } else { here }
     }
 
-    /// Where fixtures lie, as people know it.
+    /// The name of the folder of fixtures in messages.
     pub fn fixtures_name(&self) -> String {
         let name = self.name(&self.fixtures);
         if name.is_empty() { ".".to_owned() } else { name }
@@ -44,15 +44,15 @@ impl Workspace {
         Ok(names(folders::yaml_under(&self.fixtures)?, ".yaml"))
     }
 
-    /// Refuses a folder that is no project yet: one without a single fixture.
+    /// Refuses a project without fixtures.
     ///
     /// # Errors
-    /// There is none; what makes one.
+    /// There is no fixture.
     pub fn refuse_empty(&self) -> Result<(), Failure> {
         if self.fixture_names()?.is_empty() { Err(self.empty()) } else { Ok(()) }
     }
 
-    /// That there is not a single fixture, perhaps for want of a project.
+    /// The failure of a project without fixtures, or without a project.
     pub fn empty(&self) -> Failure {
         let folder = self.fixtures_name();
         let none = format!("there are no fixtures in `{folder}`");
@@ -60,7 +60,7 @@ impl Workspace {
             Some(_) => none,
             None => format!("this is no project: there is no `{}` here or above, and {none}", project::FILE),
         };
-        Failure::said(said)
+        Failure::new(said)
             .help(format!("`playproof init` makes a project with three; a fixture is a file `{folder}/NAME.yaml`"))
             .next("playproof init")
     }
@@ -68,13 +68,13 @@ impl Workspace {
     /// The fixtures that run under the playbook of this name, with their names, in their order.
     ///
     /// # Errors
-    /// Everything that is wrong in any fixture; that none runs under it.
+    /// Everything that is wrong in any fixture; no fixture runs under it.
     pub fn fixtures_of(&self, playbook: &str, jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
         let mut fixtures = self.load_fixtures(&self.fixture_names()?, jobs)?;
         fixtures.retain(|(_, fixture)| self.playbooks_of(fixture).contains(&playbook));
         if fixtures.is_empty() {
             self.refuse_empty()?;
-            let said = Failure::said(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
+            let said = Failure::new(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
             let help = format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
             return Err(said.help(help).next("playproof schema fixture"));
         }
@@ -93,10 +93,10 @@ impl Workspace {
         gather(map(names, jobs, || (), |(), name| read(name), |_| false))
     }
 
-    /// Holds the verdicts that fixtures say are not given against the playbooks under which they say so.
+    /// Checks that the `not_verdicts` of fixtures exist in their playbooks.
     ///
     /// # Errors
-    /// Every name that such a playbook does not have.
+    /// Every name that a playbook does not have.
     pub fn hold_verdicts<'f>(
         &self,
         fixtures: impl IntoIterator<Item = (&'f str, &'f Fixture)>,
@@ -113,7 +113,7 @@ impl Workspace {
         gather(fixtures.into_iter().map(hold).collect()).map(drop)
     }
 
-    /// The same of one fixture, in the file at `path`, and one playbook.
+    /// The same for one fixture, in the file at `path`, and one playbook.
     ///
     /// # Errors
     /// Every name that the playbook does not have.

@@ -13,9 +13,9 @@ use playproof_formats::golden::Lock;
 /// The files of a golden.
 #[derive(Clone, Debug)]
 pub struct GoldenPaths {
-    /// What was accepted.
+    /// The accepted golden.
     pub accepted: PathBuf,
-    /// What waits for review.
+    /// The run that waits for review.
     pub pending: PathBuf,
 }
 
@@ -26,7 +26,7 @@ impl Workspace {
         GoldenPaths { accepted: file("snap"), pending: file("snap.new") }
     }
 
-    /// Reads the golden of `id`, if there is one.
+    /// Reads the golden of `id`, if it exists.
     ///
     /// # Errors
     /// A file that cannot be read.
@@ -51,7 +51,7 @@ impl Workspace {
         self.goldens.join("playbook.lock")
     }
 
-    /// Reads the lock, if there is one.
+    /// Reads the lock, if it exists.
     ///
     /// # Errors
     /// A lock that cannot be used.
@@ -59,7 +59,7 @@ impl Workspace {
         Ok(self.read_lock_with_source()?.map(|(lock, _)| lock))
     }
 
-    /// Reads the lock, if there is one, and keeps the text that its places point into.
+    /// Reads the lock, if it exists, with the text for its places.
     ///
     /// # Errors
     /// A lock that cannot be used.

@@ -1,5 +1,5 @@
-//! What people type for a thing of the project (a fixture, a run, a proposal, feedback), as the name that it has.
-//! Matches nothing by its end: a path that is not there, or lies in another project, names nothing here.
+//! Resolves the arguments that name a fixture, a run, a proposal or a feedback. A path must exist in this project; no
+//! name is matched by its end.
 
 use std::path::{Component, Path};
 
@@ -19,18 +19,18 @@ impl Workspace {
         self.named_below(&self.fixtures, asked, &[".yaml"]).as_deref() == Some(fixture)
     }
 
-    /// The id of the proposal that `asked` is, or the folder of, or the file of.
+    /// The id of the proposal that `asked` names by id, folder or file.
     pub fn proposal_named(&self, asked: &str) -> Option<String> {
         self.named_below(self.proposals(), asked.trim_end_matches('/'), &["/proposal.yaml"])
     }
 
-    /// The id of the feedback that `asked` is, or a file of.
+    /// The id of the feedback that `asked` names by id or file.
     pub fn feedback_named(&self, asked: &str) -> Option<String> {
         self.named_below(&self.proposals().join("feedback"), asked, &[".yaml", ".jsonl"])
     }
 
-    /// The name that `asked` has below `folder`, without the ending of a file. A name stays as it is, and so does a path
-    /// as the project's files and reports name it; another path must lead there.
+    /// The name of `asked` below `folder`, without the ending of a file. A name or a path relative to the root is taken as
+    /// given; any other path must exist there.
     fn named_below(&self, folder: &Path, asked: &str, endings: &[&str]) -> Option<String> {
         let bare = |text: &str| endings.iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text).to_owned();
         if !leads_somewhere(asked, endings) {
@@ -43,7 +43,7 @@ impl Workspace {
     }
 }
 
-/// Whether `asked` is a path from the working directory or from the root of the file system, and no name.
+/// Whether `asked` is a path and not a name.
 fn leads_somewhere(asked: &str, endings: &[&str]) -> bool {
     let first = Path::new(asked).components().next();
     matches!(first, Some(Component::RootDir | Component::Prefix(_) | Component::CurDir | Component::ParentDir))

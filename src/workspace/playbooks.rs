@@ -1,4 +1,4 @@
-//! The playbooks of a project: by name or path, and how its fixtures call them.
+//! The playbooks of a project, by name or path.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,12 @@ use super::root::{Workspace, gather};
 use crate::exit::Failure;
 use crate::files;
 use crate::files::STDIN;
-use crate::kinds;
-use crate::kinds::Kind;
+use crate::input_kind;
+use crate::input_kind::InputKind;
 use crate::playbooks;
 use crate::playbooks::Named;
 use crate::project;
+use crate::project::is_path;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
@@ -21,31 +22,30 @@ use playproof_formats::playbook::{Loaded, embedded};
 /// A playbook that fixtures use.
 #[derive(Debug)]
 pub struct Used {
-    /// As read, with places.
+    /// The playbook as written, with places.
     pub loaded: Loaded,
-    /// Ready to run.
+    /// The playbook, ready to run.
     pub plan: Plan,
     /// Its file below the project's root; none for an embedded one.
     pub path: Option<PathBuf>,
 }
 
 impl Workspace {
-    /// The playbook that is asked for by name or path, or else the default one, with the name that fixtures and
-    /// goldens know it by.
+    /// The requested playbook, or the default one, with its name in fixtures and goldens.
     ///
     /// # Errors
-    /// A name that nothing answers to, a file that cannot be read, everything that is wrong in it.
+    /// An unknown name, a file that cannot be read, everything that is wrong in it.
     pub fn playbook(&self, asked: Option<&str>) -> Result<(String, Used), Failure> {
         let meant = match asked {
             Some(asked) => Named::new(&self.root, asked),
             None => self.default.clone(),
         };
         let path = match asked {
-            Some(asked) if playbooks::is_path(asked) => Some(PathBuf::from(asked)),
+            Some(asked) if is_path(asked) => Some(PathBuf::from(asked)),
             _ => self.playbook_path(&meant.name),
         };
         let source = match &path {
-            Some(path) if asked.is_some_and(playbooks::is_path) => playbook(path, self.read_typed(path)?)?,
+            Some(path) if asked.is_some_and(is_path) => playbook(path, self.read_typed(path)?)?,
             Some(path) => self.read_playbook(path)?,
             None => playbooks::source(&meant.name)?,
         };
@@ -59,7 +59,7 @@ impl Workspace {
     /// Every playbook that one of the fixtures uses, by name.
     ///
     /// # Errors
-    /// Everything that is wrong in any of them; a name that nothing answers to.
+    /// Everything that is wrong in any of them; an unknown name.
     pub fn load_playbooks(&self, fixtures: &[(String, Fixture)]) -> Result<BTreeMap<String, Used>, Failure> {
         let mut users: BTreeMap<&str, &str> = BTreeMap::new();
         for (name, fixture) in fixtures {
@@ -85,7 +85,7 @@ impl Workspace {
         self.used(source, path, &self.playbook_argument(name))
     }
 
-    /// Refuses a playbook of another project: this one's fixtures, goldens and tool facts say nothing of it.
+    /// Refuses a playbook of another project: the fixtures, goldens and tool facts of this one do not belong to it.
     fn refuse_another_s(&self, path: &Path) -> Result<(), Failure> {
         let theirs = files::above(path, project::FILE);
         let ours = files::real(&self.root.join(project::FILE));
@@ -93,7 +93,7 @@ impl Workspace {
             None => Ok(()),
             Some(theirs) => {
                 let said = format!("`{}` belongs to another project, that of `{}`", path.display(), theirs.display());
-                Err(Failure::said(said).help("run this there, or copy the playbook into this project's `playbooks`"))
+                Err(Failure::new(said).help("run this there, or copy the playbook into this project's `playbooks`"))
             }
         }
     }
@@ -102,7 +102,7 @@ impl Workspace {
         playbook(path, self.read(path)?)
     }
 
-    /// A playbook that was read; `argument` is how other commands are told of it.
+    /// A playbook from its text; suggested commands name it by `argument`.
     fn used(&self, source: Arc<Source>, path: Option<PathBuf>, argument: &str) -> Result<Used, Failure> {
         let loaded = playbooks::loaded(source, argument)?;
         let plan = Plan::new(loaded.playbook.clone(), self.tools());
@@ -111,17 +111,17 @@ impl Workspace {
 
     fn no_playbook(&self, name: &str, user: &str) -> Failure {
         let fixture = self.fixture_name(user);
-        let failure = Failure::said(format!("`{fixture}` names the playbook `{name}`, which does not exist"));
+        let failure = Failure::new(format!("`{fixture}` names the playbook `{name}`, which does not exist"));
         let what = || format!("a playbook is a file such as `playbooks/{name}.yaml`, or an embedded one");
         failure.help(playbooks::near(name, &self.root).unwrap_or_else(what))
     }
 
-    /// How other commands are told of a playbook that fixtures use, where people stand.
+    /// The argument for a playbook of fixtures in suggested commands, relative to the working directory.
     pub fn playbook_argument(&self, name: &str) -> String {
         self.playbook_path(name).map_or_else(|| name.to_owned(), |path| self.here(&path))
     }
 
-    /// The same from the project's root.
+    /// The same, relative to the project's root.
     pub fn playbook_name(&self, name: &str) -> String {
         self.playbook_path(name).map_or_else(|| name.to_owned(), |path| self.name(&path))
     }
@@ -131,38 +131,37 @@ impl Workspace {
         playbooks::file_of(&self.root, &self.default, name)
     }
 
-    /// The name by which fixtures know the playbook that is asked for by name or path; the path of a file that they do
-    /// not know is nobody's name.
+    /// The name in fixtures of a requested playbook; any other path is returned as given.
     pub fn known_name(&self, asked: &str) -> String {
         let named = Named::new(&self.root, asked);
         if named.path.is_none() || named == self.default { named.name } else { asked.to_owned() }
     }
 
-    /// How files name a playbook that was asked for, so that it is found again from anywhere in the project: by its
-    /// name, or by its path below the root where it lies apart from the others.
+    /// The name of a requested playbook for files, valid anywhere in the project: its name, or its path below the root if
+    /// it lies apart from the others.
     ///
     /// # Errors
-    /// A playbook that lies outside the project, or in no file.
+    /// A playbook outside the project, or from standard input.
     pub fn lasting_name(&self, name: &str, used: &Used) -> Result<String, Failure> {
         let Some(path) = &used.path else { return Ok(name.to_owned()) };
         if path.as_os_str() == STDIN {
-            let said = "a playbook from standard input is nowhere when this is looked at again";
-            return Err(Failure::said(said).help("put it into the folder `playbooks`"));
+            let said = "a playbook from standard input cannot be found again later";
+            return Err(Failure::new(said).help("put it into the folder `playbooks`"));
         }
         let Some(path) = Named::new(&self.root, &path.to_string_lossy()).path else { return Ok(name.to_owned()) };
         let below = playbooks::below(&path, &self.root).ok_or_else(|| {
-            let said = format!("`{}` lies outside this project, where nobody else would find it", path.display());
-            Failure::said(said).help("put it into the folder `playbooks`")
+            let said = format!("`{}` lies outside this project, so others cannot find it", path.display());
+            Failure::new(said).help("put it into the folder `playbooks`")
         })?;
         Ok(below.to_string_lossy().into_owned())
     }
 
-    /// The playbook that a file names, as [`Workspace::lasting_name`] gave it.
+    /// The playbook of a name from [`Workspace::lasting_name`].
     ///
     /// # Errors
     /// As [`Workspace::playbook`].
     pub fn lasting_playbook(&self, lasting: &str) -> Result<(String, Used), Failure> {
-        match playbooks::is_path(lasting) {
+        match is_path(lasting) {
             true => {
                 let path = self.root.join(lasting);
                 self.refuse_outside(&path)?;
@@ -175,7 +174,7 @@ impl Workspace {
 
 /// The source, if it is a playbook's.
 fn playbook(path: &Path, source: Arc<Source>) -> Result<Arc<Source>, Failure> {
-    kinds::expect(Kind::Playbook, &path.to_string_lossy(), source.text.as_bytes())?;
+    input_kind::expect(InputKind::Playbook, &path.to_string_lossy(), source.text.as_bytes())?;
     Ok(source)
 }
 

@@ -1,4 +1,4 @@
-//! What is kept beside the proposals of a project: the history of what was accepted, and feedback.
+//! The history and the feedback of a project, which lie beside its proposals.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use playproof_formats::history::{Entry, History};
 use playproof_formats::shell::Command;
 
 impl Workspace {
-    /// Where a record of the history lies.
+    /// The path of a record of the history.
     pub fn record_path(&self, name: &str) -> PathBuf {
         self.proposals().join("history").join(name)
     }
 
-    /// Reads the history; it is empty where there is none.
+    /// Reads the history, which may be empty.
     ///
     /// # Errors
-    /// Everything that is wrong in any record; a file whose name is not one of a record.
+    /// Everything that is wrong in any record; a file with another name than a record's.
     pub fn read_history(&self) -> Result<History, Failure> {
         let found = names(folders::files_under(&self.record_path(""), ".yaml")?, "");
         let read = |name: &String| -> Result<Entry, Failure> {

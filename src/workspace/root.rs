@@ -1,5 +1,4 @@
-//! A project's root and folders: where they lie, what its files are called, who may change them. Knows no file's
-//! content.
+//! A project's root and folders, the names of its files, and the right to change them. Parses no file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,10 +18,10 @@ use playproof_formats::playbook::tools;
 use playproof_formats::playbook::tools::LoadedTools;
 use playproof_formats::shell::Command;
 
-/// The folder below the proposals in which changesets are laid out.
+/// The staging folder of changesets, below the proposals.
 pub const STAGING: &str = ".accepting";
 
-/// Where a project's files lie.
+/// The paths of a project.
 #[derive(Debug)]
 pub struct Workspace {
     pub(super) root: PathBuf,
@@ -45,16 +44,15 @@ fn proposals(root: &Path, project: &Project) -> PathBuf {
     folder(root, project.proposals.as_ref(), "proposals")
 }
 
-/// Where changes of the project in `root` are laid out before they are made.
+/// The staging folder of the project in `root`.
 pub fn staging(root: &Path, project: &Project) -> PathBuf {
     proposals(root, project).join(STAGING)
 }
 
-/// What the project in `root` would take a file for, that is or will be `there` without links and detours; none where no
-/// command looks for it.
+/// What the project in `root` would read a file as; `there` is its real path. None if no command looks for it.
 pub fn taken_for(root: &Path, there: &Path) -> Option<&'static str> {
     let file = root.join(project::FILE);
-    // A project that cannot be used is told of by whoever reads it.
+    // The reader of an unusable project reports it.
     let project = if folders::has_file(&file) { Project::read(&file).unwrap_or_default() } else { Project::default() };
     let is_yaml = there.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
     let folders = [
@@ -68,50 +66,51 @@ pub fn taken_for(root: &Path, there: &Path) -> Option<&'static str> {
     folders.iter().find(|(folder, is_read, _)| *is_read && holds(folder)).map(|(.., what)| *what)
 }
 
-/// Looks after the project of the working directory, and before it after one that is about to be in a folder nearer by.
+/// Runs [`begin`] for the project of the working directory, and first for one that a killed command was making in a
+/// nearer folder.
 ///
 /// # Errors
 /// As [`begin`].
 pub fn begin_here(allow_outside: bool, again: impl Fn() -> Command) -> Result<(), Failure> {
     let begun = files::folder_upwards(&format!("proposals/{STAGING}"));
     let begun = begun.and_then(|staging| Some(staging.ancestors().nth(2)?.to_path_buf()));
-    // Above the project, or where none is above the working directory, anybody may have made one.
+    // Above the project, or without one, a staging folder may come from anybody.
     let root = files::absolute(&Path::new(".").join(project::root()));
     let is_new = |begun: &PathBuf| begun.starts_with(&root) && !folders::has_file(&begun.join(project::FILE));
     if let Some(begun) = begun.filter(is_new) {
         begin(&begun, allow_outside, &again)?;
     }
-    // A folder, a pipe or a link that leads nowhere is not taken for a project without settings.
+    // A folder, a pipe or a broken link of this name is an error, not a project without settings.
     if let Some(file) = files::upwards(project::FILE).filter(|file| !folders::has_file(file)) {
         Project::read(&file)?;
     }
     begin(&project::root(), allow_outside, again)
 }
 
-/// Looks after the project in `root` before a command reads anything else of it: refuses paths that lead out of it,
-/// unless that is allowed, and finishes what a killed command left. `again` is the command with that leave.
+/// Runs before a command reads the project in `root`: refuses paths that lead out of it, unless that is allowed, and
+/// finishes the change of a killed command. `again` is the command with `--allow-outside`.
 ///
 /// # Errors
-/// A `playproof.yaml` that cannot be used; work that cannot be finished here, or that another program is at.
+/// An unusable `playproof.yaml`; a change that cannot be finished here, or that another program is making.
 pub fn begin(root: &Path, allow_outside: bool, again: impl Fn() -> Command) -> Result<(), Failure> {
     let file = root.join(project::FILE);
     let is_project = folders::has_file(&file);
     if is_project && !allow_outside {
-        Boundary::new(root, &Project::default()).readable(&file)?;
+        Boundary::new(root, []).readable(&file)?;
     }
     let project = if is_project { Project::read(&file) } else { Ok(Project::default()) };
     let project = match project {
         Ok(project) => project,
-        // Unfinished work comes first, also where the file cannot be used.
+        // An unfinished change comes first, even if the file is unusable.
         Err(failure) => {
             let usual = Project::default();
-            changeset::finish(&Boundary::new(root, &usual), &staging(root, &usual), false)?;
+            changeset::finish(&usual.boundary(root), &staging(root, &usual), false)?;
             return Err(failure);
         }
     };
     project.refuse_outside(root, allow_outside).map_err(|failure| failure.next(again()))?;
     let staging = staging(root, &project);
-    changeset::finish(&Boundary::new(root, &project), &staging, is_project || changeset::has_journal(&staging))
+    changeset::finish(&project.boundary(root), &staging, is_project || changeset::has_journal(&staging))
 }
 
 impl Workspace {
@@ -137,7 +136,7 @@ impl Workspace {
             fixtures: folder(&root, project.fixtures.as_ref(), "fixtures"),
             goldens: folder(&root, project.goldens.as_ref(), "goldens"),
             proposals: proposals(&root, project),
-            boundary: Boundary::new(&root, project),
+            boundary: project.boundary(&root),
             default: playbooks::usual(&root, project),
             tools: playbooks::facts(None, project)?,
             tools_path: project.tools.as_ref().map(PathBuf::from),
@@ -152,7 +151,7 @@ impl Workspace {
         Workspace { fixtures, ..self }
     }
 
-    /// Where proposals lie.
+    /// The folder of proposals.
     pub fn proposals(&self) -> &Path {
         &self.proposals
     }
@@ -162,7 +161,7 @@ impl Workspace {
         &self.tools
     }
 
-    /// The file of these tool facts with its places, read anew; none where the project names none.
+    /// The tool facts file with its places, read again; none if the project names none.
     ///
     /// # Errors
     /// A file that cannot be used.
@@ -171,7 +170,7 @@ impl Workspace {
         Ok(source.map(tools::load).transpose()?)
     }
 
-    /// Tells of tool facts that are guesses, and of no other.
+    /// Prints a note about unconfirmed guesses in the tool facts.
     ///
     /// # Errors
     /// Tool facts that cannot be used.
@@ -184,40 +183,40 @@ impl Workspace {
         &self.root
     }
 
-    /// A path as the project's files and reports name it: below the root, from wherever that is asked.
+    /// A path relative to the root, for the project's files and reports.
     pub fn name(&self, path: &Path) -> String {
         let whole = if self.root.as_os_str().is_empty() { path.to_path_buf() } else { files::absolute(path) };
         whole.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
-    /// The same path as it is typed where people stand: in what they are told, and in the commands that are suggested.
+    /// The same path relative to the working directory, for messages and suggested commands.
     pub fn here(&self, path: &Path) -> String {
         let name = self.name(path);
         if Path::new(&name).is_absolute() { name } else { self.way_up() + &name }
     }
 
-    /// What leads from the working directory to the root; empty where that is the same.
+    /// The path from the working directory up to the root; empty if they are the same.
     pub fn way_up(&self) -> String {
         files::way_up(&self.root)
     }
 
-    /// The right to change the project; to be held before anything that the change depends on is read.
+    /// Takes the lock that a change of the project needs. Take it before you read what the change depends on.
     ///
     /// # Errors
-    /// Another program has it; a folder that cannot be written.
+    /// Another program holds it; a folder that cannot be written.
     pub fn project_lock(&self) -> Result<ProjectLock, Failure> {
         ProjectLock::at(&self.boundary, &self.proposals.join(STAGING))
     }
 
-    /// Refuses a path in a file of the project that a link leads out of the project.
+    /// Refuses a path that a link leads out of the project.
     ///
     /// # Errors
-    /// It does.
+    /// The path leads out.
     pub(super) fn refuse_outside(&self, path: &Path) -> Result<(), Failure> {
         self.boundary.readable(path)
     }
 
-    /// Reads a file of the project under the name that people know it by.
+    /// Reads a file of the project; messages name it relative to the working directory.
     ///
     /// # Errors
     /// A file that cannot be read; one that a link leads out of the project to.
@@ -226,7 +225,7 @@ impl Workspace {
         self.read_typed(path)
     }
 
-    /// The same of a file that people name, wherever it lies.
+    /// Reads a file that people name, in any folder.
     ///
     /// # Errors
     /// A file that cannot be read.

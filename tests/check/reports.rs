@@ -113,7 +113,7 @@ fn a_report_that_cannot_be_written_or_is_not_known_is_wrong_use() {
     assert!(unknown.err.contains("did you mean `junit`"), "{}", unknown.err);
     let folder = project.run(&["check", "--report", "junit=fixtures"]);
     assert_eq!(folder.code, 2);
-    assert!(folder.err.contains("`fixtures` is a folder, and a file is written"), "{}", folder.err);
+    assert!(folder.err.contains("`fixtures` is a folder, not a file"), "{}", folder.err);
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn a_report_replaces_a_report_and_no_other_file() {
     project.write("notes.md", "mine\n");
     let kinds = ["junit", "sarif", "github", "markdown", "json"];
     for (file, said) in [
-        ("playbooks/reversing.yaml", "would be taken for a playbook"),
-        ("goldens/playbook.lock", "would be taken for a golden"),
-        ("fixtures/the-worked-refund.yaml", "would be taken for a fixture"),
+        ("playbooks/reversing.yaml", "would be read as a playbook"),
+        ("goldens/playbook.lock", "would be read as a golden"),
+        ("fixtures/the-worked-refund.yaml", "would be read as a fixture"),
         ("notes.md", "is no report of a check"),
     ] {
         let before = project.read(file);

@@ -250,7 +250,7 @@ fn an_alias_bomb() {
 
 #[test]
 fn a_type_that_nobody_knows_is_named_where_there_are_no_calls() {
-    let said = ["no calls in 1 line", "unknown type `toolcall`, first in line 1 (did you mean", "`tool_call`?)"];
+    let said = ["no calls in 1 line", "unknown type", "`toolcall`, first in line 1 (did you mean `tool_call`?)"];
     refused("t.jsonl", "{\"type\":\"toolcall\",\"tool\":\"a\",\"status\":\"ok\"}\n", &said);
 }
 
@@ -346,7 +346,7 @@ fn what_only_has_to_be_converted_says_how() {
     refused(
         "t.json",
         "{\n  \"tool\": \"a\"\n}\n",
-        &["one JSON document over many lines", "by `jq -c .`", "next: playproof init --from t.json"],
+        &["one JSON document over many lines", "`jq -c .`", "next: playproof init --from t.json"],
     );
     let place = Place::new();
     place.write("t.jsonl", b"\xff\xfe{\0\"\0");

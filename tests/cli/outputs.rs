@@ -40,7 +40,7 @@ fn a_folder_in_place_of_an_output_and_a_name_that_is_empty_are_told_as_what_they
     place.write("a.jsonl", TRACE);
     place.write("there/a", "");
     for folder in [".", "./", "there", "there/", "new/", "/"] {
-        let says = format!("`{folder}` is a folder, and a file is written");
+        let says = format!("`{folder}` is a folder, not a file");
         refused(&place, &["tools", "a.jsonl", "-o", folder], &says);
         refused(&place, &["import", "chat.json", "-o", folder], &says);
         refused(&place, &["check", "--report", &format!("junit={folder}")], &says);
@@ -68,7 +68,7 @@ fn an_import_replaces_its_own_earlier_trace_and_nothing_else() {
     let place = Place::new();
     place.write("chat.json", CHAT);
     place.write("mine.yaml", "format: playbook/1\n");
-    refused(&place, &["import", "chat.json", "-o", "mine.yaml"], "is there already, and is no trace");
+    refused(&place, &["import", "chat.json", "-o", "mine.yaml"], "exists and is no trace");
     for _ in 0..2 {
         assert_eq!(place.run(&["import", "chat.json", "-o", "trace.jsonl"]).code, 0);
     }
@@ -125,7 +125,7 @@ fn no_folder_is_made_for_an_output_and_the_one_that_is_missing_is_named() {
             refused(&place, &["tools", "a.jsonl", "-o", file], &format!("next: mkdir -p {folder}\n"));
             assert!(!std::path::Path::new(&elsewhere).exists());
         }
-        refused(&place, &["tools", "a.jsonl", "-o", "a.jsonl/x"], "`a.jsonl` is no folder");
+        refused(&place, &["tools", "a.jsonl", "-o", "a.jsonl/x"], "`a.jsonl` is not a folder");
         std::fs::create_dir(place.path().join("none")).expect("a folder");
         place.run(&["tools", "a.jsonl", "-o", "none/x"]).exits(0);
     }
@@ -152,7 +152,7 @@ fn an_output_that_a_project_would_read_as_its_own_file_is_refused() {
         ("playproof.yaml", "the settings of a project"),
         ("mutants.yaml", "a list of accepted mutants"),
     ] {
-        let said = format!("{file}` would be taken for {what}");
+        let said = format!("{file}` would be read as {what}");
         for folder in ["", "ours/", "ours/fixtures/../"] {
             let name = format!("{folder}{file}");
             let run = |args: &[&str]| match folder {
@@ -176,7 +176,7 @@ fn an_output_that_a_project_would_read_as_its_own_file_is_refused() {
     place.run_below("ours", &["import", "chat.json", "-o", "fixtures/x.jsonl"]).exits(0);
     place.run_below("ours", &["check"]).exits(0);
     let nested = place.run(&["init", "ours/fixtures/new"]).exits(2);
-    assert!(nested.err.contains("`ours/fixtures/new/playproof.yaml` would be taken for a fixture"), "{}", nested.err);
+    assert!(nested.err.contains("`ours/fixtures/new/playproof.yaml` would be read as a fixture"), "{}", nested.err);
     #[cfg(unix)]
     {
         let place = Place::new();
@@ -184,7 +184,7 @@ fn an_output_that_a_project_would_read_as_its_own_file_is_refused() {
         place.run(&["init", "ours"]).exits(0);
         std::os::unix::fs::symlink("ours/goldens/playbook.lock", place.path().join("link")).expect("a link");
         let run = place.run(&["tools", "a.jsonl", "-o", "link"]).exits(2);
-        assert!(run.err.contains("`link` would be taken for a golden"), "{}", run.err);
+        assert!(run.err.contains("`link` would be read as a golden"), "{}", run.err);
     }
 }
 

@@ -21,8 +21,8 @@ fn an_input_that_is_named_twice_is_refused_however_its_path_is_written() {
             let run = place.run(&[command, &["trace.jsonl", again]].concat());
             assert_eq!((run.code, run.out.as_str()), (2, ""), "{command:?}: {}", run.err);
             let said = match again {
-                "trace.jsonl" => "`trace.jsonl` is named twice: what is in it would count twice".to_owned(),
-                again => format!("`{again}` is `trace.jsonl`, which is named already"),
+                "trace.jsonl" => "`trace.jsonl` is named twice: its calls would count twice".to_owned(),
+                again => format!("`{again}` and `trace.jsonl` are the same file"),
             };
             assert!(run.err.contains(&said), "{command:?}: {}", run.err);
             let (_, next) = run.err.rsplit_once("next: ").expect("a next command");
@@ -46,25 +46,25 @@ fn standard_input_is_read_once() {
         ("replay - -", "standard input is named twice", "replay -"),
         ("tools - trace.jsonl -", "standard input is named twice", "tools - trace.jsonl"),
         ("impact - - --candidate reversing", "standard input is named twice", "impact - --candidate reversing"),
-        ("replay - --playbook -", "standard input is wanted twice", "replay FILE --playbook -"),
-        ("explain - --tools -", "standard input is wanted twice", "explain FILE --tools -"),
-        ("import - --map - -o t.jsonl", "standard input is wanted twice", "import FILE -o t.jsonl --map -"),
-        ("mine - --map -", "standard input is wanted twice", "mine FILE --map -"),
-        ("mine - --tools -", "standard input is wanted twice", "mine FILE --tools -"),
-        ("impact - --candidate -", "standard input is wanted twice", "impact FILE --candidate -"),
-        ("impact - --base - --candidate a", "standard input is wanted twice", "impact FILE --base - --candidate a"),
-        ("replay trace.jsonl - --tools -", "standard input is wanted twice", "replay trace.jsonl FILE --tools -"),
+        ("replay - --playbook -", "standard input is named twice", "replay FILE --playbook -"),
+        ("explain - --tools -", "standard input is named twice", "explain FILE --tools -"),
+        ("import - --map - -o t.jsonl", "standard input is named twice", "import FILE -o t.jsonl --map -"),
+        ("mine - --map -", "standard input is named twice", "mine FILE --map -"),
+        ("mine - --tools -", "standard input is named twice", "mine FILE --tools -"),
+        ("impact - --candidate -", "standard input is named twice", "impact FILE --candidate -"),
+        ("impact - --base - --candidate a", "standard input is named twice", "impact FILE --base - --candidate a"),
+        ("replay trace.jsonl - --tools -", "standard input is named twice", "replay trace.jsonl FILE --tools -"),
         (
             "replay trace.jsonl --tools - --map -",
-            "standard input is wanted twice",
+            "standard input is named twice",
             "replay trace.jsonl --tools FILE --map -",
         ),
         (
             "explain trace.jsonl --playbook - --tools -",
-            "standard input is wanted twice",
+            "standard input is named twice",
             "explain trace.jsonl --playbook FILE --tools -",
         ),
-        ("replay - --tools - --map -", "standard input is wanted 3 times", "replay FILE --tools FILE --map -"),
+        ("replay - --tools - --map -", "standard input is named 3 times", "replay FILE --tools FILE --map -"),
     ] {
         let run = place.run_with(&command.split(' ').collect::<Vec<_>>(), TRACE);
         let next = format!("next: playproof {next}\n");
@@ -92,7 +92,7 @@ fn a_playbook_that_is_named_twice_is_refused_by_name_and_by_path() {
     assert_eq!(place.run(&["lint", "ours", "standard"]).code, 0, "a copy is another playbook");
     std::fs::copy(place.path().join("playbooks/ours.yaml"), place.path().join("pb")).expect("a copy");
     let run = place.run(&["replay", "trace.jsonl", "--playbook", "pb", "--playbook", "./pb"]).exits(2);
-    assert!(run.err.contains("`./pb` is `pb`, which is named already"), "{}", run.err);
+    assert!(run.err.contains("`./pb` and `pb` are the same file"), "{}", run.err);
 }
 
 #[test]

@@ -304,7 +304,7 @@ fn a_link_that_leads_nowhere_is_told_and_never_taken_for_nothing() {
             for command in [&["check"][..], &["check", "--accept"]] {
                 let ran = place.run(command);
                 let leads = match target {
-                    "nowhere" => "is a symbolic link to `nowhere`, where nothing is",
+                    "nowhere" => "is a symbolic link to `nowhere`, which does not exist",
                     _ => "too many levels of symbolic links",
                 };
                 let said = (ran.out.clone() + &ran.err).replace("\n  │ ", " ");
@@ -319,7 +319,7 @@ fn a_link_that_leads_nowhere_is_told_and_never_taken_for_nothing() {
     let place = Place::new();
     std::os::unix::fs::symlink("nowhere", place.path("playproof.yaml")).expect("a link");
     let ran = place.run(&["init"]).exits(2);
-    assert!(ran.err.contains("it is a symbolic link to `nowhere`, where nothing is"), "{}", ran.err);
+    assert!(ran.err.contains("it is a symbolic link to `nowhere`, which does not exist"), "{}", ran.err);
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn every_command_finishes_first_what_another_was_killed_in_and_says_so_in_one_li
             ((ran.code, ran.out, ran.err), project.everything())
         });
         let (note, rest) = finished.0.2.split_once('\n').unwrap_or_default();
-        assert!(note.starts_with("note: finished a change that a killed command had decided: `"), "{args:?}: {note}");
+        assert!(note.starts_with("note: finished the change of a killed command: `"), "{args:?}: {note}");
         assert_eq!(((finished.0.0, finished.0.1, rest.to_owned()), finished.1), whole, "{args:?}");
     }
 }
@@ -112,7 +112,7 @@ fn a_change_that_cannot_be_finished_here_is_told_with_what_to_do() {
         let (code, said) = project.refused(&args);
         assert_eq!(code, 2, "{args:?}: {said}");
         assert!(said.contains("`proposals/.accepting/lock` cannot be written"), "{args:?}: {said}");
-        assert!(said.contains("where the project can be written") && said.contains("next: playproof check"), "{said}");
+        assert!(said.contains("once the project can be written") && said.contains("next: playproof check"), "{said}");
     }
 }
 

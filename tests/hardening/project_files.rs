@@ -238,7 +238,7 @@ fn a_link_within_a_folder_leads_out_of_the_project_even_where_named_paths_may() 
         let ran = project.run(args).exits(2);
         let said = format!("`fixtures/slow.yaml` leads out of the project: it is a symbolic link to `{fixture}`");
         assert!(ran.err.contains(&said), "{}", ran.err);
-        assert!(ran.err.contains("not for links in a folder"), "{}", ran.err);
+        assert!(ran.err.contains("not links in a folder"), "{}", ran.err);
     }
     // A single file that playproof.yaml names may be such a link.
     let project = Project::new();
@@ -303,7 +303,7 @@ fn a_path_with_characters_that_cannot_be_seen_is_refused() {
     place.edit("playproof.yaml", "goldens: goldens", "goldens: \"a\\e[31mb\"");
     for args in [&["approve", "--reason", "r"][..], &["check"], &["init"]] {
         let (code, said) = place.refused(args);
-        assert!(code == 2 && said.contains("characters that cannot be seen") && !said.contains('\u{1b}'), "{said}");
+        assert!(code == 2 && said.contains("invisible characters") && !said.contains('\u{1b}'), "{said}");
     }
 }
 
@@ -416,12 +416,12 @@ fn nothing_is_written_where_git_keeps_what_it_runs() {
     place.write("a.jsonl", TRACE);
     let before = place.everything();
     let report = place.run(&["check", "--report", "json=.git/hooks/post-commit"]).exits(2).err;
-    assert!(report.contains("lies in a folder of git's"), "{report}");
+    assert!(report.contains("lies in a `.git` folder"), "{report}");
     place.run(&["tools", "a.jsonl", "-o", ".git/hooks/pre-commit"]).exits(2);
     assert_eq!(place.everything(), before);
     place.write("playproof.yaml", "format: project/1\ngoldens: .git\nproposals: .git\n");
     let before = place.everything();
     let said = place.run(&["check", "--accept"]).exits(2).err;
-    assert!(said.contains("lies in a folder of git's"), "{said}");
+    assert!(said.contains("lies in a `.git` folder"), "{said}");
     assert_eq!(place.everything(), before);
 }

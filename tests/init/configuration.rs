@@ -270,7 +270,7 @@ fn what_git_could_not_merge_is_told_as_that_whatever_file_it_is() {
         let ran = place.run(args).exits(2);
         assert!(ran.err.contains("git could not merge this file"), "{args:?}: {}", ran.err);
         assert!(ran.err.contains(&format!("{file}:2:1]")), "{args:?}: {}", ran.err);
-        assert!(ran.err.contains("take out the marks of git"), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("remove git's conflict markers"), "{args:?}: {}", ran.err);
         place.write(file, &good);
     }
 }

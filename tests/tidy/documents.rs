@@ -44,7 +44,7 @@ pub fn check(tree: &Tree) -> Vec<Violation> {
 }
 
 /// Every package, every folder of its sources, and every decision, that the architecture does not name.
-pub fn house(tree: &Tree) -> Vec<Violation> {
+pub fn architecture(tree: &Tree) -> Vec<Violation> {
     const DOCUMENT: &str = "DESIGN.md";
     let Some(text) = tree.text(DOCUMENT) else { return vec![Violation::of_file(DOCUMENT, "is missing")] };
     let mut folders: BTreeSet<(&str, &str)> = BTreeSet::new();
@@ -142,17 +142,32 @@ mod tests {
 
     #[test]
     fn the_architecture_names_every_package_and_folder() {
-        assert_none(&house(&Tree::of_this_package()));
+        assert_none(&architecture(&Tree::of_this_package()));
     }
 
     #[test]
     fn a_folder_that_the_architecture_does_not_name_is_caught() {
         let design = ("DESIGN.md", "\nsrc/   words\n  a/   words\ncrates/x/  words\n  b/ c/  words\n");
-        assert_none(&house(&Tree::of(&[design, ("src/a/x.rs", ""), ("src/b.rs", ""), ("crates/x/src/c/d.rs", "")])));
-        assert_one(&house(&Tree::of(&[design, ("src/c/d/e.rs", "")])), "DESIGN.md", 1, "`src/c`");
-        assert_one(&house(&Tree::of(&[design, ("crates/x/src/a/b.rs", "")])), "DESIGN.md", 1, "`crates/x/src/a`");
-        assert_one(&house(&Tree::of(&[design, ("crates/y/src/lib.rs", "")])), "DESIGN.md", 1, "`crates/y/src/`");
-        assert_one(&house(&Tree::of(&[design, ("docs/adr/0001-x.md", "")])), "DESIGN.md", 1, "`docs/adr/0001-x.md`");
+        assert_none(&architecture(&Tree::of(&[
+            design,
+            ("src/a/x.rs", ""),
+            ("src/b.rs", ""),
+            ("crates/x/src/c/d.rs", ""),
+        ])));
+        assert_one(&architecture(&Tree::of(&[design, ("src/c/d/e.rs", "")])), "DESIGN.md", 1, "`src/c`");
+        assert_one(
+            &architecture(&Tree::of(&[design, ("crates/x/src/a/b.rs", "")])),
+            "DESIGN.md",
+            1,
+            "`crates/x/src/a`",
+        );
+        assert_one(&architecture(&Tree::of(&[design, ("crates/y/src/lib.rs", "")])), "DESIGN.md", 1, "`crates/y/src/`");
+        assert_one(
+            &architecture(&Tree::of(&[design, ("docs/adr/0001-x.md", "")])),
+            "DESIGN.md",
+            1,
+            "`docs/adr/0001-x.md`",
+        );
     }
 
     #[test]

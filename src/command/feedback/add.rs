@@ -7,9 +7,10 @@ use crate::command::explain;
 use crate::command::explain::Search;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
+use crate::inputs::without_skipping;
 use crate::output::Output;
 use crate::project::Project;
-use crate::reading::{Reading, without_skipping};
+use crate::read_options::ReadOptions;
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
 use crate::{files, folders, inputs, playbooks, reason};
@@ -100,14 +101,14 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         .map_err(|why| not_cut(args, &about, why))?;
     let call = about.call.shown();
     if args.expected.is_some() && slice.ending.failed.is_none() {
-        return Err(Failure::said(format!("no attempt of `{}` failed, so that it has no verdict", call.reference()))
+        return Err(Failure::new(format!("no attempt of `{}` failed, so that it has no verdict", call.reference()))
             .help("leave out `--expected`: a note may be kept of any call")
             .next(again(args)));
     }
     if let Some(failed) = &slice.ending.failed
         && args.expected.as_ref() == Some(&failed.verdict)
     {
-        return Err(Failure::said(format!(
+        return Err(Failure::new(format!(
             "`{name}` gives `{}` the verdict `{}` already",
             call.reference(),
             failed.verdict
@@ -158,7 +159,7 @@ fn note(args: &Args) -> Result<&str, Failure> {
     let note = args.note.as_deref();
     let expected = Flags::default().with("--expected", args.expected.as_deref()).set("--new", args.new);
     note.ok_or_else(|| {
-        Failure::said("a call is not kept without a note")
+        Failure::new("a call is not kept without a note")
             .help("say what was wrong with how it was handled: whoever changes the playbook reads it first")
             .next(expected.after(again(args).and("--note '...'")))
     })
@@ -166,12 +167,12 @@ fn note(args: &Args) -> Result<&str, Failure> {
 
 fn refuse_input(input: &str) -> Result<(), Failure> {
     if inputs::is_fixture(input) {
-        return Err(Failure::said(format!("`{input}` is a fixture; feedback is kept of recorded calls"))
+        return Err(Failure::new(format!("`{input}` is a fixture; feedback is kept of recorded calls"))
             .help("what a fixture should show stands in its `expect`")
             .next(Command::new("playproof check").path(input)));
     }
     match input == files::STDIN {
-        true => Err(Failure::said("the trace is read twice: name a file, not standard input")
+        true => Err(Failure::new("the trace is read twice: name a file, not standard input")
             .next("playproof feedback add trace.jsonl --call REF --note '...'")),
         false => Ok(()),
     }
@@ -196,7 +197,7 @@ fn show(id: &str) -> Command {
 
 /// The call, and what of its input belongs to its slice.
 fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, Failure> {
-    let reading = Reading::plain(args.map.clone());
+    let reading = ReadOptions::plain(args.map.clone());
     let search = Search {
         command: "playproof feedback add",
         flags: Flags::default()
@@ -214,7 +215,7 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
     };
     let Subject::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)?
     else {
-        return Err(Failure::said(format!("`{}` is no recording", args.input)));
+        return Err(Failure::new(format!("`{}` is no recording", args.input)));
     };
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
     let input = inputs::trace(&args.input, mapping.as_ref(), redaction)?;
@@ -231,7 +232,7 @@ fn not_cut(args: &Args, about: &Found, why: NotCut) -> Failure {
     match why {
         NotCut::Unreadable(error) => Failure::from(error),
         NotCut::NotAlone => {
-            Failure::said(format!("the call `{}` cannot be cut out of its trace", about.call.shown().reference()))
+            Failure::new(format!("the call `{}` cannot be cut out of its trace", about.call.shown().reference()))
                 .help("its lines alone do not replay as the whole trace does; please report this with the trace")
                 .next(explain)
         }
@@ -246,7 +247,7 @@ fn changed_by_redaction(wanted: &Ending, got: Option<&Ending>) -> Failure {
         format!("`{verdict}` and {outcome}")
     };
     let rule = wanted.failed.as_ref().map_or("otherwise", |failed| &failed.rule);
-    Failure::said(format!(
+    Failure::new(format!(
         "redaction changes what the playbook makes of this call: {} become {}",
         said(Some(wanted)),
         said(got)
@@ -260,7 +261,7 @@ fn kept_already(workspace: &Workspace, id: &str, new: &Feedback, output: &mut Ou
         output.lines(&[format!("kept already, as {id}; nothing was changed"), format!("next: {}", show(id))])?;
         return Ok(Exit::Clean);
     }
-    Err(Failure::said(format!("this call is kept already, as `{id}`, with another note or expected verdict"))
+    Err(Failure::new(format!("this call is kept already, as `{id}`, with another note or expected verdict"))
         .help(format!(
             "nothing was changed; to change both: {}",
             Command::new("playproof feedback edit").name(id).and("--note '...' --expected VERDICT")

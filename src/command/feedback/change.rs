@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
-use crate::{kept, reason};
+use crate::{feedback_store, reason};
 use playproof_analysis::feedback::{Feedback, Kept, Refused};
 use playproof_formats::shell::Command;
 
@@ -79,9 +79,9 @@ pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn refuse_expected(args: &Edit, expected: &str, workspace: &Workspace, kept: &Kept) -> Result<(), Failure> {
-    let used = kept::playbook(workspace, kept)?;
+    let used = feedback_store::playbook(workspace, kept)?;
     if kept.feedback.before.failed.as_ref().is_some_and(|failed| failed.verdict == expected) {
-        return Err(Failure::said(format!(
+        return Err(Failure::new(format!(
             "`{expected}` is the verdict that the call of `{}` had: nothing was wrong with it",
             kept.id
         ))
@@ -102,7 +102,7 @@ fn refuse_expected(args: &Edit, expected: &str, workspace: &Workspace, kept: &Ke
 pub fn close(args: &Close, output: &mut Output) -> Result<Exit, Failure> {
     change(&args.id, output, |_, kept| {
         let Some(reason) = &args.reason else {
-            return Err(Failure::said("a feedback is not closed without a reason")
+            return Err(Failure::new("a feedback is not closed without a reason")
                 .help("it is kept with it, for whoever sees the same")
                 .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
         };
@@ -128,14 +128,14 @@ fn refused(kept: &Kept, why: Refused) -> Failure {
     let close = Command::new("playproof feedback close").name(id).and("--reason '...'");
     match why {
         Refused::NothingFailed => {
-            Failure::said(format!("no attempt of the call of `{id}` failed, so that it has no verdict"))
+            Failure::new(format!("no attempt of the call of `{id}` failed, so that it has no verdict"))
                 .help("its note can be edited, and it can be closed")
                 .next(close)
         }
-        Refused::ClosedAlready(before) => Failure::said(format!("`{id}` is closed already: {before}"))
+        Refused::ClosedAlready(before) => Failure::new(format!("`{id}` is closed already: {before}"))
             .next(Command::new("playproof feedback reopen").name(id)),
         Refused::NotClosed => {
-            Failure::said(format!("`{id}` is not closed")).next(Command::new("playproof feedback show").name(id))
+            Failure::new(format!("`{id}` is not closed")).next(Command::new("playproof feedback show").name(id))
         }
     }
 }
@@ -148,14 +148,14 @@ fn change(
 ) -> Result<Exit, Failure> {
     let (project, workspace) = (Project::find()?, Workspace::open()?);
     let project_lock = workspace.project_lock()?;
-    let kept = kept::load(&workspace, &project.redaction, id)?;
+    let kept = feedback_store::load(&workspace, &project.redaction, id)?;
     let (feedback, said, next) = other(&workspace, &kept)?;
     let path = workspace.feedback_path(&kept.id, "yaml");
     let said = match feedback == kept.feedback {
         true => vec![format!("{}: nothing was changed", kept.id)],
         false => {
             let name = workspace.here(&path);
-            let text = kept::edited(&kept, &feedback)?;
+            let text = feedback_store::edited(&kept, &feedback)?;
             project_lock.commit(&[Change::Write(path, text.into_bytes())], output)?;
             vec![said, format!("wrote {name}")]
         }

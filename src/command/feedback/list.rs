@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::exit::{Exit, Failure};
+use crate::feedback_store;
 use crate::format::Format;
-use crate::kept;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -37,10 +37,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let mut playbooks: BTreeMap<String, Used> = BTreeMap::new();
     let mut all = Vec::new();
     for id in &ids {
-        let kept = kept::load(&workspace, &project.redaction, id)?;
+        let kept = feedback_store::load(&workspace, &project.redaction, id)?;
         let name = &kept.feedback.playbook;
         if !playbooks.contains_key(name) {
-            playbooks.insert(name.clone(), kept::playbook(&workspace, &kept)?);
+            playbooks.insert(name.clone(), feedback_store::playbook(&workspace, &kept)?);
         }
         let Some(used) = playbooks.get(name) else { continue };
         let plan = kept.plan(&used.loaded.playbook, workspace.tools());

@@ -5,12 +5,12 @@ use crate::command::explain::Search;
 use crate::command::propose;
 use crate::command::propose::Stand;
 use crate::exit::{Exit, Failure};
+use crate::feedback_store;
 use crate::flags::Flags;
 use crate::format::Format;
-use crate::kept;
 use crate::output::Output;
 use crate::project::Project;
-use crate::reading::Reading;
+use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_analysis::explain::Subject;
@@ -38,14 +38,14 @@ pub struct Args {
 /// Shows.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let (project, workspace) = (Project::find()?, Workspace::open()?);
-    let kept = kept::load(&workspace, &project.redaction, &args.id)?;
-    let used = kept::playbook(&workspace, &kept)?;
+    let kept = feedback_store::load(&workspace, &project.redaction, &args.id)?;
+    let used = feedback_store::playbook(&workspace, &kept)?;
     let plan = kept.plan(&used.loaded.playbook, workspace.tools());
     let judged = Judged::of(kept, &plan);
     let kept = &judged.kept;
     let subject = subject(&workspace, &project, kept, &plan)?;
     let Subject::Recorded { call, recorded, .. } = &subject else {
-        return Err(Failure::said("its slice is no recording"));
+        return Err(Failure::new("its slice is no recording"));
     };
     let ending = Ending::of(&plan, call.raw(), recorded.token_spent);
     let is_new = kept.feedback.expects_new(&used.loaded.playbook);
@@ -76,7 +76,7 @@ fn subject(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -
         flags: Flags::default(),
         inputs: std::slice::from_ref(&slice),
         wanted: Some(&kept.feedback.call),
-        reading: &Reading::plain(None),
+        reading: &ReadOptions::plain(None),
         beyond: BeyondTape::Unanswered,
         redaction: &project.redaction,
     };

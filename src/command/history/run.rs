@@ -66,7 +66,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let entries = chosen(args, &history, playbook.as_deref())?;
     if entries.is_empty() {
         workspace.refuse_empty()?;
-        return Err(Failure::said("nothing was accepted yet: there are no records")
+        return Err(Failure::new("nothing was accepted yet: there are no records")
             .help(format!("they lie in `{}`", workspace.here(&workspace.record_path(""))))
             .next("playproof approve --reason '...'"));
     }
@@ -88,7 +88,7 @@ fn chosen<'a>(args: &Args, history: &'a History, playbook: Option<&str>) -> Resu
     if !found.is_empty() || history.entries().is_empty() {
         return Ok(found);
     }
-    let failure = Failure::said(format!("no record speaks of a playbook called `{asked}`"));
+    let failure = Failure::new(format!("no record speaks of a playbook called `{asked}`"));
     let near = did_you_mean(asked, all.map(|entry| entry.record.playbook.as_str()));
     let again = Flags::default().word("--format", args.format).set("--all", args.all).after("playproof history".into());
     Err(match near {

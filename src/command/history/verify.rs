@@ -71,14 +71,14 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let lock = workspace.read_lock_with_source()?;
     if lock.is_none() && history.entries().is_empty() {
         workspace.refuse_empty()?;
-        return Err(Failure::said("nothing to verify: there is neither a history nor a lock")
+        return Err(Failure::new("nothing to verify: there is neither a history nor a lock")
             .help("approving the rows of the playbooks that fixtures use makes both")
             .next("playproof approve --reason '...'"));
     }
     let nothing = || (Lock::default(), Source::whole(workspace.name(&workspace.lock_path()), ""));
     let (lock, source) = lock.unwrap_or_else(nothing);
     if lock.playbooks.values().all(|section| section.rows.is_empty()) && history.entries().is_empty() {
-        return Err(Failure::said("nothing to verify: the lock has no rows, and there is no history")
+        return Err(Failure::new("nothing to verify: the lock has no rows, and there is no history")
             .next("playproof approve --reason '...'"));
     }
     let mut objections = verify(&history, &lock, &source);

@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 
 use crate::format::PublicFormat;
-use crate::reading::Reading;
-use crate::{beyond, reason};
+use crate::read_options::ReadOptions;
+use crate::{missing_answer, reason};
 use playproof_engine::upstream::BeyondTape;
 
 const EXAMPLES: &str = "\
@@ -56,7 +56,7 @@ pub struct Args {
     pub tools: Option<String>,
 
     /// What answers where a recording ends: `ok`, `repeat` (the last answer), `fail:KIND`
-    #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
+    #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
     pub beyond_tape: Option<BeyondTape>,
 
     /// Exit with 1 where a call widens, or its effects change, and with 3 where no failed call ends determined; both:
@@ -86,5 +86,5 @@ pub struct Args {
 
     /// How traces are read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }

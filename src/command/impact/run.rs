@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
-use crate::{beyond, inputs, playbooks};
+use crate::{inputs, missing_answer, playbooks};
 use playproof_analysis::impact::{Gate, Impact, Part, Watcher};
 use playproof_engine::sim::Plan;
 use playproof_formats::playbook::fingerprint;
@@ -41,7 +41,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let [mine, theirs] = &plans;
     refuse_equal(args, &base, [mine, theirs])?;
     let watcher = Watcher::new(mine, theirs);
-    beyond::warn(&stream.beyond, &[mine, theirs]);
+    missing_answer::warn(&stream.beyond, &[mine, theirs]);
     let mut all = Part::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
@@ -66,7 +66,7 @@ fn refuse_equal(args: &Args, base: &str, [mine, theirs]: [&Plan; 2]) -> Result<(
         true => format!("base and candidate are both `{base}`: there is nothing to compare"),
         false => format!("`{base}` and `{}` are the same but for names and layout: nothing to compare", args.candidate),
     };
-    Err(Failure::said(said).help("`--allow-empty` makes that no error"))
+    Err(Failure::new(said).help("`--allow-empty` makes that no error"))
 }
 
 fn gate(args: &Args) -> Gate {

@@ -31,7 +31,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
     let project_lock = workspace.project_lock()?;
     let id = stored::find(&workspace, &args.id)?;
     let reason = args.reason.as_deref().ok_or_else(|| {
-        Failure::said("a proposal is not accepted without a reason")
+        Failure::new("a proposal is not accepted without a reason")
             .help("it is kept in the lock, beside each row that changes")
             .next(Command::new("playproof propose accept").name(&args.id).and("--reason '...'"))
     })?;
@@ -63,7 +63,7 @@ pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Ex
 /// Every file that changes.
 fn changes(trials: &Trials<'_>, stored: &Stored, trial: &TrialResult, reason: &str) -> Result<Vec<Change>, Failure> {
     let (workspace, context) = (trials.workspace, &trials.context);
-    let Some(playbook) = &trial.used.path else { return Err(Failure::said("the playbook has no file")) };
+    let Some(playbook) = &trial.used.path else { return Err(Failure::new("the playbook has no file")) };
     let refused = |why| refused(why, stored, trial);
     let (name, text) = (&trial.judged.playbook, &trial.applied.loaded.places.source.text);
     let mut lock = context.lock.clone().unwrap_or_default();
@@ -105,24 +105,24 @@ fn refused(why: NotAccepted, stored: &Stored, trial: &TrialResult) -> Failure {
     let check = Command::new("playproof propose check").name(id);
     match why {
         NotAccepted::Golden(report) => report.into(),
-        NotAccepted::PlaybookNotApproved(Id { playbook, fixture }) => Failure::said(format!(
+        NotAccepted::PlaybookNotApproved(Id { playbook, fixture }) => Failure::new(format!(
             "the new fixture `{fixture}` brings the playbook `{playbook}`, whose rows nobody has approved"
         ))
         .help(format!("leave `{playbook}` out of it for now, and add it when this is accepted; nothing was changed"))
         .next(check),
         NotAccepted::Contradicted(id, first) => {
-            Failure::said(format!("`{id}` does not show what it is meant to show: {first}"))
+            Failure::new(format!("`{id}` does not show what it is meant to show: {first}"))
                 .help("nothing was changed")
                 .next(check)
         }
         NotAccepted::NotRecorded(rows, first) => {
             let rows = counted(rows as u64, "row", "rows");
-            Failure::said(format!("the history does not explain {rows} of `{name}` as it is, first `{first}`"))
+            Failure::new(format!("the history does not explain {rows} of `{name}` as it is, first `{first}`"))
                 .help("record them first: the record of a proposal says what the proposal changes; nothing was changed")
                 .next(Command::new("playproof approve").name(name).and("--reason '...'"))
         }
         NotAccepted::NoRow => {
-            Failure::said(format!("`{id}` changes no row of the playbook: there is nothing to record"))
+            Failure::new(format!("`{id}` changes no row of the playbook: there is nothing to record"))
         }
     }
 }
@@ -147,7 +147,7 @@ fn refuse_uncommitted(workspace: &Workspace, stored: &Stored, changes: &[Change]
     let Some(first) = dirty.iter().next() else { return Ok(()) };
     let name = workspace.here(first);
     let more = if dirty.len() > 1 { format!(" (and {} more)", dirty.len() - 1) } else { String::new() };
-    Err(Failure::said(format!("`{name}`{more} has changes that are not committed, and this would write over it"))
+    Err(Failure::new(format!("`{name}`{more} has changes that are not committed, and this would write over it"))
         .help("commit or stash them; nothing was changed")
         .next(Command::new("git diff HEAD --").path(&name)))
 }

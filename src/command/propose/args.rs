@@ -6,7 +6,7 @@ use clap::{Subcommand, ValueEnum};
 
 use crate::flags::Flags;
 use crate::format::PublicFormat;
-use crate::reading::Reading;
+use crate::read_options::ReadOptions;
 use crate::reason;
 use crate::values::whole;
 use playproof_analysis::proposal::Request;
@@ -122,7 +122,7 @@ pub struct New {
 
     /// How traces are read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }
 
 /// The words for effects.
@@ -222,7 +222,7 @@ pub struct Check {
 
     /// How traces are read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }
 
 /// What `propose accept` is told.

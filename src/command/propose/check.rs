@@ -31,7 +31,7 @@ use playproof_report::style::Palette;
 pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     if !args.corpus.is_empty() && args.format == PublicFormat::Json {
-        return Err(Failure::said("`--corpus` shows a page or Markdown; for JSON compare the two playbooks")
+        return Err(Failure::new("`--corpus` shows a page or Markdown; for JSON compare the two playbooks")
             .next("playproof impact --candidate proposed.yaml --format json TRACE"));
     }
     let ids = match &args.id {
@@ -69,7 +69,7 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
     let folder = workspace.name(workspace.proposals());
     if !args.allow_empty {
         workspace.refuse_empty()?;
-        return Err(Failure::said(format!("nothing to check: there are no proposals in `{folder}`"))
+        return Err(Failure::new(format!("nothing to check: there are no proposals in `{folder}`"))
             .help("`--allow-empty` if that is no error")
             .next("playproof propose new VERDICT"));
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use super::args::New;
 use crate::exit::Failure;
+use crate::feedback_store;
 use crate::files;
 use crate::flags::Flags;
 use crate::inputs;
-use crate::kept;
 use crate::project::Project;
-use crate::reading::Reading;
+use crate::read_options::ReadOptions;
 use crate::stream::Stream;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
@@ -28,7 +28,7 @@ use playproof_formats::shell::Command;
 pub struct Recorded {
     /// What was recorded.
     pub evidence: Evidence,
-    inputs: Vec<(String, Reading)>,
+    inputs: Vec<(String, ReadOptions)>,
 }
 
 /// Where recordings are looked for, and how they are read.
@@ -69,7 +69,7 @@ impl Recordings<'_> {
         Ok(Recorded { evidence, inputs: self.traces().collect() })
     }
 
-    fn traces(&self) -> impl Iterator<Item = (String, Reading)> {
+    fn traces(&self) -> impl Iterator<Item = (String, ReadOptions)> {
         self.args.traces.iter().map(|path| (path.clone(), self.args.reading.clone()))
     }
 
@@ -92,13 +92,13 @@ impl Recordings<'_> {
                 "the first is the most pressing; which there are depends on playbook and tool facts",
             ),
         };
-        Failure::said(said).help(help).next(flags.after(mine))
+        Failure::new(said).help(help).next(flags.after(mine))
     }
 
     fn refuse_standard_input(&self) -> Result<(), Failure> {
         match self.args.traces.iter().find(|path| *path == files::STDIN) {
             None => Ok(()),
-            Some(path) => Err(Failure::said(format!("`{path}` cannot be drafted from: it is read twice"))
+            Some(path) => Err(Failure::new(format!("`{path}` cannot be drafted from: it is read twice"))
                 .help("keep standard input in a file first")
                 .next(self.args.command(&self.args.verdict).and("--trace trace.jsonl"))),
         }
@@ -108,12 +108,12 @@ impl Recordings<'_> {
     fn feedback(&self, kept: &Kept) -> Result<Recorded, Failure> {
         let args = self.args;
         if let Some(reason) = &kept.feedback.closed {
-            return Err(Failure::said(format!("`{}` is closed: {reason}", kept.id))
+            return Err(Failure::new(format!("`{}` is closed: {reason}", kept.id))
                 .help("open it again if something is to be done about it after all")
                 .next(Command::new("playproof feedback reopen").name(&kept.id)));
         }
         let nothing = || {
-            Failure::said(format!("nothing failed in the call of `{}`, so that no verdict can answer it", kept.id))
+            Failure::new(format!("nothing failed in the call of `{}`, so that no verdict can answer it", kept.id))
                 .next(Command::new("playproof feedback show").name(&kept.id))
         };
         if kept.call().is_none() || kept.feedback.before.failed.is_none() {
@@ -121,7 +121,7 @@ impl Recordings<'_> {
         }
         let slices = self.slices(kept)?;
         // Slices are in our own format, whatever `--map` reads.
-        let plain = Reading { map: None, ..args.reading.clone() };
+        let plain = ReadOptions { map: None, ..args.reading.clone() };
         let (mut part, _) = self.mined(&slices, &plain)?;
         if !args.traces.is_empty() {
             self.refuse_standard_input()?;
@@ -139,7 +139,7 @@ impl Recordings<'_> {
         let mut slices = vec![slice(&kept.id)];
         for id in self.workspace.feedback_ids()?.iter().filter(|id| **id != kept.id) {
             // What cannot be read is told of where it is meant itself.
-            let other = kept::load(self.workspace, &self.project.redaction, id);
+            let other = feedback_store::load(self.workspace, &self.project.redaction, id);
             if other.is_ok_and(|other| other.feedback.expected.as_deref() != Some(&self.args.verdict)) {
                 slices.push(slice(id));
             }
@@ -147,7 +147,7 @@ impl Recordings<'_> {
         Ok(slices)
     }
 
-    fn mined(&self, inputs: &[String], reading: &Reading) -> Result<(Part, Replayed), Failure> {
+    fn mined(&self, inputs: &[String], reading: &ReadOptions) -> Result<(Part, Replayed), Failure> {
         let args = self.args;
         let command = args.command(&args.verdict).flag_if("--when", args.when.as_deref());
         let stream = Stream {

@@ -6,7 +6,7 @@ use super::playbooks::{is_own, own_playbook};
 use super::stored;
 use crate::changeset::Change;
 use crate::exit::{Exit, Failure};
-use crate::kept;
+use crate::feedback_store;
 use crate::output::Output;
 use crate::playbooks;
 use crate::project::Project;
@@ -35,7 +35,8 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let project_lock = workspace.project_lock()?;
     let project = Project::find()?;
     refuse_name(args)?;
-    let kept = args.from_feedback.as_deref().map(|id| kept::load(&workspace, &project.redaction, id)).transpose()?;
+    let kept =
+        args.from_feedback.as_deref().map(|id| feedback_store::load(&workspace, &project.redaction, id)).transpose()?;
     let mut notes = Vec::new();
     let (name, used) = playbook_for(args, &workspace, kept.as_ref(), &mut notes)?;
     let id = id(args, &workspace, (&name, &used), &mut notes)?;
@@ -93,7 +94,7 @@ fn project_fixtures(workspace: &Workspace) -> Result<Vec<(String, Fixture)>, Fai
 /// Refuses what cannot be the name of a verdict, or what it means.
 fn refuse_name(args: &New) -> Result<(), Failure> {
     if args.means.as_deref().is_some_and(|means| means.trim().is_empty()) {
-        return Err(Failure::said("`--means` is empty")
+        return Err(Failure::new("`--means` is empty")
             .help("say in a sentence what the failure means, or leave the flag out and write it into the proposal")
             .next("playproof propose new --help"));
     }
@@ -140,12 +141,12 @@ fn id(
 
 fn refuse_taken(workspace: &Workspace, id: &str) -> Result<(), Failure> {
     if stored::is_reserved(id) {
-        return Err(Failure::said(format!("a proposal cannot lie in `{id}`: the folder is there for something else"))
+        return Err(Failure::new(format!("a proposal cannot lie in `{id}`: the folder is there for something else"))
             .help("choose another name for the verdict")
             .next("playproof propose list"));
     }
     if stored::ids(workspace)?.iter().any(|known| known == id) {
-        return Err(Failure::said(format!("there is a proposal `{id}` already"))
+        return Err(Failure::new(format!("there is a proposal `{id}` already"))
             .help(format!(
                 "go on with it, or put it aside: {}",
                 Command::new("playproof propose reject").name(id).and("--reason '...'")
@@ -154,7 +155,7 @@ fn refuse_taken(workspace: &Workspace, id: &str) -> Result<(), Failure> {
     }
     if let Some(file) = stored::files(&workspace.proposals().join(id))?.first() {
         let file = workspace.here(file);
-        return Err(Failure::said(format!("`{file}` is there already, and is no part of a proposal"))
+        return Err(Failure::new(format!("`{file}` is there already, and is no part of a proposal"))
             .help("move it away, or choose another name for the verdict")
             .next(Command::new("git log --oneline --").path(&file)));
     }
@@ -174,7 +175,7 @@ fn free_id(workspace: &Workspace, first: &str) -> Result<String, Failure> {
             return Ok(id);
         }
     }
-    Err(Failure::said(format!("there are too many proposals for `{first}`")).next("playproof propose list"))
+    Err(Failure::new(format!("there are too many proposals for `{first}`")).next("playproof propose list"))
 }
 
 fn no_draft(args: &New, (name, used): (&str, &Used), why: NoDraft) -> Failure {
@@ -189,15 +190,15 @@ fn no_draft(args: &New, (name, used): (&str, &Used), why: NoDraft) -> Failure {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
             };
-            Failure::said(format!("`{}` has no verdict `{like}`", playbook.name))
+            Failure::new(format!("`{}` has no verdict `{like}`", playbook.name))
                 .help(help)
                 .next("playproof propose new --help")
         }
         NoDraft::NoRule(why) => no_rule(args, &why),
-        NoDraft::GivenAlready => Failure::said(format!("{there}, and gives it to these failures"))
+        NoDraft::GivenAlready => Failure::new(format!("{there}, and gives it to these failures"))
             .help("say what is to be other: `--then YAML` for what follows, `--effect` for what it says of the effect")
             .next(New { like: None, then: None, ..args.clone() }.again(verdict).and("--then '{ ... }'")),
-        NoDraft::NothingChanges => Failure::said(format!("{there}, and nothing of it would change"))
+        NoDraft::NothingChanges => Failure::new(format!("{there}, and nothing of it would change"))
             .help("`--when YAML` adds a rule for it, `--then YAML` changes what follows from it")
             .next(args.again(verdict).and("--when '{ ... }'")),
     }
@@ -216,7 +217,7 @@ fn no_rule(args: &New, why: &Undrawn) -> Failure {
     };
     // A cluster and a condition of one's own do not go together: fixtures are then made up.
     let whole = New { from_cluster: None, tools: None, ..args.clone() };
-    Failure::said(format!("no rule could be drawn for {what}: {said}"))
+    Failure::new(format!("no rule could be drawn for {what}: {said}"))
         .help("write the rule yourself: `--when` asks for kind, status, code, message, tool and more")
         .next(whole.command(&args.verdict).and("--when '{ ... }'"))
 }
@@ -237,7 +238,7 @@ fn answered(args: &New, workspace: &Workspace, kept: &Kept, notes: &mut Vec<Note
             let new = Feedback { expected: Some(verdict.clone()), ..kept.feedback.clone() };
             notes.push(Note::ExpectsNow { feedback, verdict });
             let path = workspace.feedback_path(&kept.id, "yaml");
-            Ok(Some(Change::Write(path, kept::edited(kept, &new)?.into_bytes())))
+            Ok(Some(Change::Write(path, feedback_store::edited(kept, &new)?.into_bytes())))
         }
     }
 }

@@ -29,17 +29,17 @@ fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, U
         let said = format!("`{name}` is carried by playproof: a project changes its own playbooks alone");
         let other = workspace.playbook(None).ok().filter(|(other, used)| is_own(workspace, other, used));
         return Err(match other {
-            Some((other, _)) => Failure::said(said).help(format!("the project's own is `{other}`")).next(
+            Some((other, _)) => Failure::new(said).help(format!("the project's own is `{other}`")).next(
                 Command::new("playproof propose new VERDICT").flag("--playbook", &workspace.playbook_argument(&other)),
             ),
-            None => Failure::said(said)
+            None => Failure::new(said)
                 .help(format!("`playproof init` makes a project with one; or put your own at `playbooks/{name}.yaml`"))
                 .next("playproof init"),
         });
     };
     if !is_own(workspace, &name, &used) {
         let said = format!("`{}` is not what this project's fixtures call `{name}`", workspace.here(path));
-        return Err(Failure::said(said)
+        return Err(Failure::new(said)
             .help("a project changes the playbooks below its folder `playbooks`, and the one that playproof.yaml names")
             .next("playproof propose new VERDICT --playbook playbooks/NAME.yaml"));
     }

@@ -20,7 +20,7 @@ pub fn run(args: &Reject, output: &mut Output) -> Result<Exit, Failure> {
     // One that cannot be read can be rejected all the same.
     let id = stored::find(&workspace, &args.id)?;
     let reason = args.reason.as_deref().ok_or_else(|| {
-        Failure::said("a proposal is not rejected without a reason")
+        Failure::new("a proposal is not rejected without a reason")
             .help("it is kept beside it, for whoever has the same idea")
             .next(Command::new("playproof propose reject").name(&args.id).and("--reason '...'"))
     })?;

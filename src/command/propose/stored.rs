@@ -132,7 +132,7 @@ fn unknown(workspace: &Workspace, id: &str) -> Result<Failure, Failure> {
     if known.is_empty() {
         workspace.refuse_empty()?;
     }
-    let said = Failure::said(format!("no proposal in `{}` is called `{id}`", workspace.name(workspace.proposals())));
+    let said = Failure::new(format!("no proposal in `{}` is called `{id}`", workspace.name(workspace.proposals())));
     let near = did_you_mean(id, known.iter().map(String::as_str));
     Ok(said.next("playproof propose list").near(near, "playproof propose check"))
 }

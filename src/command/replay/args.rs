@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 
-use crate::beyond;
 use crate::flags::Flags;
-use crate::reading::Reading;
+use crate::missing_answer;
+use crate::read_options::ReadOptions;
 use playproof_engine::upstream::BeyondTape;
 
 const EXAMPLES: &str = "\
@@ -55,7 +55,7 @@ pub struct Args {
     pub tools: Option<String>,
 
     /// What answers where a recording ends: `ok`, `repeat` (the last answer), `fail:KIND`
-    #[arg(long, value_name = "ANSWER", value_parser = beyond::parse)]
+    #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
     pub beyond_tape: Option<BeyondTape>,
 
     /// List only these calls: `failed`, `findings`, or the name of a verdict
@@ -98,7 +98,7 @@ pub struct Args {
 
     /// How traces are read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }
 
 impl Args {

@@ -345,7 +345,7 @@ pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>], flags: &Flags) -
     let names: Vec<&str> =
         rehearsals.iter().flat_map(|one| &one.fixture.calls).map(|call| call.name.as_str()).collect();
     let paths: Vec<&str> = rehearsals.iter().map(|one| one.path).collect();
-    let failure = Failure::said(format!("there is no call `{wanted}`"));
+    let failure = Failure::new(format!("there is no call `{wanted}`"));
     match did_you_mean(wanted, names.iter().copied()) {
         None => failure.help(format!("there are {}", names.join(", "))),
         Some(near) => failure

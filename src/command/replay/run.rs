@@ -10,7 +10,7 @@ use crate::flags::Flags;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::{fixtures, inputs, playbooks, repeated};
+use crate::{duplicate_args, fixtures, inputs, playbooks};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
@@ -27,8 +27,8 @@ struct RehearsalsJson<'a> {
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let replay = |inputs: &[&str], flags: &Flags| flags.after(Command::new("playproof replay").paths(inputs));
-    repeated::refuse_inputs(&args.inputs, &args.given(), replay)?;
-    repeated::refuse_playbooks(&args.playbooks, |once| {
+    duplicate_args::refuse_inputs(&args.inputs, &args.given(), replay)?;
+    duplicate_args::refuse_playbooks(&args.playbooks, |once| {
         let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
         replay(&inputs, &args.given_with(once))
     })?;
@@ -38,7 +38,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         args.inputs.iter().cloned().partition(|path| inputs::is_fixture(path));
     match (fixtures.is_empty(), traces.is_empty()) {
         (false, true) => rehearse(args, &fixtures, &project, &tools, terminal, output),
-        (false, false) => Err(Failure::said("a fixture and a trace cannot be replayed by one command")
+        (false, false) => Err(Failure::new("a fixture and a trace cannot be replayed by one command")
             .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))
             .next(unselected(args).after(Command::new("playproof replay").paths(&fixtures)))),
         (true, _) => traces::run(args, &project, &tools, terminal, output),
@@ -76,7 +76,7 @@ fn refuse_selection(args: &Args, paths: &[String]) -> Result<(), Failure> {
         (_, Some(_)) => "--run",
         _ => return Ok(()),
     };
-    Err(Failure::said(format!("`{flag}` selects calls of a trace, and these are fixtures: {}", paths.join(", ")))
+    Err(Failure::new(format!("`{flag}` selects calls of a trace, and these are fixtures: {}", paths.join(", ")))
         .help("a fixture is shown whole, or one of its calls with `--call`")
         .next(unselected(args).after(Command::new("playproof replay").paths(paths))))
 }

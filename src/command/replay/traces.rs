@@ -14,7 +14,7 @@ use crate::output::{Output, json_to_stdout, say};
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
-use crate::{beyond, inputs, playbooks};
+use crate::{inputs, missing_answer, playbooks};
 use playproof_analysis::replay::Replayed;
 use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
 use playproof_engine::playbook::Tools;
@@ -57,7 +57,7 @@ pub fn run(
         spare: Mutex::default(),
     };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
-    beyond::warn(&beyond, &plans.iter().collect::<Vec<_>>());
+    missing_answer::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
         name: "replay",
         command: "playproof replay".into(),
@@ -123,7 +123,7 @@ fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
     if known.contains(&name) {
         return Ok(name.to_owned());
     }
-    let failure = Failure::said(format!("`{name}` is neither `failed`, nor `findings`, nor a verdict of the playbook"));
+    let failure = Failure::new(format!("`{name}` is neither `failed`, nor `findings`, nor a verdict of the playbook"));
     Err(match did_you_mean(name, known.iter().copied().chain(["failed", "findings"])) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),
         None => failure.help(format!("its verdicts are {}", known.join(", "))),
@@ -147,7 +147,7 @@ fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
     let mut command = Command::new("playproof replay").paths(&args.inputs);
     let of_run = args.run.as_ref().zip(args.call.as_ref().filter(|call| call.starts_with('#')));
     let whole = of_run.map(|(run, number)| format!("{run}{number}"));
-    let failure = Failure::said(said);
+    let failure = Failure::new(said);
     let failure = match &whole {
         Some(whole) => {
             command = command.flag("--call", whole);

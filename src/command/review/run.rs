@@ -43,7 +43,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let term = Term::stdout();
     if terminal.ci || !terminal.out.is_terminal || !console::user_attended() || !input_is_terminal() {
         let why = if terminal.ci { "this is a CI job" } else { "there is no terminal" };
-        return Err(Failure::said(format!("a review needs somebody to ask, and {why}"))
+        return Err(Failure::new(format!("a review needs somebody to ask, and {why}"))
             .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
             .next("playproof diff"));
     }

@@ -1,22 +1,26 @@
-//! What a file seems to be, so that one that stands in the place of another is told in one line. Reads no files; what
-//! is wrong inside a file of the right kind is its parser's to say.
+//! Detects the kind of a file by its first bytes, and rejects the wrong kind in one line. Reads no files; the parsers
+//! report errors inside a file of the right kind.
+
+use std::sync::Arc;
 
 use super::exit::Failure;
-use super::files::STDIN_NAME;
+use super::files::{STDIN_NAME, encoding};
+use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::golden::merge_conflict;
 use playproof_formats::shell::Command;
 use playproof_trace::import;
 use playproof_trace::read::looks_like_a_trace;
 
 /// The kinds of files that a command line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum InputKind {
     /// Verdicts, rules, compensations.
     Playbook,
     /// A scenario.
     Fixture,
     /// How foreign JSON becomes a trace.
     Mapping,
-    /// What is known of tools.
+    /// Tool facts.
     ToolFacts,
     /// `playproof.yaml`.
     Project,
@@ -30,7 +34,7 @@ pub enum Kind {
     Feedback,
     /// The approved rows.
     Lock,
-    /// What was accepted of a fixture.
+    /// The accepted run of a fixture.
     Golden,
     /// Recorded calls in our own format.
     Trace,
@@ -38,23 +42,23 @@ pub enum Kind {
     Recording,
 }
 
-impl Kind {
-    /// In words, with its article.
+impl InputKind {
+    /// The kind in words, with its article.
     const fn words(self) -> &'static str {
         match self {
-            Kind::Playbook => "a playbook",
-            Kind::Fixture => "a fixture",
-            Kind::Mapping => "a mapping",
-            Kind::ToolFacts => "a tool facts file",
-            Kind::Project => "a project file",
-            Kind::Mutants => "a list of accepted mutants",
-            Kind::Proposal => "a proposal",
-            Kind::History => "a record of the history",
-            Kind::Feedback => "a feedback",
-            Kind::Lock => "the lock of approved rows",
-            Kind::Golden => "a golden",
-            Kind::Trace => "a trace",
-            Kind::Recording => "a recording of calls",
+            InputKind::Playbook => "a playbook",
+            InputKind::Fixture => "a fixture",
+            InputKind::Mapping => "a mapping",
+            InputKind::ToolFacts => "a tool facts file",
+            InputKind::Project => "a project file",
+            InputKind::Mutants => "a list of accepted mutants",
+            InputKind::Proposal => "a proposal",
+            InputKind::History => "a record of the history",
+            InputKind::Feedback => "a feedback",
+            InputKind::Lock => "the lock of approved rows",
+            InputKind::Golden => "a golden",
+            InputKind::Trace => "a trace",
+            InputKind::Recording => "a recording of calls",
         }
     }
 
@@ -62,48 +66,48 @@ impl Kind {
     fn command(self, path: &str) -> Command {
         let path = if path == STDIN_NAME { "FILE" } else { path };
         match self {
-            Kind::Playbook => Command::new("playproof lint").path(path),
-            Kind::Fixture | Kind::Trace | Kind::Recording => Command::new("playproof replay").path(path),
-            Kind::Mapping => Command::new("playproof replay RECORDING").flag("--map", path),
-            Kind::ToolFacts => Command::new("playproof replay TRACE").flag("--tools", path),
-            Kind::Project | Kind::Golden => "playproof check".into(),
-            Kind::Mutants => "playproof mutate".into(),
-            Kind::Proposal => "playproof propose check".into(),
-            Kind::History => "playproof history".into(),
-            Kind::Feedback => "playproof feedback list".into(),
-            Kind::Lock => "playproof approve --reason '...'".into(),
+            InputKind::Playbook => Command::new("playproof lint").path(path),
+            InputKind::Fixture | InputKind::Trace | InputKind::Recording => Command::new("playproof replay").path(path),
+            InputKind::Mapping => Command::new("playproof replay RECORDING").flag("--map", path),
+            InputKind::ToolFacts => Command::new("playproof replay TRACE").flag("--tools", path),
+            InputKind::Project | InputKind::Golden => "playproof check".into(),
+            InputKind::Mutants => "playproof mutate".into(),
+            InputKind::Proposal => "playproof propose check".into(),
+            InputKind::History => "playproof history".into(),
+            InputKind::Feedback => "playproof feedback list".into(),
+            InputKind::Lock => "playproof approve --reason '...'".into(),
         }
     }
 }
 
-/// What a file that begins with `start` seems to be; none where nothing tells.
-pub fn of(start: &[u8]) -> Option<Kind> {
+/// The kind of a file that begins with `start`; none if unknown.
+pub fn of(start: &[u8]) -> Option<InputKind> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     match start.trim_ascii_start().first()? {
-        b'{' | b'[' if import::detect(start).is_some() => Some(Kind::Recording),
-        b'{' | b'[' => looks_like_a_trace(start).then_some(Kind::Trace),
+        b'{' | b'[' if import::detect(start).is_some() => Some(InputKind::Recording),
+        b'{' | b'[' => looks_like_a_trace(start).then_some(InputKind::Trace),
         _ => of_yaml(&String::from_utf8_lossy(start)),
     }
 }
 
-fn of_yaml(text: &str) -> Option<Kind> {
+fn of_yaml(text: &str) -> Option<InputKind> {
     let golden = text.starts_with("---\n") && text.contains("\ninfo:") && text.contains("format: golden/");
     if golden {
-        return Some(Kind::Golden);
+        return Some(InputKind::Golden);
     }
-    // Behind prose it is an example in a document, not the format of the file.
+    // After prose it is an example in a document, not the format of the file.
     let format = text.lines().take_while(|line| may_be_yaml(line)).find_map(|line| line.strip_prefix("format:"))?;
     match format.trim().trim_matches(['"', '\'']).split('/').next()? {
-        "playbook" => Some(Kind::Playbook),
-        "fixture" => Some(Kind::Fixture),
-        "mapping" => Some(Kind::Mapping),
-        "tools" => Some(Kind::ToolFacts),
-        "project" => Some(Kind::Project),
-        "mutants" => Some(Kind::Mutants),
-        "proposal" => Some(Kind::Proposal),
-        "history" => Some(Kind::History),
-        "feedback" => Some(Kind::Feedback),
-        "lock" => Some(Kind::Lock),
+        "playbook" => Some(InputKind::Playbook),
+        "fixture" => Some(InputKind::Fixture),
+        "mapping" => Some(InputKind::Mapping),
+        "tools" => Some(InputKind::ToolFacts),
+        "project" => Some(InputKind::Project),
+        "mutants" => Some(InputKind::Mutants),
+        "proposal" => Some(InputKind::Proposal),
+        "history" => Some(InputKind::History),
+        "feedback" => Some(InputKind::Feedback),
+        "lock" => Some(InputKind::Lock),
         _ => None,
     }
 }
@@ -113,27 +117,31 @@ fn may_be_yaml(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with(['#', ' ', '-', '%']) || key(line)
 }
 
-/// Refuses a file that begins with `start` and seems to be something else than `wanted`.
+/// Rejects a file of another kind than `wanted`; `start` are its first bytes.
 ///
 /// # Errors
-/// What it seems to be, and which command takes it.
-pub fn expect(wanted: Kind, path: &str, start: &[u8]) -> Result<(), Failure> {
-    let is_fine = |found: Kind| {
-        found == wanted || matches!((wanted, found), (Kind::Trace, Kind::Recording) | (Kind::Recording, Kind::Trace))
+/// Its kind, and the command that takes it.
+pub fn expect(wanted: InputKind, path: &str, start: &[u8]) -> Result<(), Failure> {
+    let is_fine = |found: InputKind| {
+        found == wanted
+            || matches!(
+                (wanted, found),
+                (InputKind::Trace, InputKind::Recording) | (InputKind::Recording, InputKind::Trace)
+            )
     };
     match of(start).filter(|found| !is_fine(*found)) {
         None => Ok(()),
         Some(found) => {
             let said = format!("`{path}` is {}, and {} is wanted here", found.words(), wanted.words());
-            Err(Failure::said(said).next(found.command(path)))
+            Err(Failure::new(said).next(found.command(path)))
         }
     }
 }
 
-/// Refuses text of another encoding.
+/// Rejects text in another encoding.
 ///
 /// # Errors
-/// What it is, and the command that converts it.
+/// The encoding, and the command that converts the file.
 pub fn refuse_encoding(path: &str, start: &[u8]) -> Result<(), Failure> {
     let Some(encoding) = encoding(start) else { return Ok(()) };
     let file = if path == STDIN_NAME { "FILE.json" } else { path };
@@ -145,14 +153,14 @@ pub fn refuse_encoding(path: &str, start: &[u8]) -> Result<(), Failure> {
         None => (file, iconv.path(file)),
     };
     Err(Failure::source(path, "not_utf8", format!("this is {encoding} text, and UTF-8 is wanted"))
-        .help("no byte of it is lost by converting it")
+        .help("converting it loses nothing")
         .next(convert.into_file(&format!("{name}.utf8"))))
 }
 
-/// Refuses an archive: which of its files are meant is not for us to say.
+/// Rejects an archive: it may hold several files.
 ///
 /// # Errors
-/// It is one.
+/// It is an archive.
 pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
     match start.get(257..262) == Some(b"ustar") {
         false => Ok(()),
@@ -162,39 +170,40 @@ pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what is no line of JSON for a reason that its beginning shows: one document over many lines.
+/// Rejects one JSON document over many lines.
 ///
 /// # Errors
-/// What it is, and the command that converts it.
+/// It is one; the command that converts it.
 pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
     if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
         return Ok(());
     }
-    let said = "this is one JSON document over many lines; a trace has an object a line";
+    let said = "this is one JSON document over many lines; a trace has one object a line";
     let failure = Failure::source(path, "many_lines", said).help(
-        "a mapping (`--map`) reads it as it is: its `records` says where the rows lie; rows of our own fields are \
-         written in one line each by `jq -c .` (of a list: `jq -c '.[]'`)",
+        "a mapping (`--map`) reads it as it is: `records` is the path of the rows; if the rows have the fields of a trace, \
+         `jq -c .` writes each in one line (`jq -c '.[]'` for a list)",
     );
     Err(match path == STDIN_NAME {
-        true => failure.next("playproof schema mapping"), // what was piped has no name that a command could take
+        true => failure.next("playproof schema mapping"), // standard input has no name for `--from`
         false => failure.next(Command::new("playproof init").flag("--from", path)),
     })
 }
 
-/// The name of an encoding of two or four bytes, as `iconv` knows it.
-pub fn encoding(start: &[u8]) -> Option<&'static str> {
-    match start {
-        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
-        [b'{' | b'[', 0, 0, 0, ..] => Some("UTF-32LE"),
-        [0, 0, 0, b'{' | b'[', ..] => Some("UTF-32BE"),
-        [b'{' | b'[', 0, _, 0, ..] => Some("UTF-16LE"),
-        [0, b'{' | b'[', 0, _, ..] => Some("UTF-16BE"),
-        _ => None,
+/// Refuses a text with git's conflict markers.
+///
+/// # Errors
+/// The place of the first marker.
+pub fn reject_conflict_markers(source: &Arc<Source>) -> Result<(), Report> {
+    match merge_conflict(&source.text) {
+        None => Ok(()),
+        Some(said) => {
+            let help = "keep the right side, or both, and remove git's conflict markers";
+            Err(Report::one(Arc::clone(source), said.help(help)))
+        }
     }
 }
 
-/// Whether the first line only begins a document, and is no broken line before those of a trace.
+/// Whether the first line opens a document, and is not a broken line before the lines of a trace.
 fn is_over_many_lines(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -210,15 +219,15 @@ mod tests {
     #[test]
     fn files_are_known_by_their_format_line_and_traces_by_their_first_line() {
         for (start, kind) in [
-            ("# ours\nformat: playbook/1\n", Some(Kind::Playbook)),
-            ("format: 'fixture/1'\n", Some(Kind::Fixture)),
-            ("format: mapping/1\n", Some(Kind::Mapping)),
-            ("format: tools/1", Some(Kind::ToolFacts)),
-            ("format: proposal/1", Some(Kind::Proposal)),
-            ("format: history/1", Some(Kind::History)),
-            ("format: feedback/1", Some(Kind::Feedback)),
-            ("{\"tool\":\"a\"}\n", Some(Kind::Trace)),
-            ("[{\"role\":\"user\",\"content\":\"\"}]", Some(Kind::Recording)),
+            ("# ours\nformat: playbook/1\n", Some(InputKind::Playbook)),
+            ("format: 'fixture/1'\n", Some(InputKind::Fixture)),
+            ("format: mapping/1\n", Some(InputKind::Mapping)),
+            ("format: tools/1", Some(InputKind::ToolFacts)),
+            ("format: proposal/1", Some(InputKind::Proposal)),
+            ("format: history/1", Some(InputKind::History)),
+            ("format: feedback/1", Some(InputKind::Feedback)),
+            ("{\"tool\":\"a\"}\n", Some(InputKind::Trace)),
+            ("[{\"role\":\"user\",\"content\":\"\"}]", Some(InputKind::Recording)),
             ("{\"event\":1}\n", None),
             ("verdicts: {}\n  format: playbook/1\n", None),
             ("", None),
@@ -230,11 +239,11 @@ mod tests {
     #[test]
     fn a_file_of_another_kind_is_told_in_one_line_with_the_command_that_takes_it() {
         let refused = |wanted, start: &str| expect(wanted, "x", start.as_bytes()).is_err();
-        assert!(refused(Kind::Playbook, "format: fixture/1"));
-        assert!(refused(Kind::Trace, "format: playbook/1"));
-        assert!(!refused(Kind::Playbook, "format: playbook/1"));
-        assert!(!refused(Kind::Playbook, "name: no format at all"));
-        assert!(!refused(Kind::Trace, "[{\"role\":\"user\",\"content\":\"\"}]"));
+        assert!(refused(InputKind::Playbook, "format: fixture/1"));
+        assert!(refused(InputKind::Trace, "format: playbook/1"));
+        assert!(!refused(InputKind::Playbook, "format: playbook/1"));
+        assert!(!refused(InputKind::Playbook, "name: no format at all"));
+        assert!(!refused(InputKind::Trace, "[{\"role\":\"user\",\"content\":\"\"}]"));
     }
 
     #[test]
@@ -264,8 +273,8 @@ mod tests {
     #[test]
     fn a_document_that_shows_a_playbook_is_none() {
         let playbook = "format: playbook/1\nname: x\n";
-        assert_eq!(of(playbook.as_bytes()), Some(Kind::Playbook));
-        assert_eq!(of(format!("# ours\n\nname: x\n{playbook}").as_bytes()), Some(Kind::Playbook));
+        assert_eq!(of(playbook.as_bytes()), Some(InputKind::Playbook));
+        assert_eq!(of(format!("# ours\n\nname: x\n{playbook}").as_bytes()), Some(InputKind::Playbook));
         assert_eq!(of(format!("# Title\n\nThis is prose: see below.\n\n{playbook}").as_bytes()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! `--beyond-tape`: what answers where a recording ends.
+//! `--beyond-tape`: the answers after the end of a recording.
 
 use super::output::say;
 use playproof_engine::playbook::Ask;
@@ -7,8 +7,8 @@ use playproof_engine::upstream::BeyondTape;
 use playproof_formats::playbook::KNOWN_KINDS;
 use playproof_formats::playbook::lint::likely_kind;
 
-/// Warns of a modelled error kind that no rule of a playbook names: no message and no status come with it, so that
-/// hardly a rule can match.
+/// Warns of a modelled error kind that no rule of a playbook names. A modelled failure has no message and no status, so
+/// hardly any rule can match it.
 pub fn warn(beyond: &BeyondTape, plans: &[&Plan]) {
     if let BeyondTape::Fail(kind) = beyond {
         plans.iter().filter_map(|plan| unnamed(kind, plan)).for_each(|said| say(&said));
@@ -29,7 +29,7 @@ fn unnamed(kind: &str, plan: &Plan) -> Option<String> {
 /// Reads `ok`, `repeat` or `fail:KIND`.
 ///
 /// # Errors
-/// Anything else, in words.
+/// Any other text.
 pub fn parse(text: &str) -> Result<BeyondTape, String> {
     match text.split_once(':') {
         None if text == "ok" => Ok(BeyondTape::Ok),
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Result<BeyondTape, String> {
     }
 }
 
-/// The answer as [`parse`] reads it; none where nothing answers.
+/// The text that [`parse`] reads; none without an answer.
 pub fn word(beyond: &BeyondTape) -> Option<String> {
     match beyond {
         BeyondTape::Unanswered => None,

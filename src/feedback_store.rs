@@ -1,8 +1,8 @@
-//! Feedback as it lies on disk: its file, and the slice of the trace beside it. Judges nothing.
+//! Reads feedback from disk: its file, and the slice of the trace beside it.
 
 use super::exit::Failure;
+use super::input_kind::reject_conflict_markers;
 use super::inputs;
-use super::merged::refuse_halves;
 use super::workspace::{Used, Workspace};
 use playproof_analysis::feedback;
 use playproof_analysis::feedback::{Feedback, Kept};
@@ -13,30 +13,30 @@ use playproof_trace::redact::RedactionRules;
 /// Loads one feedback, by its id or the path of one of its files.
 ///
 /// # Errors
-/// An id that nothing answers to; files in which something is wrong.
+/// An unknown id; unusable files.
 pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Result<Kept, Failure> {
     let named = workspace.feedback_named(id).filter(|named| !named.is_empty() && !named.contains('/'));
     let is_there = |named: &String| super::folders::has_file(&workspace.feedback_path(named, "yaml"));
     let Some(named) = named.filter(is_there) else { return Err(unknown(workspace, id)) };
     let (id, path) = (&*named, workspace.feedback_path(&named, "yaml"));
-    let mend = |failure: Failure| failure.next(Command::new("git log --oneline --").path(&workspace.here(&path)));
+    let with_next = |failure: Failure| failure.next(Command::new("git log --oneline --").path(&workspace.here(&path)));
     let source = workspace.read(&path)?;
-    let said = feedback::parse(source.clone()).map_err(Failure::from).map_err(mend)?;
+    let said = feedback::parse(source.clone()).map_err(Failure::from).map_err(with_next)?;
     let slice = workspace.feedback_path(id, "jsonl");
-    workspace.read(&slice).and_then(|source| Ok(refuse_halves(&source)?)).map_err(mend)?;
-    let input = inputs::trace(&slice.to_string_lossy(), None, redaction).map_err(mend)?;
-    let calls = input.calls(redaction).map_err(Failure::from).map_err(mend)?;
-    Kept::new(id, said, source, &workspace.name(&slice), calls).map_err(Failure::from).map_err(mend)
+    workspace.read(&slice).and_then(|source| Ok(reject_conflict_markers(&source)?)).map_err(with_next)?;
+    let input = inputs::trace(&slice.to_string_lossy(), None, redaction).map_err(with_next)?;
+    let calls = input.calls(redaction).map_err(Failure::from).map_err(with_next)?;
+    Kept::new(id, said, source, &workspace.name(&slice), calls).map_err(Failure::from).map_err(with_next)
 }
 
-/// The playbook that a feedback is about, as it is now.
+/// The current playbook of a feedback.
 ///
 /// # Errors
-/// A playbook that is gone, or cannot be used.
+/// A missing or unusable playbook.
 pub fn playbook(workspace: &Workspace, kept: &Kept) -> Result<Used, Failure> {
     let loaded = workspace.lasting_playbook(&kept.feedback.playbook);
     let named = |failure: Failure| match failure {
-        Failure::Said { message, .. } => {
+        Failure::Message { message, .. } => {
             let said = Diagnostic::error("dangling_name", message).at(kept.places.playbook.clone(), "not there");
             Failure::from(Report::one(kept.source.clone(), said)).next("playproof feedback list")
         }
@@ -45,10 +45,10 @@ pub fn playbook(workspace: &Workspace, kept: &Kept) -> Result<Used, Failure> {
     loaded.map(|(_, used)| used).map_err(named)
 }
 
-/// The text of its file as people left it, with what is said anew in it.
+/// The text of its file with the new values; comments stay.
 ///
 /// # Errors
-/// A file that is written so that it cannot be edited without a hand.
+/// A layout that only people can edit.
 pub fn edited(kept: &Kept, new: &Feedback) -> Result<String, Failure> {
     kept.edited(new)
         .map_err(|report| Failure::from(report).next(Command::new("playproof feedback show").name(&kept.id)))
@@ -56,7 +56,7 @@ pub fn edited(kept: &Kept, new: &Feedback) -> Result<String, Failure> {
 
 fn unknown(workspace: &Workspace, id: &str) -> Failure {
     let known = workspace.feedback_ids().unwrap_or_default();
-    let failure = Failure::said(format!("no feedback is called `{id}`"));
+    let failure = Failure::new(format!("no feedback is called `{id}`"));
     let mut begun = known.iter().map(String::as_str).filter(|known| known.starts_with(id) && !id.is_empty());
     let near = match (begun.next(), begun.next()) {
         (Some(only), None) => Some(only),

@@ -1,13 +1,13 @@
-//! The inputs of a replay, opened one after the other, with a progress bar on long ones where a person watches.
+//! Opens the inputs of a replay one after the other, with a progress bar for long inputs on a terminal.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::exit::Failure;
-use crate::terminal::Terminal;
-use crate::{files, inputs};
+use super::exit::Failure;
+use super::terminal::Terminal;
+use super::{files, inputs};
 use playproof_analysis::replay::{Input, Inputs};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_report::overview::InputNote;
@@ -16,22 +16,22 @@ use playproof_trace::mapping::Mapping;
 use playproof_trace::origin::Sources;
 use playproof_trace::redact::RedactionRules;
 
-/// Shorter inputs are read before anyone could look at a bar.
+/// Inputs of this size get a progress bar.
 const LONG: u64 = 64 << 20;
 
-/// What the feed learns about the inputs while it opens them.
+/// What the feed learns about the inputs, shared with its owner.
 pub type Notes = Arc<Mutex<Learned>>;
 
-/// The inputs as they turned out to be.
+/// What the feed learns while it opens the inputs.
 #[derive(Debug, Default)]
 pub struct Learned {
-    /// Of each that was opened, in their order.
+    /// A note on each opened input, in order.
     pub notes: Vec<InputNote>,
-    /// Why one could not be opened, with what to run next.
+    /// The failure of an input that cannot be opened.
     pub refused: Option<Failure>,
 }
 
-/// The inputs, each opened when it is its turn; `sources` learns where their lines come from.
+/// The inputs, each opened in its turn; `sources` learns the origins of their lines.
 pub fn open<'a>(
     paths: &'a [String],
     mapping: Option<&'a Mapping>,
@@ -57,7 +57,7 @@ pub fn open<'a>(
     }))
 }
 
-/// A bar over all inputs, or one that is never drawn.
+/// A progress bar over all inputs, or a hidden one.
 pub fn bar(paths: &[String], terminal: &Terminal) -> ProgressBar {
     let sizes: Option<Vec<u64>> = paths.iter().map(|path| files::size(path)).collect();
     let total: Option<u64> = sizes.map(|sizes| sizes.iter().sum());
@@ -72,7 +72,7 @@ pub fn bar(paths: &[String], terminal: &Terminal) -> ProgressBar {
     }
 }
 
-/// Tells the bar how much was read.
+/// Advances the bar with each read.
 struct Counted {
     source: Box<dyn Read + Send>,
     bar: ProgressBar,
@@ -86,10 +86,10 @@ impl Read for Counted {
     }
 }
 
-/// What ends the replay; whoever started it says the failure itself.
+/// A stand-in for the failure that ends the replay; the owner of the feed reports the failure itself.
 fn as_report(failure: &Failure) -> Report {
     let message = match failure {
-        Failure::Said { message, .. } => message.clone(),
+        Failure::Message { message, .. } => message.clone(),
         Failure::Reports { .. } | Failure::PipeClosed => "the input cannot be read".to_owned(),
     };
     Report::one(Source::whole("", ""), Diagnostic::error("input", message))

@@ -1,5 +1,5 @@
-//! What is named twice on the command line: all that it holds would count twice, and standard input is empty the second
-//! time. Reads no input; which file a playbook's name means is asked of the project.
+//! Refuses inputs and playbooks that are named twice: they would count twice, and standard input can be read once. Reads
+//! no input; the project resolves the names of playbooks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,37 +10,37 @@ use super::flags::Flags;
 use super::playbooks::{self, Meant};
 use playproof_formats::shell::Command;
 
-/// What stands for a file of which nobody knows the name.
+/// Placeholder for an unknown file name.
 const FILE: &str = "FILE";
 
-/// Refuses an input that is named again, in whatever way its path is written, and standard input where inputs and `flags`
-/// want it more than once. `again` makes the command of the inputs and flags that are left.
+/// Refuses an input that is named twice, however its path is written, and more than one use of standard input by inputs
+/// and `flags`. `again` makes the command with the remaining inputs and flags.
 ///
 /// # Errors
-/// There is one.
+/// There is such an input.
 pub fn refuse_inputs(
     inputs: &[String],
     flags: &Flags,
     again: impl Fn(&[&str], &Flags) -> Command,
 ) -> Result<(), Failure> {
-    refuse(inputs, "what is in it would count twice", |input| Ok(file(input)), |once| again(once, flags))?;
+    refuse(inputs, "its calls would count twice", |input| Ok(file(input)), |once| again(once, flags))?;
     let wanted = flags.of_stdin() + inputs.iter().filter(|input| *input == files::STDIN).count();
     if wanted < 2 {
         return Ok(());
     }
-    // No input is named twice by now, so a flag is among them: the last one keeps standard input.
+    // No input is named twice here, so a flag is among them; the last one keeps standard input.
     let inputs = inputs.iter().map(|input| if input == files::STDIN { FILE } else { input.as_str() });
     let inputs: Vec<&str> = inputs.collect();
     let times = if wanted == 2 { "twice".to_owned() } else { format!("{wanted} times") };
-    Err(Failure::said(format!("standard input is wanted {times}, and can be read once"))
+    Err(Failure::new(format!("standard input is named {times}, and can be read once"))
         .help("name a file for all but one of them")
         .next(again(&inputs, &flags.with_stdin_once(FILE))))
 }
 
-/// Refuses a playbook that is named again, by its name or by a path. `again` makes the command of those that are left.
+/// Refuses a playbook that is named twice, by name or path. `again` makes the command with the remaining ones.
 ///
 /// # Errors
-/// There is one; a name that nothing answers to, and what is wrong with the project.
+/// There is such a playbook; an unknown name; an unusable project.
 pub fn refuse_playbooks(named: &[String], again: impl Fn(&[&str]) -> Command) -> Result<(), Failure> {
     if named.len() < 2 {
         return Ok(());
@@ -74,12 +74,12 @@ fn refuse(
     let said = match (name == files::STDIN, before == name) {
         (true, _) => "standard input is named twice, and can be read once".to_owned(),
         (_, true) => format!("`{name}` is named twice: {why}"),
-        (_, false) => format!("`{name}` is `{before}`, which is named already: {why}"),
+        (_, false) => format!("`{name}` and `{before}` are the same file: {why}"),
     };
-    Err(Failure::said(said).next(again(&once)))
+    Err(Failure::new(said).next(again(&once)))
 }
 
-/// The file that an input is; none for what is no file, or not there.
+/// The real path of an input; none if it is no file, or does not exist.
 fn file(input: &str) -> Option<PathBuf> {
     if input == files::STDIN { None } else { files::real(Path::new(input)) }
 }

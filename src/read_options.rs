@@ -1,0 +1,74 @@
+//! The flags that say how traces are read. Reads no trace.
+
+use super::exit::Failure;
+use super::inputs::{self, refuse_mostly_skipped};
+use super::output::say;
+use super::values::whole;
+use playproof_report::text;
+use playproof_trace::assemble::{AssembleOptions, InputLedger};
+use playproof_trace::mapping::Mapping;
+
+/// The flags that say how to read traces.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Reading")]
+pub struct ReadOptions {
+    /// How to read a foreign recording that is not recognised
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<String>,
+
+    /// Read an identical call after a failed one as its next attempt
+    #[arg(long)]
+    pub join_resends: bool,
+
+    /// Count malformed lines instead of stopping at the first
+    #[arg(long)]
+    pub skip_invalid: bool,
+
+    /// Skip at most this many lines of each input; exit with 3 if one has more [default: as many as are read of it]
+    #[arg(long, value_name = "N", requires = "skip_invalid", value_parser = whole::<u64>(0..=u64::MAX))]
+    pub allow_skipped: Option<u64>,
+
+    /// A call takes no more results once this many calls have come after it
+    #[arg(long, value_name = "CALLS", default_value_t = 10_000, value_parser = whole::<u64>(1..=u64::MAX))]
+    pub reorder_window: u64,
+}
+
+impl ReadOptions {
+    /// The defaults, with a mapping.
+    pub fn plain(map: Option<String>) -> ReadOptions {
+        let AssembleOptions { reorder_window, join_resends, skip_invalid } = AssembleOptions::default();
+        ReadOptions { map, join_resends, skip_invalid, allow_skipped: None, reorder_window }
+    }
+
+    /// The mapping of `--map`, with the other flags.
+    ///
+    /// # Errors
+    /// A file that cannot be read or used.
+    pub fn mapping(&self) -> Result<Option<Mapping>, Failure> {
+        let mapping = self.map.as_deref().map(inputs::mapping).transpose()?;
+        Ok(mapping.map(|mapping| mapping.skipping_invalid(self.skip_invalid, self.allow_skipped)))
+    }
+
+    /// The options of the assembler.
+    pub fn options(&self) -> AssembleOptions {
+        AssembleOptions {
+            reorder_window: self.reorder_window,
+            join_resends: self.join_resends,
+            skip_invalid: self.skip_invalid,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Prints the number of skipped lines of the input `name` to standard error, if there are any.
+    ///
+    /// # Errors
+    /// As [`refuse_mostly_skipped`].
+    pub fn account_for(&self, name: &str, ledger: &InputLedger) -> Result<(), Failure> {
+        if ledger.skipped > 0 {
+            let lines = text::counted(ledger.skipped, "line", "lines");
+            say(&format!("{name}: {lines} skipped"));
+        }
+        refuse_mostly_skipped(name, ledger.skipped, ledger.lines - ledger.blank - ledger.skipped, self.allow_skipped)
+    }
+}
