@@ -5,7 +5,7 @@ use super::exit::Failure;
 use super::files::STDIN_NAME;
 use playproof_formats::shell::Command;
 use playproof_trace::import;
-use playproof_trace::read::looks_like_a_trace;
+use playproof_trace::import::looks_like_a_trace;
 
 /// The kinds of files that a command line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use super::values::whole;
 use super::{files, inputs};
 use playproof_report::text;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
+use playproof_trace::bad_line::OR_SKIP;
+use playproof_trace::input::ReadError;
 use playproof_trace::mapping::Mapping;
-use playproof_trace::reader::ReadError;
-use playproof_trace::trouble::OR_SKIP;
 
 /// What stands before the number of lines that may be skipped, where it is suggested.
 const ALLOW: &str = "`--allow-skipped ";

@@ -49,8 +49,8 @@ fn options(jobs: usize) -> ReplayOptions {
     ReplayOptions { jobs, ..ReplayOptions::default() }
 }
 
-fn input(name: &str, text: &str) -> Result<Input<'static>, Report> {
-    Ok(Input::own(name, Cursor::new(text.to_owned().into_bytes())))
+fn input(name: &str, text: &str) -> Result<TraceInput<'static>, Report> {
+    Ok(TraceInput::own(name, Cursor::new(text.to_owned().into_bytes())))
 }
 
 fn replay_all(texts: &[&str], options: &ReplayOptions) -> (Replayed, String) {
@@ -344,12 +344,12 @@ impl Read for Breaks<'_> {
 
 #[test]
 fn inputs_that_cannot_be_opened_or_read_and_sinks_that_fail_are_told_apart() {
-    let run = |inputs: Vec<Result<Input<'static>, Report>>, sink: fn(String) -> io::Result<()>| {
+    let run = |inputs: Vec<Result<TraceInput<'static>, Report>>, sink: fn(String) -> io::Result<()>| {
         let replayed = replay(&[plan()], Box::new(inputs.into_iter()), &options(2), &Lines, sink);
         replayed.map(|replayed| replayed.inputs.len())
     };
     let closed = || Report::one(Source::whole("gone", ""), Diagnostic::error("unreadable", "no such file"));
-    let broken = Ok(Input::own("b", Breaks(b"{\"tool\":\"a\"}\n")));
+    let broken = Ok(TraceInput::own("b", Breaks(b"{\"tool\":\"a\"}\n")));
     assert!(matches!(run(vec![Err(closed())], |_| Ok(())), Err(ReplayError::Input(report)) if *report == closed()));
     let told = run(vec![broken], |_| Ok(()));
     assert!(

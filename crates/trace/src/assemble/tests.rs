@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::digest::read_piece;
 use crate::pieces::{Chunks, Piece};
-use crate::read::digest;
 use crate::redact::RedactionRules;
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_formats::diagnostic::Report;
@@ -21,7 +21,7 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     let mut closed = Vec::new();
     let mut chunks = Chunks::new(text);
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-        assembler.take(digest(&piece, &RedactionRules::default()), &mut closed)?;
+        assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed)?;
     }
     let (ledger, reports) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
@@ -166,7 +166,7 @@ fn calls_of_a_run_are_given_out_in_the_order_of_their_lines_whatever_their_label
     let mut closed = Vec::new();
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
     let piece = Piece::Lines(lines.join("\n").into_bytes());
-    assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+    assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed).unwrap();
     assert_eq!(closed.len(), 0, "the first one may still be answered");
     assembler.finish(&mut closed);
     assert_eq!(closed.iter().map(|closed| closed.call.tool()).collect::<Vec<_>>(), ["a", "b", "c"]);
@@ -254,7 +254,7 @@ fn redaction_makes_no_two_results_one() {
     let text = [r#"{"tool":"a","call_id":"1"}"#.to_owned(), answer('a'), answer('b'), answer('b')].join("\n");
     let mut closed = Vec::new();
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
-    assembler.take(digest(&Piece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
+    assembler.take(read_piece(&Piece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
     let (ledger, _) = assembler.finish(&mut closed);
     assert_eq!((closed[0].call.answers.len(), ledger.duplicates), (2, 1));
 }
@@ -428,7 +428,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let piece = Piece::Lines(bytes);
-        let read = digest(&piece, &RedactionRules::default());
+        let read = read_piece(&piece, &RedactionRules::default());
         prop_assert!(read.entries.len() + read.bad.len() <= 301);
     }
 }

@@ -2,27 +2,27 @@
 
 use proptest::prelude::*;
 
-use super::lines::parse_slowly;
 use super::names::NAMES;
+use super::parser::parse_line_with_serde;
 use super::*;
 use crate::canonical;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
 use playproof_engine::time::{Duration, Instant};
 
-fn line(text: &str) -> Line<'_> {
+fn line(text: &str) -> TraceLine<'_> {
     parse_line(text).unwrap().line
 }
 
 fn call(text: &str) -> CallLine<'_> {
     match line(text) {
-        Line::Call(call) | Line::Both(call, _) => call,
+        TraceLine::Call(call) | TraceLine::Both(call, _) => call,
         other => panic!("{other:?}"),
     }
 }
 
 fn answer(text: &str) -> RecordedAnswer {
     match line(text) {
-        Line::Answer(AnswerLine { answer, .. }) | Line::Both(_, answer) => answer,
+        TraceLine::Answer(AnswerLine { answer, .. }) | TraceLine::Both(_, answer) => answer,
         other => panic!("{other:?}"),
     }
 }
@@ -46,19 +46,19 @@ fn the_documented_lines_are_read() {
     let Reply::Failed(Some(error)) = read.reply else { panic!() };
     assert_eq!((error.kind.as_deref(), error.status, error.retry_after), (Some("409_conflict"), Some(409), None));
 
-    assert!(matches!(line(r#"{"tool":"search.web","args":{"q":"refund policy"},"status":"ok"}"#), Line::Both(..)));
-    assert_eq!(line(r#"{"type":"run_end","run_id":"r1"}"#), Line::RunEnd(Some("r1".into())));
-    assert_eq!(line(r#"{"type":"crash","at_ms":"whatever"}"#), Line::Other);
+    assert!(matches!(line(r#"{"tool":"search.web","args":{"q":"refund policy"},"status":"ok"}"#), TraceLine::Both(..)));
+    assert_eq!(line(r#"{"type":"run_end","run_id":"r1"}"#), TraceLine::RunEnd(Some("r1".into())));
+    assert_eq!(line(r#"{"type":"crash","at_ms":"whatever"}"#), TraceLine::Other);
 }
 
 #[test]
 fn a_line_without_a_type_is_what_its_fields_make_it() {
-    assert!(matches!(line(r#"{"tool":"a"}"#), Line::Call(_)));
-    assert!(matches!(line(r#"{"tool":"a","error":"boom"}"#), Line::Both(..)));
-    assert!(matches!(line(r#"{"call_id":"c","status":"ok"}"#), Line::Answer(_)));
-    assert!(matches!(line(r#"{"tool":"a","type":"tool_call","status":"ok"}"#), Line::Both(..)));
-    assert!(matches!(line(r#"{"tool":"a","type":"tool_result","status":"ok"}"#), Line::Answer(_)));
-    assert!(matches!(line(r#"{"tool":"a","status":null,"error":null}"#), Line::Call(_)));
+    assert!(matches!(line(r#"{"tool":"a"}"#), TraceLine::Call(_)));
+    assert!(matches!(line(r#"{"tool":"a","error":"boom"}"#), TraceLine::Both(..)));
+    assert!(matches!(line(r#"{"call_id":"c","status":"ok"}"#), TraceLine::Answer(_)));
+    assert!(matches!(line(r#"{"tool":"a","type":"tool_call","status":"ok"}"#), TraceLine::Both(..)));
+    assert!(matches!(line(r#"{"tool":"a","type":"tool_result","status":"ok"}"#), TraceLine::Answer(_)));
+    assert!(matches!(line(r#"{"tool":"a","status":null,"error":null}"#), TraceLine::Call(_)));
 }
 
 #[test]
@@ -89,9 +89,11 @@ fn times_are_milliseconds_or_iso_8601_and_keep_their_microseconds() {
 
 #[test]
 fn a_combined_line_says_when_the_call_was_made_or_with_started_ms_when_the_answer_came() {
-    let Line::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5}"#) else { panic!() };
+    let TraceLine::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5}"#) else { panic!() };
     assert_eq!((call.at, answer.at), (Some(Instant::from_millis(5)), None));
-    let Line::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5,"started_ms":2}"#) else { panic!() };
+    let TraceLine::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5,"started_ms":2}"#) else {
+        panic!()
+    };
     assert_eq!(
         (call.at, answer.at, answer.started),
         (Some(Instant::from_millis(2)), Some(Instant::from_millis(5)), None)
@@ -162,7 +164,7 @@ fn broken_json_is_underlined_where_it_breaks() {
 
 #[test]
 fn foreign_json_is_known_as_such() {
-    let (row, document) = (Some(OtherJson::Row), Some(OtherJson::Document));
+    let (row, document) = (Some(ForeignJson::Row), Some(ForeignJson::Document));
     assert_eq!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "missing_field").foreign, row);
     assert_eq!(refused("«[»", "not_json").foreign, document);
     assert_eq!(refused("  «[»1,2]", "not_json").foreign, document);
@@ -183,7 +185,7 @@ fn arguments_may_hold_numbers_of_any_length_and_nest_to_the_limit() {
 fn escapes_do_not_make_a_word_another_one() {
     let text = r#"{"type":"tool\u005fresult","call_id":"1","status":"\u006fk","answers":"refres\u0068"}"#;
     assert_eq!((answer(text).reply, answer(text).to), (Reply::Ok, AnswerTo::Refresh));
-    assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), Line::Other);
+    assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), TraceLine::Other);
     refused(r#"{"call_id":"1","status":«"\u006fka"»}"#, "unknown_value");
 }
 
@@ -195,24 +197,24 @@ fn an_empty_key_is_no_key() {
 #[test]
 fn a_line_that_was_cut_off_is_known_as_such_before_a_break_of_two_characters() {
     let text = "{\"tool\":\"a\",\"status\":\"er\r\n{\"tool\":\"a\",\"args\":tr\r\n{\"tool\":\"a\"}\r\n";
-    let said = each_line(text);
-    assert_eq!(said, [Err(("truncated_line", "r")), Err(("truncated_line", "r")), Ok(0)]);
+    let content = each_line(text);
+    assert_eq!(content, [Err(("truncated_line", "r")), Err(("truncated_line", "r")), Ok(0)]);
 }
 
 #[test]
 fn a_word_in_the_wrong_field_is_wrong_every_time() {
     let text = r#"{"call_id":"1","status":"attempt"}"#;
-    let said = format!("{text}\n").repeat(4);
-    let said = each_line(&said);
-    assert_eq!(said, [Err(("unknown_value", "\"attempt\"")); 4]);
+    let content = format!("{text}\n").repeat(4);
+    let content = each_line(&content);
+    assert_eq!(content, [Err(("unknown_value", "\"attempt\"")); 4]);
 }
 
 /// Of each line how many fields nobody knows, or what is wrong and underlined.
 fn each_line(text: &str) -> Vec<Result<u32, (&'static str, &str)>> {
-    let (mut lines, mut all) = (Lines::new(text), Vec::new());
+    let (mut lines, mut all) = (LineParser::new(text), Vec::new());
     while !lines.is_over() {
-        let (line, said) = lines.parse(&mut None);
-        all.push(said.map_err(|error| (error.id, &line[error.span])));
+        let (line, content) = lines.parse(&mut None);
+        all.push(content.map_err(|error| (error.id, &line[error.span])));
     }
     all
 }
@@ -220,7 +222,7 @@ fn each_line(text: &str) -> Vec<Result<u32, (&'static str, &str)>> {
 #[test]
 fn an_object_does_not_go_on_in_the_next_line() {
     let text = "{\"tool\":\"a\",\n\"call_id\":\"1\"}\n{\"tool\":\"b\"}\n";
-    let ids: Vec<_> = each_line(text).into_iter().map(|said| said.map_err(|(id, _)| id)).collect();
+    let ids: Vec<_> = each_line(text).into_iter().map(|content| content.map_err(|(id, _)| id)).collect();
     assert_eq!(ids, [Err("truncated_line"), Err("not_json"), Ok(0)]);
     let are_read = |text: &str| each_line(text).iter().map(Result::is_ok).collect::<Vec<_>>();
 
@@ -254,9 +256,9 @@ proptest! {
     fn the_fast_lane_and_serde_read_the_same(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
         let kind = [r#""type":"tool_call","tool":"t""#, r#""type":"tool_result""#, r#""tool":"t""#, r#""call_id":"c""#][kind];
         let mut line = format!("{{{}}}", [kind.to_owned()].into_iter().chain(fields).collect::<Vec<_>>().join(", "));
-        prop_assert_eq!(parse_line(&line), parse_slowly(&line));
+        prop_assert_eq!(parse_line(&line), parse_line_with_serde(&line));
         line.truncate(line.floor_char_boundary(cut));
-        prop_assert_eq!(parse_line(&line), parse_slowly(&line));
+        prop_assert_eq!(parse_line(&line), parse_line_with_serde(&line));
     }
 
     #[test]
@@ -281,18 +283,18 @@ proptest! {
             last.truncate(last.floor_char_boundary(cut));
         }
         let all = lines.join("\n") + "\n" + &" ".repeat(200);
-            let mut read = Lines::new(&all);
+            let mut read = LineParser::new(&all);
         for line in &lines {
             if read.pass_blank() {
                 prop_assert_eq!(line.trim(), "");
                 continue;
             }
-            let mut said = None;
-            let (text, unknown) = read.parse(&mut said);
+            let mut content = None;
+            let (text, unknown) = read.parse(&mut content);
             let line = line.strip_suffix('\r').unwrap_or(line);
             prop_assert_eq!(text, line);
-            let parsed = unknown.map(|unknown_fields| Parsed { line: said.unwrap(), unknown_fields });
-            prop_assert_eq!(parsed, parse_slowly(line));
+            let parsed = unknown.map(|unknown_fields| ParsedLine { line: content.unwrap(), unknown_fields });
+            prop_assert_eq!(parsed, parse_line_with_serde(line));
         }
     }
 

@@ -1,59 +1,60 @@
-//! Which rows are calls and which are results: one row for both, or rows apart that an id joins.
+//! Guesses which rows are calls and which are results: one row for both, or separate rows that an id joins.
 
 use std::collections::BTreeSet;
 
-use super::names::{self, Part};
-use super::survey::{Field, Survey};
+use super::names::{self, FieldRole};
+use super::survey::{FieldStats, Survey};
 use super::text::flow;
 use playproof_formats::yaml::scalar;
 
-type Rows = BTreeSet<usize>;
+type RowSet = BTreeSet<usize>;
 
-/// Which rows are what, and how a mapping says so.
+/// Which rows are calls and results, and how a mapping selects them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape {
-    pub(super) calls: Rows,
-    pub(super) results: Rows,
-    /// Conditions of `call.where`: path, and what must be there.
+pub(super) struct RowRoles {
+    pub(super) calls: RowSet,
+    pub(super) results: RowSet,
+    /// Conditions of `call.where`: path and test.
     pub(super) call_where: Vec<(String, String)>,
     pub(super) result_where: Vec<(String, String)>,
-    /// The paths that join a result with its call, where they are rows apart.
+    /// The paths of the ids that join results with calls, if they are separate rows.
     pub(super) ids: Option<(String, String)>,
-    /// The condition under which a result that is told by its event is a failure.
+    /// The condition for a failure, where the event's name tells results; with its number of rows.
     pub(super) failed: Option<(String, usize)>,
 }
 
-/// The shape of rows of which those with `tool` are calls or more; `told` tell how a call ended.
-pub(super) fn shape(survey: &Survey, tool: &Field, told: &Rows) -> Shape {
+/// Guesses the roles of rows. RowSet with `tool` may be calls, results or both; the `told` rows signal how a call ended.
+pub(super) fn row_roles(survey: &Survey, tool: &FieldStats, told: &RowSet) -> RowRoles {
     by_event(survey, tool)
         .or_else(|| by_tool(survey, tool, told))
         .or_else(|| by_arguments(survey, tool, told))
         .unwrap_or_else(|| together(survey, tool))
 }
 
-fn events<'s>(survey: &'s Survey, tool: &Field) -> Vec<&'s Field> {
+fn events<'s>(survey: &'s Survey, tool: &FieldStats) -> Vec<&'s FieldStats> {
     let is_event =
-        |field: &&Field| field.path != tool.path && field.texts == field.rows.len() && field.values.len() <= 30;
-    let ranked = |field: &'s Field| Part::Event.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
+        |field: &&FieldStats| field.path != tool.path && field.texts == field.rows.len() && field.values.len() <= 30;
+    let ranked =
+        |field: &'s FieldStats| FieldRole::Event.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
     let mut found: Vec<_> = survey.fields.values().filter(is_event).filter_map(ranked).collect();
     found.sort_by_key(|(rank, depth, _)| (*rank, *depth));
     found.into_iter().map(|(.., field)| field).filter(|field| tool.rows.is_subset(&field.rows)).collect()
 }
 
-/// `event: tool_start` and `event: tool_end`.
-fn by_event(survey: &Survey, tool: &Field) -> Option<Shape> {
+/// By events: `event: tool_start` and `event: tool_end`.
+fn by_event(survey: &Survey, tool: &FieldStats) -> Option<RowRoles> {
     events(survey, tool).into_iter().find_map(|event| {
         let with = |says: fn(&str) -> bool| event.values.iter().filter(move |(value, _)| says(value));
         let starts: Vec<_> = with(names::says_start).filter(|(_, rows)| rows.is_subset(&tool.rows)).collect();
-        let calls: Rows = starts.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
+        let calls: RowSet = starts.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
         let ends: Vec<_> = with(names::says_end).filter(|(_, rows)| joined(survey, &calls, rows).is_some()).collect();
-        let results: Rows = ends.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
-        let values = |of: &[(&String, &Rows)]| flow(&of.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>());
+        let results: RowSet = ends.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
+        let values = |of: &[(&String, &RowSet)]| flow(&of.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>());
         let bad: Vec<_> = ends.iter().copied().filter(|(value, _)| names::says_failure(value)).collect();
         let failed = || {
             (format!("{{ {}: {} }}", scalar(&event.path), values(&bad)), bad.iter().map(|(_, rows)| rows.len()).sum())
         };
-        Some(Shape {
+        Some(RowRoles {
             ids: Some(joined(survey, &calls, &results)?),
             call_where: vec![(event.path.clone(), values(&starts))],
             result_where: vec![(event.path.clone(), values(&ends))],
@@ -64,13 +65,13 @@ fn by_event(survey: &Survey, tool: &Field) -> Option<Shape> {
     })
 }
 
-/// Results are the rows that name no tool and tell how a call ended.
-fn by_tool(survey: &Survey, tool: &Field, told: &Rows) -> Option<Shape> {
-    let results: Rows = told.difference(&tool.rows).copied().collect();
+/// By the tool: results name no tool and signal how a call ended.
+fn by_tool(survey: &Survey, tool: &FieldStats, told: &RowSet) -> Option<RowRoles> {
+    let results: RowSet = told.difference(&tool.rows).copied().collect();
     if told.iter().any(|row| tool.rows.contains(row)) {
         return None;
     }
-    Some(Shape {
+    Some(RowRoles {
         ids: Some(joined(survey, &tool.rows, &results)?),
         calls: tool.rows.clone(),
         results,
@@ -80,16 +81,16 @@ fn by_tool(survey: &Survey, tool: &Field, told: &Rows) -> Option<Shape> {
     })
 }
 
-/// Both name the tool; calls have arguments, results tell how it ended.
-fn by_arguments(survey: &Survey, tool: &Field, told: &Rows) -> Option<Shape> {
-    let args = survey.fields.values().find(|field| Part::Args.rank(&field.steps).is_some())?;
-    let calls: Rows = args.rows.intersection(&tool.rows).copied().collect();
-    let results: Rows = told.intersection(&tool.rows).copied().collect();
+/// By arguments: both name the tool; calls have arguments, and results signal how a call ended.
+fn by_arguments(survey: &Survey, tool: &FieldStats, told: &RowSet) -> Option<RowRoles> {
+    let args = survey.fields.values().find(|field| FieldRole::Args.rank(&field.steps).is_some())?;
+    let calls: RowSet = args.rows.intersection(&tool.rows).copied().collect();
+    let results: RowSet = told.intersection(&tool.rows).copied().collect();
     if calls.intersection(&results).next().is_some() {
         return None;
     }
     let absent = |yes: bool| format!("{{ absent: {yes} }}");
-    Some(Shape {
+    Some(RowRoles {
         ids: Some(joined(survey, &calls, &results)?),
         calls,
         results,
@@ -99,24 +100,24 @@ fn by_arguments(survey: &Survey, tool: &Field, told: &Rows) -> Option<Shape> {
     })
 }
 
-/// Each row that names a tool is a call and its result; where a sort of row says `tool`, each row of that sort.
-fn together(survey: &Survey, tool: &Field) -> Shape {
-    let of_sort = |event: &Field| {
+/// One row for both: each row with a tool is a call and its result. If events name tools, only the rows of those events.
+fn together(survey: &Survey, tool: &FieldStats) -> RowRoles {
+    let of_event = |event: &FieldStats| {
         let tools: Vec<_> = event.values.iter().filter(|(value, _)| names::says_tool(value)).collect();
-        let rows: Rows = tools.iter().flat_map(|(_, rows)| rows.intersection(&tool.rows).copied()).collect();
+        let rows: RowSet = tools.iter().flat_map(|(_, rows)| rows.intersection(&tool.rows).copied()).collect();
         let told = (event.path.clone(), flow(&tools.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>()));
         (!rows.is_empty() && rows.len() < tool.rows.len()).then_some((rows, vec![told]))
     };
-    if let Some((rows, told)) = events(survey, tool).into_iter().find_map(of_sort) {
-        return Shape {
+    if let Some((rows, told)) = events(survey, tool).into_iter().find_map(of_event) {
+        return RowRoles {
             calls: rows.clone(),
             results: rows,
             call_where: told.clone(),
             result_where: told,
-            ..Shape::default()
+            ..RowRoles::default()
         };
     }
-    let mut shape = Shape { calls: tool.rows.clone(), results: tool.rows.clone(), ..Shape::default() };
+    let mut roles = RowRoles { calls: tool.rows.clone(), results: tool.rows.clone(), ..RowRoles::default() };
     if tool.rows.len() < survey.rows {
         let told_apart = events(survey, tool).into_iter().find_map(|event| {
             let of_tools: Vec<_> = event.values.iter().filter(|(_, rows)| !rows.is_disjoint(&tool.rows)).collect();
@@ -125,24 +126,24 @@ fn together(survey: &Survey, tool: &Field) -> Shape {
             apart.then(|| (event.path.clone(), flow(&values)))
         });
         let by_tool = || (tool.path.clone(), "{ absent: false }".to_owned());
-        shape.call_where = vec![told_apart.unwrap_or_else(by_tool)];
-        shape.result_where.clone_from(&shape.call_where);
+        roles.call_where = vec![told_apart.unwrap_or_else(by_tool)];
+        roles.result_where.clone_from(&roles.call_where);
     }
-    shape
+    roles
 }
 
 /// The paths of the ids that join results with calls: at least half of the results find a call.
-fn joined(survey: &Survey, calls: &Rows, results: &Rows) -> Option<(String, String)> {
+fn joined(survey: &Survey, calls: &RowSet, results: &RowSet) -> Option<(String, String)> {
     let mut best: Option<((usize, usize), (String, String))> = None;
     for (rank, call) in ids(survey, calls).into_iter().chain(by_values(survey, calls)) {
         let known = keys(survey, call, calls);
         if known.len() * 2 < calls.len() {
-            continue; // what many calls share joins nothing
+            continue; // a value that many calls share joins nothing
         }
         for (other, result) in answers_to(survey, results) {
             let answers = keys(survey, result, results);
             let found = answers.intersection(&known).count();
-            // Without a telling name, each must stand once in each sort of row, and in both.
+            // Without a usual name, each value must be in exactly one call and one result.
             let is_sure = calls.len() > 1
                 && known.len() == calls.len()
                 && answers.len() == results.len()
@@ -159,32 +160,33 @@ fn joined(survey: &Survey, calls: &Rows, results: &Rows) -> Option<(String, Stri
     best.map(|(_, paths)| paths)
 }
 
-/// What is no id by its name, behind what is one.
+/// The rank of fields that are no ids by name: after those that are.
 const UNNAMED: usize = 100;
 
-/// The fields that may be ids of these rows by what stands in them: their names say nothing.
-fn by_values<'s>(survey: &'s Survey, rows: &Rows) -> Vec<(usize, &'s Field)> {
-    let known = [Part::Id, Part::Run, Part::Time, Part::Started, Part::Attempt, Part::Latency];
-    let is_other = |field: &&Field| {
+/// The fields that may be ids of these rows by their values alone.
+fn by_values<'s>(survey: &'s Survey, rows: &RowSet) -> Vec<(usize, &'s FieldStats)> {
+    let known =
+        [FieldRole::Id, FieldRole::Run, FieldRole::Time, FieldRole::Started, FieldRole::Attempt, FieldRole::Latency];
+    let is_other = |field: &&FieldStats| {
         let is_known = known.iter().any(|part| part.rank(&field.steps).is_some());
         is_label(field, rows) && !is_known
     };
     survey.fields.values().filter(is_other).map(|field| (UNNAMED, field)).collect()
 }
 
-/// The fields that may say which call a result answers: ids by name, else whatever else is there.
-fn answers_to<'s>(survey: &'s Survey, results: &Rows) -> Vec<(usize, &'s Field)> {
+/// The fields that may name the call of a result: ids by name, then other fields.
+fn answers_to<'s>(survey: &'s Survey, results: &RowSet) -> Vec<(usize, &'s FieldStats)> {
     let mut fields = ids(survey, results);
     let named: BTreeSet<&str> = fields.iter().map(|(_, field)| field.path.as_str()).collect();
-    let other = |field: &&Field| is_label(field, results) && !named.contains(field.path.as_str());
+    let other = |field: &&FieldStats| is_label(field, results) && !named.contains(field.path.as_str());
     let others: Vec<_> = survey.fields.values().filter(other).map(|field| (UNNAMED, field)).collect();
     fields.extend(others);
     fields
 }
 
-/// What the rows have in a field, each within its run: ids often begin anew in each.
-pub(super) fn keys<'s>(survey: &'s Survey, field: &'s Field, rows: &Rows) -> BTreeSet<(&'s str, &'s str)> {
-    let ranked = |field: &'s Field| Part::Run.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
+/// The values of a field in these rows, each with its run: ids often restart in each run.
+pub(super) fn keys<'s>(survey: &'s Survey, field: &'s FieldStats, rows: &RowSet) -> BTreeSet<(&'s str, &'s str)> {
+    let ranked = |field: &'s FieldStats| FieldRole::Run.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
     let runs = survey.fields.values().filter(|run| run.path != field.path && rows.is_subset(&run.rows));
     let run = runs.filter_map(ranked).min_by_key(|(rank, depth, _)| (*rank, *depth));
     let of_run = run.map(|(.., run)| run.by_row()).unwrap_or_default();
@@ -193,14 +195,14 @@ pub(super) fn keys<'s>(survey: &'s Survey, field: &'s Field, rows: &Rows) -> BTr
     rows.iter().filter_map(key).collect()
 }
 
-/// The fields that may be ids of most of these rows.
-pub(super) fn ids<'s>(survey: &'s Survey, rows: &Rows) -> Vec<(usize, &'s Field)> {
-    let ranked = |field: &'s Field| Part::Id.rank(&field.steps).map(|rank| (rank, field));
+/// The fields that may be ids of these rows, by name.
+pub(super) fn ids<'s>(survey: &'s Survey, rows: &RowSet) -> Vec<(usize, &'s FieldStats)> {
+    let ranked = |field: &'s FieldStats| FieldRole::Id.rank(&field.steps).map(|rank| (rank, field));
     survey.fields.values().filter(|field| is_label(field, rows)).filter_map(ranked).collect()
 }
 
-/// Whether the field holds a text or a number in most of these rows, outside of what tools answered.
-fn is_label(field: &Field, rows: &Rows) -> bool {
+/// Whether the field holds a text or a number in most of these rows, and is not inside an answer.
+fn is_label(field: &FieldStats, rows: &RowSet) -> bool {
     let common = field.rows.intersection(rows).count();
     field.texts + field.numbers == field.rows.len()
         && common > 0
