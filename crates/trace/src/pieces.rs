@@ -23,7 +23,7 @@ pub(crate) const BYTE_ORDER_MARK_BYTES: &[u8] = b"\xef\xbb\xbf";
 pub(crate) const STRAY_MARK: &str = "byte_order_mark";
 
 /// How to remove byte order marks inside a text.
-pub(crate) const REMOVE_MARKS: &str = "joining files that begin with a byte order mark leaves one in the middle; \
+pub(crate) const REMOVE_MARKS: &str = "it comes from joining files that begin with one; \
                                        `sed 's/^\\xef\\xbb\\xbf//' FILE` removes all of them";
 
 /// Part of an input.

@@ -349,7 +349,7 @@ fn the_first_bad_line_ends_the_reading_unless_bad_lines_are_skipped() {
     assert_eq!(report.to_string(), "t.jsonl:3:21: `at_ms` is negative");
     let read = try_assemble(text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
     assert_eq!((read.ledger.skipped, read.ledger.calls, read.ledger.lines, read.reports.len()), (2, 2, 5, 2));
-    assert_eq!(read.reports[1].to_string(), "t.jsonl:4:8: the line ends in the middle of its JSON: it was cut off");
+    assert_eq!(read.reports[1].to_string(), "t.jsonl:4:8: the JSON of the line is cut off");
 }
 
 #[test]
@@ -364,9 +364,9 @@ fn bad_lines_of_every_kind_are_placed_and_do_not_stop_a_reading_that_skips() {
     let read = try_assemble(&text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
     assert_eq!((read.ledger.lines, read.ledger.skipped, read.ledger.calls), (6, 4, 2));
     let ids: Vec<String> = read.reports.iter().map(ToString::to_string).collect();
-    assert_eq!(ids[0], "t.jsonl:2:10: the line is no UTF-8 text: its byte 10 is 0xff");
+    assert_eq!(ids[0], "t.jsonl:2:10: the line is not UTF-8 text: its byte 10 is 0xff");
     assert_eq!(ids[1], "t.jsonl:3:147: the line nests deeper than 128 levels");
-    assert_eq!(ids[2], "t.jsonl:4:1: the line is longer than 16 MiB, and no line may be");
+    assert_eq!(ids[2], "t.jsonl:4:1: the line is longer than 16 MiB, the limit of a line");
     assert!(ids[3].starts_with("t.jsonl:5:21: `at_ms` is beyond"), "{}", ids[3]);
 }
 

@@ -156,7 +156,7 @@ fn rows_that_fit_but_name_no_tool_underline_the_tool_and_not_the_condition() {
     let report = as_recorded(&map, rows).expect_err("a report");
     let (_, text, diagnostic) = underlined(&report).remove(0);
     assert_eq!((text.as_str(), diagnostic.labels.len()), ("svc.nam", 1));
-    assert_eq!(diagnostic.labels[0].text, "none of the 2 rows that fit names a tool here");
+    assert_eq!(diagnostic.labels[0].text, "none of the 2 rows that fit has a tool here");
     assert!(diagnostic.help.is_some_and(|help| help.contains("no row has `svc.nam` (did you mean `svc.name`?)")));
 }
 
@@ -165,7 +165,7 @@ fn a_mapping_without_fitting_results_says_so_and_names_no_field_of_results() {
     let map = "format: mapping/1\ncall: { where: { ev: a }, tool: t, id: id }\n\
                result: { where: { ev: nd }, id: id, body: b }\nfailed: { b: 9 }\n";
     let (found, _) = applied(map, "{\"ev\":\"a\",\"t\":\"x\",\"id\":1}\n{\"ev\":\"end\",\"id\":1,\"b\":2}");
-    let last = "no row fits `result.where`, so that no call has a result";
+    let last = "no row fits `result.where`, so no call has a result";
     assert_eq!(found.loss.remarks().last().map(String::as_str), Some(last));
     assert_eq!(found.loss.unused, []);
     let (found, _) = applied(
