@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn foreign_json_at_the_start_is_referred_to_the_importer() {
-        let said = |line: &str, first| {
+        let shown = |line: &str, first| {
             let diagnostic = bad(line).report("t", first).diagnostics.remove(0);
             (
                 diagnostic.id,
@@ -217,8 +217,8 @@ mod tests {
             ("[]", "not_json", "expected `{`"),
             ("{", "truncated_line", "the last character"),
         ] {
-            assert_eq!(said(line, false), (id, false, label.to_owned()));
-            let (id, is_helped, label) = said(line, true);
+            assert_eq!(shown(line, false), (id, false, label.to_owned()));
+            let (id, is_helped, label) = shown(line, true);
             assert_eq!((id, is_helped, label == "a document begins here"), (FOREIGN_LINE, true, line.len() < 3));
         }
     }

@@ -1,4 +1,4 @@
-//! What a mapping makes of rows, and what it says where it does not fit.
+//! Tests of applied mappings: the lines that they make of rows, and the errors where they do not fit.
 
 use super::{Applier, Mapping, apply, parse};
 use crate::imported::{ImportWarning, Imported, Missing};

@@ -117,9 +117,9 @@ mod tests {
             token: Some(secret),
         };
         let mut call = RecordedCall::new(texts, Place { input: 0, line: 3 });
-        let said = Some(secret.into());
+        let text = Some(secret.into());
         let error =
-            ErrorFacts { kind: said.clone(), message: said.clone(), code: said, status: Some(409), retry_after: None };
+            ErrorFacts { kind: text.clone(), message: text.clone(), code: text, status: Some(409), retry_after: None };
         call.answers.push(RecordedAnswer {
             to: AnswerTo::Attempt,
             attempt: None,
@@ -144,9 +144,9 @@ mod tests {
     fn a_redacted_report_keeps_its_places_and_our_words_and_quotes_nothing() {
         let rules = RedactionRules::new(&[], &["sk_[a-z]+", "JSON|[0-9]"]).unwrap();
         let source = Source::whole("t.json", "{\n  \"a\": sk_x\n}");
-        let said = Diagnostic::error("not_json", "no JSON").at(9..13, "here").help("mend line 2");
-        let report = rules.report(Report::one(source, said.clone()));
+        let diagnostic = Diagnostic::error("not_json", "no JSON").at(9..13, "here").help("fix line 2");
+        let report = rules.report(Report::one(source, diagnostic.clone()));
         assert_eq!(report.to_string(), "t.json:2:8: no JSON");
-        assert_eq!((&*report.source.text, &report.diagnostics[0].help), (REDACTED, &said.help));
+        assert_eq!((&*report.source.text, &report.diagnostics[0].help), (REDACTED, &diagnostic.help));
     }
 }

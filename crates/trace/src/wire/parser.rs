@@ -14,7 +14,7 @@ use crate::wire::names::{LINE_FIELDS, LineFields, NAMES};
 pub struct LineParser<'a> {
     cursor: JsonCursor<'a>,
     fields: FieldSlices<'a, LINE_FIELDS>,
-    /// LineParser with the same error text share one error.
+    /// Lines with the same error text share one error.
     errors: ErrorCache,
 }
 

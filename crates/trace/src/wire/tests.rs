@@ -1,4 +1,4 @@
-//! Tests of the wire format: what each line means, what is underlined, and that all lanes agree.
+//! Tests of the wire format: the meaning of each line, the underlined errors, and that all lanes agree.
 
 use proptest::prelude::*;
 
@@ -52,7 +52,7 @@ fn the_documented_lines_are_read() {
 }
 
 #[test]
-fn a_line_without_a_type_is_what_its_fields_make_it() {
+fn the_fields_of_a_line_without_a_type_decide_its_meaning() {
     assert!(matches!(line(r#"{"tool":"a"}"#), TraceLine::Call(_)));
     assert!(matches!(line(r#"{"tool":"a","error":"boom"}"#), TraceLine::Both(..)));
     assert!(matches!(line(r#"{"call_id":"c","status":"ok"}"#), TraceLine::Answer(_)));
@@ -62,7 +62,7 @@ fn a_line_without_a_type_is_what_its_fields_make_it() {
 }
 
 #[test]
-fn machines_may_write_names_as_numbers_and_errors_as_text() {
+fn names_may_be_numbers_and_errors_may_be_text() {
     let read = call(r#"{"tool":"a","run_id":17,"call_id":-2.5,"idempotency_key":9}"#);
     assert_eq!((read.run.as_deref(), read.id.as_deref(), read.key.as_deref()), (Some("17"), Some("-2.5"), Some("9")));
     let text =
@@ -88,7 +88,7 @@ fn times_are_milliseconds_or_iso_8601_and_keep_their_microseconds() {
 }
 
 #[test]
-fn a_combined_line_says_when_the_call_was_made_or_with_started_ms_when_the_answer_came() {
+fn a_combined_line_has_the_time_of_the_call_or_with_started_ms_that_of_the_answer() {
     let TraceLine::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5}"#) else { panic!() };
     assert_eq!((call.at, answer.at), (Some(Instant::from_millis(5)), None));
     let TraceLine::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5,"started_ms":2}"#) else {
@@ -118,7 +118,7 @@ fn refused(marked: &str, id: &str) -> LineError {
 }
 
 #[test]
-fn what_is_wrong_is_underlined() {
+fn errors_underline_the_wrong_part() {
     refused(r#"{"tool":«5»}"#, "wrong_type");
     refused(r#"{"tool":"a","run_id":«[1]»}"#, "wrong_type");
     refused(r#"{"tool":"a","at_ms":«-5»}"#, "negative_time");
@@ -163,7 +163,7 @@ fn broken_json_is_underlined_where_it_breaks() {
 }
 
 #[test]
-fn foreign_json_is_known_as_such() {
+fn foreign_json_is_recognised() {
     let (row, document) = (Some(ForeignJson::Row), Some(ForeignJson::Document));
     assert_eq!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "missing_field").foreign, row);
     assert_eq!(refused("«[»", "not_json").foreign, document);
@@ -182,7 +182,7 @@ fn arguments_may_hold_numbers_of_any_length_and_nest_to_the_limit() {
 }
 
 #[test]
-fn escapes_do_not_make_a_word_another_one() {
+fn escapes_do_not_change_an_enum_value() {
     let text = r#"{"type":"tool\u005fresult","call_id":"1","status":"\u006fk","answers":"refres\u0068"}"#;
     assert_eq!((answer(text).reply, answer(text).to), (Reply::Ok, AnswerTo::Refresh));
     assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), TraceLine::Other);
@@ -195,21 +195,21 @@ fn an_empty_key_is_no_key() {
 }
 
 #[test]
-fn a_line_that_was_cut_off_is_known_as_such_before_a_break_of_two_characters() {
+fn a_truncated_line_is_recognised_before_crlf() {
     let text = "{\"tool\":\"a\",\"status\":\"er\r\n{\"tool\":\"a\",\"args\":tr\r\n{\"tool\":\"a\"}\r\n";
     let content = each_line(text);
     assert_eq!(content, [Err(("truncated_line", "r")), Err(("truncated_line", "r")), Ok(0)]);
 }
 
 #[test]
-fn a_word_in_the_wrong_field_is_wrong_every_time() {
+fn an_enum_value_in_the_wrong_field_is_an_error_every_time() {
     let text = r#"{"call_id":"1","status":"attempt"}"#;
     let content = format!("{text}\n").repeat(4);
     let content = each_line(&content);
     assert_eq!(content, [Err(("unknown_value", "\"attempt\"")); 4]);
 }
 
-/// Of each line how many fields nobody knows, or what is wrong and underlined.
+/// Of each line the number of unknown fields, or its error and the underlined text.
 fn each_line(text: &str) -> Vec<Result<u32, (&'static str, &str)>> {
     let (mut lines, mut all) = (LineParser::new(text), Vec::new());
     while !lines.is_over() {
@@ -253,7 +253,7 @@ fn field() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn the_fast_lane_and_serde_read_the_same(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
+    fn the_fast_lane_and_serde_agree(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
         let kind = [r#""type":"tool_call","tool":"t""#, r#""type":"tool_result""#, r#""tool":"t""#, r#""call_id":"c""#][kind];
         let mut line = format!("{{{}}}", [kind.to_owned()].into_iter().chain(fields).collect::<Vec<_>>().join(", "));
         prop_assert_eq!(parse_line(&line), parse_line_with_serde(&line));
@@ -262,7 +262,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_are_read_alike_alone_and_after_others(
+    fn a_line_is_read_alike_alone_and_after_others(
         lines in proptest::collection::vec((proptest::collection::vec(field(), 0..7), 0..4_usize, "[\r ]?"), 1..6),
         cut in 0..300_usize,
     ) {

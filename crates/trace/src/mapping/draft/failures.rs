@@ -12,9 +12,9 @@ use playproof_formats::yaml::scalar;
 pub(super) struct FailureSignal {
     /// The condition of `failed`, as a mapping writes it.
     pub(super) condition: String,
-    /// RowSet in which the field is.
+    /// Rows in which the field is.
     pub(super) rows: BTreeSet<usize>,
-    /// RowSet in which the condition holds.
+    /// Rows in which the condition holds.
     pub(super) failing: BTreeSet<usize>,
 }
 
@@ -73,7 +73,7 @@ fn signal(field: &FieldStats) -> Option<FailureSignal> {
 
 /// The signal of a status in words.
 fn status_words(field: &FieldStats) -> Option<FailureSignal> {
-    let bad: Vec<&str> = field.values.keys().map(String::as_str).filter(|value| names::says_failure(value)).collect();
+    let bad: Vec<&str> = field.values.keys().map(String::as_str).filter(|value| names::means_failure(value)).collect();
     let good = ["ok", "success", "succeeded", "completed", "complete", "done"];
     let is_status = field.values.keys().any(|value| good.contains(&value.to_lowercase().as_str()));
     match bad.as_slice() {

@@ -165,10 +165,10 @@ impl<'s> FieldFinder<'s> {
 
     /// The conditions that signal failures in results, each with its number of rows.
     pub(super) fn failed(&self, signals: &[FailureSignal]) -> Vec<(String, usize)> {
-        let told = signals.iter().filter(|signal| !signal.rows.is_disjoint(&self.roles.results));
+        let signalled = signals.iter().filter(|signal| !signal.rows.is_disjoint(&self.roles.results));
         let counted = |signal: &FailureSignal| signal.failing.intersection(&self.roles.results).count();
-        let told = told.map(|signal| (signal.condition.clone(), counted(signal)));
-        self.roles.failed.iter().cloned().chain(told).collect()
+        let signalled = signalled.map(|signal| (signal.condition.clone(), counted(signal)));
+        self.roles.failed.iter().cloned().chain(signalled).collect()
     }
 
     pub(super) fn failing(&self, signals: &[FailureSignal]) -> BTreeSet<usize> {
@@ -230,8 +230,8 @@ pub(super) fn kinds(result: &[DraftLine]) -> Vec<(&'static str, String)> {
     let by_status = status.into_iter().flatten().filter_map(|row| row.split_once(": "));
     let mut kinds: Vec<_> = by_status.map(|(kind, number)| (kind, format!("{{ status: {number} }}"))).collect();
     if has("message") || has("body") {
-        let said = "{ message: { contains: [timed out, timeout, no answer, deadline exceeded] } }";
-        kinds.insert(kinds.len().saturating_sub(1), ("timeout", said.to_owned()));
+        let timeout = "{ message: { contains: [timed out, timeout, no answer, deadline exceeded] } }";
+        kinds.insert(kinds.len().saturating_sub(1), ("timeout", timeout.to_owned()));
     }
     kinds
 }

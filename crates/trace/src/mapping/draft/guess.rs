@@ -126,14 +126,14 @@ fn guess(survey: &Survey) -> Result<DraftContent, Unmapped> {
     let tool = tool(survey);
     let except: Vec<&str> = tool.iter().map(|tool| tool.path.as_str()).collect();
     let signals = signals(survey, &except);
-    let told: BTreeSet<usize> = signals.iter().flat_map(|signal| signal.rows.iter().copied()).collect();
-    let roles = tool.map(|tool| (tool, row_roles(survey, tool, &told)));
+    let signalled: BTreeSet<usize> = signals.iter().flat_map(|signal| signal.rows.iter().copied()).collect();
+    let roles = tool.map(|tool| (tool, row_roles(survey, tool, &signalled)));
     let (tool, roles) = match roles {
-        Some((tool, roles)) if roles.failed.is_some() || told.iter().any(|row| roles.results.contains(row)) => {
+        Some((tool, roles)) if roles.failed.is_some() || signalled.iter().any(|row| roles.results.contains(row)) => {
             (tool, roles)
         }
         // Some rows tell how a call ended, but no id joins them with calls.
-        Some(_) if !told.is_empty() => return Err(unmapped(survey, NO_ID)),
+        Some(_) if !signalled.is_empty() => return Err(unmapped(survey, NO_ID)),
         Some(_) => return Err(unmapped(survey, NO_FAILURES)),
         None => return Err(unmapped(survey, NO_TOOL)),
     };

@@ -95,7 +95,7 @@ pub(super) fn is_data(name: &str) -> bool {
 }
 
 /// Whether the words of a text mean a failure.
-pub(super) fn says_failure(value: &str) -> bool {
+pub(super) fn means_failure(value: &str) -> bool {
     const WORDS: [&str; 16] = [
         "error",
         "err",
@@ -118,12 +118,12 @@ pub(super) fn says_failure(value: &str) -> bool {
 }
 
 /// Whether the words of an event's name mean a tool.
-pub(super) fn says_tool(value: &str) -> bool {
+pub(super) fn means_tool(value: &str) -> bool {
     words(value).iter().any(|word| ["tool", "tools", "function"].contains(&word.as_str()))
 }
 
 /// Whether the words of an event's name mean a start.
-pub(super) fn says_start(value: &str) -> bool {
+pub(super) fn means_start(value: &str) -> bool {
     const WORDS: [&str; 12] = [
         "start",
         "started",
@@ -138,11 +138,11 @@ pub(super) fn says_start(value: &str) -> bool {
         "input",
         "use",
     ];
-    !says_end(value) && words(value).iter().any(|word| WORDS.contains(&word.as_str()))
+    !means_end(value) && words(value).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// Whether the words of an event's name mean an end.
-pub(super) fn says_end(value: &str) -> bool {
+pub(super) fn means_end(value: &str) -> bool {
     const WORDS: [&str; 18] = [
         "end",
         "ended",
@@ -163,7 +163,7 @@ pub(super) fn says_end(value: &str) -> bool {
         "answered",
         "observation",
     ];
-    says_failure(value) || words(value).iter().any(|word| WORDS.contains(&word.as_str()))
+    means_failure(value) || words(value).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// The words of a name: `toolCall.end` is `tool`, `call`, `end`.
@@ -213,10 +213,10 @@ mod tests {
 
     #[test]
     fn the_name_of_an_end_may_contain_the_words_of_a_start() {
-        assert!(says_start("tool_call") && says_start("toolCall.started") && says_start("tool.invoke"));
-        assert!(says_end("tool_call_end") && !says_start("tool_call_end") && says_end("toolResult"));
-        assert!(says_failure("TimedOut") || says_failure("timedout"));
-        assert!(says_failure("error") && !says_failure("ok") && !says_failure("terror"));
-        assert!(!says_start("recall") && !says_end("tool"));
+        assert!(means_start("tool_call") && means_start("toolCall.started") && means_start("tool.invoke"));
+        assert!(means_end("tool_call_end") && !means_start("tool_call_end") && means_end("toolResult"));
+        assert!(means_failure("TimedOut") || means_failure("timedout"));
+        assert!(means_failure("error") && !means_failure("ok") && !means_failure("terror"));
+        assert!(!means_start("recall") && !means_end("tool"));
     }
 }

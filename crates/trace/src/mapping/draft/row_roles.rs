@@ -23,11 +23,11 @@ pub(super) struct RowRoles {
     pub(super) failed: Option<(String, usize)>,
 }
 
-/// Guesses the roles of rows. RowSet with `tool` may be calls, results or both; the `told` rows signal how a call ended.
-pub(super) fn row_roles(survey: &Survey, tool: &FieldStats, told: &RowSet) -> RowRoles {
+/// Guesses the roles of rows. Rows with `tool` may be calls, results or both; the `signalled` rows signal how a call ended.
+pub(super) fn row_roles(survey: &Survey, tool: &FieldStats, signalled: &RowSet) -> RowRoles {
     by_event(survey, tool)
-        .or_else(|| by_tool(survey, tool, told))
-        .or_else(|| by_arguments(survey, tool, told))
+        .or_else(|| by_tool(survey, tool, signalled))
+        .or_else(|| by_arguments(survey, tool, signalled))
         .unwrap_or_else(|| together(survey, tool))
 }
 
@@ -45,12 +45,12 @@ fn events<'s>(survey: &'s Survey, tool: &FieldStats) -> Vec<&'s FieldStats> {
 fn by_event(survey: &Survey, tool: &FieldStats) -> Option<RowRoles> {
     events(survey, tool).into_iter().find_map(|event| {
         let with = |says: fn(&str) -> bool| event.values.iter().filter(move |(value, _)| says(value));
-        let starts: Vec<_> = with(names::says_start).filter(|(_, rows)| rows.is_subset(&tool.rows)).collect();
+        let starts: Vec<_> = with(names::means_start).filter(|(_, rows)| rows.is_subset(&tool.rows)).collect();
         let calls: RowSet = starts.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
-        let ends: Vec<_> = with(names::says_end).filter(|(_, rows)| joined(survey, &calls, rows).is_some()).collect();
+        let ends: Vec<_> = with(names::means_end).filter(|(_, rows)| joined(survey, &calls, rows).is_some()).collect();
         let results: RowSet = ends.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
         let values = |of: &[(&String, &RowSet)]| flow(&of.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>());
-        let bad: Vec<_> = ends.iter().copied().filter(|(value, _)| names::says_failure(value)).collect();
+        let bad: Vec<_> = ends.iter().copied().filter(|(value, _)| names::means_failure(value)).collect();
         let failed = || {
             (format!("{{ {}: {} }}", scalar(&event.path), values(&bad)), bad.iter().map(|(_, rows)| rows.len()).sum())
         };
@@ -66,9 +66,9 @@ fn by_event(survey: &Survey, tool: &FieldStats) -> Option<RowRoles> {
 }
 
 /// By the tool: results name no tool and signal how a call ended.
-fn by_tool(survey: &Survey, tool: &FieldStats, told: &RowSet) -> Option<RowRoles> {
-    let results: RowSet = told.difference(&tool.rows).copied().collect();
-    if told.iter().any(|row| tool.rows.contains(row)) {
+fn by_tool(survey: &Survey, tool: &FieldStats, signalled: &RowSet) -> Option<RowRoles> {
+    let results: RowSet = signalled.difference(&tool.rows).copied().collect();
+    if signalled.iter().any(|row| tool.rows.contains(row)) {
         return None;
     }
     Some(RowRoles {
@@ -82,10 +82,10 @@ fn by_tool(survey: &Survey, tool: &FieldStats, told: &RowSet) -> Option<RowRoles
 }
 
 /// By arguments: both name the tool; calls have arguments, and results signal how a call ended.
-fn by_arguments(survey: &Survey, tool: &FieldStats, told: &RowSet) -> Option<RowRoles> {
+fn by_arguments(survey: &Survey, tool: &FieldStats, signalled: &RowSet) -> Option<RowRoles> {
     let args = survey.fields.values().find(|field| FieldRole::Args.rank(&field.steps).is_some())?;
     let calls: RowSet = args.rows.intersection(&tool.rows).copied().collect();
-    let results: RowSet = told.intersection(&tool.rows).copied().collect();
+    let results: RowSet = signalled.intersection(&tool.rows).copied().collect();
     if calls.intersection(&results).next().is_some() {
         return None;
     }
@@ -103,30 +103,30 @@ fn by_arguments(survey: &Survey, tool: &FieldStats, told: &RowSet) -> Option<Row
 /// One row for both: each row with a tool is a call and its result. If events name tools, only the rows of those events.
 fn together(survey: &Survey, tool: &FieldStats) -> RowRoles {
     let of_event = |event: &FieldStats| {
-        let tools: Vec<_> = event.values.iter().filter(|(value, _)| names::says_tool(value)).collect();
+        let tools: Vec<_> = event.values.iter().filter(|(value, _)| names::means_tool(value)).collect();
         let rows: RowSet = tools.iter().flat_map(|(_, rows)| rows.intersection(&tool.rows).copied()).collect();
-        let told = (event.path.clone(), flow(&tools.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>()));
-        (!rows.is_empty() && rows.len() < tool.rows.len()).then_some((rows, vec![told]))
+        let signalled = (event.path.clone(), flow(&tools.iter().map(|(value, _)| value.as_str()).collect::<Vec<_>>()));
+        (!rows.is_empty() && rows.len() < tool.rows.len()).then_some((rows, vec![signalled]))
     };
-    if let Some((rows, told)) = events(survey, tool).into_iter().find_map(of_event) {
+    if let Some((rows, signalled)) = events(survey, tool).into_iter().find_map(of_event) {
         return RowRoles {
             calls: rows.clone(),
             results: rows,
-            call_where: told.clone(),
-            result_where: told,
+            call_where: signalled.clone(),
+            result_where: signalled,
             ..RowRoles::default()
         };
     }
     let mut roles = RowRoles { calls: tool.rows.clone(), results: tool.rows.clone(), ..RowRoles::default() };
     if tool.rows.len() < survey.rows {
-        let told_apart = events(survey, tool).into_iter().find_map(|event| {
+        let by_event_value = events(survey, tool).into_iter().find_map(|event| {
             let of_tools: Vec<_> = event.values.iter().filter(|(_, rows)| !rows.is_disjoint(&tool.rows)).collect();
             let apart = of_tools.iter().all(|(_, rows)| rows.is_subset(&tool.rows));
             let values: Vec<&str> = of_tools.iter().map(|(value, _)| value.as_str()).collect();
             apart.then(|| (event.path.clone(), flow(&values)))
         });
         let by_tool = || (tool.path.clone(), "{ absent: false }".to_owned());
-        roles.call_where = vec![told_apart.unwrap_or_else(by_tool)];
+        roles.call_where = vec![by_event_value.unwrap_or_else(by_tool)];
         roles.result_where.clone_from(&roles.call_where);
     }
     roles

@@ -1,4 +1,4 @@
-//! Drafts of logs as people have them: each is read by the mapping that was drafted from it.
+//! Tests of drafts: the mapping that is drafted from a log reads that log.
 
 use super::*;
 use crate::imported::Imported;
