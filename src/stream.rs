@@ -137,8 +137,7 @@ impl Stream<'_> {
     fn failed(&self, error: ReplayError) -> Failure {
         match error {
             ReplayError::Output(error) => refused(&error),
-            ReplayError::Input(report) => self.with_next(Failure::from(*report)),
-            ReplayError::Unreadable(name, error) => files::unreadable(&name, &error),
+            ReplayError::Read(error) => self.with_next(Failure::from(error)),
         }
     }
 

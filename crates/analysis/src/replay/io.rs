@@ -6,7 +6,7 @@ use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::Report;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
 use playproof_trace::digest::FirstUnknown;
-use playproof_trace::input::TraceInput;
+use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::redact::RedactionRules;
 
 use super::recorded::PossibleDuplicates;
@@ -86,10 +86,8 @@ impl Replayed {
 /// Why a replay ended early.
 #[derive(Debug)]
 pub enum ReplayError {
-    /// An input could not be opened, or a line of it not be used.
-    Input(Box<Report>),
-    /// The input of this name could not be read to its end.
-    Unreadable(String, io::Error),
+    /// An input could not be read.
+    Read(ReadError),
     /// The sink failed.
     Output(io::Error),
 }

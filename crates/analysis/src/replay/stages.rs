@@ -12,7 +12,7 @@ use playproof_trace::assemble::{Assembler, Writes};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::digest;
 use playproof_trace::digest::Digest;
-use playproof_trace::input::TraceInput;
+use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::pieces::{Chunks, Piece};
 
 use super::ahead::ahead;
@@ -55,7 +55,7 @@ pub(super) enum Raw {
     Begins(String),
     Piece(Piece),
     Ends,
-    Broken(ReplayError),
+    Broken(ReadError),
 }
 
 /// What parsing makes of it.
@@ -63,7 +63,7 @@ pub(super) enum Parsed {
     Begins(String),
     Digest(Digest),
     Ends,
-    Broken(ReplayError),
+    Broken(ReadError),
 }
 
 /// What is done in the order of the lines.
@@ -121,7 +121,7 @@ impl<'i> Feed<'i> {
         let Some((name, chunks)) = &mut self.current else {
             return Some(match self.inputs.next()? {
                 Ok(input) => self.begin(input),
-                Err(report) => Raw::Broken(ReplayError::Input(Box::new(report))),
+                Err(report) => Raw::Broken(ReadError::from(report)),
             });
         };
         Some(match chunks.next(spare) {
@@ -130,7 +130,7 @@ impl<'i> Feed<'i> {
                 self.current = None;
                 Raw::Ends
             }
-            Err(error) => Raw::Broken(ReplayError::Unreadable(name.clone(), error)),
+            Err(error) => Raw::Broken(ReadError::Unreadable(name.clone(), error)),
         })
     }
 
@@ -180,11 +180,11 @@ impl<'a, W: Watch> Stages<'a, W> {
             Some(Parsed::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
                     let taken = assembler.take(digest, &mut order.closed);
-                    taken.map_err(|report| ReplayError::Input(Box::new(report)))?;
+                    taken.map_err(|report| ReplayError::Read(report.into()))?;
                 }
             }
             Some(Parsed::Ends) => order.end(),
-            Some(Parsed::Broken(error)) => return Err(error),
+            Some(Parsed::Broken(error)) => return Err(ReplayError::Read(error)),
             None => {}
         }
         order.cut(self.plans, self.options, batches);

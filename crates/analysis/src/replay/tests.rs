@@ -11,6 +11,7 @@ use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::input::ReadError;
 
 fn facts(access: Access) -> ToolFacts {
     ToolFacts { access, idempotent: false, repeatable: false, timeout: DEFAULT_TIMEOUT, declared: true }
@@ -318,7 +319,7 @@ fn an_error_comes_after_everything_before_it_for_any_number_of_threads() {
             Ok(())
         });
         match result {
-            Err(ReplayError::Input(report)) => (report.to_string(), out),
+            Err(ReplayError::Read(ReadError::Invalid(report))) => (report.to_string(), out),
             other => panic!("{other:?}"),
         }
     };
@@ -350,10 +351,12 @@ fn inputs_that_cannot_be_opened_or_read_and_sinks_that_fail_are_told_apart() {
     };
     let closed = || Report::one(Source::whole("gone", ""), Diagnostic::error("unreadable", "no such file"));
     let broken = Ok(TraceInput::own("b", Breaks(b"{\"tool\":\"a\"}\n")));
-    assert!(matches!(run(vec![Err(closed())], |_| Ok(())), Err(ReplayError::Input(report)) if *report == closed()));
+    assert!(
+        matches!(run(vec![Err(closed())], |_| Ok(())), Err(ReplayError::Read(ReadError::Invalid(report))) if *report == closed())
+    );
     let told = run(vec![broken], |_| Ok(()));
     assert!(
-        matches!(told, Err(ReplayError::Unreadable(name, error)) if name == "b" && error.to_string() == "the cable was pulled")
+        matches!(told, Err(ReplayError::Read(ReadError::Unreadable(name, error))) if name == "b" && error.to_string() == "the cable was pulled")
     );
     let full = |_: String| Err(io::Error::other("the disk is full"));
     assert!(matches!(run(vec![input("t", PAID)], full), Err(ReplayError::Output(_))));
