@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 
 use playproof_trace::call::CallBuilder;
 use playproof_trace::digest::{CallPool, DigestEntry, read_piece_into, recycle};
-use playproof_trace::pieces::{Chunks, Piece};
+use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::redact::RedactionRules;
 
 use generate::Shape;
@@ -71,7 +71,7 @@ fn read_all(path: &Path) -> u64 {
         let read = read_piece_into(&piece, &rules, &mut calls).entries;
         entries += read.len() as u64;
         recycle(read.into_iter().filter_map(call), &mut calls, 4_096);
-        if let Piece::Lines(lines) = piece {
+        if let InputPiece::Lines(lines) = piece {
             buffer = lines;
         }
     }

@@ -27,7 +27,7 @@ use playproof_trace::import;
 use playproof_trace::import::SourceFormat;
 use playproof_trace::imported::Imported;
 use playproof_trace::mapping;
-use playproof_trace::pieces::{Chunks, Piece};
+use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::{canonical, wire};
 use serde::de::IgnoredAny;
@@ -244,7 +244,7 @@ fn digests_of(data: &[u8]) -> Vec<Digest> {
         let digest = digest::read_piece(&piece, &RedactionRules::default());
         let accounted = digest.blank + digest.other + (digest.entries.len() + digest.bad.len()) as u64;
         assert_eq!(digest.lines, accounted, "the lines balance");
-        if let Piece::Lines(bytes) = piece {
+        if let InputPiece::Lines(bytes) = piece {
             let lines = bytes.split_inclusive(|byte| *byte == b'\n').count();
             assert_eq!(digest.lines, lines as u64, "every line is read");
         }

@@ -5,7 +5,7 @@ use std::str::Utf8Error;
 use std::sync::Arc;
 
 use crate::redact::{REDACTED, RedactionRules};
-use crate::wire::{ForeignJson, LineError};
+use crate::wire::{LineError, NonTraceJson};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
 /// The most bytes of an error that are shown, and the bytes shown on either side.
@@ -113,8 +113,8 @@ impl BadLine {
         let LineError { id, message, label, foreign, .. } = &self.error;
         let (id, message, label) = match foreign.filter(|_| first) {
             None => (*id, &**message, *label),
-            Some(ForeignJson::Row) => (FOREIGN_LINE, &**message, *label),
-            Some(ForeignJson::Document) => {
+            Some(NonTraceJson::Row) => (FOREIGN_LINE, &**message, *label),
+            Some(NonTraceJson::Document) => {
                 (FOREIGN_LINE, "this is JSON, but not one object a line", "a document begins here")
             }
         };

@@ -7,7 +7,7 @@ use crate::bad_line::BadLine;
 use crate::call::{AttemptCounts, CallBuilder};
 use crate::call_hashes;
 use crate::call_hashes::CallHashes;
-use crate::pieces::{MAX_LINE, Piece};
+use crate::pieces::{InputPiece, MAX_LINE};
 use crate::redact::RedactionRules;
 use crate::simd;
 use crate::wire;
@@ -85,14 +85,14 @@ pub fn recycle(finished: impl IntoIterator<Item = Box<CallBuilder>>, pool: &mut 
 }
 
 /// Reads the lines of `piece`. Calls stay as recorded; `redaction` applies to reports of bad lines and to unknown names.
-pub fn read_piece(piece: &Piece, redaction: &RedactionRules) -> Digest {
+pub fn read_piece(piece: &InputPiece, redaction: &RedactionRules) -> Digest {
     read_piece_into(piece, redaction, &mut CallPool::new())
 }
 
 /// [`read_piece`] that fills calls of `pool` before it allocates new ones.
-pub fn read_piece_into(piece: &Piece, redaction: &RedactionRules, pool: &mut CallPool) -> Digest {
+pub fn read_piece_into(piece: &InputPiece, redaction: &RedactionRules, pool: &mut CallPool) -> Digest {
     match piece {
-        Piece::Lines(bytes) => {
+        InputPiece::Lines(bytes) => {
             let mut digest = Digest::default();
             digest.entries.reserve(bytes.len() / SHORT_LINE);
             let mut context = ReadContext { redaction, pool };
@@ -106,7 +106,7 @@ pub fn read_piece_into(piece: &Piece, redaction: &RedactionRules, pool: &mut Cal
             }
             digest
         }
-        Piece::TooLong { start } => {
+        InputPiece::TooLong { start } => {
             let mut digest = Digest::default();
             digest.bad(BadLine::too_long(1, start, MAX_LINE), redaction);
             digest
@@ -267,7 +267,7 @@ mod tests {
     use playproof_engine::call::Reply;
 
     fn read(text: &[u8]) -> Digest {
-        read_piece(&Piece::Lines(text.to_vec()), &RedactionRules::default())
+        read_piece(&InputPiece::Lines(text.to_vec()), &RedactionRules::default())
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
         let rules = RedactionRules::new(&["ssn"], &["secret"]).unwrap();
         let call = r#"{"tool":"a","args":{"ssn":1},"status":"error","error":{"message":"a secret"},"secret":1}"#;
         let lines = format!("{call}\n{{\"type\":\"secret\"}}\n{{\"tool\":\"secret\",\"at_ms\":-1}}");
-        let read = read_piece(&Piece::Lines(lines.into()), &rules);
+        let read = read_piece(&InputPiece::Lines(lines.into()), &rules);
         let [DigestEntry::Call(one)] = &read.entries[..] else { panic!("{read:?}") };
         assert_eq!(one.call.args(), Some(r#"{"ssn":1}"#));
         let Reply::Failed(Some(error)) = &one.call.answers[0].reply else { panic!() };

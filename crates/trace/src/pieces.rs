@@ -28,7 +28,7 @@ pub(crate) const REMOVE_MARKS: &str = "it comes from joining files that begin wi
 
 /// Part of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum InputPiece {
     /// Whole lines; only the very last may lack its line break.
     Lines(Vec<u8>),
     /// One line that is longer than [`MAX_LINE`]; all but its beginning is dropped.
@@ -136,7 +136,7 @@ impl<R: Read> Chunks<R> {
     ///
     /// # Errors
     /// Errors of the source; a line of more than 1 GiB.
-    pub fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Piece>> {
+    pub fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<InputPiece>> {
         if std::mem::take(&mut self.dropping) {
             self.drop_line()?;
         }
@@ -148,14 +148,14 @@ impl<R: Read> Chunks<R> {
                 return Ok(Some(piece));
             }
             if self.ended {
-                return Ok((!buffer.is_empty()).then_some(Piece::Lines(buffer)));
+                return Ok((!buffer.is_empty()).then_some(InputPiece::Lines(buffer)));
             }
             let fresh = buffer.get(searched..).unwrap_or_default();
             if let Some(last) = memchr::memrchr(b'\n', fresh) {
                 let end = searched + last + 1;
                 self.carry.extend_from_slice(buffer.get(end..).unwrap_or_default());
                 buffer.truncate(end);
-                return Ok(Some(Piece::Lines(buffer)));
+                return Ok(Some(InputPiece::Lines(buffer)));
             }
             searched = buffer.len();
         }
@@ -188,7 +188,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// The first line, if it is over the limit; the rest is carried over.
-    fn too_long(&mut self, buffer: &[u8]) -> Option<Piece> {
+    fn too_long(&mut self, buffer: &[u8]) -> Option<InputPiece> {
         let head = buffer.get(..=MAX_LINE)?;
         if memchr::memchr(b'\n', head).is_some() {
             return None;
@@ -198,7 +198,7 @@ impl<R: Read> Chunks<R> {
             Some(end) => self.carry.extend_from_slice(rest.get(end + 1..).unwrap_or_default()),
             None => self.dropping = true,
         }
-        Some(Piece::TooLong { start: head.get(..200).unwrap_or(head).to_vec() })
+        Some(InputPiece::TooLong { start: head.get(..200).unwrap_or(head).to_vec() })
     }
 
     /// Drops bytes up to the end of a line; the rest is carried over.
@@ -226,17 +226,17 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn pieces(source: impl Read) -> Vec<Piece> {
+    fn pieces(source: impl Read) -> Vec<InputPiece> {
         let mut chunks = Chunks::new(source);
         std::iter::from_fn(|| chunks.next(Vec::new()).unwrap()).collect()
     }
 
-    fn joined(pieces: &[Piece]) -> Vec<u8> {
+    fn joined(pieces: &[InputPiece]) -> Vec<u8> {
         let mut all = Vec::new();
         for piece in pieces {
             match piece {
-                Piece::Lines(lines) => all.extend_from_slice(lines),
-                Piece::TooLong { .. } => panic!("too long"),
+                InputPiece::Lines(lines) => all.extend_from_slice(lines),
+                InputPiece::TooLong { .. } => panic!("too long"),
             }
         }
         all
@@ -257,7 +257,7 @@ mod tests {
         let text: Vec<u8> = (0..400_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         let cut = pieces(&text[..]);
         assert!(cut.len() > 3);
-        assert!(cut.iter().all(|piece| matches!(piece, Piece::Lines(lines) if lines.ends_with(b"\n"))));
+        assert!(cut.iter().all(|piece| matches!(piece, InputPiece::Lines(lines) if lines.ends_with(b"\n"))));
         assert_eq!(joined(&cut), text);
         assert_eq!(pieces(Trickle(&text)), cut);
     }
@@ -268,14 +268,14 @@ mod tests {
         let cut = pieces(&text[..]);
         for old in [1, 9, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             let mut chunks = Chunks::new(&text[..]);
-            let filled: Vec<Piece> = std::iter::from_fn(|| chunks.next(vec![b'\n'; old]).unwrap()).collect();
+            let filled: Vec<InputPiece> = std::iter::from_fn(|| chunks.next(vec![b'\n'; old]).unwrap()).collect();
             assert_eq!(filled, cut);
         }
     }
 
     #[test]
     fn a_byte_order_mark_is_removed_and_the_last_line_break_may_be_missing() {
-        assert_eq!(pieces(&b"\xef\xbb\xbfa\nb"[..]), [Piece::Lines(b"a\nb".to_vec())]);
+        assert_eq!(pieces(&b"\xef\xbb\xbfa\nb"[..]), [InputPiece::Lines(b"a\nb".to_vec())]);
         assert_eq!(pieces(&b""[..]), []);
     }
 
@@ -286,18 +286,18 @@ mod tests {
             text.resize(text.len() + length, b'x');
             text.extend_from_slice(b"\nafter\n");
             let cut = pieces(&text[..]);
-            let long = Piece::TooLong { start: vec![b'x'; 200] };
-            assert_eq!(cut, [Piece::Lines(b"before\n".to_vec()), long, Piece::Lines(b"after\n".to_vec())]);
+            let long = InputPiece::TooLong { start: vec![b'x'; 200] };
+            assert_eq!(cut, [InputPiece::Lines(b"before\n".to_vec()), long, InputPiece::Lines(b"after\n".to_vec())]);
         }
-        assert_eq!(pieces(&vec![b'x'; MAX_LINE][..]), [Piece::Lines(vec![b'x'; MAX_LINE])]);
+        assert_eq!(pieces(&vec![b'x'; MAX_LINE][..]), [InputPiece::Lines(vec![b'x'; MAX_LINE])]);
         let endless = pieces(&vec![b'x'; MAX_LINE + 9][..]);
-        assert_eq!(endless, [Piece::TooLong { start: vec![b'x'; 200] }]);
+        assert_eq!(endless, [InputPiece::TooLong { start: vec![b'x'; 200] }]);
     }
 
     #[test]
     fn a_line_without_an_end_is_reported_at_the_limit_and_not_read_for_ever() {
         let mut chunks = Chunks::new(io::repeat(b'x'));
-        assert_eq!(chunks.next(Vec::new()).unwrap(), Some(Piece::TooLong { start: vec![b'x'; 200] }));
+        assert_eq!(chunks.next(Vec::new()).unwrap(), Some(InputPiece::TooLong { start: vec![b'x'; 200] }));
         assert_eq!(chunks.next(Vec::new()).unwrap_err().to_string(), "one of its lines goes on beyond 1024 MiB");
     }
 

@@ -13,7 +13,7 @@ use playproof_trace::call::CompletedCall;
 use playproof_trace::digest;
 use playproof_trace::digest::Digest;
 use playproof_trace::input::{ReadError, TraceInput};
-use playproof_trace::pieces::{Chunks, Piece};
+use playproof_trace::pieces::{Chunks, InputPiece};
 
 use super::ahead::ahead;
 use super::attempts;
@@ -53,7 +53,7 @@ pub(super) struct Feed<'i> {
 /// The next of what is read.
 pub(super) enum Raw {
     Begins(String),
-    Piece(Piece),
+    Piece(InputPiece),
     Ends,
     Broken(ReadError),
 }
@@ -154,7 +154,7 @@ impl<'a, W: Watch> Stages<'a, W> {
                 let mut calls = self.spare.calls();
                 let digest = digest::read_piece_into(&piece, &self.options.redaction, &mut calls);
                 self.spare.keep_calls(calls);
-                if let Piece::Lines(buffer) = piece {
+                if let InputPiece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
                 }
                 Parsed::Digest(digest)

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::digest::read_piece;
-use crate::pieces::{Chunks, Piece};
+use crate::pieces::{Chunks, InputPiece};
 use crate::redact::RedactionRules;
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_formats::diagnostic::Report;
@@ -165,7 +165,7 @@ fn calls_of_a_run_close_in_the_order_of_their_lines_whatever_their_ids() {
     let lines = [r#"{"tool":"a"}"#, r#"{"tool":"b","call_id":"1"}"#, r#"{"tool":"c","call_id":"1"}"#];
     let mut closed = Vec::new();
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
-    let piece = Piece::Lines(lines.join("\n").into_bytes());
+    let piece = InputPiece::Lines(lines.join("\n").into_bytes());
     assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed).unwrap();
     assert_eq!(closed.len(), 0, "the first one may still be answered");
     assembler.finish(&mut closed);
@@ -254,7 +254,7 @@ fn redaction_makes_no_two_results_equal() {
     let text = [r#"{"tool":"a","call_id":"1"}"#.to_owned(), answer('a'), answer('b'), answer('b')].join("\n");
     let mut closed = Vec::new();
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
-    assembler.take(read_piece(&Piece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
+    assembler.take(read_piece(&InputPiece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
     let (ledger, _) = assembler.finish(&mut closed);
     assert_eq!((closed[0].call.answers.len(), ledger.duplicates), (2, 1));
 }
@@ -427,7 +427,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let piece = Piece::Lines(bytes);
+        let piece = InputPiece::Lines(bytes);
         let read = read_piece(&piece, &RedactionRules::default());
         prop_assert!(read.entries.len() + read.bad.len() <= 301);
     }

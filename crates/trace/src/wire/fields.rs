@@ -246,14 +246,14 @@ fn slow_value<'a, K: KnownFields, const N: usize>(
 /// A text that is not one JSON object.
 pub fn read<K: KnownFields, const N: usize>(text: &str) -> Result<FieldSlices<'_, N>, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let fields = (&mut deserializer).deserialize_map(FieldsVisitor::<K, N>(text, PhantomData))?;
+    let fields = (&mut deserializer).deserialize_map(FieldSlicesVisitor::<K, N>(text, PhantomData))?;
     deserializer.end()?;
     Ok(fields)
 }
 
-struct FieldsVisitor<'t, K, const N: usize>(&'t str, PhantomData<K>);
+struct FieldSlicesVisitor<'t, K, const N: usize>(&'t str, PhantomData<K>);
 
-impl<'de, K: KnownFields, const N: usize> Visitor<'de> for FieldsVisitor<'de, K, N> {
+impl<'de, K: KnownFields, const N: usize> Visitor<'de> for FieldSlicesVisitor<'de, K, N> {
     type Value = FieldSlices<'de, N>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

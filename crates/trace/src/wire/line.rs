@@ -122,12 +122,12 @@ pub struct LineError {
     /// How to fix it, where that is more than "fix or skip the line".
     pub help: Option<String>,
     /// What the line is instead, if no line before it is a line of a trace.
-    pub foreign: Option<ForeignJson>,
+    pub foreign: Option<NonTraceJson>,
 }
 
 /// JSON that is no line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForeignJson {
+pub enum NonTraceJson {
     /// An object with other fields.
     Row,
     /// A document, or the beginning of one.

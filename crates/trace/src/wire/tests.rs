@@ -164,7 +164,7 @@ fn broken_json_is_underlined_where_it_breaks() {
 
 #[test]
 fn foreign_json_is_recognised() {
-    let (row, document) = (Some(ForeignJson::Row), Some(ForeignJson::Document));
+    let (row, document) = (Some(NonTraceJson::Row), Some(NonTraceJson::Document));
     assert_eq!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "missing_field").foreign, row);
     assert_eq!(refused("«[»", "not_json").foreign, document);
     assert_eq!(refused("  «[»1,2]", "not_json").foreign, document);
