@@ -232,19 +232,19 @@ impl<'a> Assembler<'a> {
             return None;
         }
         let number = *self.by_resend.get(&half(hashes.resend()))?;
-        let earlier = self.open.get(number).filter(|earlier| earlier.call.hashes.resend() == hashes.resend())?;
-        let failed_on = earlier.call.counts.failed_on;
+        let earlier = self.open.get(number).filter(|earlier| earlier.built.hashes.resend() == hashes.resend())?;
+        let failed_on = earlier.built.counts.failed_on;
         let failed = failed_on != 0 && !earlier.succeeded();
-        let unchanged = earlier.call.call.token() == call.token();
+        let unchanged = earlier.built.call.token() == call.token();
         (failed && unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
     }
 
     fn join(&mut self, resend: JoinedResend, call: &CallBuilder) {
         self.ledger.joined += 1;
         let Some(earlier) = self.open.get_mut(resend.of) else { return };
-        earlier.call.counts.failed_on = 0; // only an answer to this resend allows the next one
+        earlier.built.counts.failed_on = 0; // only an answer to this resend allows the next one
         let id = call.hashes.id;
-        if id != 0 && id != earlier.call.hashes.id {
+        if id != 0 && id != earlier.built.hashes.id {
             let bare = bare_id(call);
             let is_new = self.joined.add(id, bare, resend);
             if let Some(ids) = self.bare_ids.as_mut().filter(|_| is_new) {
@@ -302,10 +302,10 @@ impl<'a> Assembler<'a> {
         let Some(open) = self.open.get_mut(number) else { return };
         open.superseded = true;
         if let Some(ids) = &mut self.bare_ids {
-            ids.remove_call(&open.call, &self.joined);
+            ids.remove_call(&open.built, &self.joined);
         }
         if self.options.join_resends {
-            let resend = half(open.call.hashes.resend());
+            let resend = half(open.built.hashes.resend());
             if self.by_resend.get(&resend) == Some(&number) {
                 self.by_resend.remove(&resend);
             }
@@ -317,7 +317,7 @@ impl<'a> Assembler<'a> {
         let mut number = self.runs.run(self.runs.find(run)?).last_open;
         for _ in 0..MAX_SEARCHED {
             let open = self.open.get(number)?;
-            if open.call.hashes.tool == tool && !open.succeeded() && !open.superseded {
+            if open.built.hashes.tool == tool && !open.succeeded() && !open.superseded {
                 return Some(number);
             }
             number = open.before();
@@ -331,7 +331,7 @@ impl<'a> Assembler<'a> {
             self.ledger.orphans += 1;
             return;
         };
-        let CallBuilder { call, hashes, counts } = &mut *open.call;
+        let CallBuilder { call, hashes, counts } = &mut *open.built;
         if call.answers.len() >= MAX_ANSWERS {
             self.ledger.surplus += 1;
             return;

@@ -89,8 +89,8 @@ impl BareIds {
     pub fn of(open: &OpenCalls, joined: &JoinedIds) -> BareIds {
         let mut ids = BareIds::default();
         for open in open.iter().filter(|open| !open.superseded) {
-            ids.add(bare_id(&open.call), open.call.hashes.id);
-            joined.of_call(open.call.call.number).iter().for_each(|&(id, bare)| ids.add(bare, id));
+            ids.add(bare_id(&open.built), open.built.hashes.id);
+            joined.of_call(open.built.call.number).iter().for_each(|&(id, bare)| ids.add(bare, id));
         }
         ids
     }

@@ -9,7 +9,7 @@ use crate::window::Window;
 #[derive(Debug)]
 pub struct OpenCall {
     /// The call itself.
-    pub call: Box<CallBuilder>,
+    pub built: Box<CallBuilder>,
     /// Its run.
     pub run: RunSlot,
     /// The highest number of an answered attempt; 0: no attempt was answered.
@@ -24,7 +24,7 @@ pub struct OpenCall {
 impl OpenCall {
     /// Whether one of its attempts succeeded.
     pub fn succeeded(&self) -> bool {
-        self.call.counts.succeeded > 0
+        self.built.counts.succeeded > 0
     }
 
     /// The call before it in its run, which may have closed; 0: none.
@@ -80,7 +80,7 @@ impl OpenCalls {
 
     /// Adds a call of `run` at the end.
     #[inline]
-    pub fn push(&mut self, call: Box<CallBuilder>, run: RunSlot, runs: &mut RunTable) {
+    pub fn push(&mut self, built: Box<CallBuilder>, run: RunSlot, runs: &mut RunTable) {
         let number = self.next();
         let state = runs.run_mut(run);
         let before = std::mem::replace(&mut state.last_open, number);
@@ -89,13 +89,13 @@ impl OpenCalls {
         } else if let Some(before) = self.get_mut(before) {
             before.after = number;
         }
-        let id = call.hashes.id;
-        self.0.push(id, Some(OpenCall { call, run, highest_attempt: 0, superseded: false, before, after: 0 }));
+        let id = built.hashes.id;
+        self.0.push(id, Some(OpenCall { built, run, highest_attempt: 0, superseded: false, before, after: 0 }));
     }
 
     /// Removes the first open call of its run.
     pub fn take(&mut self, number: u64, runs: &mut RunTable) -> Option<Box<CallBuilder>> {
-        let OpenCall { call, run, after, .. } = self.0.get_mut(number)?.take()?;
+        let OpenCall { built, run, after, .. } = self.0.get_mut(number)?.take()?;
         while self.0.pop_first(Option::is_none).is_some() {}
         let run = runs.run_mut(run);
         debug_assert_eq!(run.first_open, number, "calls of a run close in their order");
@@ -103,6 +103,6 @@ impl OpenCalls {
         if after == 0 {
             run.last_open = 0;
         }
-        Some(call)
+        Some(built)
     }
 }

@@ -40,37 +40,37 @@ impl RedactionRules {
         self.matches(&UnescapedText::plain(text), &mut ranges);
         match UnescapedText::unescaped(text) {
             None => self.keyed(&UnescapedText::plain(text), &mut ranges),
-            Some(view) => {
-                self.matches(&view, &mut ranges);
-                self.keyed(&view, &mut ranges);
+            Some(unescaped) => {
+                self.matches(&unescaped, &mut ranges);
+                self.keyed(&unescaped, &mut ranges);
             }
         }
         ranges
     }
 
-    fn matches(&self, view: &UnescapedText<'_>, ranges: &mut Vec<Range<usize>>) {
+    fn matches(&self, unescaped: &UnescapedText<'_>, ranges: &mut Vec<Range<usize>>) {
         for pattern in &self.patterns {
-            let found = pattern.find_iter(&view.text).map(|found| found.range()).filter(|range| !range.is_empty());
-            ranges.extend(found.map(|range| view.original(range)));
+            let found = pattern.find_iter(&unescaped.text).map(|found| found.range()).filter(|range| !range.is_empty());
+            ranges.extend(found.map(|range| unescaped.original(range)));
         }
     }
 
     /// Adds the values under redacted keys. A key is a quoted name before a colon.
-    fn keyed(&self, view: &UnescapedText<'_>, ranges: &mut Vec<Range<usize>>) {
+    fn keyed(&self, unescaped: &UnescapedText<'_>, ranges: &mut Vec<Range<usize>>) {
         if self.has_no_keys() {
             return;
         }
-        let (bytes, mut at) = (view.text.as_bytes(), 0);
-        while let Some(open) = view.quote_from(at) {
+        let (bytes, mut at) = (unescaped.text.as_bytes(), 0);
+        while let Some(open) = unescaped.quote_from(at) {
             at = open + 1;
-            let Some(close) = view.end_of_key(open) else { continue };
-            let colon = view.past_space(close + 1);
+            let Some(close) = unescaped.end_of_key(open) else { continue };
+            let colon = unescaped.past_space(close + 1);
             let is_key = bytes.get(colon) == Some(&b':');
-            if is_key && view.text.get(at..close).is_some_and(|key| self.hides(key)) {
-                let value = view.value(colon + 1, open);
+            if is_key && unescaped.text.get(at..close).is_some_and(|key| self.hides(key)) {
+                let value = unescaped.value(colon + 1, open);
                 at = value.end.max(colon);
                 if !value.is_empty() {
-                    ranges.push(view.original(value));
+                    ranges.push(unescaped.original(value));
                 }
             }
         }

@@ -49,9 +49,9 @@ impl DraftContent {
 }
 
 /// Renders the mapping file.
-pub(super) fn render(guess: &DraftContent) -> String {
+pub(super) fn render(content: &DraftContent) -> String {
     let mut text = HEAD.to_owned();
-    if let Some(path) = guess.from_zero.as_deref().map(escape_unprintable) {
+    if let Some(path) = content.from_zero.as_deref().map(escape_unprintable) {
         line(
             &mut text,
             format_args!(
@@ -61,22 +61,22 @@ pub(super) fn render(guess: &DraftContent) -> String {
     }
     line(&mut text, format_args!("format: mapping/1"));
     let mut top = Vec::new();
-    if let Some(records) = &guess.records {
+    if let Some(records) = &content.records {
         top.push(("records: ".to_owned() + &scalar(records), Some("the rows".to_owned())));
     }
-    if let Some(unit) = guess.time {
+    if let Some(unit) = content.time {
         top.push((format!("time: {unit}"), Some("the unit of times that are numbers".to_owned())));
     }
     marked(&mut text, &top);
     line(&mut text, format_args!("\n# Which rows are calls, and the paths of their parts.\ncall:"));
-    parts(&mut text, &guess.call);
+    parts(&mut text, &content.call);
     line(&mut text, format_args!("\n# Which rows are results. Every attempt has a result."));
-    line(&mut text, format_args!("result:{}", if guess.result.is_empty() { " {}" } else { "" }));
-    parts(&mut text, &guess.result);
+    line(&mut text, format_args!("result:{}", if content.result.is_empty() { " {}" } else { "" }));
+    parts(&mut text, &content.result);
     line(&mut text, format_args!("\n# A result is a failure if one of these conditions holds.\nfailed:"));
-    let failed = guess.failed.iter().map(|(condition, rows)| (format!("  - {condition}"), rows_seen(*rows)));
+    let failed = content.failed.iter().map(|(condition, rows)| (format!("  - {condition}"), rows_seen(*rows)));
     marked(&mut text, &failed.collect::<Vec<_>>());
-    if !guess.kinds.is_empty() {
+    if !content.kinds.is_empty() {
         line(
             &mut text,
             format_args!(
@@ -84,7 +84,7 @@ pub(super) fn render(guess: &DraftContent) -> String {
             ),
         );
         line(&mut text, format_args!("kinds:"));
-        for (kind, condition) in &guess.kinds {
+        for (kind, condition) in &content.kinds {
             line(&mut text, format_args!("  {kind}: {condition}"));
         }
     }
