@@ -205,9 +205,9 @@ impl<'a> Observer<'a> {
         self.sessions.finish(self.plan);
         self.note_spent();
         let token_spent = self.spent.contains(&number);
-        let (marks, call) = (&closed.hashes, closed.raw());
+        let (hashes, call) = (&closed.hashes, closed.raw());
         let facts = self.plan.facts(call.tool());
-        let same = self.booked.iter().filter(|booked| booked.intent == marks.intent() && one_intent(facts));
+        let same = self.booked.iter().filter(|booked| booked.intent == hashes.intent() && one_intent(facts));
         let (mut others, mut until) = (Vec::new(), 0_u32);
         for booked in same {
             if booked.line <= call.place.line {
@@ -216,7 +216,7 @@ impl<'a> Observer<'a> {
             if booked.line == call.place.line {
                 continue;
             }
-            let name = match booked.run == marks.run {
+            let name = match booked.run == hashes.run {
                 true => {
                     let run = closed.shown().run().unwrap_or("");
                     OtherName::Reference(format!("{run}#{}", booked.number_in_run))

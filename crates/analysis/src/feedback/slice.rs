@@ -25,10 +25,10 @@ pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
     if earlier.number >= about.number || earlier.run() != about.run() {
         return false;
     }
-    let marks = |call: &RecordedCall| {
+    let hashes = |call: &RecordedCall| {
         CallHashes::new(call.run(), call.id(), call.tool(), call.key(), call.args().map_or(0, canonical::hash_of))
     };
-    let (one, other) = (marks(earlier), marks(about));
+    let (one, other) = (hashes(earlier), hashes(about));
     let token = earlier.token().is_some() && earlier.token() == about.token();
     token || one.request == other.request || one.key != 0 && one.key == other.key
 }

@@ -100,8 +100,8 @@ fn mark(run: u128, token: &str) -> u128 {
 
 /// The token of a call that may come to be redeemed; a call that only succeeded takes nothing back.
 fn token(closed: &CompletedCall) -> Option<&str> {
-    let story = &closed.counts;
-    if story.attempts > 0 && story.succeeded == story.attempts {
+    let counts = &closed.counts;
+    if counts.attempts > 0 && counts.succeeded == counts.attempts {
         return None;
     }
     closed.raw().token()
