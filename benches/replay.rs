@@ -20,9 +20,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use playproof_trace::assemble::TracedCall;
-use playproof_trace::pieces::{Chunks, Piece};
-use playproof_trace::read::{Entry, Spares, digest_into, recycle};
+use playproof_trace::call::CallBuilder;
+use playproof_trace::digest::{CallPool, DigestEntry, read_piece_into, recycle};
+use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::redact::RedactionRules;
 
 use generate::Shape;
@@ -66,22 +66,22 @@ fn trace(shape: Shape, calls: u64) -> PathBuf {
 
 fn read_all(path: &Path) -> u64 {
     let mut chunks = Chunks::new(File::open(path).expect("the trace"));
-    let (rules, mut entries, mut buffer, mut calls) = (RedactionRules::default(), 0, Vec::new(), Spares::new());
+    let (rules, mut entries, mut buffer, mut calls) = (RedactionRules::default(), 0, Vec::new(), CallPool::new());
     while let Some(piece) = chunks.next(std::mem::take(&mut buffer)).expect("the trace is read") {
-        let read = digest_into(&piece, &rules, &mut calls).entries;
+        let read = read_piece_into(&piece, &rules, &mut calls).entries;
         entries += read.len() as u64;
         recycle(read.into_iter().filter_map(call), &mut calls, 4_096);
-        if let Piece::Lines(lines) = piece {
+        if let InputPiece::Lines(lines) = piece {
             buffer = lines;
         }
     }
     entries
 }
 
-fn call(entry: Entry) -> Option<Box<TracedCall>> {
+fn call(entry: DigestEntry) -> Option<Box<CallBuilder>> {
     match entry {
-        Entry::Call(call) => Some(call),
-        Entry::Answer(_) | Entry::RunEnd(_) => None,
+        DigestEntry::Call(call) => Some(call),
+        DigestEntry::Answer(_) | DigestEntry::RunEnd(_) => None,
     }
 }
 

@@ -8,10 +8,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::exit::Failure;
 use super::terminal::Terminal;
 use super::{files, inputs};
-use playproof_analysis::replay::{Input, Inputs};
+use playproof_analysis::replay::{Inputs, TraceInput};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_report::overview::InputNote;
-use playproof_trace::foreign::LossReport;
+use playproof_trace::imported::LossReport;
 use playproof_trace::mapping::Mapping;
 use playproof_trace::origin::Sources;
 use playproof_trace::redact::RedactionRules;
@@ -47,13 +47,13 @@ pub fn open<'a>(
             report
         })?;
         if let Some(origins) = input.origins.take() {
-            sources.learn(n, origins);
+            sources.set_origins(n, origins);
         }
         let remarks = input.loss.as_ref().map_or_else(Vec::new, LossReport::remarks);
         let read_as = input.loss.take().map(|loss| loss.read_as);
         let note = InputNote { name: input.name.clone(), read_as, remarks };
         notes.lock().unwrap_or_else(PoisonError::into_inner).notes.push(note);
-        Ok(Input::own(input.name, Counted { source: input.lines, bar: bar.clone() }))
+        Ok(TraceInput::own(input.name, Counted { source: input.lines, bar: bar.clone() }))
     }))
 }
 

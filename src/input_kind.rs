@@ -9,7 +9,7 @@ use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::merge_conflict;
 use playproof_formats::shell::Command;
 use playproof_trace::import;
-use playproof_trace::read::looks_like_a_trace;
+use playproof_trace::import::looks_like_a_trace;
 
 /// The kinds of files that a command line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,18 +8,17 @@ use super::files;
 use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::project;
 use playproof_report::text;
-use playproof_trace::foreign::Imported;
+use playproof_trace::bad_line::OR_SKIP;
 use playproof_trace::import;
 use playproof_trace::import::SourceFormat;
+use playproof_trace::imported::Imported;
+use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::limits;
 use playproof_trace::mapping;
 use playproof_trace::mapping::Mapping;
 use playproof_trace::origin::Sources;
-use playproof_trace::own;
 use playproof_trace::pieces::decode;
-use playproof_trace::reader::{Input, ReadError};
 use playproof_trace::redact::RedactionRules;
-use playproof_trace::trouble::OR_SKIP;
 
 /// How many first bytes identify an input.
 const SNIFFED: u64 = 64 << 10;
@@ -63,7 +62,7 @@ pub fn shape(path: &str) -> Result<Shape, Failure> {
     let (start, _) = opened(path, &files::display_name(path))?;
     Ok(match without_mark(&start).trim_ascii().is_empty() {
         true => Shape::Empty,
-        false if import::detect(&start).is_some() || own::is_ours(&start) => Shape::Known,
+        false if import::detect(&start).is_some() || import::is_own_format(&start) => Shape::Known,
         false => Shape::Foreign,
     })
 }
@@ -98,14 +97,18 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
 ///
 /// # Errors
 /// A path that cannot be read; an unusable foreign recording.
-pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) -> Result<Input<'static>, Failure> {
+pub fn trace(
+    path: &str,
+    mapping: Option<&Mapping>,
+    redaction: &RedactionRules,
+) -> Result<TraceInput<'static>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
     input_kind::expect(InputKind::Trace, &name, &start)?;
     input_kind::refuse_unreadable(&name, &start, mapping.is_some())?;
     let whole = Cursor::new(start.clone()).chain(rest);
     match format(&start, mapping) {
-        None => Ok(Input::own(name, whole)),
+        None => Ok(TraceInput::own(name, whole)),
         Some(format) => {
             let bytes = whole_of(&name, whole)?;
             let imported = imported(format, &bytes, &name, redaction)?;
@@ -119,7 +122,7 @@ pub fn trace(path: &str, mapping: Option<&Mapping>, redaction: &RedactionRules) 
                 refuse_mostly_skipped(&name, skipped, read, mapping.allowed_to_skip())?;
             }
             let Imported { lines, origins, loss } = checked;
-            Ok(Input { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
+            Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }
     }
 }

@@ -24,8 +24,8 @@ use playproof_formats::shell::Command;
 use playproof_report::overview;
 use playproof_report::overview::InputNote;
 use playproof_report::{diagnostic, text};
+use playproof_trace::bad_line::{FOREIGN_LINE, OR_SKIP};
 use playproof_trace::origin::Sources;
-use playproof_trace::trouble::{FOREIGN_LINE, OR_SKIP};
 
 /// The inputs, and how to read them.
 pub struct Stream<'a> {
@@ -137,8 +137,7 @@ impl Stream<'_> {
     fn failed(&self, error: ReplayError) -> Failure {
         match error {
             ReplayError::Output(error) => refused(&error),
-            ReplayError::Input(report) => self.with_next(Failure::from(*report)),
-            ReplayError::Unreadable(name, error) => files::unreadable(&name, &error),
+            ReplayError::Read(error) => self.with_next(Failure::from(error)),
         }
     }
 
@@ -202,7 +201,7 @@ impl Stream<'_> {
                 }
             }
             (lines, 0) => {
-                let odd = overview::unfamiliar(&account.firsts).into_iter().map(|said| format!("; {said}"));
+                let odd = overview::unknown_names(&account.first_unknown).into_iter().map(|said| format!("; {said}"));
                 refused(format!("no calls in {}", text::counted(lines, "line", "lines")))
                     .help(format!("a call is a line with `tool`{flag}{}", odd.collect::<String>()))
             }

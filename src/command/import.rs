@@ -15,9 +15,9 @@ use playproof_formats::shell::Command;
 use playproof_report::style::Palette;
 use playproof_report::text;
 use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::foreign::{Imported, Oddity, Seen};
-use playproof_trace::own;
-use playproof_trace::reader::Input;
+use playproof_trace::import;
+use playproof_trace::imported::{ImportWarning, Imported, WarningCount};
+use playproof_trace::input::TraceInput;
 use playproof_trace::redact::RedactionRules;
 
 /// What is imported.
@@ -69,7 +69,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if let Some(path) = target {
         outputs::refuse(path)?;
         outputs::refuse_input(path, [&*args.input].into_iter().chain(args.map.as_deref()))?;
-        outputs::refuse_others(path, "trace", own::is_ours)?;
+        outputs::refuse_others(path, "trace", import::is_own_format)?;
     }
     let redaction = Project::find()?.redaction;
     let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
@@ -140,12 +140,12 @@ fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failu
 
 /// Counts what finds no partner, as `replay` will: a mapping pairs nothing itself.
 fn pair(name: &str, imported: &mut Imported) -> Result<(), Failure> {
-    let input = Input::own(name, imported.lines.as_slice());
+    let input = TraceInput::own(name, imported.lines.as_slice());
     let ledger = input.each_call(0, AssembleOptions::default(), &RedactionRules::default(), &|_| true, drop)?;
     imported.loss.unanswered = ledger.unanswered;
     if ledger.orphans > 0 {
-        let orphans = Seen { count: ledger.orphans, first: String::new() };
-        imported.loss.oddities.insert(Oddity::ResultWithoutCall, orphans);
+        let orphans = WarningCount { count: ledger.orphans, first: String::new() };
+        imported.loss.warnings.insert(ImportWarning::ResultWithoutCall, orphans);
     }
     Ok(())
 }

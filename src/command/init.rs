@@ -34,8 +34,8 @@ use playproof_formats::shell::Command;
 use playproof_report::setup::{Checked, Shown, page};
 use playproof_report::style::Palette;
 use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::input::TraceInput;
 use playproof_trace::mapping::Mapping;
-use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 
 /// Where, and from what.
@@ -170,7 +170,7 @@ fn opened(
     given: Option<&(&str, Mapping)>,
     recordings: &mut Recordings,
     redaction: &RedactionRules,
-) -> Result<(Input<'static>, Option<String>), Failure> {
+) -> Result<(TraceInput<'static>, Option<String>), Failure> {
     refuse_others(path)?;
     if let Some((file, mapping)) = given {
         return Ok((inputs::trace(path, Some(mapping), redaction)?, Some((*file).to_owned())));
@@ -184,7 +184,7 @@ fn opened(
             let (imported, mapping) = imported.map_err(|why| no_mapping(path, why, redaction))?;
             let lines = Box::new(std::io::Cursor::new(imported.lines));
             let (loss, origins) = (Some(imported.loss), Some(imported.origins));
-            Ok((Input { name: path.to_owned(), lines, loss, origins }, Some(mapping)))
+            Ok((TraceInput { name: path.to_owned(), lines, loss, origins }, Some(mapping)))
         }
     }
 }

@@ -11,7 +11,7 @@ use playproof_analysis::replay::Frequent;
 use playproof_engine::call::Reply;
 use playproof_formats::shell::Command;
 use playproof_report::text;
-use playproof_trace::toolfacts::{ToolCount, render};
+use playproof_trace::tool_facts::{ToolCount, render};
 
 /// Whose tools.
 #[derive(Debug, clap::Args)]

@@ -32,12 +32,12 @@ fn nesting_of_100_000_levels() {
 #[test]
 fn a_line_of_60_mb() {
     let line = format!("{{\"tool\":\"a\",\"args\":\"{}\"}}", "x".repeat(60_000_000));
-    refused("t.jsonl", line, &["t.jsonl:1:1", "the line is longer than 16 MiB, and no line may be"]);
+    refused("t.jsonl", line, &["t.jsonl:1:1", "the line is longer than 16 MiB, the limit of a line"]);
 }
 
 #[test]
-fn bytes_that_are_no_utf8() {
-    refused("t.jsonl", b"{\"tool\":\"a\xff\"}\n", &["t.jsonl:1:11", "no UTF-8"]);
+fn bytes_that_are_not_utf8() {
+    refused("t.jsonl", b"{\"tool\":\"a\xff\"}\n", &["t.jsonl:1:11", "not UTF-8"]);
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn foreign_jsonl() {
 }
 
 #[test]
-fn a_byte_order_mark_within_a_file_is_told_as_one() {
+fn a_byte_order_mark_inside_a_file_is_named() {
     let good = "{\"tool\":\"a\",\"status\":\"ok\"}\n";
     refused(
         "t.jsonl",
         format!("\u{feff}{good}\u{feff}{good}"),
-        &["t.jsonl:2:1", "a byte order mark stands before the line", "joining files", "sed 's/^\\xef"],
+        &["t.jsonl:2:1", "a byte order mark begins the line", "joining files", "sed 's/^\\xef"],
     );
     let place = Place::new();
     place.write("m.yaml", "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: { b: no }\n");
@@ -111,12 +111,12 @@ fn a_lone_bracket_is_a_document_before_the_first_line_of_a_trace_and_a_broken_li
     ] {
         refused("t.jsonl", format!("{line}\n{good}"), &[document]);
         let next = "next: playproof replay t.jsonl --skip-invalid";
-        refused("t.jsonl", format!("{good}{line}\n{good}"), &[broken, "mend the line", next]);
+        refused("t.jsonl", format!("{good}{line}\n{good}"), &[broken, "fix the line", next]);
     }
     // A line of another type makes no trace of its neighbours; a line of an earlier piece does.
     let log = "{\"type\":\"start\"}\n{\"foo\":1}\n";
     refused("t.jsonl", log, &["none of the fields of a trace", "playproof schema mapping"]);
-    refused("t.jsonl", good.repeat(100_000) + "{\n", &["t.jsonl:100001:1", "it was cut off", "mend the line"]);
+    refused("t.jsonl", good.repeat(100_000) + "{\n", &["t.jsonl:100001:1", "is cut off", "fix the line"]);
 }
 
 #[test]
@@ -171,12 +171,12 @@ fn a_tool_without_a_name() {
     refused(
         "t.jsonl",
         "{\"tool\":\"\",\"status\":\"ok\"}\n",
-        &["t.jsonl:1:1", "needs a `tool`", "no tool is named in this line"],
+        &["t.jsonl:1:1", "needs a `tool`", "this line names no tool"],
     );
 }
 
 #[test]
-fn types_and_fields_that_nobody_knows_are_named_with_their_first_place() {
+fn unknown_types_and_fields_are_named_with_their_first_place() {
     let place = Place::new();
     let lines =
         "{\"tool\":\"a\",\"status\":\"ok\"}\n{\"type\":\"tool_cal\"}\n{\"tool\":\"a\",\"arg\":{},\"status\":\"ok\"}\n";
@@ -289,13 +289,13 @@ fn of_many_skipped_lines_the_first_are_shown_the_rest_counted_and_what_helps_sai
     let run = place.run(&["replay", "a.jsonl", "b.jsonl", "--skip-invalid", "--allow-skipped", "1234"]);
     let times = |words: &str| run.err.matches(words).count();
     assert_eq!(
-        (times("`at_ms` is negative"), times("mend the line"), times("--skip-invalid")),
+        (times("`at_ms` is negative"), times("fix the line"), times("--skip-invalid")),
         (5, 2, 0),
         "{}",
         run.err
     );
     assert!(run.err.contains("\n… and 1,229 more\na.jsonl: 1,234 lines skipped\n"), "{}", run.err);
-    assert!(run.err.contains("did you mean `ok`? Else mend the line"), "{}", run.err);
+    assert!(run.err.contains("did you mean `ok`? Otherwise fix the line"), "{}", run.err);
     assert!(run.err.ends_with("\nb.jsonl: 2 lines skipped\n") && times(" more\n") == 1, "{}", run.err);
 }
 
@@ -310,7 +310,7 @@ fn a_cut_short_line_of_a_mapped_source_has_its_place_and_can_be_skipped() {
         assert!(run.err.contains("log.jsonl:2:13") && run.err.contains("--skip-invalid"), "{}", run.err);
         let run = place.run(&[command, "log.jsonl", "--map", "map.yaml", "--skip-invalid"]);
         assert_eq!(run.code, 0, "{}", run.err);
-        let said = "1 line that is no JSON, left out (first at line 2)";
+        let said = "1 line that is not JSON, left out (first at line 2)";
         assert!(run.out.contains(said) || run.err.contains(said), "{}\n{}", run.out, run.err);
     }
 }

@@ -31,7 +31,7 @@ fn replay_says_of_a_mapped_log_what_import_says_of_it() {
             "typo.yaml",
             [
                 "2 rows that are neither call nor result, left out (first at line 2)",
-                "no row fits `result.where`, so that no call has a result",
+                "no row fits `result.where`, so no call has a result",
             ],
         ),
     ] {

@@ -21,12 +21,13 @@ use playproof_formats::golden::{GoldenFile, Lock};
 use playproof_formats::playbook::lint;
 use playproof_formats::{fixture, history, playbook, yaml};
 use playproof_trace::assemble::{AssembleOptions, Assembler};
+use playproof_trace::digest;
+use playproof_trace::digest::Digest;
 use playproof_trace::import;
-use playproof_trace::import::{Imported, SourceFormat};
+use playproof_trace::import::SourceFormat;
+use playproof_trace::imported::Imported;
 use playproof_trace::mapping;
-use playproof_trace::pieces::{Chunks, Piece};
-use playproof_trace::read;
-use playproof_trace::read::Digest;
+use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::{canonical, wire};
 use serde::de::IgnoredAny;
@@ -240,10 +241,10 @@ fn digests_of(data: &[u8]) -> Vec<Digest> {
     let mut chunks = Chunks::new(data);
     let mut digests = Vec::new();
     while let Some(piece) = chunks.next(Vec::new()).expect("bytes in memory can be read") {
-        let digest = read::digest(&piece, &RedactionRules::default());
+        let digest = digest::read_piece(&piece, &RedactionRules::default());
         let accounted = digest.blank + digest.other + (digest.entries.len() + digest.bad.len()) as u64;
         assert_eq!(digest.lines, accounted, "the lines balance");
-        if let Piece::Lines(bytes) = piece {
+        if let InputPiece::Lines(bytes) = piece {
             let lines = bytes.split_inclusive(|byte| *byte == b'\n').count();
             assert_eq!(digest.lines, lines as u64, "every line is read");
         }

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
-use playproof_trace::import::{Imported, detect, import};
-use playproof_trace::reader::Input;
+use playproof_trace::import::{detect, import};
+use playproof_trace::imported::Imported;
+use playproof_trace::input::TraceInput;
 use playproof_trace::redact::RedactionRules;
 
 /// A file of the repository.
@@ -31,7 +32,7 @@ fn imported(path: &Path) -> Imported {
 /// What our own reader makes of the lines: the calls with their answers, and the account of every line.
 fn assembled(lines: &[u8]) -> (Vec<RecordedCall>, InputLedger) {
     let mut calls = Vec::new();
-    let (input, options) = (Input::own("imported", lines), AssembleOptions::default());
+    let (input, options) = (TraceInput::own("imported", lines), AssembleOptions::default());
     let read = input.each_call(0, options, &RedactionRules::default(), &|_| true, |closed| {
         calls.push(closed.raw().clone());
     });

@@ -3,7 +3,7 @@
 use playproof_engine::playbook::{Access, Tools};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools;
-use playproof_trace::toolfacts::{ToolCount, render};
+use playproof_trace::tool_facts::{ToolCount, render};
 
 use super::path;
 

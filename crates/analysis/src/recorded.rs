@@ -115,7 +115,7 @@ fn written(span: Duration) -> Duration {
 mod tests {
     use super::*;
     use playproof_engine::upstream::Says;
-    use playproof_trace::reader::Input;
+    use playproof_trace::input::TraceInput;
     use playproof_trace::redact::RedactionRules;
 
     const TRACE: &str = r#"{"type":"tool_call","run_id":"r","call_id":"c","tool":"pay","at_ms":10,"args":{"b":"secret","a":[1,2],"c":{"d":7,"e":null}},"idempotency_key":"k-9","reversal_token":"t-9","evidence_refs":["e-8","e-9"]}
@@ -124,7 +124,7 @@ mod tests {
 "#;
 
     fn recorded(text: &str) -> RecordedCall {
-        let mut closed = Input::own("t", text.as_bytes()).calls(&RedactionRules::default()).unwrap();
+        let mut closed = TraceInput::own("t", text.as_bytes()).calls(&RedactionRules::default()).unwrap();
         closed.pop().unwrap().raw().clone()
     }
 

@@ -1,6 +1,7 @@
 //! Which characters of foreign text are unsafe to print, and how they are escaped: the one table for every output.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::fmt::Write as _;
 
 /// Whether printing `c` could do anything but draw a character: controls, line and direction changes, tags, and what
@@ -52,14 +53,21 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(json.len() + 8);
     for c in json.chars() {
         match is_suspect(c) {
-            // A character beyond U+FFFF is a pair of them.
-            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
-                let _ = write!(out, "\\u{unit:04x}"); // writing to a String cannot fail
-            }),
+            true => drop(write!(out, "{}", JsonEscape(c))), // writing to a String cannot fail
             false => out.push(c),
         }
     }
     Cow::Owned(out)
+}
+
+/// Displays a character as JSON escapes it: `\u001b`, or two such escapes beyond U+FFFF.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonEscape(pub char);
+
+impl fmt::Display for JsonEscape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}"))
+    }
 }
 
 /// A page with an escape in place of whatever a terminal or a CI system would obey: all that is unsafe to print but line

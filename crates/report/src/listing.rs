@@ -55,7 +55,7 @@ impl Selection {
         }
         if let Some(wanted) = wanted.as_deref() {
             let is_named = |call: &RecordedCall| call.id() == Some(wanted) || call.reference() == wanted;
-            return call.either(is_named) || sources.is_call_meant(wanted, &call);
+            return call.either(is_named) || sources.is_place_of_call(wanted, &call);
         }
         let found = || !recorded.is_empty() || runs.clone().any(|(_, record)| !record.findings.is_empty());
         let failed = || {
@@ -255,7 +255,7 @@ impl Listing {
         let sources = &self.selection.sources;
         if sources.name(1).is_some() {
             for ((place, _), name) in groups.iter_mut().flat_map(|group| &mut group.members) {
-                *name = sources.say(*place);
+                *name = sources.describe(*place);
             }
         }
         groups.sort_by_cached_key(Group::order);

@@ -4,7 +4,7 @@ use super::style::Palette;
 use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
-use playproof_analysis::replay::{Counts, Firsts, InputAccount, Replayed, Unfamiliar};
+use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName};
 
 /// Forms of unclassified messages that are shown.
 const FORMS: usize = 5;
@@ -79,8 +79,12 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
         if notes.iter().any(|note| note.read_as.is_some()) {
             ledger.lines = 0;
         }
-        let all =
-            InputAccount { name: "all inputs".to_owned(), ledger, firsts: Firsts::default(), skipped: Vec::new() };
+        let all = InputAccount {
+            name: "all inputs".to_owned(),
+            ledger,
+            first_unknown: FirstUnknown::default(),
+            skipped: Vec::new(),
+        };
         lines.extend(input(&all, None, width, palette));
     }
     lines.join("\n")
@@ -126,22 +130,22 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     let mut lines = vec![format!("{}{read_as}", palette.strong(&name))];
     let counts = text::wrapped(&said.join(", "), width.saturating_sub(2));
     lines.extend(counts.iter().map(|line| palette.faint(&format!("  {line}"))));
-    let firsts = unfamiliar(&account.firsts).into_iter().flat_map(|said| text::wrapped(&said, width - 2));
-    lines.extend(firsts.map(|line| palette.doubtful(&format!("  {line}"))));
+    let unknown = unknown_names(&account.first_unknown).into_iter().flat_map(|said| text::wrapped(&said, width - 2));
+    lines.extend(unknown.map(|line| palette.doubtful(&format!("  {line}"))));
     lines
 }
 
-/// The first of the types and of the fields that nobody knows, with its place and what was probably meant.
-pub fn unfamiliar(firsts: &Firsts) -> Vec<String> {
-    let firsts = [("type", &firsts.kind), ("field", &firsts.field)].into_iter();
-    let firsts = firsts.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
-    let said = |(what, line, first): (&str, &u64, &Unfamiliar)| {
+/// The first unknown type and the first unknown field, each with its place and the nearest known name.
+pub fn unknown_names(unknown: &FirstUnknown) -> Vec<String> {
+    let unknown = [("type", &unknown.kind), ("field", &unknown.field)].into_iter();
+    let unknown = unknown.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
+    let said = |(what, line, first): (&str, &u64, &UnknownName)| {
         let near = first.near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         let name = first.to_string();
         let name = text::fitted(&name, 40);
         format!("unknown {what} `{name}`, first in line {}{near}", text::count(*line))
     };
-    firsts.map(said).collect()
+    unknown.map(said).collect()
 }
 
 fn counts(totals: &Totals<'_>, width: usize, palette: Palette) -> String {

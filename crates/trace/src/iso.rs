@@ -1,7 +1,7 @@
-//! Times as people write them (ISO 8601, RFC 3339) to microseconds since 1970. Reads no clock and no time zone files.
+//! Parses ISO 8601 and RFC 3339 times into microseconds since 1970. Reads no clock and no time zone files.
 
-/// Microseconds since 1970 of `2026-11-21T10:00:00.250Z`, `2026-11-21 10:00:00+02:00`; without an offset: UTC.
-/// None if it is no such time; negative before 1970.
+/// Microseconds since 1970 of a time such as `2026-11-21T10:00:00.250Z` or `2026-11-21 10:00:00+02:00`; without an offset it
+/// is UTC. None for any other text; negative before 1970.
 pub fn parse_micros(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     let separators = [(4, b'-'), (7, b'-'), (13, b':'), (16, b':')];
@@ -31,7 +31,7 @@ fn digits(text: &str, range: std::ops::Range<usize>) -> Option<i64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// `.25…` as microseconds (later digits are cut), and what follows.
+/// `.25…` as microseconds (truncated), and the rest of the text.
 fn fraction(text: &str) -> Option<(i64, &str)> {
     let Some(rest) = text.strip_prefix(['.', ',']) else { return Some((0, text)) };
     let length = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -40,7 +40,7 @@ fn fraction(text: &str) -> Option<(i64, &str)> {
     (length > 0).then_some((six.parse().ok()?, rest))
 }
 
-/// `Z`, `+02:00`, `-0530`, `+02` or nothing, in minutes.
+/// `Z`, `+02:00`, `-0530`, `+02` or an empty text, in minutes.
 fn offset(text: &str) -> Option<i64> {
     if matches!(text, "" | "Z" | "z") {
         return Some(0);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn other_texts_are_refused() {
         for bad in [
             "",
             "2026",

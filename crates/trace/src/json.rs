@@ -1,4 +1,4 @@
-//! A lazy view of foreign JSON: one level at a time, every value kept to the letter. Knows no format.
+//! A lazy view of foreign JSON: one level at a time, every value as written. Knows no format.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,18 +6,18 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The fields of one object, in the order of the text.
+/// The fields of one object, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
-    /// The value of `name`, unless it is missing or null. Where a name repeats, the last one counts.
+    /// The value of `name`; none if it is missing or null. Of a repeated name the last value counts.
     pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
         let (_, value) = self.0.iter().rev().find(|(key, _)| key == name)?;
         (value.get() != "null").then_some(value)
     }
 
-    /// The text behind `name`: a string's content, or a number's digits.
+    /// The text of `name`: the content of a string, or a number or boolean as written.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(scalar)
     }
@@ -89,7 +89,7 @@ pub(crate) fn array(raw: &RawValue) -> Option<Vec<&RawValue>> {
     items.map(|items| items.0)
 }
 
-/// The content, if `raw` is a string. Escapes that stand for no character are kept as written.
+/// The content, if `raw` is a string. A string with an invalid escape stays as written.
 pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
@@ -98,7 +98,7 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     Some(serde_json::from_str(raw.get()).map_or(Cow::Borrowed(inner), Cow::Owned))
 }
 
-/// The content of a string, or the letters of a number or boolean.
+/// The content of a string, or a number or boolean as written.
 pub(crate) fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
     match raw.get().as_bytes().first()? {
         b'"' => string(raw),
@@ -107,12 +107,12 @@ pub(crate) fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// `text` if it is one JSON value.
+/// `text` as one JSON value.
 pub(crate) fn parse(text: &str) -> Result<&RawValue, serde_json::Error> {
     serde_json::from_str(text)
 }
 
-/// The same JSON value without white space between its parts, so that it fits into one line.
+/// The same JSON value in one line: without white space between its parts.
 pub(crate) fn compact(json: &str) -> Cow<'_, str> {
     if !json.contains([' ', '\n', '\r', '\t']) {
         return Cow::Borrowed(json);
@@ -133,18 +133,54 @@ pub(crate) fn compact(json: &str) -> Cow<'_, str> {
     Cow::Owned(tight)
 }
 
+/// The arguments of a foreign call: JSON, or a string that holds JSON.
+#[derive(Debug)]
+pub(crate) enum SourceArgs<'a> {
+    /// JSON text.
+    Json(Cow<'a, str>),
+    /// A JSON string that does not hold JSON.
+    Text(&'a str),
+    /// An empty string.
+    Empty,
+}
+
+impl<'a> SourceArgs<'a> {
+    /// The arguments in `raw`: its JSON, or the JSON in its string.
+    pub(crate) fn of(raw: &'a RawValue) -> SourceArgs<'a> {
+        let Some(text) = string(raw) else {
+            return SourceArgs::Json(Cow::Borrowed(raw.get()));
+        };
+        if text.trim().is_empty() {
+            return SourceArgs::Empty;
+        }
+        match parse(&text).is_ok() {
+            true => SourceArgs::Json(Cow::Owned(text.trim().to_owned())),
+            false => SourceArgs::Text(raw.get()),
+        }
+    }
+
+    /// The JSON text; none for an empty string.
+    pub(crate) fn as_json(&self) -> Option<&str> {
+        match self {
+            SourceArgs::Json(json) => Some(json),
+            SourceArgs::Text(json) => Some(json),
+            SourceArgs::Empty => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn white_space_goes_only_where_it_stands_between_parts() {
+    fn white_space_is_removed_only_between_parts() {
         assert_eq!(compact("{ \"a b\" :\n [ 1, \"\\\" ,\\\\\" ] }"), "{\"a b\":[1,\"\\\" ,\\\\\"]}");
         assert_eq!(compact("{\"a\":1}"), "{\"a\":1}");
     }
 
     #[test]
-    fn a_view_keeps_numbers_to_the_letter() {
+    fn numbers_stay_as_written() {
         let raw = parse("{\"a\": 1.10, \"b\": [1e400, \"x\\u0041\"], \"c\": null}").expect("valid");
         let fields = object(raw).expect("an object");
         assert_eq!(fields.text("a").as_deref(), Some("1.10"));
@@ -155,13 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_that_is_no_character_is_kept_as_written() {
+    fn an_invalid_escape_stays_as_written() {
         let raw = parse("\"a\\ud800\"").expect("skipping does not decode");
         assert_eq!(string(raw).as_deref(), Some("a\\ud800"));
     }
 
     #[test]
-    fn nesting_without_end_is_a_value_like_any_other() {
+    fn deep_nesting_is_read_without_recursion() {
         let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
         assert_eq!(array(parse(&deep).expect("valid")).map(|items| items.len()), Some(1));
     }

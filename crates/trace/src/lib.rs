@@ -1,29 +1,28 @@
-//! Traces: recorded calls and answers, however they come.
+//! Traces: reads recorded calls and answers in our own format and in foreign ones.
 
-mod arguments;
 pub mod assemble;
+pub mod bad_line;
+pub mod call;
+pub mod call_hashes;
 pub mod canonical;
-mod emit;
-pub mod foreign;
+pub mod digest;
 pub mod hash;
 pub mod import;
+pub mod imported;
+pub mod input;
 mod iso;
 mod json;
 pub mod limits;
 pub mod mapping;
-pub mod marks;
 mod number;
 pub mod origin;
-pub mod own;
 pub mod pieces;
-pub mod processor;
-pub mod read;
-pub mod reader;
 pub mod redact;
 mod scan;
+pub mod simd;
 pub mod slice;
-mod text;
-pub mod toolfacts;
-pub mod trouble;
+mod source_text;
+pub mod tool_facts;
+mod trace_writer;
 pub mod window;
 pub mod wire;

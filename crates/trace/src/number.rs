@@ -1,4 +1,4 @@
-//! JSON numbers by value: `1`, `1.0` and `10e-1` are one number. Exact at any length; knows no floats.
+//! JSON numbers by value: `1`, `1.0` and `10e-1` are equal. Exact at any length; uses no floats.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ pub struct Decimal<'a> {
     pub negative: bool,
     /// The significant digits.
     pub digits: Cow<'a, str>,
-    /// The power of ten they are multiplied by; saturates.
+    /// The power of ten that the digits are multiplied by; saturates.
     pub exponent: i64,
 }
 
 impl<'a> Decimal<'a> {
-    /// Of the text of a JSON number; none if it is not one.
+    /// Parses the text of a JSON number.
     pub fn parse(text: &'a str) -> Option<Decimal<'a>> {
         let (negative, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -40,7 +40,7 @@ impl<'a> Decimal<'a> {
         Some(Decimal { negative: negative && !zero, digits, exponent: if zero { 0 } else { exponent } })
     }
 
-    /// The value times 10^`places`, cut to a whole number; none if it is negative or beyond 64 bits.
+    /// The value times 10^`places`, truncated; none if it is negative or does not fit into 64 bits.
     pub fn scaled(&self, places: u32) -> Option<u64> {
         if self.negative {
             return None;
@@ -58,7 +58,7 @@ impl<'a> Decimal<'a> {
             return Some(0);
         }
         for _ in 0..zeros {
-            value = value.checked_mul(10)?; // ends after 20 rounds at most
+            value = value.checked_mul(10)?; // overflows after 20 rounds at most
         }
         Some(value)
     }
@@ -75,26 +75,26 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// How many digits a block begins with, and the number that they are.
+/// The count and the value of the digits that a block begins with.
 ///
-/// Looks at all eight bytes at once: of a digit alone the high half is 3 and is still 3 when 6 is added. Then digits
-/// are put together by pairs, pairs by fours, and fours to the whole.
+/// Tests all eight bytes at once: only a digit has 3 in its high half before and after adding 6. Then it combines digits to
+/// pairs, pairs to fours, and fours to the value.
 #[inline]
 pub(super) fn leading_digits(block: [u8; 8]) -> (usize, u64) {
     const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
     const THREES: u64 = 0x3030_3030_3030_3030;
     const SIXES: u64 = 0x0606_0606_0606_0606;
     let block = u64::from_le_bytes(block);
-    // A carry comes from a byte that is no digit, and spoils only those behind it.
+    // A carry comes from a byte that is not a digit, and changes only later bytes.
     let others = ((block & HIGH) ^ THREES) | ((block.wrapping_add(SIXES) & HIGH) ^ THREES);
     let length = others.trailing_zeros() / 8;
-    let digits = (block & !HIGH).checked_shl(64 - 8 * length).unwrap_or(0); // behind zeros
+    let digits = (block & !HIGH).checked_shl(64 - 8 * length).unwrap_or(0); // zeros first
     let pairs = digits.wrapping_mul((10 << 8) + 1) >> 8 & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul((100 << 16) + 1) >> 16 & 0x0000_ffff_0000_ffff;
     (length as usize, fours.wrapping_mul((10_000 << 32) + 1) >> 32)
 }
 
-/// In lowest terms: plainly up to 40 digits and 18 decimals, beyond that as `digits` with an exponent.
+/// In lowest terms: in plain notation up to 40 digits and 18 decimals, else with an exponent.
 impl std::fmt::Display for Decimal<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.negative { "-" } else { "" };
@@ -122,7 +122,7 @@ fn saturating(exponent: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let value = digits.parse().unwrap_or(i64::MAX); // only digits: nothing but too long can be wrong
+    let value = digits.parse().unwrap_or(i64::MAX); // only digits: parsing fails only on overflow
     Some(if negative { -value } else { value })
 }
 
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_one_form() {
+    fn equal_values_have_one_text() {
         for same in ["1", "1.0", "1e0", "10e-1", "0.1E+1", "1.000"] {
             assert_eq!(text(same), "1");
         }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn scaling_cuts_and_does_not_wrap() {
+    fn scaling_truncates_and_does_not_wrap() {
         let scaled = |of: &str, places| Decimal::parse(of).unwrap().scaled(places);
         assert_eq!(scaled("5000", 3), Some(5_000_000));
         assert_eq!(scaled("1.5", 3), Some(1_500));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn other_texts_are_refused() {
         for bad in ["", "-", "abc", "1e", "1e+", ".5", "1.2.3", "0x1", "NaN"] {
             assert_eq!(Decimal::parse(bad), None, "{bad}");
         }

@@ -1,25 +1,37 @@
-//! Bytes to pieces of whole lines: decoding, cutting at line breaks, and the limit of a line's length.
-//! Knows nothing of what a line says, and opens no files.
+//! From bytes to pieces of whole lines: decompresses, cuts at line breaks, and limits the length of a line.
+//! Parses no lines and opens no files.
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
 
-/// A line may be this long, in bytes.
+/// The longest line, in bytes.
 pub const MAX_LINE: usize = 16 << 20;
 
-/// What is dropped of one line at most: a source that goes on beyond that has no lines.
+/// The most bytes that are dropped of one line: a source that goes on longer has no lines.
 const MAX_DROPPED: u64 = 1 << 30;
 
-/// Small enough to stay in a core's cache while its lines are read.
+/// Bytes of a piece: few enough to stay in a core's cache while its lines are read.
 const CHUNK: usize = 1 << 16;
-const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// A character that some programs write before a text, and that no screen shows.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The byte order mark in UTF-8.
+pub(crate) const BYTE_ORDER_MARK_BYTES: &[u8] = b"\xef\xbb\xbf";
+
+/// The error id of a byte order mark inside a text.
+pub(crate) const STRAY_MARK: &str = "byte_order_mark";
+
+/// How to remove byte order marks inside a text.
+pub(crate) const REMOVE_MARKS: &str = "it comes from joining files that begin with one; \
+                                       `sed 's/^\\xef\\xbb\\xbf//' FILE` removes all of them";
 
 /// Part of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum InputPiece {
     /// Whole lines; only the very last may lack its line break.
     Lines(Vec<u8>),
-    /// One line that is longer than [`MAX_LINE`], told of as soon as that is known; all but its beginning is dropped.
+    /// One line that is longer than [`MAX_LINE`]; all but its beginning is dropped.
     TooLong {
         /// Its first bytes.
         start: Vec<u8>,
@@ -29,7 +41,7 @@ pub enum Piece {
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// What the first bytes of other compressed files are, and what writes them.
+/// The first bytes of other compressed files, and the programs that write them.
 const NOT_DECODED: [(&[u8], &str); 5] = [
     (b"\xfd7zX", "xz"),
     (b"BZh", "bzip2"),
@@ -38,10 +50,10 @@ const NOT_DECODED: [(&[u8], &str); 5] = [
     (b"\x04\x22\x4d\x18", "lz4"),
 ];
 
-/// What is wrong with a compressed source, which is known only where its bytes run out or make no sense.
+/// The error of a damaged compressed source. It appears only where the bytes end or make no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// The program that compresses so.
+    /// The program that compresses like this.
     pub by: &'static str,
 }
 
@@ -53,7 +65,7 @@ impl fmt::Display for Damaged {
 
 impl std::error::Error for Damaged {}
 
-/// A decoder that says of its own errors that the source is damaged; those of the source stay.
+/// A decoder that reports its own errors as [`Damaged`]; errors of the source pass unchanged.
 struct Decoded<R> {
     decoder: R,
     by: &'static str,
@@ -69,10 +81,10 @@ impl<R: Read> Read for Decoded<R> {
     }
 }
 
-/// The decoded bytes of `source`: gzip and zstd are known by their first bytes, all else is taken as it is.
+/// The decompressed bytes of `source`. The first bytes tell gzip and zstd; anything else passes unchanged.
 ///
 /// # Errors
-/// What `source` gives, a decoder that cannot start, and a source that is compressed in another way, or twice.
+/// Errors of `source`; a decoder that cannot start; a source that is compressed in another way, or twice.
 pub fn decode<'a>(source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
     let (magic, whole) = beginning(source)?;
     let decoded: Box<dyn Read + Send + 'a> = match () {
@@ -87,18 +99,18 @@ pub fn decode<'a>(source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Se
     };
     let (magic, decoded) = beginning(decoded)?;
     match magic.starts_with(GZIP) || magic.starts_with(ZSTD) {
-        true => Err(io::Error::new(io::ErrorKind::Unsupported, "it is compressed twice; it is unpacked once")),
+        true => Err(io::Error::new(io::ErrorKind::Unsupported, "it is compressed twice; only one layer is unpacked")),
         false => Ok(Box::new(decoded)),
     }
 }
 
-/// The first bytes of a source, and the whole of it.
+/// The first bytes of a source, and the whole source.
 fn beginning<'a>(mut source: impl Read + Send + 'a) -> io::Result<(Vec<u8>, impl Read + Send + 'a)> {
     let mut magic = Vec::with_capacity(4);
     source.by_ref().take(4).read_to_end(&mut magic)?;
     if let Some((_, writer)) = NOT_DECODED.iter().find(|(first, _)| magic.starts_with(first)) {
-        let said = format!("it is compressed by {writer}; only gzip and zstd are read");
-        return Err(io::Error::new(io::ErrorKind::Unsupported, said));
+        let message = format!("it is compressed by {writer}; only gzip and zstd are read");
+        return Err(io::Error::new(io::ErrorKind::Unsupported, message));
     }
     Ok((magic.clone(), io::Cursor::new(magic).chain(source)))
 }
@@ -108,28 +120,26 @@ fn beginning<'a>(mut source: impl Read + Send + 'a) -> io::Result<(Vec<u8>, impl
 pub struct Chunks<R> {
     source: R,
     carry: Vec<u8>,
-    /// A line that is too long was told of, and its end was not seen yet.
+    /// A line that is too long was reported, and its end is still to come.
     dropping: bool,
     begun: bool,
     ended: bool,
 }
 
 impl<R: Read> Chunks<R> {
-    /// The pieces of `source`, which is decoded already.
+    /// The pieces of `source`, which is decompressed already.
     pub fn new(source: R) -> Chunks<R> {
         Chunks { source, carry: Vec::new(), dropping: false, begun: false, ended: false }
     }
 
-    /// The next piece; none at the end. `spare` is an old buffer to fill; its bytes are written over, for to clear them
-    /// first takes as long as to copy them.
+    /// The next piece; none at the end. `buffer` is reused. It is not cleared first: that would cost as much as the copy.
     ///
     /// # Errors
-    /// What the source gives; a line of more than 1 GiB.
-    pub fn next(&mut self, spare: Vec<u8>) -> io::Result<Option<Piece>> {
+    /// Errors of the source; a line of more than 1 GiB.
+    pub fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<InputPiece>> {
         if std::mem::take(&mut self.dropping) {
             self.drop_line()?;
         }
-        let mut buffer = spare;
         let mut searched = self.carry.len();
         buffer.splice(..searched.min(buffer.len()), self.carry.drain(..));
         loop {
@@ -138,20 +148,20 @@ impl<R: Read> Chunks<R> {
                 return Ok(Some(piece));
             }
             if self.ended {
-                return Ok((!buffer.is_empty()).then_some(Piece::Lines(buffer)));
+                return Ok((!buffer.is_empty()).then_some(InputPiece::Lines(buffer)));
             }
             let fresh = buffer.get(searched..).unwrap_or_default();
             if let Some(last) = memchr::memrchr(b'\n', fresh) {
                 let end = searched + last + 1;
                 self.carry.extend_from_slice(buffer.get(end..).unwrap_or_default());
                 buffer.truncate(end);
-                return Ok(Some(Piece::Lines(buffer)));
+                return Ok(Some(InputPiece::Lines(buffer)));
             }
             searched = buffer.len();
         }
     }
 
-    /// Reads on behind the first `filled` bytes until a whole chunk has been added or the source ends.
+    /// Reads after the first `filled` bytes until a whole chunk was added or the source ends.
     fn fill(&mut self, buffer: &mut Vec<u8>, mut filled: usize) -> io::Result<()> {
         if self.ended {
             buffer.truncate(filled);
@@ -170,15 +180,15 @@ impl<R: Read> Chunks<R> {
             }
         }
         buffer.truncate(filled);
-        if !self.begun && buffer.starts_with(BOM) {
-            buffer.drain(..BOM.len());
+        if !self.begun && buffer.starts_with(BYTE_ORDER_MARK_BYTES) {
+            buffer.drain(..BYTE_ORDER_MARK_BYTES.len());
         }
         self.begun = true;
         Ok(())
     }
 
-    /// The first line, if it is over the limit; what follows it is carried over.
-    fn too_long(&mut self, buffer: &[u8]) -> Option<Piece> {
+    /// The first line, if it is over the limit; the rest is carried over.
+    fn too_long(&mut self, buffer: &[u8]) -> Option<InputPiece> {
         let head = buffer.get(..=MAX_LINE)?;
         if memchr::memchr(b'\n', head).is_some() {
             return None;
@@ -188,10 +198,10 @@ impl<R: Read> Chunks<R> {
             Some(end) => self.carry.extend_from_slice(rest.get(end + 1..).unwrap_or_default()),
             None => self.dropping = true,
         }
-        Some(Piece::TooLong { start: head.get(..200).unwrap_or(head).to_vec() })
+        Some(InputPiece::TooLong { start: head.get(..200).unwrap_or(head).to_vec() })
     }
 
-    /// Reads on to the end of a line of which nothing is kept; what follows it is carried over.
+    /// Drops bytes up to the end of a line; the rest is carried over.
     fn drop_line(&mut self) -> io::Result<()> {
         let (mut block, mut dropped) = (Vec::with_capacity(CHUNK), 0);
         while !self.ended {
@@ -203,8 +213,8 @@ impl<R: Read> Chunks<R> {
             }
             dropped += block.len() as u64;
             if dropped > MAX_DROPPED {
-                let said = format!("one of its lines goes on beyond {} MiB", MAX_DROPPED >> 20);
-                return Err(io::Error::other(said));
+                let message = format!("one of its lines goes on beyond {} MiB", MAX_DROPPED >> 20);
+                return Err(io::Error::other(message));
             }
         }
         Ok(())
@@ -216,23 +226,23 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn pieces(source: impl Read) -> Vec<Piece> {
+    fn pieces(source: impl Read) -> Vec<InputPiece> {
         let mut chunks = Chunks::new(source);
         std::iter::from_fn(|| chunks.next(Vec::new()).unwrap()).collect()
     }
 
-    fn joined(pieces: &[Piece]) -> Vec<u8> {
+    fn joined(pieces: &[InputPiece]) -> Vec<u8> {
         let mut all = Vec::new();
         for piece in pieces {
             match piece {
-                Piece::Lines(lines) => all.extend_from_slice(lines),
-                Piece::TooLong { .. } => panic!("too long"),
+                InputPiece::Lines(lines) => all.extend_from_slice(lines),
+                InputPiece::TooLong { .. } => panic!("too long"),
             }
         }
         all
     }
 
-    /// Gives a few bytes at a time, as a pipe does.
+    /// Returns a few bytes at a time, as a pipe does.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {
@@ -247,25 +257,25 @@ mod tests {
         let text: Vec<u8> = (0..400_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         let cut = pieces(&text[..]);
         assert!(cut.len() > 3);
-        assert!(cut.iter().all(|piece| matches!(piece, Piece::Lines(lines) if lines.ends_with(b"\n"))));
+        assert!(cut.iter().all(|piece| matches!(piece, InputPiece::Lines(lines) if lines.ends_with(b"\n"))));
         assert_eq!(joined(&cut), text);
         assert_eq!(pieces(Trickle(&text)), cut);
     }
 
     #[test]
-    fn nothing_of_an_old_buffer_is_left_in_a_new_piece() {
+    fn no_byte_of_a_reused_buffer_stays_in_a_new_piece() {
         let text: Vec<u8> = (0..30_000).flat_map(|n| format!("line {n}\n").into_bytes()).collect();
         let cut = pieces(&text[..]);
         for old in [1, 9, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             let mut chunks = Chunks::new(&text[..]);
-            let filled: Vec<Piece> = std::iter::from_fn(|| chunks.next(vec![b'\n'; old]).unwrap()).collect();
+            let filled: Vec<InputPiece> = std::iter::from_fn(|| chunks.next(vec![b'\n'; old]).unwrap()).collect();
             assert_eq!(filled, cut);
         }
     }
 
     #[test]
-    fn a_byte_order_mark_goes_and_a_missing_last_line_break_is_fine() {
-        assert_eq!(pieces(&b"\xef\xbb\xbfa\nb"[..]), [Piece::Lines(b"a\nb".to_vec())]);
+    fn a_byte_order_mark_is_removed_and_the_last_line_break_may_be_missing() {
+        assert_eq!(pieces(&b"\xef\xbb\xbfa\nb"[..]), [InputPiece::Lines(b"a\nb".to_vec())]);
         assert_eq!(pieces(&b""[..]), []);
     }
 
@@ -276,23 +286,23 @@ mod tests {
             text.resize(text.len() + length, b'x');
             text.extend_from_slice(b"\nafter\n");
             let cut = pieces(&text[..]);
-            let long = Piece::TooLong { start: vec![b'x'; 200] };
-            assert_eq!(cut, [Piece::Lines(b"before\n".to_vec()), long, Piece::Lines(b"after\n".to_vec())]);
+            let long = InputPiece::TooLong { start: vec![b'x'; 200] };
+            assert_eq!(cut, [InputPiece::Lines(b"before\n".to_vec()), long, InputPiece::Lines(b"after\n".to_vec())]);
         }
-        assert_eq!(pieces(&vec![b'x'; MAX_LINE][..]), [Piece::Lines(vec![b'x'; MAX_LINE])]);
+        assert_eq!(pieces(&vec![b'x'; MAX_LINE][..]), [InputPiece::Lines(vec![b'x'; MAX_LINE])]);
         let endless = pieces(&vec![b'x'; MAX_LINE + 9][..]);
-        assert_eq!(endless, [Piece::TooLong { start: vec![b'x'; 200] }]);
+        assert_eq!(endless, [InputPiece::TooLong { start: vec![b'x'; 200] }]);
     }
 
     #[test]
-    fn a_line_without_an_end_is_told_of_at_the_limit_and_not_read_for_ever() {
+    fn a_line_without_an_end_is_reported_at_the_limit_and_not_read_for_ever() {
         let mut chunks = Chunks::new(io::repeat(b'x'));
-        assert_eq!(chunks.next(Vec::new()).unwrap(), Some(Piece::TooLong { start: vec![b'x'; 200] }));
+        assert_eq!(chunks.next(Vec::new()).unwrap(), Some(InputPiece::TooLong { start: vec![b'x'; 200] }));
         assert_eq!(chunks.next(Vec::new()).unwrap_err().to_string(), "one of its lines goes on beyond 1024 MiB");
     }
 
     #[test]
-    fn what_is_compressed_in_another_way_is_told_as_that() {
+    fn other_compressions_are_named() {
         for (first, writer) in NOT_DECODED {
             let error = decode(first).err().unwrap();
             assert_eq!(error.to_string(), format!("it is compressed by {writer}; only gzip and zstd are read"));
@@ -300,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_and_zstd_are_known_by_their_first_bytes() {
+    fn gzip_and_zstd_are_recognised_by_their_first_bytes() {
         let text = b"{\"tool\":\"a\"}\n".repeat(1_000);
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(&text).unwrap();
@@ -308,7 +318,7 @@ mod tests {
         two.extend(two.clone());
         let zstd = zstd::encode_all(&text[..], 1).unwrap();
         let decoded = |bytes: &[u8]| joined(&pieces(decode(bytes).unwrap()));
-        assert_eq!(decoded(&two), text.repeat(2), "gzip members follow one another");
+        assert_eq!(decoded(&two), text.repeat(2), "several gzip members are one source");
         assert_eq!(decoded(&zstd), text);
         assert_eq!(decoded(&text), text);
         assert_eq!(decoded(b"{}"), b"{}");

@@ -1,46 +1,46 @@
-//! A strict scanner over JSON text that may only accept: on anything unusual it gives up, and serde_json decides.
+//! A strict scanner of JSON text. It accepts valid JSON and gives up on anything unusual, which serde_json then decides.
 //! Knows where lines end, but no field names; allocates nothing.
 
 use crate::number::leading_digits;
-use crate::processor::{BLOCK, special_bits};
+use crate::simd::{BLOCK, special_bits};
 
-/// Nesting that a line may have, its outermost object counted.
+/// The deepest nesting of a line, its outermost object included.
 pub const MAX_DEPTH: u32 = 128;
 
-/// A position in JSON text, or in lines of it.
+/// A position in JSON text, or in lines of JSON.
 #[derive(Clone, Debug)]
-pub struct Cursor<'a> {
+pub struct JsonCursor<'a> {
     text: &'a str,
     at: usize,
-    /// Where the block begins that was looked at last.
+    /// The start of the block that was scanned last.
     block: usize,
-    /// Its quotes, backslashes and control characters, a bit each.
+    /// The quotes, backslashes and control characters of that block, a bit each.
     special: u64,
-    /// White space was passed that ends a line.
+    /// A line break was passed since the line began.
     passed_line: bool,
 }
 
-/// No block is here.
+/// The start of no block.
 const NOWHERE: usize = 1 << (usize::BITS - 1);
 
-/// A string as it stands in the text.
+/// A string as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawString<'a> {
     /// With its quotes.
     pub quoted: &'a str,
-    /// What stands between the quotes.
+    /// The text between the quotes.
     pub inner: &'a str,
     /// Whether it holds a backslash.
     pub escaped: bool,
 }
 
-/// Ten to the power of 0 to 7.
+/// The powers of ten from 0 to 7.
 const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-impl<'a> Cursor<'a> {
-    /// At the start of `text`.
-    pub fn new(text: &'a str) -> Cursor<'a> {
-        Cursor { text, at: 0, block: NOWHERE, special: 0, passed_line: false }
+impl<'a> JsonCursor<'a> {
+    /// A cursor at the start of `text`.
+    pub fn new(text: &'a str) -> JsonCursor<'a> {
+        JsonCursor { text, at: 0, block: NOWHERE, special: 0, passed_line: false }
     }
 
     /// The byte offset in the text.
@@ -49,7 +49,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// The text from byte `start` to here; empty if `start` is no place in it.
+    /// The text from byte `start` to here; empty if `start` is no valid index.
     #[inline]
     pub fn since(&self, start: usize) -> &'a str {
         self.text.get(start..self.at).unwrap_or("")
@@ -61,28 +61,28 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Past white space: the byte behind it.
+    /// Moves past white space; returns the next byte.
     #[inline(always)]
     pub fn next_byte(&mut self) -> Option<u8> {
         match self.peek()? {
-            ..=b' ' => self.next_byte_behind_space(),
+            ..=b' ' => self.next_byte_after_space(),
             here => Some(here),
         }
     }
 
     #[inline(always)]
-    fn next_byte_behind_space(&mut self) -> Option<u8> {
+    fn next_byte_after_space(&mut self) -> Option<u8> {
         if self.peek() == Some(b' ') {
-            self.at += 1; // one blank is usual
+            self.at += 1; // the usual white space is one blank
         }
         match self.peek()? {
-            ..=b' ' => self.next_byte_behind_much_space(),
+            ..=b' ' => self.next_byte_after_more_space(),
             here => Some(here),
         }
     }
 
     #[inline(never)]
-    fn next_byte_behind_much_space(&mut self) -> Option<u8> {
+    fn next_byte_after_more_space(&mut self) -> Option<u8> {
         while let Some(space @ (b' ' | b'\t' | b'\r' | b'\n')) = self.peek() {
             self.passed_line |= space == b'\n';
             self.at += 1;
@@ -90,13 +90,13 @@ impl<'a> Cursor<'a> {
         self.peek()
     }
 
-    /// Past white space.
+    /// Moves past white space.
     #[inline(always)]
     pub fn skip_space(&mut self) {
         self.next_byte();
     }
 
-    /// Past white space, then past `byte` if it is next.
+    /// Moves past white space, then past `byte` if that is next; returns whether it was.
     #[inline(always)]
     pub fn eat(&mut self, byte: u8) -> bool {
         let found = self.next_byte() == Some(byte);
@@ -104,8 +104,8 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Past white space, then past a comma, or past the bracket `end`: whether it was the comma. None where it is
-    /// neither.
+    /// Moves past white space, then past a comma or the bracket `end`; returns whether it was the comma. None for any other
+    /// byte.
     #[inline(always)]
     pub fn goes_on(&mut self, end: u8) -> Option<bool> {
         let here = self.next_byte()?;
@@ -113,14 +113,14 @@ impl<'a> Cursor<'a> {
         (here == b',' || here == end).then_some(here == b',')
     }
 
-    /// Past white space; whether nothing follows.
+    /// Moves past white space; returns whether the text ends there.
     pub fn at_end(&mut self) -> bool {
         self.skip_space();
         self.at == self.text.len()
     }
 
-    /// Past the white space behind a value that fills its line, and past the line's end: the line's text from `start`
-    /// on, without its break. None where something follows, or where the value spans lines.
+    /// Moves past the end of a line that holds one value; returns the text of the line from `start`, without its break. None if
+    /// something follows the value, or if the value spans lines.
     #[inline]
     pub fn end_line(&mut self, start: usize) -> Option<&'a str> {
         while let Some(b' ' | b'\t' | b'\r') = self.peek() {
@@ -134,36 +134,35 @@ impl<'a> Cursor<'a> {
         Some(line.strip_suffix('\r').unwrap_or(line))
     }
 
-    /// A line begins here.
+    /// Begins a line here.
     #[inline]
     pub fn begin_line(&mut self) {
         self.passed_line = false;
     }
 
-    /// Back to `start`, and past the end of the line there: the line's text without its break, be that of one character
-    /// or two.
+    /// Moves back to `start`, then past the end of its line; returns the text of the line without its break (LF or CRLF).
     pub fn take_line(&mut self, start: usize) -> &'a str {
         let rest = self.text.get(start..).unwrap_or("");
         let length = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
-        *self = Cursor { at: start + length + 1, ..Cursor::new(self.text) };
+        *self = JsonCursor { at: start + length + 1, ..JsonCursor::new(self.text) };
         let line = rest.get(..length).unwrap_or("");
         line.strip_suffix('\r').unwrap_or(line)
     }
 
-    /// Past `bytes` more bytes, which the caller has looked at.
+    /// Moves past `bytes` bytes that the caller has checked.
     #[inline]
     pub fn skip(&mut self, bytes: usize) {
         self.at += bytes;
     }
 
-    /// What is still to come.
+    /// The bytes from here on.
     #[inline]
     fn rest(&self) -> &'a [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// Past a string without escapes whose opening quote is here: where what it says begins and ends. None, and nothing
-    /// is passed, where it is another one.
+    /// Moves past a string without escapes whose opening quote is here; returns where its content begins and ends. None,
+    /// without moving, for anything else.
     #[inline(always)]
     pub fn plain_string(&mut self) -> Option<(usize, usize)> {
         if self.peek() != Some(b'"') {
@@ -178,13 +177,13 @@ impl<'a> Cursor<'a> {
         Some((start, end))
     }
 
-    /// The bytes between two places.
+    /// The bytes from `start` to `end`.
     #[inline(always)]
     pub fn bytes(&self, start: usize, end: usize) -> &'a [u8] {
         self.text.as_bytes().get(start..end).unwrap_or_default()
     }
 
-    /// Past a string whose opening quote is here.
+    /// Moves past a string whose opening quote is here; returns it.
     #[inline]
     pub fn string(&mut self) -> Option<RawString<'a>> {
         let start = self.at;
@@ -193,7 +192,7 @@ impl<'a> Cursor<'a> {
         Some(RawString { quoted, inner: quoted.get(1..quoted.len() - 1)?, escaped })
     }
 
-    /// The same without its text: whether it holds a backslash.
+    /// Moves past a string; returns whether it holds a backslash.
     #[inline(always)]
     pub fn pass_string(&mut self) -> Option<bool> {
         match self.plain_string() {
@@ -213,14 +212,14 @@ impl<'a> Cursor<'a> {
             match bytes.get(at)? {
                 b'"' => break,
                 b'\\' => at = self.next_special(past_escape(bytes, at)?),
-                _ => return None, // a raw control character is not JSON
+                _ => return None, // JSON forbids raw control characters
             }
         }
         self.at = at + 1;
         Some(())
     }
 
-    /// The place of the first quote, backslash or control character at or after `at`; the end if there is none.
+    /// The index of the first quote, backslash or control character at or after `at`; the end if there is none.
     #[inline]
     fn next_special(&mut self, mut at: usize) -> usize {
         loop {
@@ -232,19 +231,19 @@ impl<'a> Cursor<'a> {
                 }
                 at = self.block + BLOCK;
             }
-            self.look(at);
+            self.scan_block(at);
         }
     }
 
-    /// Looks at the block that begins at `at`. What is behind the end counts as a control character.
+    /// Scans the block that begins at `at`. Bytes after the end count as control characters.
     #[inline]
-    fn look(&mut self, at: usize) {
+    fn scan_block(&mut self, at: usize) {
         let rest = self.text.as_bytes().get(at..).unwrap_or_default();
         self.block = at;
         self.special = rest.first_chunk().map_or_else(|| last_bits(rest), special_bits);
     }
 
-    /// Past a number.
+    /// Moves past a number; returns its text.
     #[inline]
     pub fn number(&mut self) -> Option<&'a str> {
         let start = self.at;
@@ -271,8 +270,8 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// Past a whole number of one to fifteen digits and no sign: the number. None, and nothing is passed, where it is
-    /// another one or too near the end to be looked at at once.
+    /// Moves past a whole number of one to fifteen digits without a sign; returns it. None, without moving, for any other
+    /// number, and near the end of the text.
     #[inline]
     pub fn short_number(&mut self) -> Option<u64> {
         let block = self.block::<8>(self.at)?;
@@ -291,13 +290,13 @@ impl<'a> Cursor<'a> {
         Some(value)
     }
 
-    /// The bytes from here on, if there are as many.
+    /// The next `N` bytes, if there are as many.
     #[inline(always)]
     pub fn ahead<const N: usize>(&self) -> Option<&'a [u8; N]> {
         self.block(self.at)
     }
 
-    /// The bytes from `at` on, if there are as many.
+    /// The `N` bytes from `at` on, if there are as many.
     #[inline(always)]
     fn block<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
         self.text.as_bytes().get(at..)?.first_chunk()
@@ -319,7 +318,7 @@ impl<'a> Cursor<'a> {
         (self.at > start).then_some(())
     }
 
-    /// Past `word`; none, and nothing is passed, if it is not here.
+    /// Moves past `word`; none, without moving, if something else is here.
     #[inline]
     pub fn word(&mut self, word: &str) -> Option<()> {
         let here = self.text.get(self.at..)?.starts_with(word);
@@ -327,7 +326,7 @@ impl<'a> Cursor<'a> {
         here.then_some(())
     }
 
-    /// Past any value, which may nest `depth` deep; returns its text.
+    /// Moves past any value, nested `depth` levels at most; returns its text.
     pub fn value(&mut self, depth: u32) -> Option<&'a str> {
         self.skip_space();
         let start = self.at;
@@ -335,7 +334,7 @@ impl<'a> Cursor<'a> {
         Some(self.since(start))
     }
 
-    /// The same without its text.
+    /// Moves past any value, nested `depth` levels at most.
     pub fn pass_value(&mut self, depth: u32) -> Option<()> {
         match self.next_byte()? {
             b'"' => self.pass_string().map(drop),
@@ -381,7 +380,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Where the string ends whose opening quote is here, whatever its escapes.
+    /// The end of the string whose opening quote is here; escapes are not checked.
     fn string_end(&mut self) -> usize {
         let mut at = self.at + 1;
         loop {
@@ -394,7 +393,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Past the key of an object's entry, its colon and the white space after it.
+    /// Moves past the key of an object's entry, its colon and white space; returns the key.
     #[inline]
     pub fn key(&mut self) -> Option<RawString<'a>> {
         self.skip_space();
@@ -407,7 +406,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The place after the escape whose backslash is at `at`.
+/// The index after the escape whose backslash is at `at`.
 fn past_escape(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 2),
@@ -416,7 +415,7 @@ fn past_escape(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// [`special_bits`] of less than a block; what is missing counts as control characters.
+/// [`special_bits`] of less than a block; missing bytes count as control characters.
 fn last_bits(rest: &[u8]) -> u64 {
     let mut block = [0; BLOCK];
     if let Some(start) = block.get_mut(..rest.len()) {
@@ -425,9 +424,9 @@ fn last_bits(rest: &[u8]) -> u64 {
     special_bits(&block)
 }
 
-/// The place of the bracket that nests deeper than [`MAX_DEPTH`], if there is one; `text` need not be JSON.
+/// The index of the first bracket that nests deeper than [`MAX_DEPTH`]; `text` need not be JSON.
 pub fn too_deep(text: &str) -> Option<usize> {
-    let (mut cursor, mut depth) = (Cursor::new(text), 0_u32);
+    let (mut cursor, mut depth) = (JsonCursor::new(text), 0_u32);
     while let Some(byte) = cursor.peek() {
         match byte {
             b'"' => cursor.at = cursor.string_end(),
@@ -451,12 +450,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn accepts(text: &str) -> bool {
-        let mut cursor = Cursor::new(text);
+        let mut cursor = JsonCursor::new(text);
         cursor.value(MAX_DEPTH).is_some() && cursor.at_end()
     }
 
     #[test]
-    fn json_is_accepted_and_what_only_looks_like_it_is_not() {
+    fn valid_json_is_accepted_and_other_text_is_not() {
         for good in [
             "{}",
             " [ ] ",
@@ -488,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_beyond_the_limit_is_given_up_and_found() {
+    fn nesting_beyond_the_limit_is_refused_and_located() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(accepts(&nested(128)));
         assert!(!accepts(&nested(129)));
@@ -501,7 +500,7 @@ mod tests {
         #[test]
         fn special_bytes_are_found_where_a_plain_search_finds_them(text in "[a-zé \"\\\\\n]{0,200}", skip in 1..90_usize) {
             let is_special = |byte: &u8| *byte == b'"' || *byte == b'\\' || *byte < 0x20;
-            let (mut cursor, mut at) = (Cursor::new(&text), 0);
+            let (mut cursor, mut at) = (JsonCursor::new(&text), 0);
             while at <= text.len() {
                 let plain = text.as_bytes()[at..].iter().position(is_special);
                 prop_assert_eq!(cursor.next_special(at), plain.map_or(text.len(), |found| at + found));
@@ -510,7 +509,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_accepted_is_json(text in r#"[\[\]{}",:0-9a-e\\.tru\- ]{0,24}"#) {
+        fn accepted_text_is_json(text in r#"[\[\]{}",:0-9a-e\\.tru\- ]{0,24}"#) {
             if accepts(&text) {
                 prop_assert!(serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
             }

@@ -1,49 +1,48 @@
-//! Recorded calls as a trace of our own format, in the order of the lines that they came from. Chooses no calls.
+//! Writes recorded calls as a trace in our own format, in the order of their lines. Chooses no calls.
 
 use std::collections::BTreeSet;
 
-use super::emit::{At, CallLine, ErrorPart, Lines, ResultLine};
+use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, TraceWriter};
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 
-/// The calls and their answers as JSON Lines. A label that several of them have becomes one for each, so that every
-/// answer finds its call.
+/// The calls and their answers as JSON Lines. Calls that share an id get an id each, so that every answer finds its call.
 pub fn lines(calls: &[&RecordedCall]) -> String {
-    let labels = labels(calls);
-    // What a line of the source held stays in order: the call before its answers.
+    let ids = unique_ids(calls);
+    // Of one source line, the call comes before its answers.
     let mut places: Vec<(u64, usize, Option<&RecordedAnswer>)> = Vec::new();
     for (n, call) in calls.iter().enumerate() {
         places.push((call.place.line, n, None));
         places.extend(call.answers.iter().map(|answer| (answer.place.line, n, Some(answer))));
     }
     places.sort_by_key(|(line, ..)| *line);
-    let mut out = Lines::default();
+    let mut out = TraceWriter::default();
     for (_, n, answer) in places {
-        let (Some(call), Some(label)) = (calls.get(n), labels.get(n)) else { continue };
+        let (Some(call), Some(id)) = (calls.get(n), ids.get(n)) else { continue };
         match answer {
-            None => out.call(&of_call(call, label)),
-            Some(answer) => out.result(&of_answer(call, label, answer)),
+            None => out.call(&output_call(call, id)),
+            Some(answer) => out.result(&output_result(call, id, answer)),
         }
     }
     String::from_utf8_lossy(&out.into_bytes()).into_owned()
 }
 
-fn labels(calls: &[&RecordedCall]) -> Vec<String> {
+fn unique_ids(calls: &[&RecordedCall]) -> Vec<String> {
     let mut taken = BTreeSet::new();
-    let mut label = |(n, call): (usize, &&RecordedCall)| {
+    let mut id = |(n, call): (usize, &&RecordedCall)| {
         let own = call.id().map(str::to_owned).filter(|id| !taken.contains(id));
-        let label = own.unwrap_or_else(|| {
+        let id = own.unwrap_or_else(|| {
             (n + 1..).map(|n| format!("call-{n}")).find(|id| !taken.contains(id)).unwrap_or_default()
         });
-        taken.insert(label.clone());
-        label
+        taken.insert(id.clone());
+        id
     };
-    calls.iter().enumerate().map(&mut label).collect()
+    calls.iter().enumerate().map(&mut id).collect()
 }
 
-fn of_call<'a>(call: &'a RecordedCall, label: &'a str) -> CallLine<'a> {
-    CallLine {
+fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {
+    OutputCall {
         run: call.run(),
-        id: Some(label),
+        id: Some(id),
         tool: call.tool(),
         at: call.at.map(|at| At::Micros(at.as_micros())),
         args: call.args(),
@@ -51,15 +50,15 @@ fn of_call<'a>(call: &'a RecordedCall, label: &'a str) -> CallLine<'a> {
         evidence: call.evidence(),
         token: call.token(),
         timeout: call.timeout.map(playproof_engine::time::Duration::as_micros),
-        ..CallLine::default()
+        ..OutputCall::default()
     }
 }
 
-fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAnswer) -> ResultLine<'a> {
+fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAnswer) -> OutputResult<'a> {
     let failed = match &answer.reply {
         Reply::Ok => None,
-        Reply::Failed(None) => Some(ErrorPart::default()),
-        Reply::Failed(Some(error)) => Some(ErrorPart {
+        Reply::Failed(None) => Some(OutputError::default()),
+        Reply::Failed(Some(error)) => Some(OutputError {
             kind: error.kind.as_deref(),
             message: error.message.as_deref(),
             status: error.status,
@@ -67,9 +66,9 @@ fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAns
             retry_after_ms: error.retry_after.map(playproof_engine::time::Duration::as_millis),
         }),
     };
-    ResultLine {
+    OutputResult {
         run: call.run(),
-        id: Some(label),
+        id: Some(id),
         attempt: answer.attempt.or_else(|| number_of(call, answer)),
         started: answer.started.map(playproof_engine::time::Instant::as_micros),
         at: answer.at.map(|at| At::Micros(at.as_micros())),
@@ -80,22 +79,22 @@ fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAns
         },
         failed,
         from_text: answer.from_text,
-        ..ResultLine::default()
+        ..OutputResult::default()
     }
 }
 
-/// The number of an attempt that another line of its call would be taken for: what told them apart may be redacted, or
-/// is not written.
+/// The number of an attempt that would be equal to another line of its call: redaction may hide the difference, and some
+/// differences are not written.
 fn number_of(call: &RecordedCall, answer: &RecordedAnswer) -> Option<u32> {
-    let is_told_apart = call.answers.iter().filter(|other| other.is_known_as(answer)).nth(1).is_none();
+    let is_distinct = call.answers.iter().filter(|other| other.is_known_as(answer)).nth(1).is_none();
     let own = call.attempts().find(|(_, other)| std::ptr::eq(*other, answer));
-    own.filter(|_| !is_told_apart).map(|(number, _)| number.get())
+    own.filter(|_| !is_distinct).map(|(number, _)| number.get())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reader::Input;
+    use crate::input::TraceInput;
     use crate::redact::RedactionRules;
     use playproof_engine::call::{CallTexts, Place};
     use playproof_engine::event::ErrorFacts;
@@ -135,14 +134,14 @@ mod tests {
     }
 
     fn read(text: &str) -> Vec<RecordedCall> {
-        let closed = Input::own("slice", text.as_bytes()).calls(&RedactionRules::default()).unwrap();
+        let closed = TraceInput::own("slice", text.as_bytes()).calls(&RedactionRules::default()).unwrap();
         let mut calls: Vec<RecordedCall> = closed.into_iter().map(|closed| closed.raw().clone()).collect();
         calls.sort_by_key(|call| call.place.line);
         calls
     }
 
     #[test]
-    fn what_is_written_is_read_back_as_the_same_calls() {
+    fn a_written_slice_is_read_back_as_the_same_calls() {
         let error = ErrorFacts {
             kind: Some("timeout".into()),
             message: Some("no \"answer\"\n".into()),

@@ -22,7 +22,7 @@ use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;
 use playproof_report::feedback::expectation;
 use playproof_report::text::counted;
-use playproof_trace::assemble::ClosedCall;
+use playproof_trace::call::CompletedCall;
 use playproof_trace::redact::RedactionRules;
 
 /// What is kept.
@@ -71,7 +71,7 @@ pub struct Args {
 
 /// The call that is meant.
 struct Found {
-    call: Box<ClosedCall>,
+    call: Box<CompletedCall>,
     /// What it is called on the command line.
     name: String,
     /// Its line in the user's own file.
@@ -79,7 +79,7 @@ struct Found {
     /// Another call of its run has sent its reversal token.
     token_spent: bool,
     /// The earlier calls of its slice.
-    earlier: Vec<ClosedCall>,
+    earlier: Vec<CompletedCall>,
 }
 
 /// Keeps a call.

@@ -107,7 +107,7 @@ fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<Selection
 /// References are unique in an input, ids not even there: a name that selects several calls says so.
 fn say_ambiguous(args: &Args, groups: &[Group], sources: &Sources) {
     let (Some(call), [first, _, ..]) = (&args.call, groups) else { return };
-    let name = |group: &Group| sources.say(group.detail.call.place);
+    let name = |group: &Group| sources.describe(group.detail.call.place);
     let listed: Vec<String> = groups.iter().take(SHOWN).map(name).collect();
     let more = if groups.len() > SHOWN { ", and more" } else { "" };
     say(&format!(

@@ -10,7 +10,7 @@ use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
-use playproof_trace::assemble::ClosedCall;
+use playproof_trace::call::CompletedCall;
 use playproof_trace::origin::Sources;
 
 /// What the recorded answers of one call prove.
@@ -154,7 +154,7 @@ impl<'a> Observer<'a> {
     }
 
     /// Takes the next closed call; gives what the recording shows of it so far if it `is_wanted`.
-    pub fn take(&mut self, closed: &ClosedCall, is_wanted: bool) -> AtClose {
+    pub fn take(&mut self, closed: &CompletedCall, is_wanted: bool) -> AtClose {
         let facts = self.plan.facts(closed.raw().tool());
         let number = self.taken;
         self.taken += 1;
@@ -174,22 +174,22 @@ impl<'a> Observer<'a> {
         self.spent.extend(spent.map(|ended| ended.number));
     }
 
-    fn book(&mut self, closed: &ClosedCall, facts: ToolFacts) {
+    fn book(&mut self, closed: &CompletedCall, facts: ToolFacts) {
         if !one_intent(facts) {
             return;
         }
         let evidence = Evidence::of(closed.raw(), self.plan, facts);
-        let effects = closed.story.succeeded.saturating_sub(closed.story.reversed);
+        let effects = closed.counts.succeeded.saturating_sub(closed.counts.reversed);
         // What was taken back is not there, whatever was said of it before.
         let claim = match evidence.claim.unwrap_or(EffectClaim::Unknown) {
-            EffectClaim::Applied if effects == 0 && closed.story.reversed > 0 => EffectClaim::NotApplied,
+            EffectClaim::Applied if effects == 0 && closed.counts.reversed > 0 => EffectClaim::NotApplied,
             claim => claim,
         };
         let maybe = evidence.may_have_acted();
         if effects > 0 || maybe || claim != EffectClaim::NotApplied {
             self.booked.push(Booked {
-                intent: closed.marks.intent(),
-                run: closed.marks.run,
+                intent: closed.hashes.intent(),
+                run: closed.hashes.run,
                 line: closed.raw().place.line,
                 number_in_run: closed.raw().number_in_run,
                 effects,
@@ -200,14 +200,14 @@ impl<'a> Observer<'a> {
     }
 
     /// What the recording shows of a call, once all its input was taken; `at_close` is what it was given for.
-    pub fn finish(&mut self, closed: &ClosedCall, at_close: AtClose) -> Recorded {
+    pub fn finish(&mut self, closed: &CompletedCall, at_close: AtClose) -> Recorded {
         let AtClose { mut findings, number } = at_close;
         self.sessions.finish(self.plan);
         self.note_spent();
         let token_spent = self.spent.contains(&number);
-        let (marks, call) = (&closed.marks, closed.raw());
+        let (hashes, call) = (&closed.hashes, closed.raw());
         let facts = self.plan.facts(call.tool());
-        let same = self.booked.iter().filter(|booked| booked.intent == marks.intent() && one_intent(facts));
+        let same = self.booked.iter().filter(|booked| booked.intent == hashes.intent() && one_intent(facts));
         let (mut others, mut until) = (Vec::new(), 0_u32);
         for booked in same {
             if booked.line <= call.place.line {
@@ -216,7 +216,7 @@ impl<'a> Observer<'a> {
             if booked.line == call.place.line {
                 continue;
             }
-            let name = match booked.run == marks.run {
+            let name = match booked.run == hashes.run {
                 true => {
                     let run = closed.shown().run().unwrap_or("");
                     OtherName::Reference(format!("{run}#{}", booked.number_in_run))
@@ -233,7 +233,7 @@ impl<'a> Observer<'a> {
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
         let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
         let said = findings.iter().any(|finding| doubled.contains(&finding.id));
-        if until > 1 && !facts.idempotent && !said && closed.story.succeeded > 0 {
+        if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
             findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
         findings.sort_unstable();

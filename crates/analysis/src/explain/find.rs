@@ -10,9 +10,10 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
-use playproof_trace::assemble::{AssembleOptions, ClosedCall, InputLedger};
+use playproof_trace::assemble::{AssembleOptions, InputLedger};
+use playproof_trace::call::CompletedCall;
+use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::origin::Sources;
-use playproof_trace::reader::{Input, ReadError};
 use playproof_trace::redact::RedactionRules;
 
 /// What people call the call that they mean.
@@ -94,17 +95,17 @@ impl<'a> Finder<'a> {
     pub fn take_trace(
         &mut self,
         number: usize,
-        mut input: Input<'_>,
+        mut input: TraceInput<'_>,
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
         let Finder { plan, wanted, beyond, sources, found } = self;
         if let Some(origins) = input.origins.take() {
-            sources.learn(number, origins);
+            sources.set_origins(number, origins);
         }
         let writes = |tool: &str| plan.facts(tool).access == Access::Write;
         let mut observer = Observer::new(plan, beyond, sources);
-        let mut kept: Vec<(bool, ClosedCall, AtClose)> = Vec::new();
+        let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
         let ledger = input.each_call(place, options, redaction, &writes, |closed| {
             let exact = wanted.is_some_and(|wanted| wanted.is_exactly(&closed, sources));
@@ -123,7 +124,7 @@ impl<'a> Finder<'a> {
             found.keep(exact, || Candidate {
                 input: number,
                 reference: sources.name_of(&reference, at),
-                place: Some(sources.say(at)),
+                place: Some(sources.describe(at)),
                 subject: Subject::Recorded {
                     call: Box::new(closed),
                     beyond: beyond.clone(),
@@ -166,8 +167,8 @@ impl Candidate {
 
 impl Wanted<'_> {
     /// Whether it is the reference of a call, its place or that of one of its results.
-    fn is_exactly(self, closed: &ClosedCall, sources: &Sources) -> bool {
-        closed.has_reference(self.name) || sources.is_call_meant(self.place, closed.raw())
+    fn is_exactly(self, closed: &CompletedCall, sources: &Sources) -> bool {
+        closed.has_reference(self.name) || sources.is_place_of_call(self.place, closed.raw())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use playproof_formats::diagnostic::did_you_mean;
-use playproof_trace::assemble::ClosedCall;
+use playproof_trace::call::CompletedCall;
 use playproof_trace::origin::Sources;
 use playproof_trace::redact::REDACTED;
 
@@ -38,10 +38,10 @@ impl Names {
     }
 
     /// Remembers a call's reference, its own id and its run.
-    pub fn remember_call(&mut self, closed: &ClosedCall, sources: &Sources) {
+    pub fn remember_call(&mut self, closed: &CompletedCall, sources: &Sources) {
         let call = closed.shown();
         let reference = sources.name_of(&call.reference(), call.place);
-        let place = || Some(sources.say(call.place));
+        let place = || Some(sources.describe(call.place));
         self.name(&reference, place);
         let is_plain = |name: &&str| !name.contains(REDACTED); // what is redacted is nothing that people could type
         if let Some(id) = call.id().filter(|id| *id != reference).filter(is_plain) {
@@ -50,10 +50,10 @@ impl Names {
         let Some(run) = call.run().filter(|run| !run.is_empty()).filter(is_plain) else { return };
         if let Some(calls) = self.runs.get_mut(run) {
             if calls.len() <= LISTED {
-                calls.push((reference, sources.say(call.place)));
+                calls.push((reference, sources.describe(call.place)));
             }
         } else if self.runs.len() < REMEMBERED {
-            self.runs.insert(run.to_owned(), vec![(reference, sources.say(call.place))]);
+            self.runs.insert(run.to_owned(), vec![(reference, sources.describe(call.place))]);
         }
     }
 

@@ -11,7 +11,7 @@ use playproof_engine::playbook::{ToolFacts, Tools};
 use playproof_engine::sim::{Plan, Record, Scenario, ScenarioCall, Simulator, Tally};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::BeyondTape;
-use playproof_trace::assemble::ClosedCall;
+use playproof_trace::call::CompletedCall;
 use playproof_trace::origin::Sources;
 
 /// A call and the source of its answers.
@@ -19,7 +19,7 @@ pub enum Subject {
     /// A call of a trace.
     Recorded {
         /// The call.
-        call: Box<ClosedCall>,
+        call: Box<CompletedCall>,
         /// What answers where the recording ends.
         beyond: BeyondTape,
         /// What the inputs are called, and where their lines come from.

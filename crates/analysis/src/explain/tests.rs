@@ -9,8 +9,8 @@ use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::{embedded, parse};
 use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::input::TraceInput;
 use playproof_trace::origin::Sources;
-use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 
 /// `pay` writes and `look` reads, as people said.
@@ -38,7 +38,7 @@ fn search(traces: &[&str], wanted: Option<&str>, beyond: &BeyondTape) -> Result<
     let wanted = wanted.map(|name| Wanted { name, place: name });
     let mut finder = Finder::new(&plan, wanted, beyond, &sources);
     for (n, trace) in traces.iter().enumerate() {
-        let input = Input::own(format!("t{n}.jsonl"), trace.as_bytes());
+        let input = TraceInput::own(format!("t{n}.jsonl"), trace.as_bytes());
         finder.take_trace(n, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
     }
     finder.finish()

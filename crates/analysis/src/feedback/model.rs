@@ -11,7 +11,7 @@ use playproof_engine::call::RecordedCall;
 use playproof_engine::playbook::{Playbook, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
-use playproof_trace::assemble::ClosedCall;
+use playproof_trace::call::CompletedCall;
 
 /// What people say of a call, and what its playbook made of it when they said so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ impl Kept {
         (feedback, places): (Feedback, Places),
         source: Arc<Source>,
         slice: &str,
-        mut closed: Vec<ClosedCall>,
+        mut closed: Vec<CompletedCall>,
     ) -> Result<Kept, Report> {
         closed.sort_by_key(|closed| closed.raw().number);
         let calls: Vec<RecordedCall> = closed.iter().map(|closed| closed.shown().clone()).collect();

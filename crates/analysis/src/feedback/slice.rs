@@ -10,9 +10,10 @@ use crate::replay::Sessions;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
-use playproof_trace::assemble::{AssembleOptions, ClosedCall};
-use playproof_trace::marks::Marks;
-use playproof_trace::reader::{Input, ReadError};
+use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::call::CompletedCall;
+use playproof_trace::call_hashes::CallHashes;
+use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::{canonical, slice};
 
@@ -24,12 +25,12 @@ pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
     if earlier.number >= about.number || earlier.run() != about.run() {
         return false;
     }
-    let marks = |call: &RecordedCall| {
-        Marks::new(call.run(), call.id(), call.tool(), call.key(), call.args().map_or(0, canonical::hash_of))
+    let hashes = |call: &RecordedCall| {
+        CallHashes::new(call.run(), call.id(), call.tool(), call.key(), call.args().map_or(0, canonical::hash_of))
     };
-    let (one, other) = (marks(earlier), marks(about));
+    let (one, other) = (hashes(earlier), hashes(about));
     let token = earlier.token().is_some() && earlier.token() == about.token();
-    token || one.same == other.same || one.keyed != 0 && one.keyed == other.keyed
+    token || one.request == other.request || one.key != 0 && one.key == other.key
 }
 
 /// The earlier calls of its input that belong to the slice of `about`, the latest ones, in their order.
@@ -37,12 +38,12 @@ pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
 /// # Errors
 /// An input that cannot be read.
 pub fn earlier(
-    input: Input<'_>,
+    input: TraceInput<'_>,
     options: AssembleOptions,
     redaction: &RedactionRules,
     about: &RecordedCall,
-) -> Result<Vec<ClosedCall>, ReadError> {
-    let mut latest: BTreeMap<u64, ClosedCall> = BTreeMap::new();
+) -> Result<Vec<CompletedCall>, ReadError> {
+    let mut latest: BTreeMap<u64, CompletedCall> = BTreeMap::new();
     input.each_call(0, options, redaction, &|_| true, |closed| {
         if belongs(closed.raw(), about) {
             latest.insert(closed.raw().number, closed);
@@ -97,20 +98,20 @@ impl Slice {
     /// It does not.
     pub fn cut(
         plan: &Plan,
-        about: &ClosedCall,
+        about: &CompletedCall,
         token_spent: bool,
-        earlier: &[ClosedCall],
+        earlier: &[CompletedCall],
         redaction: &RedactionRules,
     ) -> Result<Slice, NotCut> {
-        let text = |call: fn(&ClosedCall) -> &RecordedCall| {
+        let text = |call: fn(&CompletedCall) -> &RecordedCall| {
             slice::lines(&earlier.iter().chain([about]).map(call).collect::<Vec<_>>())
         };
         let wanted = Ending::of(plan, about.raw(), token_spent);
-        match Slice::read_back(plan, text(ClosedCall::raw), redaction)? {
+        match Slice::read_back(plan, text(CompletedCall::raw), redaction)? {
             Some(slice) if slice.ending == wanted => {}
             _ => return Err(NotCut::NotAlone),
         }
-        match Slice::read_back(plan, text(ClosedCall::shown), redaction)? {
+        match Slice::read_back(plan, text(CompletedCall::shown), redaction)? {
             Some(slice) if slice.ending == wanted => Ok(slice),
             other => {
                 let got = other.map(|slice| Box::new(slice.ending));
@@ -121,7 +122,7 @@ impl Slice {
 
     /// The slice that a text is, about its last call; none where it holds no call.
     fn read_back(plan: &Plan, text: String, redaction: &RedactionRules) -> Result<Option<Slice>, ReadError> {
-        let closed = Input::own("the slice", text.as_bytes()).calls(redaction)?;
+        let closed = TraceInput::own("the slice", text.as_bytes()).calls(redaction)?;
         let mut sessions = Sessions::default();
         for (number, closed) in (0..).zip(&closed) {
             sessions.take(plan, &BeyondTape::Unanswered, number, closed);

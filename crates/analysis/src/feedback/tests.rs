@@ -9,8 +9,9 @@ use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::{embedded, parse as parse_playbook};
-use playproof_trace::assemble::{AssembleOptions, ClosedCall};
-use playproof_trace::reader::Input;
+use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::call::CompletedCall;
+use playproof_trace::input::TraceInput;
 use playproof_trace::redact::RedactionRules;
 
 fn call(error: Option<ErrorFacts>) -> RecordedCall {
@@ -245,13 +246,13 @@ const TRACE: &str = r#"{"run_id":"r","call_id":"a","tool":"pay","args":{"x":1},"
 {"run_id":"r","call_id":"d","tool":"pay","args":{"x":1},"status":"ok"}
 "#;
 
-fn read(redaction: &RedactionRules) -> Vec<ClosedCall> {
-    Input::own("t.jsonl", TRACE.as_bytes()).calls(redaction).unwrap()
+fn read(redaction: &RedactionRules) -> Vec<CompletedCall> {
+    TraceInput::own("t.jsonl", TRACE.as_bytes()).calls(redaction).unwrap()
 }
 
 fn cut(about: usize, redaction: &RedactionRules) -> Result<Slice, NotCut> {
     let about = &read(redaction)[about];
-    let input = Input::own("t.jsonl", TRACE.as_bytes());
+    let input = TraceInput::own("t.jsonl", TRACE.as_bytes());
     let earlier = earlier(input, AssembleOptions::default(), redaction, about.raw()).unwrap();
     Slice::cut(&plan(), about, false, &earlier, redaction)
 }
@@ -281,7 +282,7 @@ fn a_slice_that_redaction_makes_something_else_of_is_not_cut() {
 #[test]
 fn a_call_that_does_not_replay_alone_as_in_its_trace_is_not_cut() {
     let text = r#"{"run_id":"r","call_id":"a","tool":"pay","args":{},"reversal_token":"t","status":"error","error":{"kind":"timeout"}}"#;
-    let about = &Input::own("t.jsonl", text.as_bytes()).calls(&RedactionRules::default()).unwrap()[0];
+    let about = &TraceInput::own("t.jsonl", text.as_bytes()).calls(&RedactionRules::default()).unwrap()[0];
     let source = Source::whole("reversing", embedded("reversing").unwrap());
     let plan = Plan::new(parse_playbook(source).unwrap().playbook, &Tools::default());
     let cut = |token_spent| Slice::cut(&plan, about, token_spent, &[], &RedactionRules::default());

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::{CauseName, CauseRow, Change, Direction, Gate, Impact, Part, Refusal, Watcher};
-use crate::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
+use crate::replay::{Inputs, ReplayOptions, Seen, TraceInput, Watch, replay};
 use playproof_engine::event::{EffectClaim, FindingId};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Record};
@@ -45,7 +45,7 @@ fn impact_on(trace: &str, base: &str, candidate: &str, beyond: BeyondTape, jobs:
     let plans = [plan(base), plan(candidate)];
     let [mine, theirs] = &plans;
     let watcher = Watcher::new(mine, theirs);
-    let input = Input::own("trace", trace.as_bytes());
+    let input = TraceInput::own("trace", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
     let options = ReplayOptions { jobs, beyond, ..ReplayOptions::default() };
     let mut all = Part::default();
@@ -283,7 +283,7 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
     let call = |message: &str| {
         let trace = trace.replace("no snapshot", message);
         let mut calls = Vec::new();
-        let input = Input::own("t", std::io::Cursor::new(trace));
+        let input = TraceInput::own("t", std::io::Cursor::new(trace));
         let plans = [plan(&text("standard"))];
         let seen = Mutex::new(&mut calls);
         let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));

@@ -1,7 +1,7 @@
 //! Mining small traces: what falls, how it is grouped and ranked, and rules that are tried on what they must not catch.
 
 use super::{Cluster, Mined, Miner, Part, Undrawn};
-use crate::replay::{Input, Inputs, ReplayOptions, replay};
+use crate::replay::{Inputs, ReplayOptions, TraceInput, replay};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
@@ -15,7 +15,7 @@ fn plan(text: &str) -> Plan {
 
 fn mine_with(text: &str, trace: &str, jobs: usize) -> Mined {
     let plans = [plan(text)];
-    let input = Input::own("trace", trace.as_bytes());
+    let input = TraceInput::own("trace", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
     let mut all = Part::default();
     let replayed = replay(&plans, inputs, &ReplayOptions { jobs, ..ReplayOptions::default() }, &Miner, |part| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::*;
 use crate::check::Id;
 use crate::mining::{Miner, Part as Mining};
-use crate::replay::{Input, Inputs, ReplayOptions, replay};
+use crate::replay::{Inputs, ReplayOptions, TraceInput, replay};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::fixture::Fixture;
@@ -19,8 +19,8 @@ use playproof_formats::history::{Entry, History, Kind, Record};
 use playproof_formats::playbook::{Loaded, fingerprint, rows};
 use playproof_formats::{fixture, history, playbook};
 use playproof_trace::assemble::{AssembleOptions, Assembler};
+use playproof_trace::digest::read_piece;
 use playproof_trace::pieces::Chunks;
-use playproof_trace::read::digest;
 use playproof_trace::redact::RedactionRules;
 
 const PLAYBOOK: &str = "\
@@ -313,7 +313,7 @@ fn plan_of(text: &str) -> Plan {
 /// What was mined of `trace` under the playbook, the cluster of this number.
 fn evidence_of(trace: &str, number: usize) -> Result<Evidence, NoCluster> {
     let plans = [plan_of(PLAYBOOK)];
-    let input = Input::own("t.jsonl", trace.as_bytes());
+    let input = TraceInput::own("t.jsonl", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
     let mut all = Mining::default();
     let replayed = replay(&plans, inputs, &ReplayOptions::default(), &Miner, |part| {
@@ -434,7 +434,7 @@ fn closed(trace: &str) -> Vec<RecordedCall> {
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
     let (mut closed, mut chunks) = (Vec::new(), Chunks::new(trace.as_bytes()));
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-        assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+        assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed).unwrap();
     }
     assembler.finish(&mut closed);
     closed.iter().map(|closed| closed.shown().clone()).collect()

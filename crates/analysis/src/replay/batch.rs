@@ -2,7 +2,7 @@
 
 use playproof_engine::event::Finding;
 use playproof_engine::sim::Record;
-use playproof_trace::assemble::ClosedCall;
+use playproof_trace::call::CompletedCall;
 
 use super::lanes::Numbered;
 
@@ -11,7 +11,7 @@ pub(super) const BATCH: usize = 256;
 
 /// Closed calls, and what is known of them by their place in the batch.
 pub(super) struct Batch {
-    pub calls: Vec<ClosedCall>,
+    pub calls: Vec<CompletedCall>,
     /// What the recording shows.
     pub recorded: Vec<(usize, Finding)>,
     /// Calls that were simulated with others of their run, with their records by plan.

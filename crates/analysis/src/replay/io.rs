@@ -5,8 +5,8 @@ use std::io;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::Report;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
-use playproof_trace::read::Firsts;
-use playproof_trace::reader::Input;
+use playproof_trace::digest::FirstUnknown;
+use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::redact::RedactionRules;
 
 use super::recorded::PossibleDuplicates;
@@ -27,7 +27,7 @@ pub struct ReplayOptions {
 }
 
 /// Traces in their order, of which lines and name are used; each is opened when it is its turn.
-pub type Inputs<'a> = Box<dyn Iterator<Item = Result<Input<'a>, Report>> + Send + 'a>;
+pub type Inputs<'a> = Box<dyn Iterator<Item = Result<TraceInput<'a>, Report>> + Send + 'a>;
 
 /// Looks at every call, on any thread; what it makes of a batch of calls comes back in order.
 pub trait Watch: Sync {
@@ -57,8 +57,8 @@ pub struct InputAccount {
     pub name: String,
     /// Its account, which balances.
     pub ledger: InputLedger,
-    /// The first things in it that nobody knows.
-    pub firsts: Firsts,
+    /// Its first unknown names.
+    pub first_unknown: FirstUnknown,
     /// The first lines that were skipped.
     pub skipped: Vec<Report>,
 }
@@ -86,10 +86,8 @@ impl Replayed {
 /// Why a replay ended early.
 #[derive(Debug)]
 pub enum ReplayError {
-    /// An input could not be opened, or a line of it not be used.
-    Input(Box<Report>),
-    /// The input of this name could not be read to its end.
-    Unreadable(String, io::Error),
+    /// An input could not be read.
+    Read(ReadError),
     /// The sink failed.
     Output(io::Error),
 }

@@ -12,7 +12,7 @@ use playproof_engine::classify::Memo;
 use playproof_engine::event::Finding;
 use playproof_engine::sim::{Ended, Plan, Record, Session};
 use playproof_engine::upstream::BeyondTape;
-use playproof_trace::assemble::ClosedCall;
+use playproof_trace::call::CompletedCall;
 use playproof_trace::hash;
 
 /// Calls after which a run that none of them belongs to is not waited for: what is left of its calls is simulated.
@@ -44,14 +44,14 @@ struct Lane {
 impl Sessions {
     /// Takes the next closed call and says whether it is simulated here; if so, `take_ended` gives it as `number`, which
     /// is higher than that of any call before.
-    pub fn take(&mut self, plan: &Plan, beyond: &BeyondTape, number: u64, closed: &ClosedCall) -> bool {
+    pub fn take(&mut self, plan: &Plan, beyond: &BeyondTape, number: u64, closed: &CompletedCall) -> bool {
         while let Some(&(last, run)) = self.fed.front().filter(|(fed, _)| fed + PATIENCE < number) {
             self.fed.pop_front();
             if self.by_run.get(&run).is_some_and(|lane| lane.last == last) {
                 self.end(plan, run);
             }
         }
-        let run = closed.marks.run;
+        let run = closed.hashes.run;
         let token = token(closed).filter(|_| plan.joins);
         if let Some(token) = token {
             let spent = self.sent.contains(&mark(run, token));
@@ -99,9 +99,9 @@ fn mark(run: u128, token: &str) -> u128 {
 }
 
 /// The token of a call that may come to be redeemed; a call that only succeeded takes nothing back.
-fn token(closed: &ClosedCall) -> Option<&str> {
-    let story = &closed.story;
-    if story.attempts > 0 && story.succeeded == story.attempts {
+fn token(closed: &CompletedCall) -> Option<&str> {
+    let counts = &closed.counts;
+    if counts.attempts > 0 && counts.succeeded == counts.attempts {
         return None;
     }
     closed.raw().token()
@@ -127,7 +127,7 @@ struct Waiting {
 #[derive(Debug)]
 pub(super) struct Numbered {
     pub number: u64,
-    pub closed: ClosedCall,
+    pub closed: CompletedCall,
     /// What the recording shows of it.
     pub recorded: Vec<Finding>,
     /// By plan: what its run's session left behind; none where it is simulated alone.
@@ -196,7 +196,7 @@ mod tests {
     }
 
     /// A call of `run` that `reversing` takes back where it has a token; it is answered after 40 ms.
-    fn closed(run: &str, token: Option<&str>) -> ClosedCall {
+    fn closed(run: &str, token: Option<&str>) -> CompletedCall {
         let texts = CallTexts { run: Some(run), tool: "pay", token, ..CallTexts::default() };
         let mut call = RecordedCall::new(texts, Place::default());
         call.at = Some(Instant::ZERO);
@@ -212,7 +212,7 @@ mod tests {
             line_hash: 0,
             place: Place::default(),
         });
-        ClosedCall::of(call)
+        CompletedCall::of(call)
     }
 
     fn ends(sessions: &mut Sessions) -> Vec<(u64, &'static str)> {

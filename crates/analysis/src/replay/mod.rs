@@ -30,6 +30,6 @@ pub use seen::{FactsUsed, Seen, SeenCall};
 pub use summary::{Effects, FindingCounts, Summary};
 pub use template::{Forms, write_template};
 
-pub use playproof_trace::read::Firsts;
-pub use playproof_trace::reader::Input;
-pub use playproof_trace::wire::Unfamiliar;
+pub use playproof_trace::digest::FirstUnknown;
+pub use playproof_trace::input::TraceInput;
+pub use playproof_trace::wire::UnknownName;

@@ -256,7 +256,7 @@ impl<'a, 'i, W: Watch> Shared<'_, 'a, 'i, W> {
 mod tests {
     use std::io::{self, Cursor};
 
-    use crate::replay::{Input, Inputs, ReplayError, ReplayOptions, Seen, Watch, replay};
+    use crate::replay::{Inputs, ReplayError, ReplayOptions, Seen, TraceInput, Watch, replay};
     use playproof_engine::playbook::Tools;
     use playproof_engine::sim::Plan;
     use playproof_formats::diagnostic::Source;
@@ -288,7 +288,7 @@ mod tests {
         let trace: String =
             (0..CALLS).map(|n| format!("{{\"tool\":\"a\",\"args\":{n},\"status\":\"ok\"}}\n")).collect();
         let source = Box::new(Cursor::new(trace.into_bytes()));
-        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(Input::own("t", source))));
+        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(TraceInput::own("t", source))));
         let options = ReplayOptions { jobs, ..ReplayOptions::default() };
         let mut taken = Vec::new();
         let plans = [Plan::new(playbook, &Tools::default())];

@@ -13,8 +13,8 @@ use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
-use playproof_trace::assemble::{ClosedCall, Story};
-use playproof_trace::processor::fetch;
+use playproof_trace::call::{AttemptCounts, CompletedCall};
+use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
 use super::attempts;
@@ -117,18 +117,23 @@ impl Default for Recording {
 impl Recording {
     /// Takes the next closed call, and adds what it shows to `findings`. Whether a failure may have acted is what
     /// `plans` say of it.
-    pub fn take(&mut self, closed: &ClosedCall, facts: ToolFacts, plans: &[Plan], mut findings: impl FnMut(Finding)) {
-        let effects = net_effects(&closed.story, facts);
-        let recent = self.remember(closed.marks.same);
+    pub fn take(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        plans: &[Plan],
+        mut findings: impl FnMut(Finding),
+    ) {
+        let effects = net_effects(&closed.counts, facts);
+        let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > LOOP {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
-        if recent.takes_futile_retry(closed.raw().place.line, &closed.story) {
+        if recent.takes_futile_retry(closed.raw().place.line, &closed.counts) {
             findings(finding(FindingId::FutileRetry, recent.failures - 1));
         }
-        let in_doubt =
-            acts_again(facts) && closed.marks.keyed == 0 && recent.takes_doubt(closed, facts, effects, plans);
+        let in_doubt = acts_again(facts) && closed.hashes.key == 0 && recent.takes_doubt(closed, facts, effects, plans);
         let seen = recent.effects;
         if in_doubt {
             findings(finding(FindingId::PossibleDuplicateEffect, seen.saturating_add(1)));
@@ -145,9 +150,9 @@ impl Recording {
             }
             Sum::Whole => {}
         }
-        let all = self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
+        let all = self.effects.entry(IntentKey::new(closed.hashes.intent())).or_default();
         *all = all.saturating_add(effects);
-        match (*all > 1, closed.marks.keyed) {
+        match (*all > 1, closed.hashes.key) {
             // An upstream that honours keys gives its first answer again: that is no second effect, and no proof of one.
             (true, 1..) => {
                 findings(finding(FindingId::PossibleDuplicateEffect, *all));
@@ -160,12 +165,12 @@ impl Recording {
 
     /// Brings near what `take` will look up of these calls, and makes room for their effects. Done in one go, because
     /// what does not depend on one another waits for memory at the same time.
-    pub fn prepare(&mut self, calls: &[ClosedCall], facts: &[ToolFacts]) {
-        self.recent.fetch(calls.iter().map(|closed| closed.marks.same));
-        calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(fetch);
+    pub fn prepare(&mut self, calls: &[CompletedCall], facts: &[ToolFacts]) {
+        self.recent.prefetch(calls.iter().map(|closed| closed.hashes.request));
+        calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(prefetch);
         for (closed, &facts) in calls.iter().zip(facts) {
             if sum_of(closed, facts) == Sum::Whole {
-                self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
+                self.effects.entry(IntentKey::new(closed.hashes.intent())).or_default();
             }
         }
     }
@@ -197,7 +202,7 @@ impl Recording {
 impl Recent {
     /// Books the effects of a call, and says whether there is one that another call, not answered with ok, may have made
     /// too. Where two are proved, that was said already.
-    fn takes_doubt(&mut self, closed: &ClosedCall, facts: ToolFacts, effects: u32, plans: &[Plan]) -> bool {
+    fn takes_doubt(&mut self, closed: &CompletedCall, facts: ToolFacts, effects: u32, plans: &[Plan]) -> bool {
         let again = self.count > 1;
         let before = self.effects;
         self.effects = before.saturating_add(effects);
@@ -213,27 +218,27 @@ impl Recent {
     }
 
     /// Books how the call at `line` ended, and says whether it failed as it had before, with nothing written between.
-    fn takes_futile_retry(&mut self, line: u64, story: &Story) -> bool {
-        if story.attempts == 0 {
+    fn takes_futile_retry(&mut self, line: u64, counts: &AttemptCounts) -> bool {
+        if counts.attempts == 0 {
             return false;
         }
-        let failed_before = std::mem::replace(&mut self.failed_on, story.failed_on);
-        if story.failed_on == 0 {
+        let failed_before = std::mem::replace(&mut self.failed_on, counts.failed_on);
+        if counts.failed_on == 0 {
             self.failures = 0;
             return false;
         }
         let sent_after = failed_before != 0 && line > failed_before;
-        let again = sent_after && story.last_write <= failed_before;
+        let again = sent_after && counts.last_write <= failed_before;
         self.failures = if again { self.failures.saturating_add(1) } else { 1 };
-        self.failed_on = story.failed_on.max(failed_before);
+        self.failed_on = counts.failed_on.max(failed_before);
         again
     }
 }
 
 impl Maybe {
     /// Of a call that made no effect that is proved and left.
-    fn of(closed: &ClosedCall, facts: ToolFacts, plans: &[Plan]) -> Maybe {
-        if closed.story.succeeded > 0 {
+    fn of(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Maybe {
+        if closed.counts.succeeded > 0 {
             return Maybe::No; // made, and taken back
         }
         let mut attempts = closed.raw().attempts();
@@ -253,7 +258,7 @@ impl Maybe {
     }
 
     /// Whether it may have; `closed` is an identical call.
-    fn ask(&mut self, closed: &ClosedCall, facts: ToolFacts, plans: &[Plan]) -> bool {
+    fn ask(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> bool {
         if let Maybe::Unasked(error) = self {
             let acted = attempts::may_have_acted(closed.raw(), facts, plans, AttemptNo::FIRST, error.as_deref());
             *self = if acted { Maybe::Yes } else { Maybe::No };
@@ -278,21 +283,21 @@ enum Sum {
     Whole,
 }
 
-fn sum_of(closed: &ClosedCall, facts: ToolFacts) -> Sum {
-    if net_effects(&closed.story, facts) == 0 || !acts_again(facts) {
+fn sum_of(closed: &CompletedCall, facts: ToolFacts) -> Sum {
+    if net_effects(&closed.counts, facts) == 0 || !acts_again(facts) {
         return Sum::None;
     }
-    match facts.declared || closed.marks.keyed != 0 {
+    match facts.declared || closed.hashes.key != 0 {
         true => Sum::Whole,
         false => Sum::Recent,
     }
 }
 
 /// Effects that the recording proves: attempts of a write that succeeded, less reversals that did.
-fn net_effects(story: &Story, facts: ToolFacts) -> u32 {
+fn net_effects(counts: &AttemptCounts, facts: ToolFacts) -> u32 {
     match facts.access {
         Access::Read => 0,
-        Access::Write => story.succeeded.saturating_sub(story.reversed),
+        Access::Write => counts.succeeded.saturating_sub(counts.reversed),
     }
 }
 

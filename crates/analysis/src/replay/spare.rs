@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use playproof_trace::assemble::TracedCall;
-use playproof_trace::read;
-use playproof_trace::read::Spares;
+use playproof_trace::call::CallBuilder;
+use playproof_trace::digest;
+use playproof_trace::digest::CallPool;
 
 /// Calls that a piece of an input usually has at most.
 const CALLS_A_PIECE: usize = 512;
@@ -19,7 +19,7 @@ const MAX_SPARE_BUFFER: usize = 2 << 20;
 #[derive(Default)]
 pub(super) struct Spare {
     buffers: Mutex<Vec<Vec<u8>>>,
-    calls: Mutex<Spares>,
+    calls: Mutex<CallPool>,
 }
 
 impl Spare {
@@ -34,14 +34,14 @@ impl Spare {
     }
 
     /// As many calls as a piece of an input may need.
-    pub(super) fn calls(&self) -> Spares {
+    pub(super) fn calls(&self) -> CallPool {
         let mut calls = lock(&self.calls);
         let keep = calls.len().saturating_sub(CALLS_A_PIECE);
         calls.split_off(keep)
     }
 
-    pub(super) fn keep_calls(&self, done: impl IntoIterator<Item = Box<TracedCall>>) {
-        read::recycle(done, &mut lock(&self.calls), MAX_SPARE_CALLS);
+    pub(super) fn keep_calls(&self, done: impl IntoIterator<Item = Box<CallBuilder>>) {
+        digest::recycle(done, &mut lock(&self.calls), MAX_SPARE_CALLS);
     }
 }
 

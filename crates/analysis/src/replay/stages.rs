@@ -8,11 +8,12 @@ use std::io::{self, Read};
 use playproof_engine::event::{Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, Record, Simulator};
-use playproof_trace::assemble::{Assembler, ClosedCall, Writes};
-use playproof_trace::pieces::{Chunks, Piece};
-use playproof_trace::read;
-use playproof_trace::read::Digest;
-use playproof_trace::reader::Input;
+use playproof_trace::assemble::{Assembler, Writes};
+use playproof_trace::call::CompletedCall;
+use playproof_trace::digest;
+use playproof_trace::digest::Digest;
+use playproof_trace::input::{ReadError, TraceInput};
+use playproof_trace::pieces::{Chunks, InputPiece};
 
 use super::ahead::ahead;
 use super::attempts;
@@ -52,9 +53,9 @@ pub(super) struct Feed<'i> {
 /// The next of what is read.
 pub(super) enum Raw {
     Begins(String),
-    Piece(Piece),
+    Piece(InputPiece),
     Ends,
-    Broken(ReplayError),
+    Broken(ReadError),
 }
 
 /// What parsing makes of it.
@@ -62,7 +63,7 @@ pub(super) enum Parsed {
     Begins(String),
     Digest(Digest),
     Ends,
-    Broken(ReplayError),
+    Broken(ReadError),
 }
 
 /// What is done in the order of the lines.
@@ -74,7 +75,7 @@ pub(super) struct Order<'a> {
     lanes: Option<Lanes>,
     /// Calls that were given to the lanes.
     numbered: u64,
-    closed: Vec<ClosedCall>,
+    closed: Vec<CompletedCall>,
     pub accounts: Vec<InputAccount>,
     pub possible_duplicates: PossibleDuplicates,
 }
@@ -120,7 +121,7 @@ impl<'i> Feed<'i> {
         let Some((name, chunks)) = &mut self.current else {
             return Some(match self.inputs.next()? {
                 Ok(input) => self.begin(input),
-                Err(report) => Raw::Broken(ReplayError::Input(Box::new(report))),
+                Err(report) => Raw::Broken(ReadError::from(report)),
             });
         };
         Some(match chunks.next(spare) {
@@ -129,11 +130,11 @@ impl<'i> Feed<'i> {
                 self.current = None;
                 Raw::Ends
             }
-            Err(error) => Raw::Broken(ReplayError::Unreadable(name.clone(), error)),
+            Err(error) => Raw::Broken(ReadError::Unreadable(name.clone(), error)),
         })
     }
 
-    fn begin(&mut self, input: Input<'i>) -> Raw {
+    fn begin(&mut self, input: TraceInput<'i>) -> Raw {
         self.current = Some((input.name.clone(), Chunks::new(input.lines)));
         Raw::Begins(input.name)
     }
@@ -151,9 +152,9 @@ impl<'a, W: Watch> Stages<'a, W> {
             Raw::Begins(name) => Parsed::Begins(name),
             Raw::Piece(piece) => {
                 let mut calls = self.spare.calls();
-                let digest = read::digest_into(&piece, &self.options.redaction, &mut calls);
+                let digest = digest::read_piece_into(&piece, &self.options.redaction, &mut calls);
                 self.spare.keep_calls(calls);
-                if let Piece::Lines(buffer) = piece {
+                if let InputPiece::Lines(buffer) = piece {
                     self.spare.keep_buffer(buffer);
                 }
                 Parsed::Digest(digest)
@@ -179,11 +180,11 @@ impl<'a, W: Watch> Stages<'a, W> {
             Some(Parsed::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
                     let taken = assembler.take(digest, &mut order.closed);
-                    taken.map_err(|report| ReplayError::Input(Box::new(report)))?;
+                    taken.map_err(|report| ReplayError::Read(report.into()))?;
                 }
             }
             Some(Parsed::Ends) => order.end(),
-            Some(Parsed::Broken(error)) => return Err(error),
+            Some(Parsed::Broken(error)) => return Err(ReplayError::Read(error)),
             None => {}
         }
         order.cut(self.plans, self.options, batches);
@@ -225,7 +226,7 @@ impl<'a, W: Watch> Stages<'a, W> {
             let records = joined.next_if(|(place, _)| *place == n).map_or(&[][..], |(_, records)| records);
             self.work_call(bench, closed, records, &mut done);
         }
-        self.spare.keep_calls(batch.calls.into_iter().map(ClosedCall::into_box));
+        self.spare.keep_calls(batch.calls.into_iter().map(CompletedCall::into_box));
         done
     }
 
@@ -248,14 +249,20 @@ impl<'a, W: Watch> Stages<'a, W> {
         (total.sink)(done.part).map_err(ReplayError::Output)
     }
 
-    fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, joined: &[Option<Record>], done: &mut Done<W::Part>) {
+    fn work_call(
+        &self,
+        bench: &mut Bench,
+        closed: &CompletedCall,
+        joined: &[Option<Record>],
+        done: &mut Done<W::Part>,
+    ) {
         let Bench { sims, known, facts, findings, forms } = bench;
         let call = closed.raw();
         facts.clear();
         for (n, (plan, sim)) in self.plans.iter().zip(sims.iter_mut()).enumerate() {
             let known = known
                 .get_mut(n)
-                .map_or_else(|| plan.facts(call.tool()), |known| known.of(plan, closed.marks.tool, call));
+                .map_or_else(|| plan.facts(call.tool()), |known| known.of(plan, closed.hashes.tool, call));
             facts.push(known);
             let record = match joined.get(n) {
                 Some(Some(record)) => record,
@@ -270,7 +277,7 @@ impl<'a, W: Watch> Stages<'a, W> {
             }
             let off_tape = record.tallies.iter().any(|tally| tally.off_tape.is_some());
             if let Some(runs) = done.off_tape.get_mut(n).filter(|_| off_tape) {
-                let run = closed.marks.run ^ u128::from(call.place.input); // names of runs are those of one input
+                let run = closed.hashes.run ^ u128::from(call.place.input); // names of runs are those of one input
                 if runs.last() != Some(&run) {
                     runs.push(run);
                 }
@@ -285,7 +292,7 @@ impl<'a, W: Watch> Stages<'a, W> {
         for finding in &*findings {
             done.recorded.add(finding.id, FindingBy::Recorded, 1);
         }
-        let intent = closed.marks.intent();
+        let intent = closed.hashes.intent();
         let call = SeenCall { shown: closed.shown(), raw: call, facts };
         let seen = Seen { call, intent, recorded: findings, plans: self.plans, sims, joined, facts };
         self.watch.see(&seen, &mut done.part);
@@ -309,9 +316,9 @@ impl Order<'_> {
     /// Closes what is open at an input's end, and keeps its account.
     fn end(&mut self) {
         if let Some((name, assembler)) = self.current.take() {
-            let firsts = assembler.firsts().clone();
+            let first_unknown = assembler.first_unknown().clone();
             let (ledger, skipped) = assembler.finish(&mut self.closed);
-            self.accounts.push(InputAccount { name, ledger, firsts, skipped });
+            self.accounts.push(InputAccount { name, ledger, first_unknown, skipped });
         }
     }
 
@@ -320,11 +327,11 @@ impl Order<'_> {
     fn cut(&mut self, plans: &[Plan], options: &ReplayOptions, batches: &mut Vec<Batch>) {
         let piece = if self.lanes.is_some() { ROUND } else { BATCH };
         while self.closed.len() >= piece || (self.current.is_none() && !self.closed.is_empty()) {
-            let mut calls: Vec<ClosedCall> = self.closed.drain(..piece.min(self.closed.len())).collect();
+            let mut calls: Vec<CompletedCall> = self.closed.drain(..piece.min(self.closed.len())).collect();
             calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, for names are numbered in order
             let mut recorded = Vec::new();
-            let of_tool = |closed: &ClosedCall| match plans.first() {
-                Some(plan) => self.facts.of(plan, closed.marks.tool, closed.raw()),
+            let of_tool = |closed: &CompletedCall| match plans.first() {
+                Some(plan) => self.facts.of(plan, closed.hashes.tool, closed.raw()),
                 None => ToolFacts::ASSUMED,
             };
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();

@@ -11,6 +11,7 @@ use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_trace::assemble::AssembleOptions;
+use playproof_trace::input::ReadError;
 
 fn facts(access: Access) -> ToolFacts {
     ToolFacts { access, idempotent: false, repeatable: false, timeout: DEFAULT_TIMEOUT, declared: true }
@@ -49,8 +50,8 @@ fn options(jobs: usize) -> ReplayOptions {
     ReplayOptions { jobs, ..ReplayOptions::default() }
 }
 
-fn input(name: &str, text: &str) -> Result<Input<'static>, Report> {
-    Ok(Input::own(name, Cursor::new(text.to_owned().into_bytes())))
+fn input(name: &str, text: &str) -> Result<TraceInput<'static>, Report> {
+    Ok(TraceInput::own(name, Cursor::new(text.to_owned().into_bytes())))
 }
 
 fn replay_all(texts: &[&str], options: &ReplayOptions) -> (Replayed, String) {
@@ -318,7 +319,7 @@ fn an_error_comes_after_everything_before_it_for_any_number_of_threads() {
             Ok(())
         });
         match result {
-            Err(ReplayError::Input(report)) => (report.to_string(), out),
+            Err(ReplayError::Read(ReadError::Invalid(report))) => (report.to_string(), out),
             other => panic!("{other:?}"),
         }
     };
@@ -344,16 +345,18 @@ impl Read for Breaks<'_> {
 
 #[test]
 fn inputs_that_cannot_be_opened_or_read_and_sinks_that_fail_are_told_apart() {
-    let run = |inputs: Vec<Result<Input<'static>, Report>>, sink: fn(String) -> io::Result<()>| {
+    let run = |inputs: Vec<Result<TraceInput<'static>, Report>>, sink: fn(String) -> io::Result<()>| {
         let replayed = replay(&[plan()], Box::new(inputs.into_iter()), &options(2), &Lines, sink);
         replayed.map(|replayed| replayed.inputs.len())
     };
     let closed = || Report::one(Source::whole("gone", ""), Diagnostic::error("unreadable", "no such file"));
-    let broken = Ok(Input::own("b", Breaks(b"{\"tool\":\"a\"}\n")));
-    assert!(matches!(run(vec![Err(closed())], |_| Ok(())), Err(ReplayError::Input(report)) if *report == closed()));
+    let broken = Ok(TraceInput::own("b", Breaks(b"{\"tool\":\"a\"}\n")));
+    assert!(
+        matches!(run(vec![Err(closed())], |_| Ok(())), Err(ReplayError::Read(ReadError::Invalid(report))) if *report == closed())
+    );
     let told = run(vec![broken], |_| Ok(()));
     assert!(
-        matches!(told, Err(ReplayError::Unreadable(name, error)) if name == "b" && error.to_string() == "the cable was pulled")
+        matches!(told, Err(ReplayError::Read(ReadError::Unreadable(name, error))) if name == "b" && error.to_string() == "the cable was pulled")
     );
     let full = |_: String| Err(io::Error::other("the disk is full"));
     assert!(matches!(run(vec![input("t", PAID)], full), Err(ReplayError::Output(_))));

@@ -14,12 +14,12 @@ use playproof_engine::playbook::Access;
 use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::fixture;
-use playproof_trace::assemble::ClosedCall;
-use playproof_trace::foreign::Imported;
+use playproof_trace::call::CompletedCall;
+use playproof_trace::imported::Imported;
 use playproof_trace::mapping;
 use playproof_trace::mapping::{Mapping, Unmapped};
 use playproof_trace::redact::RedactionRules;
-use playproof_trace::toolfacts::{ToolCount, render};
+use playproof_trace::tool_facts::{ToolCount, render};
 
 /// Failures that are kept: different ones, because one of them will do.
 const FAILURES: usize = 300;
@@ -136,7 +136,7 @@ impl Recordings {
     }
 
     /// A further call of `recording`.
-    pub fn on_call(&mut self, recording: &mut Recording, closed: &ClosedCall) {
+    pub fn on_call(&mut self, recording: &mut Recording, closed: &CompletedCall) {
         let (raw, shown) = (closed.raw(), closed.shown());
         let failure: Option<FailureKey> = raw.answers.iter().find_map(|answer| match &answer.reply {
             Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),

@@ -8,8 +8,8 @@ use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::Lock;
 use playproof_trace::assemble::{AssembleOptions, Assembler};
+use playproof_trace::digest::read_piece;
 use playproof_trace::pieces::Chunks;
-use playproof_trace::read::digest;
 use playproof_trace::redact::RedactionRules;
 
 /// A folder with these files; a path that ends in `/` is a folder.
@@ -86,7 +86,7 @@ fn recorded(trace: &str, redaction: &RedactionRules) -> Recordings {
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
     let (mut closed, mut chunks) = (Vec::new(), Chunks::new(trace.as_bytes()));
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-        assembler.take(digest(&piece, redaction), &mut closed).unwrap();
+        assembler.take(read_piece(&piece, redaction), &mut closed).unwrap();
     }
     assembler.finish(&mut closed);
     for mut call in closed {

@@ -154,7 +154,7 @@ mod tests {
     use playproof_engine::upstream::BeyondTape;
     use playproof_formats::diagnostic::Source;
     use playproof_formats::playbook::{embedded, parse};
-    use playproof_trace::assemble::ClosedCall;
+    use playproof_trace::call::CompletedCall;
     use playproof_trace::origin::Sources;
 
     fn failed(at_ms: u64, kind: &str, message: &str) -> RecordedAnswer {
@@ -186,7 +186,7 @@ mod tests {
         call.at = Some(Instant::ZERO);
         call.answers = answers;
         Subject::Recorded {
-            call: Box::new(ClosedCall::of(call)),
+            call: Box::new(CompletedCall::of(call)),
             beyond: BeyondTape::Unanswered,
             sources: Sources::new(["trace.jsonl".to_owned()]),
             recorded: Recorded::default(),

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use playproof_engine::time::Duration;
-use playproof_formats::text::is_unsafe_to_print;
+use playproof_formats::text::{JsonEscape, is_unsafe_to_print};
 
 /// A fragment as it stands.
 #[inline]
@@ -164,7 +164,7 @@ pub(super) fn escape<W: Write + ?Sized>(out: &mut W, c: char) -> io::Result<()> 
         '\n' => out.write_all(b"\\n"),
         '\r' => out.write_all(b"\\r"),
         '\t' => out.write_all(b"\\t"),
-        c => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}")),
+        c => write!(out, "{}", JsonEscape(c)),
     }
 }
 

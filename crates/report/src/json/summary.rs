@@ -44,12 +44,12 @@ pub fn inputs<'a>(replayed: &'a Replayed, notes: &'a [InputNote], sources: &'a S
             name: sources.name_from_root(n).unwrap_or(&input.name),
             account: Map(input.ledger.rows().into()),
             first_unknown_type: input
-                .firsts
+                .first_unknown
                 .kind
                 .as_ref()
                 .map(|(line, kind)| FirstJson { name: kind.to_string(), line: *line }),
             first_unknown_field: input
-                .firsts
+                .first_unknown
                 .field
                 .as_ref()
                 .map(|(line, name)| FirstJson { name: name.to_string(), line: *line }),

@@ -1,6 +1,6 @@
-//! The account of an input: every line, call and answer is booked once, and the books must balance.
+//! The account of an input: every line, call and answer is counted once, and the counts must balance.
 
-/// What an input held and what became of it.
+/// How many lines, calls and answers an input held, and what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputLedger {
     /// All lines.
@@ -17,36 +17,35 @@ pub struct InputLedger {
     pub run_ends: u64,
     /// Lines of types that this version does not know.
     pub other: u64,
-    /// Lines that could not be used.
+    /// Lines that cannot be used.
     pub skipped: u64,
-    /// Fields that nobody knows; ignored.
+    /// Unknown fields; ignored.
     pub unknown_fields: u64,
-    /// Runs; a run that is silent for 100,000 calls and comes back counts again.
+    /// Runs; a run that returns after 100,000 calls of other runs counts again.
     pub runs: u64,
-    /// Calls that were given out.
+    /// Calls that closed.
     pub closed: u64,
-    /// Calls that were read as further attempts of an earlier call.
+    /// Calls that were joined to an earlier call, as its next attempt.
     pub joined: u64,
     /// Calls without an answer.
     pub unanswered: u64,
-    /// Answers that were given out with their calls.
+    /// Answers that were attached to their calls.
     pub attached: u64,
-    /// Answers that no open call goes with.
+    /// Answers that match no open call.
     pub orphans: u64,
-    /// Answers to an attempt that had one already, and lines that say again what one of their call said; the first one
-    /// counts.
+    /// Second answers to one attempt, and repeated lines; the first one counts.
     pub duplicates: u64,
     /// Answers beyond the 1,000 that one call may have.
     pub surplus: u64,
-    /// Lines with a time before an earlier line of their run, or answers before their call: their latency is unknown.
+    /// Lines whose time is before an earlier line of their run, or answers before their call: their latency is unknown.
     pub backwards: u64,
-    /// Answers given out of which only the text says whether they are ok or failures.
+    /// Attached answers whose status comes from their text alone.
     pub read_from_text: u64,
 }
 
 impl InputLedger {
-    /// Whether everything is booked once: each line is of one kind, each call was given out or joined,
-    /// each answer was attached or says why not.
+    /// Whether everything is counted once: each line has one kind, each call closed or was joined, and each answer was
+    /// attached or has a reason why not.
     pub fn balances(&self) -> bool {
         let kinds = [self.blank, self.calls, self.results, self.combined, self.run_ends, self.other, self.skipped];
         let answers = [self.attached, self.orphans, self.duplicates, self.surplus];
@@ -55,12 +54,12 @@ impl InputLedger {
             && self.results + self.combined == answers.iter().sum::<u64>()
     }
 
-    /// Whether no line yet is one of a trace.
+    /// Whether no line so far is a line of a trace.
     pub fn is_without_entries(&self) -> bool {
         [self.calls, self.results, self.combined, self.run_ends] == [0; 4]
     }
 
-    /// This account and another input's, added up.
+    /// The sum of this account and another input's.
     #[must_use]
     pub fn and(mut self, other: &InputLedger) -> InputLedger {
         for ((_, mine), (_, theirs)) in self.rows_mut().into_iter().zip(other.rows()) {
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn books_with_a_missing_line_call_or_answer_do_not_balance() {
+    fn an_account_without_a_line_call_or_answer_does_not_balance() {
         let good = InputLedger {
             lines: 3,
             calls: 1,

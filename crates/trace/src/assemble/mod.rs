@@ -1,10 +1,8 @@
-//! From lines to calls with their answers, and the account of what became of each line.
+//! From lines to calls with their answers, and the account of every line.
 
 mod account;
 mod assembler;
-mod closed;
-mod joined;
-mod labels;
+mod ids;
 mod open;
 mod runs;
 #[cfg(test)]
@@ -12,4 +10,3 @@ mod tests;
 
 pub use account::InputLedger;
 pub use assembler::{AssembleOptions, Assembler, Writes};
-pub use closed::{ClosedCall, Story, TracedCall};

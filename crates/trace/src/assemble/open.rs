@@ -1,30 +1,30 @@
-//! The calls that are open, by number, linked to those of their run and found by their label. What closing needs of a
-//! call stands here in a row, because the call itself was last touched thousands of calls ago.
+//! The open calls, by number: linked with those of their run, and found by their call id. What closing a call needs is
+//! stored here contiguously, because the call itself has left the processor's cache by then.
 
-use crate::assemble::closed::TracedCall;
-use crate::assemble::runs::{RunSlot, Runs};
+use crate::assemble::runs::{RunSlot, RunTable};
+use crate::call::CallBuilder;
 use crate::window::Window;
 
-/// An open call, and what pairing knows of it.
+/// An open call, with what pairing answers needs.
 #[derive(Debug)]
 pub struct OpenCall {
-    /// The call as it will be given out.
-    pub traced: Box<TracedCall>,
+    /// The call itself.
+    pub built: Box<CallBuilder>,
     /// Its run.
     pub run: RunSlot,
-    /// The highest number of an answered attempt; 0: none was answered.
+    /// The highest number of an answered attempt; 0: no attempt was answered.
     pub highest_attempt: u32,
-    /// Another call has its label now: no later line finds it, and it waits for its turn to be given out.
-    pub forgotten: bool,
-    /// Its neighbours in its run; 0: none. The one before it may have closed.
+    /// A later call took its call id: no later line finds it, and it waits until the calls before it have closed.
+    pub superseded: bool,
+    /// The calls before and after it in its run; 0: none. The one before it may have closed.
     before: u64,
     after: u64,
 }
 
 impl OpenCall {
-    /// Whether an attempt of it succeeded.
+    /// Whether one of its attempts succeeded.
     pub fn succeeded(&self) -> bool {
-        self.traced.story.succeeded > 0
+        self.built.counts.succeeded > 0
     }
 
     /// The call before it in its run, which may have closed; 0: none.
@@ -33,12 +33,12 @@ impl OpenCall {
     }
 }
 
-/// The open calls. A call that closed leaves a gap until all before it have closed.
+/// The open calls. A closed call leaves a gap until all calls before it have closed.
 #[derive(Debug)]
 pub struct OpenCalls(Window<Option<OpenCall>>);
 
 impl OpenCalls {
-    /// No calls, with room for `usual`.
+    /// No calls, with capacity for `usual`.
     pub fn new(usual: usize) -> OpenCalls {
         OpenCalls(Window::new(usual))
     }
@@ -48,7 +48,7 @@ impl OpenCalls {
         self.0.first()
     }
 
-    /// The number of the next call.
+    /// The number that the next call will get.
     pub fn next(&self) -> u64 {
         self.0.next()
     }
@@ -58,44 +58,44 @@ impl OpenCalls {
         self.0.get(number)?.as_ref()
     }
 
-    /// The same, to change it.
+    /// The open call with this number, mutable.
     pub fn get_mut(&mut self, number: u64) -> Option<&mut OpenCall> {
         self.0.get_mut(number)?.as_mut()
     }
 
-    /// All that are open, in their order.
+    /// All open calls, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &OpenCall> {
         (self.first()..self.next()).filter_map(|number| self.get(number))
     }
 
-    /// The number of the newest call with this label, if that is open and not forgotten.
+    /// The number of the newest call with this call id, if it is open and not superseded.
     pub fn find(&self, id: u128) -> Option<u64> {
-        self.0.find(id).filter(|&number| self.get(number).is_some_and(|open| !open.forgotten))
+        self.0.find(id).filter(|&number| self.get(number).is_some_and(|open| !open.superseded))
     }
 
-    /// Has brought near what these labels need.
-    pub fn fetch(&self, ids: impl Iterator<Item = u128> + Clone) {
-        self.0.fetch(ids);
+    /// Prefetches what finding these call ids reads.
+    pub fn prefetch(&self, ids: impl Iterator<Item = u128> + Clone) {
+        self.0.prefetch(ids);
     }
 
-    /// Adds a call of `run` behind the others.
+    /// Adds a call of `run` at the end.
     #[inline]
-    pub fn push(&mut self, traced: Box<TracedCall>, run: RunSlot, runs: &mut Runs) {
+    pub fn push(&mut self, built: Box<CallBuilder>, run: RunSlot, runs: &mut RunTable) {
         let number = self.next();
-        let of_run = runs.run_mut(run);
-        let before = std::mem::replace(&mut of_run.last_open, number);
+        let state = runs.run_mut(run);
+        let before = std::mem::replace(&mut state.last_open, number);
         if before == 0 {
-            of_run.first_open = number;
+            state.first_open = number;
         } else if let Some(before) = self.get_mut(before) {
             before.after = number;
         }
-        let id = traced.marks.id;
-        self.0.push(id, Some(OpenCall { traced, run, highest_attempt: 0, forgotten: false, before, after: 0 }));
+        let id = built.hashes.id;
+        self.0.push(id, Some(OpenCall { built, run, highest_attempt: 0, superseded: false, before, after: 0 }));
     }
 
-    /// Takes out the first open call of its run.
-    pub fn take(&mut self, number: u64, runs: &mut Runs) -> Option<Box<TracedCall>> {
-        let OpenCall { traced, run, after, .. } = self.0.get_mut(number)?.take()?;
+    /// Removes the first open call of its run.
+    pub fn take(&mut self, number: u64, runs: &mut RunTable) -> Option<Box<CallBuilder>> {
+        let OpenCall { built, run, after, .. } = self.0.get_mut(number)?.take()?;
         while self.0.pop_first(Option::is_none).is_some() {}
         let run = runs.run_mut(run);
         debug_assert_eq!(run.first_open, number, "calls of a run close in their order");
@@ -103,6 +103,6 @@ impl OpenCalls {
         if after == 0 {
             run.last_open = 0;
         }
-        Some(traced)
+        Some(built)
     }
 }

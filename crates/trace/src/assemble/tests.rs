@@ -1,10 +1,10 @@
-//! Tests of pairing: who gets which answer, when calls close, and that the books balance.
+//! Tests of pairing: which answer each call gets, when calls close, and that the account balances.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::pieces::{Chunks, Piece};
-use crate::read::digest;
+use crate::digest::read_piece;
+use crate::pieces::{Chunks, InputPiece};
 use crate::redact::RedactionRules;
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_formats::diagnostic::Report;
@@ -21,7 +21,7 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     let mut closed = Vec::new();
     let mut chunks = Chunks::new(text);
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-        assembler.take(digest(&piece, &RedactionRules::default()), &mut closed)?;
+        assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed)?;
     }
     let (ledger, reports) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
@@ -54,7 +54,7 @@ fn shape(read: &Read) -> Vec<String> {
 }
 
 #[test]
-fn results_find_their_calls_by_run_and_label() {
+fn results_find_their_calls_by_run_and_id() {
     let read = assemble(&[
         r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
         r#"{"tool":"b","run_id":"s","call_id":"1"}"#,
@@ -72,7 +72,7 @@ fn results_find_their_calls_by_run_and_label() {
 }
 
 #[test]
-fn a_result_without_a_run_goes_to_the_only_open_call_with_its_label() {
+fn a_result_without_a_run_goes_to_the_only_open_call_with_its_id() {
     let read = assemble(&[
         r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
         r#"{"tool":"b","run_id":"s","call_id":"2"}"#,
@@ -93,7 +93,7 @@ fn a_result_without_a_run_goes_to_the_only_open_call_with_its_label() {
 }
 
 #[test]
-fn a_result_without_a_run_prefers_the_call_without_one_and_passes_over_a_label_that_was_given_anew() {
+fn a_result_without_a_run_prefers_the_call_without_one_and_skips_an_id_that_was_used_again() {
     let read = assemble(&[
         r#"{"tool":"a","call_id":"1"}"#,
         r#"{"tool":"b","run_id":"r","call_id":"1"}"#,
@@ -124,7 +124,7 @@ fn a_result_without_a_run_finds_a_resend_that_was_joined() {
 }
 
 #[test]
-fn a_result_without_a_label_goes_to_the_newest_open_call_of_its_tool_that_has_not_succeeded() {
+fn a_result_without_an_id_goes_to_the_newest_open_call_of_its_tool_that_has_not_succeeded() {
     let result = |tool, status| format!(r#"{{"type":"tool_result","tool":"{tool}","status":"{status}"}}"#);
     let lines = [
         r#"{"tool":"a"}"#.to_owned(),
@@ -142,7 +142,7 @@ fn a_result_without_a_label_goes_to_the_newest_open_call_of_its_tool_that_has_no
 }
 
 #[test]
-fn a_label_that_is_used_again_closes_the_call_that_had_it() {
+fn an_id_that_is_used_again_closes_the_call_that_had_it() {
     let read = assemble(&[
         r#"{"tool":"a","call_id":"1"}"#,
         r#"{"tool":"b"}"#,
@@ -161,19 +161,19 @@ fn a_label_that_is_used_again_closes_the_call_that_had_it() {
 }
 
 #[test]
-fn calls_of_a_run_are_given_out_in_the_order_of_their_lines_whatever_their_labels() {
+fn calls_of_a_run_close_in_the_order_of_their_lines_whatever_their_ids() {
     let lines = [r#"{"tool":"a"}"#, r#"{"tool":"b","call_id":"1"}"#, r#"{"tool":"c","call_id":"1"}"#];
     let mut closed = Vec::new();
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
-    let piece = Piece::Lines(lines.join("\n").into_bytes());
-    assembler.take(digest(&piece, &RedactionRules::default()), &mut closed).unwrap();
+    let piece = InputPiece::Lines(lines.join("\n").into_bytes());
+    assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed).unwrap();
     assert_eq!(closed.len(), 0, "the first one may still be answered");
     assembler.finish(&mut closed);
     assert_eq!(closed.iter().map(|closed| closed.call.tool()).collect::<Vec<_>>(), ["a", "b", "c"]);
 }
 
 #[test]
-fn a_run_s_end_closes_its_calls_alone_and_the_run_goes_on_counting() {
+fn the_end_of_a_run_closes_only_its_calls_and_a_later_call_continues_its_numbers() {
     let read = assemble(&[
         r#"{"tool":"a","run_id":"s","call_id":"1"}"#,
         r#"{"tool":"b","run_id":"r","call_id":"1"}"#,
@@ -216,7 +216,7 @@ fn an_attempt_that_is_answered_twice_keeps_its_first_answer() {
 }
 
 #[test]
-fn a_result_that_stands_twice_is_a_duplicate_and_one_that_differs_in_anything_is_an_attempt() {
+fn a_repeated_result_is_a_duplicate_and_a_different_one_is_an_attempt() {
     let answers = |result: &str, again: &str| {
         let read = assemble(&[r#"{"tool":"a","call_id":"1"}"#, result, r#"{"tool":"b"}"#, again]);
         (read.calls[0].attempts().count(), read.ledger.duplicates)
@@ -238,7 +238,7 @@ fn a_result_that_stands_twice_is_a_duplicate_and_one_that_differs_in_anything_is
     );
     let odd = r#"{"call_id":"1","status":"error","span":1}"#;
     assert_eq!(answers(odd, odd), (1, 1));
-    assert_eq!(answers(odd, &odd.replace(":1}", ":2}")), (2, 0), "what nobody knows tells them apart");
+    assert_eq!(answers(odd, &odd.replace(":1}", ":2}")), (2, 0), "an unknown field distinguishes them");
     let row = odd.replace(":1}", ":1,\"row\":7}");
     assert_eq!(answers(&row, &row.replace(":1,", ":2,")), (2, 0), "beside a `row` that no import wrote too");
     let numbered = r#"{"call_id":"1","status":"error","attempt":1}"#;
@@ -248,13 +248,13 @@ fn a_result_that_stands_twice_is_a_duplicate_and_one_that_differs_in_anything_is
 }
 
 #[test]
-fn redaction_makes_no_two_results_one() {
+fn redaction_makes_no_two_results_equal() {
     let rules = RedactionRules::new(&[], &["secret [a-z]"]).unwrap();
     let answer = |c| format!(r#"{{"call_id":"1","status":"error","error":{{"message":"secret {c}"}}}}"#);
     let text = [r#"{"tool":"a","call_id":"1"}"#.to_owned(), answer('a'), answer('b'), answer('b')].join("\n");
     let mut closed = Vec::new();
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
-    assembler.take(digest(&Piece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
+    assembler.take(read_piece(&InputPiece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
     let (ledger, _) = assembler.finish(&mut closed);
     assert_eq!((closed[0].call.answers.len(), ledger.duplicates), (2, 1));
 }
@@ -299,7 +299,7 @@ fn an_identical_call_after_a_failed_one_is_its_next_attempt_where_resends_are_jo
 }
 
 #[test]
-fn the_first_answer_to_a_resend_was_sent_with_it() {
+fn the_first_answer_to_a_resend_has_its_start_time() {
     let read = joining(&[
         r#"{"tool":"pay","call_id":"1","at_ms":0}"#,
         r#"{"call_id":"1","status":"error","at_ms":5}"#,
@@ -332,7 +332,7 @@ fn resends_are_not_joined_after_a_write_with_another_key_or_before_an_answer() {
 }
 
 #[test]
-fn a_resend_may_use_the_label_again() {
+fn a_resend_may_use_the_id_again() {
     let read = joining(&[
         r#"{"tool":"pay","call_id":"1"}"#,
         r#"{"call_id":"1","status":"error","attempt":1}"#,
@@ -343,17 +343,17 @@ fn a_resend_may_use_the_label_again() {
 }
 
 #[test]
-fn the_first_bad_line_ends_the_reading_unless_bad_lines_are_skipped() {
+fn the_first_bad_line_is_an_error_unless_bad_lines_are_skipped() {
     let text = b"{\"tool\":\"a\"}\n\n{\"tool\":\"b\",\"at_ms\":-1}\n{\"tool\":\n{\"tool\":\"c\"}\n";
     let report = try_assemble(text, AssembleOptions::default()).err().unwrap();
     assert_eq!(report.to_string(), "t.jsonl:3:21: `at_ms` is negative");
     let read = try_assemble(text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
     assert_eq!((read.ledger.skipped, read.ledger.calls, read.ledger.lines, read.reports.len()), (2, 2, 5, 2));
-    assert_eq!(read.reports[1].to_string(), "t.jsonl:4:8: the line ends in the middle of its JSON: it was cut off");
+    assert_eq!(read.reports[1].to_string(), "t.jsonl:4:8: the JSON of the line is cut off");
 }
 
 #[test]
-fn bad_lines_of_every_kind_are_placed_and_do_not_stop_a_reading_that_skips() {
+fn bad_lines_of_every_kind_have_a_place_and_can_be_skipped() {
     let mut text = b"{\"tool\":\"a\"}\n".to_vec();
     text.extend(b"{\"tool\":\"\xff\"}\n");
     text.extend(format!("{{\"tool\":\"a\",\"args\":{}\n", "[".repeat(100_000)).into_bytes());
@@ -364,9 +364,9 @@ fn bad_lines_of_every_kind_are_placed_and_do_not_stop_a_reading_that_skips() {
     let read = try_assemble(&text, AssembleOptions { skip_invalid: true, ..AssembleOptions::default() }).unwrap();
     assert_eq!((read.ledger.lines, read.ledger.skipped, read.ledger.calls), (6, 4, 2));
     let ids: Vec<String> = read.reports.iter().map(ToString::to_string).collect();
-    assert_eq!(ids[0], "t.jsonl:2:10: the line is no UTF-8 text: its byte 10 is 0xff");
+    assert_eq!(ids[0], "t.jsonl:2:10: the line is not UTF-8 text: its byte 10 is 0xff");
     assert_eq!(ids[1], "t.jsonl:3:147: the line nests deeper than 128 levels");
-    assert_eq!(ids[2], "t.jsonl:4:1: the line is longer than 16 MiB, and no line may be");
+    assert_eq!(ids[2], "t.jsonl:4:1: the line is longer than 16 MiB, the limit of a line");
     assert!(ids[3].starts_with("t.jsonl:5:21: `at_ms` is beyond"), "{}", ids[3]);
 }
 
@@ -407,7 +407,7 @@ fn line() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn the_books_always_balance_and_every_call_is_given_out_once(
+    fn the_account_always_balances_and_every_call_closes_once(
         lines in proptest::collection::vec(line(), 0..60),
         window in 1..20_u64,
         join_resends: bool,
@@ -427,14 +427,14 @@ proptest! {
 
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let piece = Piece::Lines(bytes);
-        let read = digest(&piece, &RedactionRules::default());
+        let piece = InputPiece::Lines(bytes);
+        let read = read_piece(&piece, &RedactionRules::default());
         prop_assert!(read.entries.len() + read.bad.len() <= 301);
     }
 }
 
 #[test]
-fn answers_that_arrive_out_of_order_stand_in_the_order_of_their_attempts() {
+fn answers_that_arrive_out_of_order_are_sorted_by_attempt() {
     let result = |attempt: u32, status: &str| {
         format!(r#"{{"call_id":"1","status":"{status}","attempt":{attempt},"type":"tool_result"}}"#)
     };
@@ -461,7 +461,7 @@ fn an_answer_without_a_number_answers_the_attempt_after_the_highest_one() {
 }
 
 #[test]
-fn how_a_call_failed_last_follows_its_attempts_and_not_the_lines() {
+fn the_last_failure_of_a_call_follows_the_order_of_attempts_and_not_of_lines() {
     let lines = |first: &str, second: &str| {
         [
             r#"{"tool":"read","call_id":"1"}"#.to_owned(),
@@ -477,7 +477,7 @@ fn how_a_call_failed_last_follows_its_attempts_and_not_the_lines() {
 }
 
 #[test]
-fn a_refresh_that_succeeds_between_two_sends_is_no_write() {
+fn a_successful_refresh_is_no_write() {
     let lines = |answers: &str| {
         [
             r#"{"tool":"read","call_id":"1","status":"error"}"#.to_owned(),

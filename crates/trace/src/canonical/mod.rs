@@ -1,4 +1,4 @@
-//! Arguments by meaning: one hash and one text for JSON that says the same, whatever its key order, spacing,
+//! Arguments by meaning: JSON values that are equal have one hash and one text, whatever their key order, white space,
 //! escapes and spelling of numbers. Knows no calls.
 
 #[cfg(test)]

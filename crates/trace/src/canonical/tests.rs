@@ -14,7 +14,7 @@ fn differ(a: &str, b: &str) {
 }
 
 #[test]
-fn key_order_spacing_escapes_and_the_spelling_of_numbers_do_not_matter() {
+fn key_order_white_space_escapes_and_the_spelling_of_numbers_do_not_matter() {
     same(r#"{"a":1,"b":[true,null]}"#, r#" { "b" : [ true , null ] , "a" : 1.0 } "#);
     same(r#"{"a":"\u00e9\/"}"#, r#"{"a":"é/"}"#);
     same("[100]", "[1e2]");
@@ -23,7 +23,7 @@ fn key_order_spacing_escapes_and_the_spelling_of_numbers_do_not_matter() {
 }
 
 #[test]
-fn what_is_said_matters() {
+fn different_values_have_different_hashes_and_texts() {
     differ("[1,2]", "[2,1]");
     differ(r#"{"a":{"b":1}}"#, r#"{"b":{"a":1}}"#);
     differ(r#"{"a":"1"}"#, r#"{"a":1}"#);
@@ -41,7 +41,7 @@ fn the_text_is_sorted_and_short() {
 }
 
 #[test]
-fn what_is_no_strict_json_is_taken_as_it_stands() {
+fn text_that_is_not_strict_json_stays_as_written() {
     assert_eq!(text_of("{oops"), "{oops");
     differ("{oops", "{oop");
     same(r#"["\ud800"]"#, r#"[ "\ud800" ]"#);
@@ -67,7 +67,7 @@ pub(super) fn json() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn the_canonical_text_says_what_the_json_said(value in json()) {
+    fn the_canonical_text_has_the_value_of_the_json(value in json()) {
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         let text = text_of(&pretty);
         prop_assert_eq!(hash_of(&pretty), hash_of(&text));

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::number::Decimal;
-use crate::scan::{Cursor, MAX_DEPTH, RawString};
+use crate::scan::{JsonCursor, MAX_DEPTH, RawString};
 
-/// The text that a string stands for; as written where its escapes stand for no text (a lone surrogate).
+/// The content of a string; as written if an escape is invalid (a lone surrogate).
 pub(super) fn plain(string: RawString<'_>) -> Cow<'_, str> {
     if !string.escaped {
         return Cow::Borrowed(string.inner);
@@ -14,9 +14,9 @@ pub(super) fn plain(string: RawString<'_>) -> Cow<'_, str> {
     serde_json::from_str(string.quoted).map_or(Cow::Borrowed(string.inner), Cow::Owned)
 }
 
-/// JSON by meaning: keys in order, no spacing, numbers in lowest terms. Text that is no JSON stays as it is.
+/// JSON by meaning: sorted keys, no white space, numbers in lowest terms. Text that is not JSON stays as written.
 pub fn text_of(json: &str) -> String {
-    let mut cursor = Cursor::new(json);
+    let mut cursor = JsonCursor::new(json);
     let mut out = String::with_capacity(json.len());
     match write_value(&mut cursor, &mut out, MAX_DEPTH) {
         Some(()) if cursor.at_end() => out,
@@ -24,7 +24,7 @@ pub fn text_of(json: &str) -> String {
     }
 }
 
-fn write_value(cursor: &mut Cursor<'_>, out: &mut String, depth: u32) -> Option<()> {
+fn write_value(cursor: &mut JsonCursor<'_>, out: &mut String, depth: u32) -> Option<()> {
     cursor.skip_space();
     match cursor.peek()? {
         b'"' => write_string(cursor.string()?, out)?,
@@ -41,7 +41,7 @@ fn write_string(string: RawString<'_>, out: &mut String) -> Option<()> {
     Some(())
 }
 
-fn write_array(cursor: &mut Cursor<'_>, out: &mut String, depth: u32) -> Option<()> {
+fn write_array(cursor: &mut JsonCursor<'_>, out: &mut String, depth: u32) -> Option<()> {
     cursor.eat(b'[');
     out.push('[');
     if !cursor.eat(b']') {
@@ -60,7 +60,7 @@ fn write_array(cursor: &mut Cursor<'_>, out: &mut String, depth: u32) -> Option<
     Some(())
 }
 
-fn write_object(cursor: &mut Cursor<'_>, out: &mut String, depth: u32) -> Option<()> {
+fn write_object(cursor: &mut JsonCursor<'_>, out: &mut String, depth: u32) -> Option<()> {
     let mut entries = Vec::new();
     cursor.eat(b'{');
     if !cursor.eat(b'}') {

@@ -4,9 +4,9 @@ use crate::canonical::text::plain;
 use crate::hash;
 use crate::hash::half;
 use crate::number::Decimal;
-use crate::scan::{Cursor, MAX_DEPTH};
+use crate::scan::{JsonCursor, MAX_DEPTH};
 
-/// Tells kinds of values apart in a hash.
+/// Seeds that distinguish kinds of values in a hash.
 mod tag {
     pub const NULL: u64 = 1;
     pub const FALSE: u64 = 2;
@@ -20,22 +20,22 @@ mod tag {
     pub const UNREADABLE: u64 = 10;
 }
 
-/// The hash of JSON by meaning. Text that is no JSON, or nests too deep, is hashed as it stands.
+/// The hash of JSON by meaning. Text that is not JSON, or nests too deep, is hashed as written.
 pub fn hash_of(json: &str) -> u128 {
-    let mut cursor = Cursor::new(json);
+    let mut cursor = JsonCursor::new(json);
     match hash_value(&mut cursor, MAX_DEPTH) {
         Some(hash) if cursor.at_end() => hash,
         _ => hash::bytes(json.as_bytes(), tag::UNREADABLE),
     }
 }
 
-/// The hash of the value at `cursor`, which moves past it; none for anything but strict JSON up to `depth`.
-pub fn hash_value(cursor: &mut Cursor<'_>, depth: u32) -> Option<u128> {
+/// Moves `cursor` past a value; returns its hash. None for anything but strict JSON nested `depth` levels at most.
+pub fn hash_value(cursor: &mut JsonCursor<'_>, depth: u32) -> Option<u128> {
     value(cursor, depth, 0)
 }
 
-/// The same under a seed: that of an entry is its key.
-fn value(cursor: &mut Cursor<'_>, depth: u32, seed: u64) -> Option<u128> {
+/// [`hash_value`] under a seed; the seed of an entry is its key.
+fn value(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
     match cursor.next_byte()? {
         b'"' => string(cursor, seed),
         b'{' => object(cursor, depth.checked_sub(1)?, seed),
@@ -49,7 +49,7 @@ fn value(cursor: &mut Cursor<'_>, depth: u32, seed: u64) -> Option<u128> {
 
 /// The string whose opening quote is at `cursor`.
 #[inline]
-fn string(cursor: &mut Cursor<'_>, seed: u64) -> Option<u128> {
+fn string(cursor: &mut JsonCursor<'_>, seed: u64) -> Option<u128> {
     match cursor.plain_string() {
         Some((start, end)) => Some(hash::bytes(cursor.bytes(start, end), seed ^ tag::STRING)),
         None => Some(hash::bytes(plain(cursor.string()?).as_bytes(), seed ^ tag::STRING)),
@@ -58,7 +58,7 @@ fn string(cursor: &mut Cursor<'_>, seed: u64) -> Option<u128> {
 
 /// The number at `cursor`.
 #[inline]
-fn number(cursor: &mut Cursor<'_>, seed: u64) -> Option<u128> {
+fn number(cursor: &mut JsonCursor<'_>, seed: u64) -> Option<u128> {
     match cursor.short_number().and_then(|number| i64::try_from(number).ok()) {
         Some(number) => Some(integer(number, seed)),
         None => long_number(cursor.number()?, seed),
@@ -80,7 +80,7 @@ fn long_number(text: &str, seed: u64) -> Option<u128> {
     Some(hash::pair(digits, u128::from(decimal.exponent.cast_unsigned())))
 }
 
-fn array(cursor: &mut Cursor<'_>, depth: u32, seed: u64) -> Option<u128> {
+fn array(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
     let mut all = hash::bytes(&[], seed ^ tag::ARRAY);
     cursor.skip(1); // the bracket
     let mut goes_on = !cursor.eat(b']');
@@ -91,8 +91,8 @@ fn array(cursor: &mut Cursor<'_>, depth: u32, seed: u64) -> Option<u128> {
     Some(all)
 }
 
-/// The hashes of the entries are summed up: so their order does not matter.
-fn object(cursor: &mut Cursor<'_>, depth: u32, seed: u64) -> Option<u128> {
+/// Sums the hashes of the entries, so that their order does not matter.
+fn object(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
     let mut sum = 0_u128;
     cursor.skip(1); // the bracket
     let mut goes_on = !cursor.eat(b'}');

@@ -1,16 +1,12 @@
-//! Foreign recordings as lines of our own trace format, one file a source format.
+//! Imports foreign recordings: converts them into lines in our own trace format.
 
-mod detect;
+mod format;
 mod messages;
 mod names;
 mod openai;
 mod run;
-mod source;
 mod tau;
-mod tau2;
 #[cfg(test)]
 mod tests;
 
-pub use crate::foreign::{Imported, LossReport, Missing, Oddity, Seen};
-pub use detect::{SourceFormat, detect};
-pub use source::import;
+pub use format::{SourceFormat, detect, import, is_own_format, looks_like_a_trace};

@@ -1,55 +1,55 @@
-//! Names for the runs of a file: readable, and no two alike.
+//! Readable, unique names for the runs of a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a source says of a run.
+/// The parts of a run's name in its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunLabel {
     /// Its own name, such as `task_5`.
     pub(super) base: Option<String>,
-    /// Which of several tries it was.
+    /// Its trial number.
     pub(super) trial: Option<String>,
 }
 
-/// Names that were given out, so that none is given twice.
+/// Names in use, so that none is used twice.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct UsedNames {
     names: BTreeSet<String>,
     counts: BTreeMap<String, u64>,
 }
 
-impl Given {
-    /// Whether `name` was given out.
+impl UsedNames {
+    /// Whether `name` is in use.
     pub(super) fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// Gives out `name` as it is.
-    pub(super) fn give(&mut self, name: &str) {
+    /// Marks `name` as used.
+    pub(super) fn add(&mut self, name: &str) {
         self.names.insert(name.to_owned());
     }
 
-    /// Gives out `wanted`, or, where it is taken, `wanted` with `mark` and the first count from 2 that is free.
+    /// Uses and returns `wanted`; if that is in use, `wanted` with `mark` and the first free count from 2.
     pub(super) fn free(&mut self, wanted: &str, mark: char) -> String {
         let mut name = wanted.to_owned();
         while self.names.contains(&name) {
             let count = self.counts.entry(wanted.to_owned()).or_insert(1);
-            *count += 1; // never counts down: each turn rules out one of the names given so far
+            *count += 1; // ends: each round excludes one of the used names
             name = format!("{wanted}{mark}{count}");
         }
-        self.give(&name);
+        self.add(&name);
         name
     }
 }
 
-/// A name for each run, in the same order: its base; with the trial where the base is not unique;
-/// with a count where that is not enough.
+/// A name for each run, in the same order: its base, with the trial if the base is not unique, and with a count if that is
+/// not unique either.
 pub(super) fn unique(labels: &[RunLabel]) -> Vec<String> {
     let mut bases: BTreeMap<&str, u32> = BTreeMap::new();
     for base in labels.iter().filter_map(|label| label.base.as_deref()) {
         *bases.entry(base).or_default() += 1;
     }
-    let mut given = Given::default();
+    let mut used = UsedNames::default();
     let name = |(n, label): (usize, &RunLabel)| {
         let wanted = match (&label.base, &label.trial) {
             (None, _) => format!("run_{}", n + 1),
@@ -58,7 +58,7 @@ pub(super) fn unique(labels: &[RunLabel]) -> Vec<String> {
             }
             (Some(base), _) => base.clone(),
         };
-        given.free(&wanted, '.')
+        used.free(&wanted, '.')
     };
     labels.iter().enumerate().map(name).collect()
 }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_apart_even_where_a_task_is_called_like_a_trial() {
+    fn names_stay_unique_even_where_a_task_is_named_like_a_trial() {
         let labels = [label("t", "1"), label("t", "2"), label("t.trial_1", ""), RunLabel::default()];
         assert_eq!(unique(&labels), ["t.trial_1", "t.trial_2", "t.trial_1.2", "run_4"]);
     }

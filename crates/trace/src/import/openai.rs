@@ -1,68 +1,68 @@
-//! OpenAI chat messages: an array of them is a run. Several runs stand in an array of arrays, in objects with
-//! `messages`, or one a line; messages may also stand one a line, as one run.
+//! Reads OpenAI chat messages. An array of messages is a run. A file holds several runs as an array of arrays, as objects
+//! with `messages`, or one a line. It may also hold one run with one message a line.
 
 use serde_json::value::RawValue;
 
 use super::messages::{after_error_prefix, walk};
 use super::names::{RunLabel, unique};
-use super::run::Sink;
-use crate::foreign::Oddity;
+use super::run::ImportOutput;
+use crate::imported::ImportWarning;
 use crate::json;
-use crate::text::Foreign;
+use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
 
-/// The fields that may name a conversation; the first that is there does.
+/// The fields that may name a conversation; the first that is present does.
 const NAMES: [&str; 6] = ["run_id", "conversation_id", "session_id", "thread_id", "trace_id", "id"];
 
 #[derive(Default)]
 struct Conversation<'a> {
     label: RunLabel,
     messages: Vec<&'a RawValue>,
-    /// Where the messages stand.
+    /// The path of the messages.
     place: String,
-    /// Its messages stand on lines of their own.
-    open: bool,
+    /// Its messages are on separate lines.
+    is_one_a_line: bool,
 }
 
-/// Writes every conversation of `foreign`.
-pub(super) fn read(foreign: &Foreign<'_>, sink: &mut Sink) -> Result<(), Report> {
-    let documents = foreign.documents()?;
+/// Writes every conversation of `source`.
+pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result<(), Report> {
+    let documents = source.documents()?;
     let several = documents.len() > 1;
     let mut found = Vec::new();
     for (n, document) in documents.into_iter().enumerate() {
-        // As `jq --slurp` would count them.
+        // The index that `jq --slurp` would give.
         let place = if several { format!("[{n}]") } else { String::new() };
-        gather(document, &place, &mut found, sink);
+        gather(document, &place, &mut found, output);
     }
     let labels: Vec<RunLabel> = found.iter().map(|conversation| conversation.label.clone()).collect();
     for (conversation, name) in found.iter().zip(unique(&labels)) {
-        walk(&name, &conversation.messages, &conversation.place, after_error_prefix, sink);
+        walk(&name, &conversation.messages, &conversation.place, after_error_prefix, output);
     }
     Ok(())
 }
 
-fn gather<'a>(document: &'a RawValue, place: &str, found: &mut Vec<Conversation<'a>>, sink: &mut Sink) {
+fn gather<'a>(document: &'a RawValue, place: &str, found: &mut Vec<Conversation<'a>>, output: &mut ImportOutput) {
     if let Some(conversation) = conversation(document, place) {
         found.push(conversation);
     } else if is_message(document) {
         match found.last_mut() {
-            Some(last) if last.open => last.messages.push(document),
-            _ => found.push(Conversation { messages: vec![document], open: true, ..Conversation::default() }),
+            Some(last) if last.is_one_a_line => last.messages.push(document),
+            _ => found.push(Conversation { messages: vec![document], is_one_a_line: true, ..Conversation::default() }),
         }
     } else if let Some(items) = json::array(document) {
         for (n, item) in items.into_iter().enumerate() {
             let place = format!("{place}[{n}]");
             match conversation(item, &place) {
                 Some(conversation) => found.push(conversation),
-                None => sink.loss.saw(Oddity::NotReadable, &place),
+                None => output.loss.warn(ImportWarning::NotReadable, &place),
             }
         }
     } else {
-        sink.loss.saw(Oddity::NotReadable, place);
+        output.loss.warn(ImportWarning::NotReadable, place);
     }
 }
 
-/// An array of messages, or an object with one.
+/// Reads an array of messages, or an object with such an array.
 fn conversation<'a>(raw: &'a RawValue, place: &str) -> Option<Conversation<'a>> {
     if let Some(messages) = json::array(raw) {
         let found = messages.first().is_none_or(|first| is_message(first));
@@ -73,7 +73,7 @@ fn conversation<'a>(raw: &'a RawValue, place: &str) -> Option<Conversation<'a>> 
     let base = NAMES.iter().find_map(|name| fields.text(name)).map(String::from).filter(|name| !name.is_empty());
     let label = RunLabel { base, trial: None };
     let dot = if place.is_empty() { "" } else { "." };
-    Some(Conversation { label, messages, place: format!("{place}{dot}messages"), open: false })
+    Some(Conversation { label, messages, place: format!("{place}{dot}messages"), is_one_a_line: false })
 }
 
 fn is_message(raw: &RawValue) -> bool {

@@ -1,53 +1,80 @@
-//! Results files of tau-bench: an array of runs, each with its task, its trial and its messages (`traj`).
+//! Results files of tau-bench and tau2-bench. tau-bench writes an array of runs, each with its task, its trial and its
+//! messages (`traj`). tau2-bench writes an object whose `simulations` are runs: results may carry an `error` flag, messages
+//! carry their times, and the simulated user may call tools too.
 
-use super::messages::{after_error_prefix, walk};
+use super::messages::{ReadFailure, after_error_prefix, walk};
 use super::names::{RunLabel, unique};
-use super::run::Sink;
-use crate::foreign::Oddity;
+use super::run::ImportOutput;
+use crate::imported::ImportWarning;
 use crate::json;
 use crate::json::Fields;
-use crate::text::Foreign;
+use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
+use serde_json::value::RawValue;
 
-/// Writes every run of `foreign`.
-pub(super) fn read(foreign: &Foreign<'_>, sink: &mut Sink) -> Result<(), Report> {
-    let items = json::array(foreign.document()?).ok_or_else(|| foreign.shape("an array of tau-bench results"))?;
-    let runs: Vec<Option<Fields<'_>>> = items.into_iter().map(json::object).collect();
-    let labels: Vec<RunLabel> = runs.iter().map(|run| run.as_ref().map(task_label).unwrap_or_default()).collect();
-    for (n, (run, name)) in runs.iter().zip(unique(&labels)).enumerate() {
-        match run {
-            Some(run) => {
-                let messages = run.get("traj").and_then(json::array).unwrap_or_default();
-                walk(&name, &messages, &format!("[{n}].traj"), failure, sink);
-            }
-            None => sink.loss.saw(Oddity::NotReadable, &format!("[{n}]")),
-        }
-    }
+/// How a results file names its runs.
+struct RunsShape {
+    /// The path of the array of runs.
+    runs: &'static str,
+    /// The field of a run that holds its messages.
+    messages: &'static str,
+    read_failure: ReadFailure,
+}
+
+/// Writes every run of a tau-bench file.
+pub(super) fn read_tau(source: &SourceText<'_>, output: &mut ImportOutput) -> Result<(), Report> {
+    let items = json::array(source.document()?).ok_or_else(|| source.shape("an array of tau-bench results"))?;
+    write_runs(items, &RunsShape { runs: "", messages: "traj", read_failure: tau_failure }, output);
     Ok(())
 }
 
-/// The name of a run after its task.
-pub(super) fn task_label(run: &Fields<'_>) -> RunLabel {
+/// Writes every run of a tau2-bench file.
+pub(super) fn read_tau2(source: &SourceText<'_>, output: &mut ImportOutput) -> Result<(), Report> {
+    let simulations = json::object(source.document()?)
+        .and_then(|document| document.get("simulations").and_then(json::array))
+        .ok_or_else(|| source.shape("a tau2-bench results file: `simulations` is no array"))?;
+    let shape = RunsShape { runs: "simulations", messages: "messages", read_failure: after_error_prefix };
+    write_runs(simulations, &shape, output);
+    Ok(())
+}
+
+fn write_runs(items: Vec<&RawValue>, shape: &RunsShape, output: &mut ImportOutput) {
+    let runs: Vec<Option<Fields<'_>>> = items.into_iter().map(json::object).collect();
+    let labels: Vec<RunLabel> = runs.iter().map(|run| run.as_ref().map(task_label).unwrap_or_default()).collect();
+    for (n, (run, name)) in runs.iter().zip(unique(&labels)).enumerate() {
+        let place = format!("{}[{n}]", shape.runs);
+        match run {
+            Some(run) => {
+                let messages = run.get(shape.messages).and_then(json::array).unwrap_or_default();
+                walk(&name, &messages, &format!("{place}.{}", shape.messages), shape.read_failure, output);
+            }
+            None => output.loss.warn(ImportWarning::NotReadable, &place),
+        }
+    }
+}
+
+/// Names a run after its task.
+fn task_label(run: &Fields<'_>) -> RunLabel {
     RunLabel {
         base: run.text("task_id").map(|task| format!("task_{task}")),
         trial: run.text("trial").map(String::from),
     }
 }
 
-/// tau-bench answers a tool that it does not have with `Unknown action NAME`, and any exception with `Error: ...`.
-fn failure<'c>(content: &'c str, tool: Option<&str>) -> Option<&'c str> {
+/// tau-bench answers an unknown tool with `Unknown action NAME`, and any exception with `Error: ...`.
+fn tau_failure<'c>(content: &'c str, tool: Option<&str>) -> Option<&'c str> {
     let unknown = || content.strip_prefix("Unknown action ").is_some_and(|name| Some(name) == tool);
     after_error_prefix(content, tool).or_else(|| unknown().then_some(content))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::failure;
+    use super::tau_failure;
 
     #[test]
     fn an_unknown_action_is_a_failure_only_where_it_names_the_tool_called() {
-        assert_eq!(failure("Unknown action fly", Some("fly")), Some("Unknown action fly"));
-        assert_eq!(failure("Unknown action fly", Some("think")), None);
-        assert_eq!(failure("Error: x", None), Some("x"));
+        assert_eq!(tau_failure("Unknown action fly", Some("fly")), Some("Unknown action fly"));
+        assert_eq!(tau_failure("Unknown action fly", Some("think")), None);
+        assert_eq!(tau_failure("Error: x", None), Some("x"));
     }
 }

@@ -1,7 +1,7 @@
-//! What each format becomes, on small conversations of our own making.
+//! Imports small conversations in each format.
 
-use super::{Oddity, SourceFormat, detect, import};
-use crate::foreign::{Imported, Missing};
+use super::{SourceFormat, detect, import};
+use crate::imported::{ImportWarning, Imported, Missing};
 use playproof_formats::diagnostic::Report;
 
 fn imported(text: &str) -> Imported {
@@ -67,7 +67,7 @@ fn arguments_may_be_text_an_object_broken_or_empty() {
             r#"[{{"role":"assistant","tool_calls":[{{"id":"c","function":{{"name":"t","arguments":{arguments}}}}}]}}]"#
         );
         let found = imported(&text);
-        (lines(&found)[0].get("args").map(ToString::to_string), found.loss.count(Oddity::ArgumentsNotJson))
+        (lines(&found)[0].get("args").map(ToString::to_string), found.loss.count(ImportWarning::ArgumentsNotJson))
     };
     assert_eq!(args(r#""{\"a\": 1.50}""#), (Some(r#"{"a":1.5}"#.into()), 0));
     assert_eq!(args("{\"a\":\n[2]}"), (Some(r#"{"a":[2]}"#.into()), 0));
@@ -98,21 +98,21 @@ fn the_older_function_call_shape_is_paired_by_name() {
     );
     let all = lines(&found);
     assert_eq!((&all[0]["call_id"], &all[1]["call_id"]), (&all[1]["call_id"], &"[0].function_call".into()));
-    assert_eq!((found.loss.failures, found.loss.count(Oddity::CallWithoutId)), (1, 1));
+    assert_eq!((found.loss.failures, found.loss.count(ImportWarning::CallWithoutId)), (1, 1));
 }
 
 #[test]
-fn what_cannot_be_read_is_counted_with_its_first_place() {
+fn unreadable_values_are_counted_with_their_first_place() {
     let found = imported(
         r#"[{"role":"narrator"},{"role":"tool","tool_call_id":"x","content":null},7,{"role":"assistant","tool_calls":[3,{"id":"a"}]},{"role":"user","timestamp":9}]"#,
     );
     let loss = &found.loss;
-    let first = |oddity| loss.oddities.get(&oddity).map(|seen| (seen.count, seen.first.as_str()));
-    assert_eq!(first(Oddity::UnknownRole), Some((1, "[0]")));
-    assert_eq!(first(Oddity::ResultWithoutCall), Some((1, "[1]")));
-    assert_eq!(first(Oddity::NotReadable), Some((2, "[2]")));
-    assert_eq!(first(Oddity::CallWithoutTool), Some((1, "[3].tool_calls[1]")));
-    assert_eq!(first(Oddity::UnreadableTime), Some((1, "[4]")));
+    let first = |warning| loss.warnings.get(&warning).map(|counted| (counted.count, counted.first.as_str()));
+    assert_eq!(first(ImportWarning::UnknownRole), Some((1, "[0]")));
+    assert_eq!(first(ImportWarning::ResultWithoutCall), Some((1, "[1]")));
+    assert_eq!(first(ImportWarning::NotReadable), Some((2, "[2]")));
+    assert_eq!(first(ImportWarning::CallWithoutTool), Some((1, "[3].tool_calls[1]")));
+    assert_eq!(first(ImportWarning::UnreadableTime), Some((1, "[4]")));
     assert_eq!(lines(&found)[0]["call_id"], "x");
 }
 
@@ -123,7 +123,7 @@ fn tau_runs_are_named_after_task_and_trial() {
     let names: Vec<_> = lines(&found).into_iter().map(|line| line["run_id"].clone()).collect();
     assert_eq!(names, ["task_5.trial_0", "task_5.trial_0", "task_5.trial_1", "task_5.trial_1", "task_6"]);
     assert_eq!((found.loss.runs, found.loss.unanswered), (3, 2));
-    assert_eq!((found.loss.count(Oddity::EmptyRun), found.loss.count(Oddity::NotReadable)), (1, 1));
+    assert_eq!((found.loss.count(ImportWarning::EmptyRun), found.loss.count(ImportWarning::NotReadable)), (1, 1));
 }
 
 const TAU2: &str = r#"{"info":{},"simulations":[{"id":"u-u-i-d","task_id":"5","trial":0,"messages":[
@@ -152,7 +152,7 @@ fn the_simulated_user_s_calls_are_a_run_of_their_own() {
             "run_end task_5.user null",
         ]
     );
-    assert_eq!(found.loss.count(Oddity::UserSideCall), 1);
+    assert_eq!(found.loss.count(ImportWarning::UserSideCall), 1);
     assert_eq!(all[0]["at"], "2025-01-01T00:00:00.5");
     assert_eq!(all[3]["source"], "simulations[0].messages[3].tool_messages[0]");
     assert!(found.loss.missing.contains(&Missing::Latencies) && !found.loss.missing.contains(&Missing::Times));
@@ -166,7 +166,7 @@ fn a_file_cut_short_is_refused_where_it_ends() {
 }
 
 #[test]
-fn what_is_no_json_is_underlined() {
+fn invalid_json_is_underlined() {
     let report = refused(SourceFormat::Tau, b"[{\"traj\": [}]");
     let label = &report.diagnostics[0].labels[0];
     assert_eq!(&report.source.text[label.span.clone()], "}");
@@ -174,7 +174,7 @@ fn what_is_no_json_is_underlined() {
 }
 
 #[test]
-fn a_place_deep_in_a_long_line_is_shown_in_a_window_with_its_true_column() {
+fn an_error_in_a_long_line_is_shown_in_a_window_with_its_true_column() {
     let text = format!("[\n{}x]", " ".repeat(5_000));
     let report = refused(SourceFormat::OpenAi, text.as_bytes());
     assert!(report.to_string().starts_with("sample:2:5001: "), "{report}");
@@ -182,13 +182,13 @@ fn a_place_deep_in_a_long_line_is_shown_in_a_window_with_its_true_column() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_where_they_stand() {
+fn bytes_that_are_not_utf8_are_refused_at_their_place() {
     let report = refused(SourceFormat::OpenAi, b"[{\"role\":\"us\xffer\"}]");
     assert_eq!(report.to_string(), "sample:1:13: this is not UTF-8 text");
 }
 
 #[test]
-fn a_file_without_runs_is_no_success() {
+fn a_file_without_runs_is_an_error() {
     assert_eq!(refused(SourceFormat::Tau2, b"{\"simulations\": []}").diagnostics[0].id, "empty_import");
     assert_eq!(refused(SourceFormat::Tau2, b"{\"simulations\": 7}").diagnostics[0].id, "not_this_format");
     assert_eq!(refused(SourceFormat::Tau, b"{}").diagnostics[0].id, "not_this_format");

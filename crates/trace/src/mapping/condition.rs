@@ -1,38 +1,38 @@
-//! Conditions on a row: which rows are calls, which results are failures, which kind a failure is. Pure and total.
+//! Conditions on a row: they select calls, failures and error kinds. Pure and total.
 
 use std::borrow::Cow;
 
 use regex::Regex;
 use serde_json::value::RawValue;
 
-use super::path::{Path, Row};
+use super::path::{Path, SourceRow};
 use crate::json;
 use playproof_formats::yaml::range;
 
-/// All of these must hold.
+/// Tests of a row, all of which must hold.
 #[derive(Clone, Debug)]
-pub(super) struct Condition(pub(super) Vec<(Subject, Vec<Test>)>);
+pub(super) struct RowCondition(pub(super) Vec<(TestedValue, Vec<ValueTest>)>);
 
-/// What is tested.
+/// The value that a test examines.
 #[derive(Clone, Debug)]
-pub(super) enum Subject {
-    /// What stands at a place of the row.
+pub(super) enum TestedValue {
+    /// The value at a path of the row.
     Path(Path),
-    /// What `result` picked out.
-    Picked(Pick),
+    /// A part of the result.
+    ResultParts(ResultPart),
 }
 
 /// The parts of a result that a condition of `kinds` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pick {
+pub(super) enum ResultPart {
     Message,
     Status,
     Code,
 }
 
-/// What `result` picked out of a row.
+/// The parts of a result that conditions can name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Picked<'a> {
+pub(super) struct ResultParts<'a> {
     pub(super) message: Option<Cow<'a, str>>,
     pub(super) status: Option<Cow<'a, str>>,
     pub(super) code: Option<Cow<'a, str>>,
@@ -40,103 +40,101 @@ pub(super) struct Picked<'a> {
 
 /// One test of a value.
 #[derive(Clone, Debug)]
-pub(super) enum Test {
-    /// It is one of these.
+pub(super) enum ValueTest {
+    /// The value is one of these.
     Is(Vec<Literal>),
-    /// Its text has this form, for any of the texts; lowered where case does not count.
-    Text { form: Form, texts: Vec<String>, case: bool },
-    /// Any of the regular expressions matches.
+    /// The comparison holds for one of the texts, which are in lower case where case does not count.
+    Text { comparison: TextComparison, texts: Vec<String>, case: bool },
+    /// One of the regular expressions matches.
     Matches(Vec<Regex>),
-    /// It is missing or null, or it is not.
+    /// Whether the value is missing or null.
     Absent(bool),
 }
 
-/// A value that another is compared with.
+/// A value to compare with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Literal {
     /// Missing, or null.
     Null,
-    /// A text, a number or a boolean with these letters.
+    /// A text, a number or a boolean, as written.
     Letters(String),
     /// A whole number from the first to the last.
     Range(u64, u64),
 }
 
-/// Forms of a text.
+/// How a text is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum TextComparison {
     Contains,
     StartsWith,
     Equals,
 }
 
-impl Condition {
-    pub(super) fn holds(&self, row: &Row<'_>, picked: &Picked<'_>) -> bool {
+impl RowCondition {
+    pub(super) fn holds(&self, row: &SourceRow<'_>, picked: &ResultParts<'_>) -> bool {
         self.0.iter().all(|(subject, tests)| {
             let value = subject.value(row, picked);
             tests.iter().all(|test| test.holds(value.as_deref()))
         })
     }
-}
 
-impl Condition {
-    /// The places of a row that it asks for.
+    /// The paths that it tests.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> {
         self.0.iter().filter_map(|(subject, _)| match subject {
-            Subject::Path(path) => Some(path.to_string()),
-            Subject::Picked(_) => None,
+            TestedValue::Path(path) => Some(path.to_string()),
+            TestedValue::ResultParts(_) => None,
         })
     }
 }
 
 /// Whether one of `conditions` holds.
-pub(super) fn any(conditions: &[Condition], row: &Row<'_>, picked: &Picked<'_>) -> bool {
+pub(super) fn any(conditions: &[RowCondition], row: &SourceRow<'_>, picked: &ResultParts<'_>) -> bool {
     conditions.iter().any(|condition| condition.holds(row, picked))
 }
 
-impl Subject {
-    fn value<'a>(&self, row: &Row<'a>, picked: &'a Picked<'_>) -> Option<Cow<'a, str>> {
+impl TestedValue {
+    fn value<'a>(&self, row: &SourceRow<'a>, picked: &'a ResultParts<'_>) -> Option<Cow<'a, str>> {
         let picked = match self {
-            Subject::Path(path) => return row.find(path).map(text),
-            Subject::Picked(Pick::Message) => &picked.message,
-            Subject::Picked(Pick::Status) => &picked.status,
-            Subject::Picked(Pick::Code) => &picked.code,
+            TestedValue::Path(path) => return row.find(path).map(text),
+            TestedValue::ResultParts(ResultPart::Message) => &picked.message,
+            TestedValue::ResultParts(ResultPart::Status) => &picked.status,
+            TestedValue::ResultParts(ResultPart::Code) => &picked.code,
         };
         picked.as_deref().map(Cow::Borrowed)
     }
 }
 
-/// A value as text: what a string says, any other value as JSON.
+/// A value as text: the content of a string, or any other value as JSON.
 pub(super) fn text(raw: &RawValue) -> Cow<'_, str> {
     json::scalar(raw).unwrap_or_else(|| json::compact(raw.get()))
 }
 
-impl Test {
+impl ValueTest {
     fn holds(&self, value: Option<&str>) -> bool {
         match self {
-            Test::Absent(absent) => value.is_none() == *absent,
-            Test::Is(literals) => literals.iter().any(|literal| literal.is(value)),
-            Test::Matches(regexes) => value.is_some_and(|value| regexes.iter().any(|regex| regex.is_match(value))),
-            Test::Text { form, texts, case } => value.is_some_and(|value| {
+            ValueTest::Absent(absent) => value.is_none() == *absent,
+            ValueTest::Is(literals) => literals.iter().any(|literal| literal.is(value)),
+            ValueTest::Matches(regexes) => value.is_some_and(|value| regexes.iter().any(|regex| regex.is_match(value))),
+            ValueTest::Text { comparison, texts, case } => value.is_some_and(|value| {
                 let value = if *case { Cow::Borrowed(value) } else { Cow::Owned(value.to_lowercase()) };
-                texts.iter().any(|text| form.fits(&value, text))
+                texts.iter().any(|text| comparison.holds(&value, text))
             }),
         }
     }
 }
 
-impl Form {
-    fn fits(self, value: &str, text: &str) -> bool {
+impl TextComparison {
+    fn holds(self, value: &str, text: &str) -> bool {
         match self {
-            Form::Contains => value.contains(text),
-            Form::StartsWith => value.starts_with(text),
-            Form::Equals => value == text,
+            TextComparison::Contains => value.contains(text),
+            TextComparison::StartsWith => value.starts_with(text),
+            TextComparison::Equals => value == text,
         }
     }
 }
 
 impl Literal {
-    /// The literal that `text` stands for; `500-599` is a range. None for one that runs backwards.
+    /// Parses a literal; `500-599` is a range. None for a range that runs backwards.
     pub(super) fn of(text: &str) -> Option<Literal> {
         match range(text) {
             Some((first, last)) => (first <= last).then_some(Literal::Range(first, last)),
@@ -161,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_literal_is_compared_by_its_letters_a_range_by_its_number() {
+    fn a_literal_is_compared_as_text_and_a_range_as_numbers() {
         let literal = |text| Literal::of(text).unwrap();
         assert!(literal("429").is(Some("429")) && !literal("429").is(Some("4290")));
         let range = literal("500-599");

@@ -1,19 +1,20 @@
-//! The JSON documents of a foreign source, one after the other, each with its line. Where each line is a document, a
-//! line that is none is told by itself and can be passed over. Knows no mapping.
+//! Reads the JSON documents of a foreign source in a row, each with its line. If each line is a document, a bad line is
+//! reported alone and can be skipped. Knows no mapping.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::text::{Foreign, STRAY_MARK, WITHOUT_MARK};
-use crate::trouble::mend;
+use crate::bad_line::fix_hint;
+use crate::pieces::{REMOVE_MARKS, STRAY_MARK};
+use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
 
-/// A walk through the documents of a source.
+/// Reads the documents of a source.
 #[derive(Debug)]
 pub(super) struct Documents<'t> {
-    foreign: Foreign<'t>,
+    source: SourceText<'t>,
     at: usize,
     line: usize,
     one_a_line: bool,
@@ -26,23 +27,23 @@ pub(super) struct Document<'t> {
     pub(super) line: usize,
 }
 
-/// What is no document.
+/// Text that is no document.
 #[derive(Debug)]
-pub(super) struct Broken {
+pub(super) struct BrokenDocument {
     pub(super) report: Report,
     pub(super) line: usize,
-    /// It is a line among documents that are a line each: the walk goes on behind it.
+    /// It is one line, and every document is one line: reading goes on after it.
     pub(super) is_line: bool,
 }
 
 impl<'t> Documents<'t> {
-    pub(super) fn new(foreign: Foreign<'t>) -> Documents<'t> {
-        Documents { foreign, at: 0, line: 1, one_a_line: true }
+    pub(super) fn new(source: SourceText<'t>) -> Documents<'t> {
+        Documents { source, at: 0, line: 1, one_a_line: true }
     }
 
     /// The next document; none at the end.
-    pub(super) fn next(&mut self) -> Option<Result<Document<'t>, Broken>> {
-        let text = self.foreign.text;
+    pub(super) fn next(&mut self) -> Option<Result<Document<'t>, BrokenDocument>> {
+        let text = self.source.text;
         let mut stream = serde_json::Deserializer::from_str(text.get(self.at..)?).into_iter::<&RawValue>();
         match stream.next()? {
             Ok(raw) => {
@@ -58,57 +59,62 @@ impl<'t> Documents<'t> {
                 let is_first = self.at == 0;
                 self.advance(bad.start);
                 let line = self.line;
-                let alone = self.alone(&bad).filter(|_| self.one_a_line && (!is_first || self.goes_on(bad.end)));
-                let is_line = alone.is_some();
+                let of_line =
+                    self.line_report(&bad).filter(|_| self.one_a_line && (!is_first || self.goes_on(bad.end)));
+                let is_line = of_line.is_some();
                 self.at = bad.end;
-                // Otherwise the place is counted from the last document's end.
-                Some(Err(Broken { report: alone.unwrap_or_else(|| self.whole(error)), line, is_line }))
+                // The place in `error` is counted from the end of the last document.
+                Some(Err(BrokenDocument {
+                    report: of_line.unwrap_or_else(|| self.source_report(error)),
+                    line,
+                    is_line,
+                }))
             }
         }
     }
 
     fn advance(&mut self, to: usize) {
-        self.line += self.foreign.text.get(self.at..to).map_or(0, |passed| passed.matches('\n').count());
+        self.line += self.source.text.get(self.at..to).map_or(0, |passed| passed.matches('\n').count());
         self.at = to;
     }
 
-    /// The first line from here on that is not blank, or what is left of it.
+    /// The rest of the first line from here on that is not blank.
     fn first_line(&self) -> Range<usize> {
-        let rest = self.foreign.text.get(self.at..).unwrap_or_default();
+        let rest = self.source.text.get(self.at..).unwrap_or_default();
         let start = self.at + (rest.len() - rest.trim_start().len());
-        let behind = self.foreign.text.get(start..).unwrap_or_default();
-        start..start + behind.find('\n').unwrap_or(behind.len())
+        let rest = self.source.text.get(start..).unwrap_or_default();
+        start..start + rest.find('\n').unwrap_or(rest.len())
     }
 
-    /// What is wrong with a whole line by itself.
-    fn alone(&self, line: &Range<usize>) -> Option<Report> {
-        let before = self.foreign.text.get(..line.start)?;
+    /// The report of a whole line by itself.
+    fn line_report(&self, line: &Range<usize>) -> Option<Report> {
+        let before = self.source.text.get(..line.start)?;
         let whole = before.rfind('\n').map_or(before, |newline| before.get(newline + 1..).unwrap_or_default());
-        let text = self.foreign.text.get(line.start - whole.len()..line.end)?.trim_end_matches('\r');
+        let text = self.source.text.get(line.start - whole.len()..line.end)?.trim_end_matches('\r');
         if !whole.trim().is_empty() {
             return None;
         }
-        let mut report = Foreign { text, name: self.foreign.name }.document().err()?;
+        let mut report = SourceText { text, name: self.source.name }.document().err()?;
         Arc::make_mut(&mut report.source).first_line += self.line - 1;
-        if let Some(said) = report.diagnostics.first_mut() {
-            let mark = (said.id == STRAY_MARK).then(|| format!("{WITHOUT_MARK}."));
-            said.help = Some(mend(mark.as_deref()));
+        if let Some(diagnostic) = report.diagnostics.first_mut() {
+            let help = (diagnostic.id == STRAY_MARK).then(|| format!("{REMOVE_MARKS}."));
+            diagnostic.help = Some(fix_hint(help.as_deref()));
         }
         Some(report)
     }
 
-    /// Whether the line behind `at` is a document by itself.
+    /// Whether the next line after `at` is a document.
     fn goes_on(&self, at: usize) -> bool {
-        let rest = self.foreign.text.get(at..).unwrap_or_default().trim_start();
+        let rest = self.source.text.get(at..).unwrap_or_default().trim_start();
         let next = rest.split('\n').next().unwrap_or_default();
         next.starts_with(['{', '[']) && serde_json::from_str::<&RawValue>(next).is_ok()
     }
 
-    /// What is wrong with the source as a whole.
-    fn whole(&self, error: serde_json::Error) -> Report {
-        let all = serde_json::Deserializer::from_str(self.foreign.text).into_iter::<&RawValue>();
+    /// The report of the source as a whole.
+    fn source_report(&self, error: serde_json::Error) -> Report {
+        let all = serde_json::Deserializer::from_str(self.source.text).into_iter::<&RawValue>();
         let first = all.filter_map(Result::err).next();
-        self.foreign.not_json(&first.unwrap_or(error))
+        self.source.not_json(&first.unwrap_or(error))
     }
 }
 
@@ -116,9 +122,9 @@ impl<'t> Documents<'t> {
 mod tests {
     use super::*;
 
-    /// The lines of documents, and of what is none with its report.
+    /// The lines of documents, and of broken documents with their reports.
     fn walk(text: &str) -> (Vec<usize>, Vec<(usize, bool, String)>) {
-        let mut documents = Documents::new(Foreign { text, name: "log" });
+        let mut documents = Documents::new(SourceText { text, name: "log" });
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         while let Some(next) = documents.next() {
             match next {
@@ -135,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_cut_short_is_told_where_it_breaks_off_wherever_it_stands() {
+    fn a_truncated_line_is_reported_where_it_ends() {
         let short = "the JSON ends before it is complete".to_owned();
         assert_eq!(walk("{\"a\":1}\n{\"b\":\n"), (vec![1], vec![(2, true, format!("log:2:5: {short}"))]));
         assert_eq!(walk("{\"a\":1}\n\n{\"b\":\n{\"c\":1}"), (vec![1, 4], vec![(3, true, format!("log:3:5: {short}"))]));
@@ -143,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_many_lines_is_told_as_a_whole() {
+    fn a_broken_document_of_many_lines_is_reported_as_a_whole() {
         let (good, bad) = walk("{\"a\":\n  1\n}\n{\"b\":\n  oops\n}\n");
         assert_eq!((good, bad.len()), (vec![1], 1));
         assert!(bad[0].2.starts_with("log:5:3: this is not JSON"), "{bad:?}");

@@ -1,10 +1,10 @@
-//! From a mapping file to a mapping in which nothing is invalid; says where it is not. Reads no rows.
+//! From a mapping file to a valid mapping, or to errors with their places. Reads no rows.
 
 use std::sync::Arc;
 
 use regex::RegexBuilder;
 
-use super::condition::{Condition, Form, Literal, Pick, Subject, Test};
+use super::condition::{Literal, ResultPart, RowCondition, TestedValue, TextComparison, ValueTest};
 use super::model::{CallMap, Mapping, ResultMap, Selector, TimeUnit};
 use super::path::Path;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -37,24 +37,24 @@ pub(super) const UNITS: [(&str, TimeUnit); 5] = [
     ("ns", TimeUnit::Nanos),
     ("iso", TimeUnit::Iso),
 ];
-/// Whether case counts.
+/// The words of `case`: whether case counts.
 pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("ignored", false)];
 
 /// Reads a mapping file.
 ///
 /// # Errors
-/// Everything that is wrong with it, each with its place.
+/// All errors of the file, each with its place.
 pub fn parse(source: Arc<Source>) -> Result<Mapping, Report> {
-    yaml::parse(Arc::clone(&source), |root| Lower::default().mapping(root, source))
+    yaml::parse(Arc::clone(&source), |root| MappingLowering::default().mapping(root, source))
 }
 
-/// Numbers the selectors.
+/// Lowers a mapping file, and numbers its selectors.
 #[derive(Default)]
-struct Lower {
+struct MappingLowering {
     selectors: usize,
 }
 
-impl Lower {
+impl MappingLowering {
     fn mapping(&mut self, root: Cursor<'_>, source: Arc<Source>) -> Option<Mapping> {
         let record = root.record("a mapping", &TOP)?;
         let format = record.required("format").and_then(|format| format.word(&[("mapping/1", ())]));
@@ -66,8 +66,8 @@ impl Lower {
             Some(failed) => conditions(failed, &[]),
             None => no_failed(&record, result.is_some()),
         };
-        let picked = result.iter().flatten().flat_map(ResultMap::picked).collect::<Vec<_>>();
-        let kinds = record.optional("kinds").map_or(Some(Vec::new()), |kinds| kinds_of(kinds, &picked));
+        let parts = result.iter().flatten().flat_map(ResultMap::parts).collect::<Vec<_>>();
+        let kinds = record.optional("kinds").map_or(Some(Vec::new()), |kinds| kinds_of(kinds, &parts));
         format?;
         Some(Mapping {
             source,
@@ -88,7 +88,7 @@ impl Lower {
         let when = record.optional("where").map(|when| conditions(when, &[]));
         let span = record.key_span("where").unwrap_or_else(|| record.span());
         let tool = record.required("tool").and_then(|tool| self.selector(tool, "call.tool", false));
-        // All parts are read before the first that could not be read gives up.
+        // Reads all parts before it gives up, so that all errors are reported.
         let keys = ["run", "id", "args", "at", "key", "evidence", "token"];
         let [run, id, args, at, key, evidence, token] = keys.map(|key| self.part(&record, "call", key));
         Some(CallMap {
@@ -109,7 +109,7 @@ impl Lower {
         let record = result.record("`result`", &RESULT)?;
         let when = record.optional("where").map(|when| conditions(when, &[]));
         if let (Some(ms), Some(s)) = (record.key_span("retry_after_ms"), record.key_span("retry_after_s")) {
-            let message = "`retry_after_ms` and `retry_after_s` are one thing in two units";
+            let message = "`retry_after_ms` and `retry_after_s` are the same value in two units";
             result.report(Diagnostic::error("several_chosen", message).at(ms, "one").at(s, "another"));
         }
         let mut part = |key: &str| self.part(&record, "result", key);
@@ -141,7 +141,7 @@ impl Lower {
     fn selector(&mut self, cursor: Cursor<'_>, field: &str, many: bool) -> Option<Selector> {
         let path = path(cursor, cursor.string()?)?;
         if path.is_many() && !many {
-            cursor.wrong("many_values", "`[*]` can only stand in `records`", "this must lead to one value");
+            cursor.wrong("many_values", "`[*]` is allowed only in `records`", "this must lead to one value");
             return None;
         }
         let number = self.selectors;
@@ -151,17 +151,17 @@ impl Lower {
 }
 
 impl ResultMap {
-    /// What a condition of `kinds` can name.
-    fn picked(&self) -> Vec<(&'static str, Pick)> {
-        let message = self.message.as_ref().or(self.body.as_ref()).map(|_| ("message", Pick::Message));
-        let status = self.status.as_ref().map(|_| ("status", Pick::Status));
-        let code = self.code.as_ref().map(|_| ("code", Pick::Code));
+    /// The parts of a result that a condition of `kinds` can name.
+    fn parts(&self) -> Vec<(&'static str, ResultPart)> {
+        let message = self.message.as_ref().or(self.body.as_ref()).map(|_| ("message", ResultPart::Message));
+        let status = self.status.as_ref().map(|_| ("status", ResultPart::Status));
+        let code = self.code.as_ref().map(|_| ("code", ResultPart::Code));
         [message, status, code].into_iter().flatten().collect()
     }
 }
 
-/// `None` if something was there and could not be read.
-#[expect(clippy::option_option, reason = "absent, unreadable and read are three things")]
+/// `None` if the value is present and invalid.
+#[expect(clippy::option_option, reason = "absent, invalid and valid are three cases")]
 fn all_or_none<T>(value: Option<Option<T>>) -> Option<Option<T>> {
     match value {
         Some(None) => None,
@@ -170,72 +170,76 @@ fn all_or_none<T>(value: Option<Option<T>>) -> Option<Option<T>> {
     }
 }
 
-/// Without `failed`, every result would count as one that went well: nobody may leave it out by accident.
-fn no_failed(record: &Record<'_>, has_results: bool) -> Option<Vec<Condition>> {
+/// Requires `failed` where there are results: without it, every result would count as a success.
+fn no_failed(record: &Record<'_>, has_results: bool) -> Option<Vec<RowCondition>> {
     if !has_results {
         return Some(Vec::new());
     }
     record.required("failed").map(|_| Vec::new())
 }
 
-fn kinds_of(kinds: Cursor<'_>, picked: &[(&str, Pick)]) -> Option<Vec<(String, Vec<Condition>)>> {
+fn kinds_of(kinds: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<Vec<(String, Vec<RowCondition>)>> {
     let read = kinds.entries("`kinds`")?.map(|(name, value)| {
         let good = value.named(&name, "");
-        let conditions = conditions(value, picked)?;
+        let conditions = conditions(value, parts)?;
         good.then(|| (name.text.to_owned(), conditions))
     });
     collect(read)
 }
 
-/// A condition, or a list of which one must hold.
-fn conditions(cursor: Cursor<'_>, picked: &[(&str, Pick)]) -> Option<Vec<Condition>> {
+/// A condition, or a list of conditions of which one must hold.
+fn conditions(cursor: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<Vec<RowCondition>> {
     let all = cursor.one_or_many();
-    let read = collect(all.into_iter().map(|one| condition(one, picked)))?;
+    let read = collect(all.into_iter().map(|one| condition(one, parts)))?;
     (!read.is_empty()).then_some(read)
 }
 
-fn condition(cursor: Cursor<'_>, picked: &[(&str, Pick)]) -> Option<Condition> {
+fn condition(cursor: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<RowCondition> {
     let entries = cursor.entries("a condition")?;
     if entries.clone().next().is_none() {
-        cursor.wrong("empty_condition", "this condition asks nothing", "name a field and what it must be");
+        cursor.wrong("empty_condition", "this condition is empty", "name a field and its value");
         return None;
     }
     let read = entries.map(|(key, value)| {
         let subject = Path::parse(key.text).and_then(|path| match path.is_many() {
-            true => Err("`[*]` can only stand in `records`".into()),
+            true => Err("`[*]` is allowed only in `records`".into()),
             false => Ok(path),
         });
         let path = subject.map_err(|why| value.report(bad_path(key.text, &why).at(key.span.clone(), "not a path")));
         let tests = tests(value);
         let path = path.ok()?;
-        let pick = path.as_name().and_then(|name| picked.iter().find(|(known, _)| *known == name));
-        let subject = pick.map_or(Subject::Path(path.clone()), |(_, pick)| Subject::Picked(*pick));
+        let pick = path.as_name().and_then(|name| parts.iter().find(|(known, _)| *known == name));
+        let subject = pick.map_or(TestedValue::Path(path.clone()), |(_, pick)| TestedValue::ResultParts(*pick));
         Some((subject, tests?))
     });
-    collect(read).map(Condition)
+    collect(read).map(RowCondition)
 }
 
-/// A value, a list of values, or a map of tests that must all hold.
-fn tests(cursor: Cursor<'_>) -> Option<Vec<Test>> {
+/// A value, a list of values, or a map of tests that all must hold.
+fn tests(cursor: Cursor<'_>) -> Option<Vec<ValueTest>> {
     if !cursor.is_map() {
-        return collect(cursor.one_or_many().into_iter().map(literal)).map(|literals| vec![Test::Is(literals)]);
+        return collect(cursor.one_or_many().into_iter().map(literal)).map(|literals| vec![ValueTest::Is(literals)]);
     }
     let record = cursor.record("a test", &TEST)?;
     let case = match record.optional("case") {
         Some(case) => case.word(&CASES)?,
         None => false,
     };
-    let forms = [("equals", Form::Equals), ("contains", Form::Contains), ("starts_with", Form::StartsWith)];
-    let text_tests = forms.into_iter().filter_map(|(key, form)| {
-        record.optional(key).map(|value| texts(value, case).map(|texts| Test::Text { form, texts, case }))
+    let comparisons = [
+        ("equals", TextComparison::Equals),
+        ("contains", TextComparison::Contains),
+        ("starts_with", TextComparison::StartsWith),
+    ];
+    let text_tests = comparisons.into_iter().filter_map(|(key, comparison)| {
+        record.optional(key).map(|value| texts(value, case).map(|texts| ValueTest::Text { comparison, texts, case }))
     });
-    let matches = record.optional("matches").map(|value| regexes(value, case).map(Test::Matches));
-    let absent = record.optional("absent").map(|value| value.bool().map(Test::Absent));
+    let matches = record.optional("matches").map(|value| regexes(value, case).map(ValueTest::Matches));
+    let absent = record.optional("absent").map(|value| value.bool().map(ValueTest::Absent));
     let tests = collect(text_tests.chain(matches).chain(absent))?;
     if tests.is_empty() {
         let known = cursor.entries("a test")?.all(|(key, _)| TEST.contains(&key.text));
         if known {
-            cursor.wrong("empty_condition", "this test asks nothing", "say what the value must be");
+            cursor.wrong("empty_condition", "this test is empty", "say what the value must be");
         }
         return None;
     }
@@ -248,8 +252,8 @@ fn literal(cursor: Cursor<'_>) -> Option<Literal> {
         Kind::Scalar { value: Scalar::Bool(value), .. } => Some(Literal::Letters(value.to_string())),
         Kind::Scalar { text, .. } => Literal::of(text).or_else(|| {
             let message = format!("`{text}` is a range that runs backwards");
-            let said = Diagnostic::error("bad_range", message).at(cursor.span(), "the first number is the greater one");
-            cursor.report(said.help(format!("for the text itself write `{{ equals: '{text}' }}`")));
+            let diagnostic = Diagnostic::error("bad_range", message).at(cursor.span(), "the first number is greater");
+            cursor.report(diagnostic.help(format!("for the text itself write `{{ equals: '{text}' }}`")));
             None
         }),
         _ => {
@@ -262,7 +266,7 @@ fn literal(cursor: Cursor<'_>) -> Option<Literal> {
 fn texts(cursor: Cursor<'_>, case: bool) -> Option<Vec<String>> {
     let lowered = |text: &str| if case { text.to_owned() } else { text.to_lowercase() };
     collect(cursor.one_or_many().into_iter().map(|text| match &text.node().kind {
-        // Any single value, because people look for numbers in messages too.
+        // A number or boolean counts as text: messages contain numbers too.
         Kind::Scalar { text: letters, value } if *value != Scalar::Null && !letters.is_empty() => {
             Some(lowered(letters))
         }
@@ -276,7 +280,7 @@ fn regexes(cursor: Cursor<'_>, case: bool) -> Option<Vec<regex::Regex>> {
         built
             .map_err(|error| {
                 let why = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
-                pattern.wrong("bad_regex", format!("this regular expression cannot be read: {why}"), "not a regex");
+                pattern.wrong("bad_regex", format!("this regular expression is invalid: {why}"), "not a regex");
             })
             .ok()
     }))
@@ -287,11 +291,11 @@ fn path(cursor: Cursor<'_>, text: &str) -> Option<Path> {
 }
 
 fn bad_path(text: &str, why: &str) -> Diagnostic {
-    Diagnostic::error("bad_path", format!("`{text}` is no path into a row: {why}"))
-        .help("a path is written like `error.code`, `calls[0].name` or `attributes[\"http.status\"]`")
+    Diagnostic::error("bad_path", format!("`{text}` is no valid path: {why}"))
+        .help("paths look like `error.code`, `calls[0].name` or `attributes[\"http.status\"]`")
 }
 
-/// All values, so that every one of them was read and had its say; none if one could not be read.
+/// All values; none if one is invalid. Reads every value, so that all errors are reported.
 fn collect<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     let all: Vec<Option<T>> = values.collect();
     all.into_iter().collect()

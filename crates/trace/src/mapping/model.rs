@@ -1,53 +1,53 @@
-//! A mapping in which nothing is invalid. Made by `lower` only.
+//! A valid mapping. Only `lower` makes one.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::condition::Condition;
+use super::condition::RowCondition;
 use super::path::Path;
 use playproof_formats::diagnostic::Source;
 
 /// How the rows of a foreign log become calls and results.
 #[derive(Clone, Debug)]
 pub struct Mapping {
-    /// The mapping file, for errors that only show when it is applied.
+    /// The mapping file, for errors that appear only when it is applied.
     pub(super) source: Arc<Source>,
-    /// Where the rows are in a document; none: the document is the rows, or one row a line.
+    /// The path of the rows in a document; none: the document is an array of rows, or each line is a row.
     pub(super) records: Option<Selector>,
-    /// What a time is; none: a number is milliseconds, a text is ISO 8601.
+    /// The unit of times; none: a number is milliseconds, a text is ISO 8601.
     pub(super) time: Option<TimeUnit>,
     pub(super) call: CallMap,
     pub(super) result: Option<ResultMap>,
-    /// A result is a failure if one of these holds.
-    pub(super) failed: Vec<Condition>,
-    /// The first kind of which a condition holds.
-    pub(super) kinds: Vec<(String, Vec<Condition>)>,
-    /// How many selectors there are.
+    /// A result is a failure if one of these conditions holds.
+    pub(super) failed: Vec<RowCondition>,
+    /// Error kinds with their conditions; the first that holds counts.
+    pub(super) kinds: Vec<(String, Vec<RowCondition>)>,
+    /// The number of selectors.
     pub(super) selectors: usize,
-    /// Lines that are no JSON are counted and left out. No mapping file says that: whoever applies it does.
+    /// Lines that are not JSON are counted and skipped. The caller sets this; no mapping file does.
     pub(super) skip_invalid: bool,
-    /// So many of them at most.
+    /// The most lines that may be skipped.
     pub(super) allow_skipped: Option<u64>,
 }
 
-/// A field of the mapping that says where something stands.
+/// A field of the mapping that holds a path into rows.
 #[derive(Clone, Debug)]
 pub(super) struct Selector {
     pub(super) path: Path,
-    /// As in `call.args`.
+    /// Its name, such as `call.args`.
     pub(super) field: String,
-    /// Where it is written in the mapping file.
+    /// Its place in the mapping file.
     pub(super) span: Range<usize>,
-    /// Its place among the mapping's selectors.
+    /// Its index among the selectors of the mapping.
     pub(super) number: usize,
 }
 
-/// Which rows are calls, and where their parts stand.
+/// Which rows are calls, and the paths of their parts.
 #[derive(Clone, Debug)]
 pub(super) struct CallMap {
     /// None: every row.
-    pub(super) when: Option<Vec<Condition>>,
-    /// Where `where`, or else `call`, is written.
+    pub(super) when: Option<Vec<RowCondition>>,
+    /// The place of `where`, or else of `call`, in the mapping file.
     pub(super) span: Range<usize>,
     pub(super) tool: Selector,
     pub(super) run: Option<Selector>,
@@ -59,11 +59,11 @@ pub(super) struct CallMap {
     pub(super) token: Option<Selector>,
 }
 
-/// Which rows are results, and where their parts stand.
+/// Which rows are results, and the paths of their parts.
 #[derive(Clone, Debug)]
 pub(super) struct ResultMap {
     /// None: every row.
-    pub(super) when: Option<Vec<Condition>>,
+    pub(super) when: Option<Vec<RowCondition>>,
     pub(super) run: Option<Selector>,
     pub(super) id: Option<Selector>,
     pub(super) attempt: Option<Selector>,
@@ -79,7 +79,7 @@ pub(super) struct ResultMap {
     pub(super) retry_after_s: Option<Selector>,
 }
 
-/// What a time in the source is.
+/// The unit of times in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeUnit {
     Seconds,
@@ -90,23 +90,23 @@ pub(super) enum TimeUnit {
 }
 
 impl Mapping {
-    /// The same; lines that are no JSON are counted and left out if `skip` says so.
+    /// A copy that skips and counts lines that are not JSON, if `skip` is set; `allowed` is the most lines that it may skip.
     #[must_use]
     pub fn skipping_invalid(self, skip: bool, allowed: Option<u64>) -> Mapping {
         Mapping { skip_invalid: skip, allow_skipped: allowed, ..self }
     }
 
-    /// How many may be, where that was said.
+    /// The most lines that may be skipped, if that is limited.
     pub fn allowed_to_skip(&self) -> Option<u64> {
         self.allow_skipped
     }
 
-    /// Whether they are.
+    /// Whether lines that are not JSON are skipped.
     pub fn skips_invalid(&self) -> bool {
         self.skip_invalid
     }
 
-    /// Every selector that looks into rows.
+    /// Every selector that is applied to rows.
     pub(super) fn all_selectors(&self) -> Vec<&Selector> {
         let CallMap { tool, run, id, args, at, key, evidence, token, .. } = &self.call;
         let mut all = vec![tool];
@@ -121,8 +121,8 @@ impl Mapping {
     }
 
     /// The paths that a row must have to be a call.
-    pub(super) fn asked_of_calls(&self) -> Vec<String> {
-        let asked = self.call.when.iter().flatten().flat_map(Condition::paths);
-        asked.chain([self.call.tool.path.to_string()]).collect()
+    pub(super) fn required_of_calls(&self) -> Vec<String> {
+        let tested = self.call.when.iter().flatten().flat_map(RowCondition::paths);
+        tested.chain([self.call.tool.path.to_string()]).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Paths into JSON: `a.b[0]`, `a["b.c"]`, and `a[*].b` where each item is meant. Knows no mapping.
+//! Paths into JSON: `a.b[0]`, `a["b.c"]`, and `a[*].b` for every item. Knows no mapping.
 
 use std::fmt;
 
@@ -10,61 +10,61 @@ use crate::json::Fields;
 /// The longest path, in steps.
 const MAX_STEPS: usize = 32;
 
-/// Where in a row something stands.
+/// The path of a value in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Path(Vec<Step>);
+pub(super) struct Path(Vec<PathStep>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Key(String),
     Index(usize),
     Each,
 }
 
-/// A row that is opened once for all paths.
+/// A row whose top level is parsed once for all paths.
 #[derive(Debug)]
-pub(super) struct Row<'a> {
+pub(super) struct SourceRow<'a> {
     pub(super) raw: &'a RawValue,
     fields: Option<Fields<'a>>,
 }
 
-impl<'a> Row<'a> {
-    pub(super) fn new(raw: &'a RawValue) -> Row<'a> {
-        Row { raw, fields: json::object(raw) }
+impl<'a> SourceRow<'a> {
+    pub(super) fn new(raw: &'a RawValue) -> SourceRow<'a> {
+        SourceRow { raw, fields: json::object(raw) }
     }
 
-    /// What stands at `path`; none where it is missing or null.
+    /// The value at `path`; none if it is missing or null.
     pub(super) fn find(&self, path: &Path) -> Option<&'a RawValue> {
         let (first, rest) = path.0.split_first()?;
         let start = match first {
-            Step::Key(key) => self.fields.as_ref()?.get(key)?,
+            PathStep::Key(key) => self.fields.as_ref()?.get(key)?,
             _ => first.of(self.raw)?,
         };
         rest.iter().try_fold(start, |raw, step| step.of(raw))
     }
 }
 
-impl Step {
+impl PathStep {
     fn of<'a>(&self, raw: &'a RawValue) -> Option<&'a RawValue> {
         let found = match self {
-            Step::Key(key) => json::object(raw)?.get(key)?,
-            Step::Index(index) => json::array(raw)?.get(*index).copied()?,
-            Step::Each => return None,
+            PathStep::Key(key) => json::object(raw)?.get(key)?,
+            PathStep::Index(index) => json::array(raw)?.get(*index).copied()?,
+            PathStep::Each => return None,
         };
         (found.get() != "null").then_some(found)
     }
 }
 
 impl Path {
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// The reason in words.
     pub(super) fn parse(text: &str) -> Result<Path, String> {
         let mut steps = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
-            let (step, after) = Step::parse(rest, steps.is_empty())?;
+            let (step, after) = PathStep::parse(rest, steps.is_empty())?;
             steps.push(step);
             rest = after;
         }
@@ -75,20 +75,20 @@ impl Path {
         }
     }
 
-    /// Whether it leads to several values.
+    /// Whether it may lead to several values.
     pub(super) fn is_many(&self) -> bool {
-        self.0.contains(&Step::Each)
+        self.0.contains(&PathStep::Each)
     }
 
-    /// The name that the path is, if it is nothing but one.
+    /// The name, if the path is a single name.
     pub(super) fn as_name(&self) -> Option<&str> {
         match self.0.as_slice() {
-            [Step::Key(key)] => Some(key),
+            [PathStep::Key(key)] => Some(key),
             _ => None,
         }
     }
 
-    /// Every value that the path leads to from `raw`, with its place behind `place`.
+    /// Every value at the path in `raw`, each with its place below `place`.
     pub(super) fn all<'a>(&self, raw: &'a RawValue, place: &str) -> Vec<(String, &'a RawValue)> {
         let mut found = vec![(place.to_owned(), raw)];
         for step in &self.0 {
@@ -98,59 +98,59 @@ impl Path {
     }
 }
 
-impl Step {
+impl PathStep {
     fn all<'a>(&self, raw: &'a RawValue, place: &str) -> Vec<(String, &'a RawValue)> {
         match self {
-            Step::Each => {
+            PathStep::Each => {
                 let items = json::array(raw).unwrap_or_default().into_iter().enumerate();
-                items.map(|(n, item)| (joined(place, &Step::Index(n)), item)).collect()
+                items.map(|(n, item)| (joined(place, &PathStep::Index(n)), item)).collect()
             }
             step => step.of(raw).map(|found| (joined(place, step), found)).into_iter().collect(),
         }
     }
 
-    fn parse(text: &str, first: bool) -> Result<(Step, &str), String> {
+    fn parse(text: &str, first: bool) -> Result<(PathStep, &str), String> {
         if let Some(inner) = text.strip_prefix("[\"") {
             let (key, rest) = inner.split_once("\"]").ok_or("a `[\"` without its `\"]`")?;
-            return Ok((Step::Key(key.to_owned()), rest));
+            return Ok((PathStep::Key(key.to_owned()), rest));
         }
         if let Some(inner) = text.strip_prefix('[') {
             let (index, rest) = inner.split_once(']').ok_or("a `[` without its `]`")?;
             if index == "*" {
-                return Ok((Step::Each, rest));
+                return Ok((PathStep::Each, rest));
             }
             let index =
-                index.parse().map_err(|_| format!("`[{index}]` is no place in a list; names go into `[\"...\"]`"))?;
-            return Ok((Step::Index(index), rest));
+                index.parse().map_err(|_| format!("`[{index}]` is no index of a list; names go into `[\"...\"]`"))?;
+            return Ok((PathStep::Index(index), rest));
         }
         let text = match text.strip_prefix('.') {
             Some(rest) if !first => rest,
             None if first => text,
-            _ => return Err("a dot stands between two names".into()),
+            _ => return Err("a dot must be between two names".into()),
         };
         let end = text.find(['.', '[']).unwrap_or(text.len());
         let (key, rest) = text.split_at(end);
         match key.trim() {
             "" => Err("a name between the dots is missing".into()),
-            key => Ok((Step::Key(key.to_owned()), rest)),
+            key => Ok((PathStep::Key(key.to_owned()), rest)),
         }
     }
 }
 
-fn joined(place: &str, step: &Step) -> String {
+fn joined(place: &str, step: &PathStep) -> String {
     match step {
-        Step::Key(_) if !place.is_empty() => format!("{place}.{step}"),
+        PathStep::Key(_) if !place.is_empty() => format!("{place}.{step}"),
         _ => format!("{place}{step}"),
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PathStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Key(key) if key.contains(['.', '[']) => write!(f, "[\"{key}\"]"),
-            Step::Key(key) => f.write_str(key),
-            Step::Index(index) => write!(f, "[{index}]"),
-            Step::Each => f.write_str("[*]"),
+            PathStep::Key(key) if key.contains(['.', '[']) => write!(f, "[\"{key}\"]"),
+            PathStep::Key(key) => f.write_str(key),
+            PathStep::Index(index) => write!(f, "[{index}]"),
+            PathStep::Each => f.write_str("[*]"),
         }
     }
 }
@@ -162,9 +162,9 @@ impl fmt::Display for Path {
     }
 }
 
-/// The path of `name` inside `parent`, as it would be written in a mapping.
+/// The path of `name` inside `parent`, as a mapping writes it.
 pub(super) fn child(parent: &str, name: &str) -> String {
-    joined(parent, &Step::Key(name.to_owned())).replace(".[\"", "[\"")
+    joined(parent, &PathStep::Key(name.to_owned())).replace(".[\"", "[\"")
 }
 
 #[cfg(test)]
@@ -173,11 +173,11 @@ mod tests {
 
     fn find(json: &str, path: &str) -> Option<String> {
         let raw = json::parse(json).expect("valid");
-        Row::new(raw).find(&Path::parse(path).expect("a path")).map(|found| found.get().to_owned())
+        SourceRow::new(raw).find(&Path::parse(path).expect("a path")).map(|found| found.get().to_owned())
     }
 
     #[test]
-    fn a_path_leads_through_names_places_and_names_with_dots() {
+    fn a_path_has_names_indexes_and_names_with_dots() {
         let json = r#"{"a":{"b":[1,{"c.d":2}]},"n":null}"#;
         assert_eq!(find(json, "a.b[0]").as_deref(), Some("1"));
         assert_eq!(find(json, "a.b[1][\"c.d\"]").as_deref(), Some("2"));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_cannot_be_read_says_why() {
+    fn an_invalid_path_is_refused() {
         for bad in ["", ".a", "a..b", "a.", "a[", "a[x]", "a[\"b\"", "a[-1]"] {
             assert!(Path::parse(bad).is_err(), "{bad}");
         }

@@ -1,5 +1,5 @@
-//! The JSON Schema of mapping files, for editors and for people, held to the syntax: with the README it is all that one
-//! needs to write a mapping.
+//! The JSON Schema of mapping files, for editors and people. Tests compare it with the syntax. With the README it suffices
+//! to write a mapping.
 
 /// The JSON Schema of `format: mapping/1`.
 pub const SCHEMA: &str = include_str!("../../../../schemas/mapping.json");
@@ -17,7 +17,7 @@ mod tests {
         serde_json::from_str(SCHEMA).unwrap()
     }
 
-    /// Every map of properties, and what is described in it.
+    /// Collects the names of all properties, each of which must have a description and an example.
     fn described(schema: &Value, at: &str, found: &mut Vec<String>) {
         let Value::Object(fields) = schema else {
             if let Value::Array(items) = schema {
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_has_every_key_and_word_that_the_reader_knows_and_no_other() {
+    fn the_schema_has_exactly_the_keys_and_words_that_the_reader_knows() {
         let schema = schema();
         let test = "/$defs/test/oneOf/2";
         let lists = [("", &TOP[..]), ("/properties/call", &CALL), ("/properties/result", &RESULT), (test, &TEST)];
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_is_one_that_the_reader_takes() {
+    fn the_reader_accepts_every_example() {
         let read = |mapping: Value| parse(Source::whole("m", mapping.to_string())).map_err(|report| report.to_string());
         assert_eq!(read(schema()["examples"][0].take()).map(drop), Ok(()));
         let shown = schema();

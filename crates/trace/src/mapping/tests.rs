@@ -1,7 +1,7 @@
-//! What a mapping makes of rows, and what it says where it does not fit.
+//! Tests of applied mappings: the lines that they make of rows, and the errors where they do not fit.
 
-use super::{Applier, Imported, Mapping, apply, parse};
-use crate::foreign::{Missing, Oddity};
+use super::{Applier, Mapping, apply, parse};
+use crate::imported::{ImportWarning, Imported, Missing};
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
@@ -57,7 +57,7 @@ fn rows_of_calls_and_rows_of_results_become_lines() {
     assert_eq!(std::str::from_utf8(&found.lines), Ok(expected));
     let loss = &found.loss;
     assert_eq!((loss.runs, loss.calls, loss.results, loss.failures), (1, 1, 1, 1));
-    assert_eq!(loss.oddities[&Oddity::UnmatchedRow].first, "line 2");
+    assert_eq!(loss.warnings[&ImportWarning::UnmatchedRow].first, "line 2");
     assert!(loss.missing.contains(&Missing::Keys) && !loss.missing.contains(&Missing::Times));
 }
 
@@ -74,7 +74,7 @@ fn the_first_kind_that_fits_names_the_error_and_a_text_test_ignores_case() {
 }
 
 #[test]
-fn a_row_that_is_call_and_result_without_an_id_is_told_apart_by_its_line() {
+fn a_row_that_is_call_and_result_without_an_id_is_identified_by_its_line() {
     let map = "format: mapping/1\ncall: { tool: tool, evidence: ev }\nresult: { status: status, kind: why }\nfailed: { status: 400-599 }\n";
     let (_, lines) = applied(
         map,
@@ -87,14 +87,14 @@ fn a_row_that_is_call_and_result_without_an_id_is_told_apart_by_its_line() {
 }
 
 #[test]
-fn records_lead_to_rows_that_lie_deep_in_a_document() {
+fn records_lead_to_rows_deep_in_a_document() {
     let map = "format: mapping/1\nrecords: batches[*].spans\ncall: { tool: 'attributes[\"tool.name\"]' }\n";
     let document = r#"{"batches":[{"spans":[{"attributes":{"tool.name":"a"}}]},
         {"spans":[{"attributes":{}},{"attributes":{"tool.name":"b"}}]}]}"#;
     let (found, lines) = applied(map, document);
     let sources: Vec<_> = lines.iter().map(|line| line["source"].as_str().unwrap_or("")).collect();
     assert_eq!(sources, ["batches[0].spans[0]", "batches[1].spans[1]"]);
-    assert_eq!(found.loss.count(Oddity::UnmatchedRow), 1);
+    assert_eq!(found.loss.count(ImportWarning::UnmatchedRow), 1);
     let (_, lines) = applied(map, &format!("{}\n{}\n", document.replace('\n', ""), document.replace('\n', "")));
     assert_eq!(lines[2]["source"], "line 2: batches[0].spans[0]");
 }
@@ -106,7 +106,7 @@ fn an_array_of_rows_needs_no_records() {
 }
 
 #[test]
-fn of_start_end_and_latency_two_tell_the_third() {
+fn of_start_end_and_latency_two_determine_the_third() {
     let times = |result: &str| {
         let map = format!("format: mapping/1\ncall: {{ tool: t, at: ts }}\nresult: {result}\nfailed: {{ x: 1 }}\n");
         let (_, lines) = applied(&map, "{\"t\":\"a\",\"ts\":1000,\"end\":1400,\"took\":250.5}");
@@ -118,16 +118,19 @@ fn of_start_end_and_latency_two_tell_the_third() {
 }
 
 #[test]
-fn numbers_and_times_that_cannot_be_read_are_counted_and_left_out() {
+fn unreadable_numbers_and_times_are_counted_and_left_out() {
     let map = "format: mapping/1\ntime: s\ncall: { tool: t, at: ts }\nresult: { status: s, retry_after_s: ra, attempt: n }\nfailed: { t: a }\n";
     let (found, lines) =
         applied(map, "{\"t\":\"a\",\"ts\":-3,\"s\":99999,\"ra\":\"soon\",\"n\":1.5}\n{\"t\":\"a\",\"ra\":0.25}");
-    assert_eq!((found.loss.count(Oddity::UnreadableTime), found.loss.count(Oddity::UnreadableNumber)), (1, 3));
+    assert_eq!(
+        (found.loss.count(ImportWarning::UnreadableTime), found.loss.count(ImportWarning::UnreadableNumber)),
+        (1, 3)
+    );
     assert_eq!(lines[3]["error"]["retry_after_ms"], 250);
 }
 
 #[test]
-fn a_mapping_that_fits_no_row_says_what_the_rows_have() {
+fn a_mapping_that_fits_no_row_names_the_paths_of_the_rows() {
     let map = mapping("format: mapping/1\ncall: { where: { evnt: tool }, tool: name }\n");
     let report = as_recorded(&map, b"{\"event\":\"tool\",\"name\":\"a\"}\n{\"event\":\"x\"}").expect_err("a report");
     let (id, text, diagnostic) = underlined(&report).remove(0);
@@ -138,7 +141,7 @@ fn a_mapping_that_fits_no_row_says_what_the_rows_have() {
 }
 
 #[test]
-fn a_mapping_whose_tool_is_nowhere_points_at_it() {
+fn a_mapping_whose_tool_no_row_has_is_underlined_there() {
     let map = mapping("format: mapping/1\ncall: { tool: nam }\n");
     let report = as_recorded(&map, b"[{\"name\":\"a\",\"span\":{\"id\":1}}]").expect_err("a report");
     let (_, text, diagnostic) = underlined(&report).remove(0);
@@ -147,22 +150,22 @@ fn a_mapping_whose_tool_is_nowhere_points_at_it() {
 }
 
 #[test]
-fn rows_that_fit_but_name_no_tool_point_at_the_tool_and_not_at_what_fits() {
+fn rows_that_fit_but_name_no_tool_underline_the_tool_and_not_the_condition() {
     let map = mapping("format: mapping/1\ncall: { where: { event: tool }, tool: svc.nam }\n");
     let rows = b"{\"event\":\"tool\",\"svc\":{\"name\":\"a\"}}\n{\"event\":\"tool\"}\n{\"event\":\"x\"}";
     let report = as_recorded(&map, rows).expect_err("a report");
     let (_, text, diagnostic) = underlined(&report).remove(0);
     assert_eq!((text.as_str(), diagnostic.labels.len()), ("svc.nam", 1));
-    assert_eq!(diagnostic.labels[0].text, "none of the 2 rows that fit names a tool here");
+    assert_eq!(diagnostic.labels[0].text, "none of the 2 rows that fit has a tool here");
     assert!(diagnostic.help.is_some_and(|help| help.contains("no row has `svc.nam` (did you mean `svc.name`?)")));
 }
 
 #[test]
-fn a_mapping_of_whose_results_no_row_is_one_says_that_and_names_no_part_of_them() {
+fn a_mapping_without_fitting_results_says_so_and_names_no_field_of_results() {
     let map = "format: mapping/1\ncall: { where: { ev: a }, tool: t, id: id }\n\
                result: { where: { ev: nd }, id: id, body: b }\nfailed: { b: 9 }\n";
     let (found, _) = applied(map, "{\"ev\":\"a\",\"t\":\"x\",\"id\":1}\n{\"ev\":\"end\",\"id\":1,\"b\":2}");
-    let last = "no row fits `result.where`, so that no call has a result";
+    let last = "no row fits `result.where`, so no call has a result";
     assert_eq!(found.loss.remarks().last().map(String::as_str), Some(last));
     assert_eq!(found.loss.unused, []);
     let (found, _) = applied(
@@ -174,7 +177,7 @@ fn a_mapping_of_whose_results_no_row_is_one_says_that_and_names_no_part_of_them(
 }
 
 #[test]
-fn a_source_without_rows_is_no_success() {
+fn a_source_without_rows_is_an_error() {
     let map = mapping("format: mapping/1\nrecords: spans\ncall: { tool: t }\n");
     let report = as_recorded(&map, b"{\"items\": []}").expect_err("a report");
     assert_eq!(underlined(&report)[0].1, "spans");
@@ -182,7 +185,7 @@ fn a_source_without_rows_is_no_success() {
 }
 
 #[test]
-fn a_part_of_the_mapping_that_no_row_has_is_named_with_what_was_meant() {
+fn a_field_of_the_mapping_that_no_row_has_is_named_with_a_near_path() {
     let (found, _) = applied(
         "format: mapping/1\ncall: { tool: t, id: id, args: input }\n",
         "{\"t\":\"a\",\"inputs\":{},\"span\":{\"id\":1}}",
@@ -199,7 +202,7 @@ fn a_part_of_the_mapping_that_no_row_has_is_named_with_what_was_meant() {
 }
 
 #[test]
-fn everything_wrong_with_a_mapping_is_underlined_at_once() {
+fn all_errors_of_a_mapping_are_reported_at_once() {
     let found = refusal(
         "format: mapping/1
 call: { tol: name, id: 'a..b', args: 'a[*].b' }
@@ -232,7 +235,7 @@ kinds:
 }
 
 #[test]
-fn results_without_a_word_on_failures_are_refused() {
+fn results_without_a_failure_condition_are_refused() {
     let found = refusal("format: mapping/1\ncall: { tool: t }\nresult: { body: b }\n");
     assert_eq!((found.len(), found[0].0), (1, "missing_key"));
     assert_eq!(found[0].2.message, "a mapping needs `failed`");

@@ -1,4 +1,4 @@
-//! Times and numbers of foreign rows as whole microseconds and small integers. Reads no clock.
+//! Parses times and numbers of foreign rows into microseconds and integers. Reads no clock.
 
 use serde_json::value::RawValue;
 
@@ -28,19 +28,18 @@ impl TimeUnit {
     }
 }
 
-/// The microseconds of a time in the source: in `unit`, or, without one, a number in milliseconds and a text as
-/// ISO 8601.
+/// The microseconds of a time in `unit`. Without a unit, a number is milliseconds and a text is ISO 8601.
 pub(super) fn micros(raw: &RawValue, unit: Option<TimeUnit>) -> Option<u64> {
     let by_shape = if raw.get().starts_with('"') { TimeUnit::Iso } else { TimeUnit::Millis };
     unit.unwrap_or(by_shape).micros(json::scalar(raw)?.trim())
 }
 
-/// The microseconds of a span that is written in `unit`.
+/// The microseconds of a duration in `unit`.
 pub(super) fn span(raw: &RawValue, unit: TimeUnit) -> Option<u64> {
     unit.micros(json::scalar(raw)?.trim())
 }
 
-/// A whole number, written as a number or as a text.
+/// Parses a whole number.
 pub(super) fn whole<N: TryFrom<u64>>(text: &str) -> Option<N> {
     N::try_from(text.trim().parse::<u64>().ok()?).ok()
 }
@@ -64,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn other_values_are_no_times() {
         assert_eq!(read("-1", None), None);
         assert_eq!(read("\"soon\"", None), None);
         assert_eq!(read("{}", None), None);

@@ -1,29 +1,31 @@
-//! Calls as they are shown: the one way of a call's texts to reporters and files.
+//! Redacts calls, and reports about a trace. A call is redacted in full. A report keeps our own words and its places and
+//! quotes nothing, because broken input does not show which keys its values have.
 
 use std::sync::Arc;
 
-use super::names::Name;
-use super::rules::RedactionRules;
-use crate::assemble::ClosedCall;
+use super::rules::{NameKind, REDACTED, RedactionRules};
+use crate::call::CompletedCall;
+use crate::wire::UnknownName;
 use playproof_engine::call::{CallTexts, RecordedCall, Reply};
 use playproof_engine::event::ErrorFacts;
+use playproof_formats::diagnostic::{Report, Source};
 
 impl RedactionRules {
-    /// Gives a call what is to be shown of it; what is recorded of it stays beside that. Calls are shown in the order in
-    /// which they close, for their names are numbered in it.
-    pub fn show(&self, closed: &mut ClosedCall) {
+    /// Adds the redacted form of a call; its recorded form stays. Callers follow the order in which calls close, because
+    /// redacted names are numbered in that order.
+    pub fn show(&self, closed: &mut CompletedCall) {
         if !self.is_empty() {
             let shown = self.shown(closed.raw());
             closed.set_shown(Box::new(shown));
         }
     }
 
-    /// A call without what must not be shown. Times, statuses and places stay.
+    /// The redacted form of a call. Times, statuses and places stay.
     pub fn shown(&self, call: &RecordedCall) -> RecordedCall {
-        let name = |of, name: Option<&str>| name.map(|name| self.name(of, name).into_owned());
-        let (run, id) = (name(Name::Run, call.run()), name(Name::Call, call.id()));
-        let tool = self.name(Name::Tool, call.tool());
-        let (key, token) = (name(Name::Key, call.key()), name(Name::Token, call.token()));
+        let name = |kind, name: Option<&str>| name.map(|name| self.name(kind, name).into_owned());
+        let (run, id) = (name(NameKind::Run, call.run()), name(NameKind::Call, call.id()));
+        let tool = self.name(NameKind::Tool, call.tool());
+        let (key, token) = (name(NameKind::Key, call.key()), name(NameKind::Token, call.token()));
         let args = call.args().map(|args| self.json_under("args", args));
         let evidence = call.evidence().map(|evidence| self.json_under("evidence_refs", evidence));
         let texts = CallTexts {
@@ -43,9 +45,9 @@ impl RedactionRules {
         shown.answers = call.answers.clone();
         for answer in &mut shown.answers {
             if let Reply::Failed(Some(error)) = &mut answer.reply {
-                let said = self.error(error);
-                if said != **error {
-                    *error = Arc::new(said);
+                let redacted = self.error(error);
+                if redacted != **error {
+                    *error = Arc::new(redacted);
                 }
             }
         }
@@ -61,15 +63,48 @@ impl RedactionRules {
             ..error.clone()
         }
     }
+
+    /// The report without quotes of its source; the places stay.
+    #[must_use]
+    pub fn report(&self, report: Report) -> Report {
+        if self.is_empty() {
+            return report;
+        }
+        let Report { source, mut diagnostics } = report;
+        let first = diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels).map(|label| label.span.start).min();
+        let (line, column) = source.place(first.unwrap_or(0));
+        for label in diagnostics.iter_mut().flat_map(|diagnostic| &mut diagnostic.labels) {
+            label.span = 0..REDACTED.len();
+        }
+        let source = Source {
+            name: source.name.clone(),
+            text: if first.is_some() { REDACTED.to_owned() } else { String::new() },
+            first_line: line,
+            first_column: column - 1,
+            begins_before: false,
+            goes_on: false,
+        };
+        Report { source: Arc::new(source), diagnostics }
+    }
+
+    /// The redacted form of an unknown name under `key`.
+    pub(crate) fn unknown_name(&self, key: &str, unknown: UnknownName) -> UnknownName {
+        let name = self.text_under(key, &unknown.name);
+        match name == unknown.name {
+            true => unknown,
+            false => UnknownName { name: name.into_owned(), near: None, ..unknown },
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use playproof_engine::call::{AnswerTo, Place, RecordedAnswer};
+    use playproof_formats::diagnostic::Diagnostic;
 
     #[test]
-    fn every_text_of_a_call_is_looked_through() {
+    fn every_text_of_a_call_is_redacted() {
         let secret = "4111111111111111";
         let quoted = format!("[\"{secret}\"]");
         let texts = CallTexts {
@@ -82,9 +117,9 @@ mod tests {
             token: Some(secret),
         };
         let mut call = RecordedCall::new(texts, Place { input: 0, line: 3 });
-        let said = Some(secret.into());
+        let text = Some(secret.into());
         let error =
-            ErrorFacts { kind: said.clone(), message: said.clone(), code: said, status: Some(409), retry_after: None };
+            ErrorFacts { kind: text.clone(), message: text.clone(), code: text, status: Some(409), retry_after: None };
         call.answers.push(RecordedAnswer {
             to: AnswerTo::Attempt,
             attempt: None,
@@ -103,5 +138,15 @@ mod tests {
             let Reply::Failed(Some(error)) = &shown.answers[0].reply else { panic!() };
             assert_eq!((error.status, error.kind.as_deref()), (Some(409), Some("[redacted]")));
         }
+    }
+
+    #[test]
+    fn a_redacted_report_keeps_its_places_and_our_words_and_quotes_nothing() {
+        let rules = RedactionRules::new(&[], &["sk_[a-z]+", "JSON|[0-9]"]).unwrap();
+        let source = Source::whole("t.json", "{\n  \"a\": sk_x\n}");
+        let diagnostic = Diagnostic::error("not_json", "no JSON").at(9..13, "here").help("fix line 2");
+        let report = rules.report(Report::one(source, diagnostic.clone()));
+        assert_eq!(report.to_string(), "t.json:2:8: no JSON");
+        assert_eq!((&*report.source.text, &report.diagnostics[0].help), (REDACTED, &diagnostic.help));
     }
 }

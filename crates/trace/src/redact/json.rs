@@ -1,20 +1,19 @@
-//! JSON without what must not be shown: it stays JSON.
+//! Redacts JSON; the result is JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::names::numbered;
-use super::rules::{REDACTED, RedactionRules};
+use super::rules::{REDACTED, RedactionRules, numbered};
 use crate::canonical::text_of;
-use crate::scan::{Cursor, MAX_DEPTH, RawString};
+use crate::scan::{JsonCursor, MAX_DEPTH, RawString};
 
-/// The keys of one object that were redacted, each with how often: they stay different.
-type Keys = BTreeMap<String, u32>;
+/// The redacted keys of one object with their counts, which keep them different.
+type RedactedKeys = BTreeMap<String, u32>;
 
 impl RedactionRules {
-    /// JSON without what must not be shown; text that cannot be read as strict JSON goes altogether.
+    /// Redacts JSON; text that is not strict JSON is redacted as a whole.
     pub fn json(&self, json: &str) -> String {
-        let mut cursor = Cursor::new(json);
+        let mut cursor = JsonCursor::new(json);
         let mut out = String::with_capacity(json.len());
         match self.value(&mut cursor, &mut out, MAX_DEPTH) {
             Some(()) => out,
@@ -22,12 +21,12 @@ impl RedactionRules {
         }
     }
 
-    /// JSON that stands under `key`.
+    /// Redacts the JSON under `key`.
     pub(super) fn json_under(&self, key: &str, json: &str) -> String {
         if self.hides(key) { format!("\"{REDACTED}\"") } else { self.json(json) }
     }
 
-    fn value(&self, cursor: &mut Cursor<'_>, out: &mut String, depth: u32) -> Option<()> {
+    fn value(&self, cursor: &mut JsonCursor<'_>, out: &mut String, depth: u32) -> Option<()> {
         cursor.skip_space();
         match cursor.peek()? {
             b'"' => self.string(cursor.string()?, out)?,
@@ -38,7 +37,7 @@ impl RedactionRules {
         Some(())
     }
 
-    /// A number or a word: a number may be written in several ways, and is shown in one.
+    /// A number, a boolean or null. A number may be written in several ways; patterns also see its canonical form.
     fn bare(&self, written: &str, out: &mut String) {
         let is_hidden = [Cow::Borrowed(written), Cow::Owned(text_of(written))].iter().any(|one| self.text(one) != *one);
         match is_hidden {
@@ -57,10 +56,16 @@ impl RedactionRules {
         Some(())
     }
 
-    fn entries(&self, cursor: &mut Cursor<'_>, out: &mut String, depth: u32, (open, close): (u8, u8)) -> Option<()> {
+    fn entries(
+        &self,
+        cursor: &mut JsonCursor<'_>,
+        out: &mut String,
+        depth: u32,
+        (open, close): (u8, u8),
+    ) -> Option<()> {
         cursor.eat(open);
         out.push(char::from(open));
-        let mut keys = Keys::new();
+        let mut keys = RedactedKeys::new();
         if !cursor.eat(close) {
             loop {
                 if open == b'{' {
@@ -81,7 +86,7 @@ impl RedactionRules {
         Some(())
     }
 
-    fn entry(&self, cursor: &mut Cursor<'_>, out: &mut String, depth: u32, keys: &mut Keys) -> Option<()> {
+    fn entry(&self, cursor: &mut JsonCursor<'_>, out: &mut String, depth: u32, keys: &mut RedactedKeys) -> Option<()> {
         let (quoted, plain) = unquoted(cursor.key()?)?;
         let shown = self.text(&plain);
         if shown == plain {
@@ -101,7 +106,7 @@ impl RedactionRules {
     }
 }
 
-/// A string in its quotes, and what it says.
+/// A string with its quotes, and its content.
 fn unquoted(string: RawString<'_>) -> Option<(String, String)> {
     let quoted = format!("\"{}\"", string.inner);
     let plain = serde_json::from_str(&quoted).ok()?;
@@ -117,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn values_under_matching_keys_and_matching_text_go_and_the_rest_stays() {
+    fn values_under_matching_keys_and_matching_texts_are_redacted_and_nothing_else_is() {
         let json = r#"{"a": {"ssn": {"x": [1]}}, "api_token":"s3", "card":["pay 4111111111111111 now", "caf\u00e9"], "n": 1.50}"#;
         let shown =
             r#"{"a":{"ssn":"[redacted]"},"api_token":"[redacted]","card":["pay [redacted] now","caf\u00e9"],"n":1.50}"#;
@@ -125,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_keys_go_too_and_keys_stay_different() {
+    fn numbers_and_keys_are_redacted_too_and_keys_stay_different() {
         let json = r#"{"card":4111111111111111,"4222222222222222":1,"4333333333333333":-4.111111111111111e15,"n":7}"#;
         let shown = r#"{"card":"[redacted]","[redacted]":1,"[redacted] 2":"[redacted]","n":7}"#;
         assert_eq!(rules().json(json), shown);
     }
 
     #[test]
-    fn keys_are_found_in_json_within_a_text() {
+    fn keys_are_found_in_json_inside_a_text() {
         let json = r#"{"body":"{\"ssn\":17,\"b\":\"{\\\"ssn\\\":\\\"x\\\"}\"}"}"#;
         let shown = r#"{"body":"{\"ssn\":[redacted],\"b\":\"{\\\"ssn\\\":\\\"[redacted]\\\"}\"}"}"#;
         assert_eq!(rules().json(json), shown);
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_goes_altogether() {
+    fn unreadable_json_is_redacted_as_a_whole() {
         assert_eq!(rules().json(r#"{"a":"\ud800"}"#), r#""[redacted]""#);
         assert_eq!(rules().json("{oops"), r#""[redacted]""#);
     }

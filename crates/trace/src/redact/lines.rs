@@ -1,17 +1,16 @@
-//! Lines of our own format, as an importer emits them, without what must not be shown: they stay lines that can be read.
+//! Redacts lines in our own format, as importers write them; the results are lines that can be read.
 
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::names::Name;
-use super::rules::{REDACTED, RedactionRules};
+use super::rules::{NameKind, REDACTED, RedactionRules};
 use crate::json;
 use playproof_formats::text::escape_json;
 
 impl RedactionRules {
-    /// The lines without what must not be shown. Times, statuses and numbers of attempts stay; what tells the rows of a
-    /// source apart becomes a count, for it was made of all that they said.
+    /// Redacts lines. Times, statuses and attempt numbers stay. `row` becomes a count, because it is a hash of the whole
+    /// source row.
     pub fn lines(&self, lines: Vec<u8>) -> Vec<u8> {
         if self.is_empty() {
             return lines;
@@ -31,11 +30,11 @@ impl RedactionRules {
         object_of(line, |key, value| match key {
             "type" | "status" | "status_from" | "answers" | "attempt" | "at" | "at_ms" | "started_ms"
             | "timeout_ms" => Some(value.get().to_owned()),
-            "run_id" => self.name_in(Name::Run, value),
-            "call_id" => self.name_in(Name::Call, value),
-            "tool" => self.name_in(Name::Tool, value),
-            "idempotency_key" => self.name_in(Name::Key, value),
-            "reversal_token" => self.name_in(Name::Token, value),
+            "run_id" => self.name_in(NameKind::Run, value),
+            "call_id" => self.name_in(NameKind::Call, value),
+            "tool" => self.name_in(NameKind::Tool, value),
+            "idempotency_key" => self.name_in(NameKind::Key, value),
+            "reversal_token" => self.name_in(NameKind::Token, value),
             "row" => {
                 let next = rows.len() + 1;
                 Some(rows.entry(value.get().to_owned()).or_insert(next).to_string())
@@ -48,12 +47,12 @@ impl RedactionRules {
         })
     }
 
-    fn name_in(&self, of: Name, value: &RawValue) -> Option<String> {
-        serde_json::to_string(&self.name(of, &json::string(value)?)).ok()
+    fn name_in(&self, kind: NameKind, value: &RawValue) -> Option<String> {
+        serde_json::to_string(&self.name(kind, &json::string(value)?)).ok()
     }
 }
 
-/// The object with other values.
+/// The object with replaced values.
 fn object_of(object: &RawValue, mut value: impl FnMut(&str, &RawValue) -> Option<String>) -> Option<String> {
     let mut out = String::from("{");
     for (key, raw) in json::object(object)?.iter() {
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_of_a_line_is_looked_through_but_times_and_statuses() {
+    fn every_field_of_a_line_is_redacted_but_times_and_statuses() {
         let rules = RedactionRules::new(&["password"], &["sk_[0-9]"]).unwrap();
         let line = concat!(
             r#"{"type":"tool_result","run_id":"sk_1","call_id":"sk_1","tool":"sk_1","at":"sk_1","args":{"password":1,"a":"sk_1"},"#,

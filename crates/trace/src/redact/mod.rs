@@ -1,12 +1,9 @@
-//! What must not be shown of a trace, and what stands in its place.
+//! Redaction: removes what must not be shown of a trace.
 
 mod call;
 mod json;
 mod lines;
-mod names;
-mod report;
 mod rules;
 mod text;
 
-pub use names::Name;
-pub use rules::{BadRule, REDACTED, RedactionRules};
+pub use rules::{BadRule, NameKind, REDACTED, RedactionRules};

@@ -1,4 +1,4 @@
-//! What one line of a trace can say, and what can be wrong with it. Reads nothing.
+//! The possible contents and errors of one line of a trace. Reads nothing.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 use playproof_engine::call::RecordedAnswer;
 use playproof_engine::time::{Duration, Instant};
 
-/// Whether a field of this name speaks for a line of a trace: `source` and `row` are words of many logs.
+/// Whether this field name suggests a line of a trace. `source` and `row` do not: many logs have them.
 pub fn is_field(name: &str) -> bool {
     super::names::NAMES.contains(&name) && !["source", "row"].contains(&name)
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line<'a> {
+pub enum TraceLine<'a> {
     /// A call.
     Call(CallLine<'a>),
     /// An answer to an earlier call.
@@ -26,17 +26,17 @@ pub enum Line<'a> {
     Other,
 }
 
-/// A line and what was ignored in it.
+/// A line, and how much of it was ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed<'a> {
-    /// What it says.
-    pub line: Line<'a>,
-    /// Fields that nobody knows.
+pub struct ParsedLine<'a> {
+    /// Its content.
+    pub line: TraceLine<'a>,
+    /// Unknown fields.
     pub unknown_fields: u32,
 }
 
-/// Is told what lines say, one thing a line. What a line says is large: so it is handed on where it is made, for a
-/// trace has millions of lines.
+/// Receives the content of lines, one call of a method a line. Contents are large and traces have millions of lines, so they
+/// are passed on where they are made instead of being returned.
 pub trait Listener<'a> {
     /// A call, with its answer where the line has one.
     fn call(&mut self, call: CallLine<'a>, answer: Option<RecordedAnswer>);
@@ -48,25 +48,25 @@ pub trait Listener<'a> {
     fn other(&mut self);
 }
 
-/// Keeps what the latest line said.
-impl<'a> Listener<'a> for Option<Line<'a>> {
+/// Keeps the content of the latest line.
+impl<'a> Listener<'a> for Option<TraceLine<'a>> {
     fn call(&mut self, call: CallLine<'a>, answer: Option<RecordedAnswer>) {
         *self = Some(match answer {
-            Some(answer) => Line::Both(call, answer),
-            None => Line::Call(call),
+            Some(answer) => TraceLine::Both(call, answer),
+            None => TraceLine::Call(call),
         });
     }
 
     fn answer(&mut self, answer: AnswerLine<'a>) {
-        *self = Some(Line::Answer(answer));
+        *self = Some(TraceLine::Answer(answer));
     }
 
     fn run_end(&mut self, run: Option<Cow<'a, str>>) {
-        *self = Some(Line::RunEnd(run));
+        *self = Some(TraceLine::RunEnd(run));
     }
 
     fn other(&mut self) {
-        *self = Some(Line::Other);
+        *self = Some(TraceLine::Other);
     }
 }
 
@@ -104,7 +104,7 @@ pub struct AnswerLine<'a> {
     pub id: Option<Cow<'a, str>>,
     /// `tool`.
     pub tool: Option<Cow<'a, str>>,
-    /// What came.
+    /// The answer itself.
     pub answer: RecordedAnswer,
 }
 
@@ -113,21 +113,21 @@ pub struct AnswerLine<'a> {
 pub struct LineError {
     /// A stable id.
     pub id: &'static str,
-    /// What is wrong, in our own words: it quotes nothing of the line.
+    /// What is wrong. It quotes nothing of the line.
     pub message: String,
-    /// Bytes of the line.
+    /// The bytes of the line that are wrong.
     pub span: Range<usize>,
-    /// What is to be said of the place.
+    /// The text under the marked bytes.
     pub label: &'static str,
-    /// What to do, where there is more to say than "mend or skip the line".
+    /// How to fix it, where that is more than "fix or skip the line".
     pub help: Option<String>,
-    /// What else the line is, if no line before it is one of a trace.
-    pub foreign: Option<OtherJson>,
+    /// What the line is instead, if no line before it is a line of a trace.
+    pub foreign: Option<NonTraceJson>,
 }
 
-/// JSON that is no line of a trace at all.
+/// JSON that is no line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OtherJson {
+pub enum NonTraceJson {
     /// An object with other fields.
     Row,
     /// A document, or the beginning of one.

@@ -1,24 +1,25 @@
-//! From the fields of a line to what they mean. Knows nothing of other lines, files and line numbers.
+//! From the fields of a line to their meaning. Knows nothing of other lines, files and line numbers.
 //!
-//! What `type` does not say, the fields do: a line with `tool` and an answer (`status` or `error`) is a call and its
-//! result in one, `tool` alone is a call, an answer with `call_id` alone is a result. `null` counts as absent.
-//! A result without `status` failed if it has an `error`; with neither it is an error. An `error` may be a plain
-//! string, its message. On a combined line `at_ms` is when the call was made, unless `started_ms` says that: then
-//! `at_ms` is when the answer came.
+//! Without a `type`, the fields decide: a line with `tool` and an answer (`status` or `error`) is a call and its result,
+//! a line with `tool` and no answer is a call, and a line with an answer and `call_id` but no `tool` is a result. `null`
+//! counts as absent. A result without `status` failed if it has an `error`; a result with neither is an error. An `error`
+//! may be a string: its message. On a combined line `at_ms` is the time of the call, unless `started_ms` gives that; then
+//! `at_ms` is the time of the answer.
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::number::Decimal;
-use crate::text::{BYTE_ORDER_MARK, STRAY_MARK, WITHOUT_MARK};
-use crate::wire::errors::KnownErrors;
+use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
+use crate::wire::error_cache::ErrorCache;
 use crate::wire::fields;
-use crate::wire::fields::Fields;
-use crate::wire::line::{AnswerLine, CallLine, LineError, Listener, OtherJson};
+use crate::wire::fields::FieldSlices;
+use crate::wire::line::{AnswerLine, CallLine, LineError, Listener, NonTraceJson};
 use crate::wire::names::{
-    ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE, ErrorFields, ID, KEY, LINE_FIELDS,
-    NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE, WORDS, WORDY,
+    ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ENUM_FIELDS, ENUM_VALUES, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE,
+    ErrorFields, ID, KEY, LINE_FIELDS, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL,
+    TYPE,
 };
 use crate::{canonical, hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
@@ -26,70 +27,70 @@ use playproof_engine::event::ErrorFacts;
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 
-pub(super) type Outcome<T> = Result<T, Box<LineError>>;
+pub(super) type LineResult<T> = Result<T, Box<LineError>>;
 
-/// Tells a line from others that say the same as far as anyone knows.
+/// Distinguishes a line from others with the same known content.
 pub fn hash_of_line(line: &str) -> u32 {
-    hash::row(line.trim_end()).max(1) // 32 bits tell the answers of one call apart
+    hash::row(line.trim_end()).max(1) // 32 bits distinguish the answers of one call
 }
 
-/// What lowering a line adds to on its way.
-struct Beside<'k> {
+/// What lowering a line changes.
+struct LoweringState<'k> {
     unknown_fields: u32,
-    known: &'k mut KnownErrors,
+    errors: &'k mut ErrorCache,
 }
 
-/// Turns the fields of `line` into what they mean.
+/// Turns the fields of `line` into their meaning.
 #[derive(Clone, Copy)]
 pub(super) struct Lowering<'a> {
     line: &'a str,
 }
 
 impl<'a> Lowering<'a> {
-    /// Of this line.
+    /// The lowering of this line.
     #[inline]
     pub(super) fn of(line: &'a str) -> Lowering<'a> {
         Lowering { line }
     }
 
-    /// Tells `listener` what `fields` mean; returns how many of them nobody knows.
+    /// Passes the meaning of `fields` to `listener`; returns the number of unknown fields.
     #[inline(always)]
     pub(super) fn line(
         self,
-        fields: &Fields<'a, LINE_FIELDS>,
-        known: &mut KnownErrors,
+        fields: &FieldSlices<'a, LINE_FIELDS>,
+        errors: &mut ErrorCache,
         listener: &mut impl Listener<'a>,
-    ) -> Outcome<u32> {
-        let mut beside = Beside { unknown_fields: fields.unknown, known };
-        let answered = self.word(fields, STATUS).or(fields.field(ERROR)).is_some();
-        match self.word(fields, TYPE) {
-            Some("\"tool_call\"") if answered => self.both(fields, &mut beside, listener)?,
+    ) -> LineResult<u32> {
+        let mut state = LoweringState { unknown_fields: fields.unknown, errors };
+        let answered = self.enum_value(fields, STATUS).or(fields.field(ERROR)).is_some();
+        match self.enum_value(fields, TYPE) {
+            Some("\"tool_call\"") if answered => self.both(fields, &mut state, listener)?,
             Some("\"tool_call\"") => listener.call(self.call(fields)?, None),
-            Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut beside)?),
+            Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut state)?),
             Some("\"run_end\"") => listener.run_end(self.label(fields, RUN)?),
             Some(other) => {
                 self.text(other, "type")?;
                 listener.other();
                 return Ok(0);
             }
-            None if fields.field(TOOL).is_some() && answered => self.both(fields, &mut beside, listener)?,
+            None if fields.field(TOOL).is_some() && answered => self.both(fields, &mut state, listener)?,
             None if fields.field(TOOL).is_some() => listener.call(self.call(fields)?, None),
             None if answered && fields.field(ID).is_some() => {
-                listener.answer(self.answer_line(fields, &mut beside)?);
+                listener.answer(self.answer_line(fields, &mut state)?);
             }
-            None => return Err(self.nothing_known(fields)),
+            None => return Err(self.not_a_trace_line(fields)),
         }
-        Ok(beside.unknown_fields)
+        Ok(state.unknown_fields)
     }
 
     fn both(
         self,
-        fields: &Fields<'a, LINE_FIELDS>,
-        beside: &mut Beside<'_>,
+        fields: &FieldSlices<'a, LINE_FIELDS>,
+        state: &mut LoweringState<'_>,
         listener: &mut impl Listener<'a>,
-    ) -> Outcome<()> {
+    ) -> LineResult<()> {
         let mut call = self.call(fields)?;
-        let mut answer = self.answer(fields, beside)?;
+        let mut answer = self.answer(fields, state)?;
         match answer.started.take() {
             Some(started) => call.at = Some(started),
             None => answer.at = None,
@@ -99,10 +100,10 @@ impl<'a> Lowering<'a> {
     }
 
     #[inline(always)]
-    fn call(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<CallLine<'a>> {
+    fn call(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<CallLine<'a>> {
         let Some(tool) = self.text_of(fields, TOOL)?.filter(|tool| !tool.is_empty()) else {
-            let message = "a tool_call needs a `tool`: the name of what was called";
-            return Err(self.wrong("missing_field", self.whole(), message, "no tool is named in this line"));
+            let message = "a tool_call needs a `tool`: the name of the called tool";
+            return Err(self.error("missing_field", self.whole(), message, "this line names no tool"));
         };
         let args = fields.field(ARGS);
         Ok(CallLine {
@@ -113,40 +114,48 @@ impl<'a> Lowering<'a> {
             timeout: self.millis_of(fields, TIMEOUT)?.map(Duration::from_micros),
             args,
             args_hash: args.map_or(0, |args| fields.hash.unwrap_or_else(|| canonical::hash_of(args))),
-            key: self.label(fields, KEY)?.filter(|key| !key.is_empty()), // an upstream knows nothing again by it
+            key: self.label(fields, KEY)?.filter(|key| !key.is_empty()), // an empty key identifies nothing
             evidence: fields.field(EVIDENCE),
             token: self.label(fields, TOKEN)?,
         })
     }
 
     #[inline(always)]
-    fn answer_line(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'_>) -> Outcome<AnswerLine<'a>> {
-        let answer = self.answer(fields, beside)?;
+    fn answer_line(
+        self,
+        fields: &FieldSlices<'a, LINE_FIELDS>,
+        state: &mut LoweringState<'_>,
+    ) -> LineResult<AnswerLine<'a>> {
+        let answer = self.answer(fields, state)?;
         let tool = self.text_of(fields, TOOL)?;
         Ok(AnswerLine { run: self.label(fields, RUN)?, id: self.label(fields, ID)?, tool, answer })
     }
 
     #[inline(always)]
-    fn answer(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'_>) -> Outcome<RecordedAnswer> {
-        let reply = self.reply(fields, beside)?;
+    fn answer(
+        self,
+        fields: &FieldSlices<'a, LINE_FIELDS>,
+        state: &mut LoweringState<'_>,
+    ) -> LineResult<RecordedAnswer> {
+        let reply = self.reply(fields, state)?;
         Ok(RecordedAnswer {
-            to: self.word(fields, ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
+            to: self.enum_value(fields, ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
             attempt: self.attempt(fields)?,
             started: self.millis_of(fields, STARTED)?.map(Instant::from_micros),
             at: self.time(fields)?,
             reply,
             inferred: false,
-            from_text: self.word(fields, STATUS_FROM) == Some("\"text\""),
-            line_hash: self.line_hash(fields, beside),
+            from_text: self.enum_value(fields, STATUS_FROM) == Some("\"text\""),
+            line_hash: self.line_hash(fields, state),
             place: Place::default(),
         })
     }
 
-    /// What tells the line from others that say the same: of an imported one its row, for its place alone differs from
-    /// that of a row which says the same. No import writes fields that nobody knows.
+    /// Distinguishes the line from others with the same known content. An imported line has its `row`, because rows with the
+    /// same content differ in their `source` alone; no import writes unknown fields.
     #[inline(always)]
-    fn line_hash(self, fields: &Fields<'a, LINE_FIELDS>, beside: &Beside<'_>) -> u32 {
-        if beside.unknown_fields > 0 {
+    fn line_hash(self, fields: &FieldSlices<'a, LINE_FIELDS>, state: &LoweringState<'_>) -> u32 {
+        if state.unknown_fields > 0 {
             return hash_of_line(self.line);
         }
         match (fields.field(ROW).and_then(|row| row.parse().ok()), fields.field(SOURCE)) {
@@ -157,49 +166,49 @@ impl<'a> Lowering<'a> {
     }
 
     #[inline(always)]
-    fn reply(self, fields: &Fields<'a, LINE_FIELDS>, beside: &mut Beside<'_>) -> Outcome<Reply> {
+    fn reply(self, fields: &FieldSlices<'a, LINE_FIELDS>, state: &mut LoweringState<'_>) -> LineResult<Reply> {
         let error = fields.field(ERROR);
-        match self.word(fields, STATUS) {
+        match self.enum_value(fields, STATUS) {
             Some("\"ok\"") => match error {
                 None => Ok(Reply::Ok),
                 Some(raw) => {
                     let message = "the status is `ok`, but there is an error";
-                    Err(self.wrong("contradiction", self.span(raw), message, "only one of the two can be"))
+                    Err(self.error("contradiction", self.span(raw), message, "an error contradicts `ok`"))
                 }
             },
             Some("\"error\"") | None if error.is_some() => {
-                let error = error.map(|raw| self.known_error(raw, beside)).transpose()?;
+                let error = error.map(|raw| self.cached_error(raw, state)).transpose()?;
                 Ok(Reply::Failed(error))
             }
             Some("\"error\"") => Ok(Reply::Failed(None)),
             Some(other) => {
                 let mut error =
-                    self.wrong("unknown_value", self.span(other), "a status is `ok` or `error`", "neither of the two");
+                    self.error("unknown_value", self.span(other), "a status is `ok` or `error`", "neither of the two");
                 error.help = did_you_mean(other.trim_matches('"'), ["ok", "error"])
                     .map(|near| format!("did you mean `{near}`?"));
                 Err(error)
             }
             None => {
                 let message = "a tool_result needs a `status` (`ok` or `error`) or an `error`";
-                Err(self.wrong("missing_field", self.whole(), message, "neither is here"))
+                Err(self.error("missing_field", self.whole(), message, "neither is here"))
             }
         }
     }
 
-    /// The error that `raw` says, shared with the lines that said the same in the same words.
-    fn known_error(self, raw: &'a str, beside: &mut Beside<'_>) -> Outcome<Arc<ErrorFacts>> {
-        if let Some((error, unknown_fields)) = beside.known.find(raw) {
-            beside.unknown_fields = beside.unknown_fields.saturating_add(unknown_fields);
+    /// The error of `raw`, shared with the lines that have the same text.
+    fn cached_error(self, raw: &'a str, state: &mut LoweringState<'_>) -> LineResult<Arc<ErrorFacts>> {
+        if let Some((error, unknown_fields)) = state.errors.find(raw) {
+            state.unknown_fields = state.unknown_fields.saturating_add(unknown_fields);
             return Ok(error);
         }
         let mut unknown_fields = 0;
-        let error = Arc::new(self.error(raw, &mut unknown_fields)?);
-        beside.known.note(raw, &error, unknown_fields);
-        beside.unknown_fields = beside.unknown_fields.saturating_add(unknown_fields);
+        let error = Arc::new(self.error_facts(raw, &mut unknown_fields)?);
+        state.errors.insert(raw, &error, unknown_fields);
+        state.unknown_fields = state.unknown_fields.saturating_add(unknown_fields);
         Ok(error)
     }
 
-    fn error(self, raw: &'a str, unknown: &mut u32) -> Outcome<ErrorFacts> {
+    fn error_facts(self, raw: &'a str, unknown: &mut u32) -> LineResult<ErrorFacts> {
         match raw.as_bytes().first() {
             Some(b'"') => {
                 let message = self.text(raw, "error")?;
@@ -230,29 +239,29 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// A message may be any JSON; what is no string is taken as its text.
-    fn message(self, raw: &'a str) -> Outcome<Box<str>> {
+    /// A message may be any JSON value; one that is no string is taken as its JSON text.
+    fn message(self, raw: &'a str) -> LineResult<Box<str>> {
         match raw.starts_with('"') {
             true => self.text(raw, "message").map(Into::into),
             false => Ok(raw.into()),
         }
     }
 
-    fn status_number(self, raw: &'a str) -> Outcome<u16> {
+    fn status_number(self, raw: &'a str) -> LineResult<u16> {
         let text = raw.trim_matches('"');
         let value =
             Decimal::parse(text).and_then(|number| number.scaled(0)).and_then(|number| u16::try_from(number).ok());
         value.ok_or_else(|| self.wrong_type(raw, "status", "a status number such as 503"))
     }
 
-    fn answer_to(self, raw: &'a str) -> Outcome<AnswerTo> {
+    fn answer_to(self, raw: &'a str) -> LineResult<AnswerTo> {
         match raw {
             "\"attempt\"" => Ok(AnswerTo::Attempt),
             "\"refresh\"" => Ok(AnswerTo::Refresh),
             "\"reversal\"" => Ok(AnswerTo::Reversal),
             _ => {
                 let message = "a result answers an `attempt`, a `refresh` or a `reversal`";
-                let mut error = self.wrong("unknown_value", self.span(raw), message, "none of the three");
+                let mut error = self.error("unknown_value", self.span(raw), message, "none of the three");
                 error.help = did_you_mean(raw.trim_matches('"'), ["attempt", "refresh", "reversal"])
                     .map(|near| format!("did you mean `{near}`?"));
                 Err(error)
@@ -261,8 +270,8 @@ impl<'a> Lowering<'a> {
     }
 
     #[inline(always)]
-    fn attempt(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Option<u32>> {
-        if let Some(number @ 1..=1_000) = fields.counted(ATTEMPT) {
+    fn attempt(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<Option<u32>> {
+        if let Some(number @ 1..=1_000) = fields.number(ATTEMPT) {
             return Ok(u32::try_from(number).ok());
         }
         let Some(raw) = fields.field(ATTEMPT) else { return Ok(None) };
@@ -272,9 +281,9 @@ impl<'a> Lowering<'a> {
         number.map(Some).ok_or_else(|| self.wrong_type(raw, "attempt", "a number from 1"))
     }
 
-    /// `at_ms`, else `at`; the latter is a time in any case.
+    /// `at_ms`, else `at`, which must be a time even if it is not used.
     #[inline(always)]
-    fn time(self, fields: &Fields<'a, LINE_FIELDS>) -> Outcome<Option<Instant>> {
+    fn time(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<Option<Instant>> {
         let millis = self.millis_of(fields, AT_MS)?.map(Instant::from_micros);
         match fields.field(AT) {
             Some(raw) => self.moment(raw).map(|moment| Some(millis.unwrap_or(moment))),
@@ -282,80 +291,80 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn moment(self, raw: &'a str) -> Outcome<Instant> {
+    fn moment(self, raw: &'a str) -> LineResult<Instant> {
         let text = self.text(raw, "at")?;
         let Some(micros) = iso::parse_micros(&text) else {
             return Err(self.wrong_type(raw, "at", "an ISO 8601 time such as `2026-11-21T10:00:00.250Z`"));
         };
-        let micros = u64::try_from(micros).map_err(|_| {
-            self.wrong("negative_time", self.span(raw), "`at` is before 1970", "times count from there")
-        })?;
+        let micros = u64::try_from(micros)
+            .map_err(|_| self.error("negative_time", self.span(raw), "`at` is before 1970", "times count from 1970"))?;
         Ok(Instant::from_micros(micros))
     }
 
-    /// A field's number of milliseconds, in microseconds.
+    /// A field's milliseconds, as microseconds.
     #[inline(always)]
-    fn millis_of(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<u64>> {
-        if let Some(whole) = fields.counted(number) {
+    fn millis_of(self, fields: &FieldSlices<'a, LINE_FIELDS>, number: usize) -> LineResult<Option<u64>> {
+        if let Some(whole) = fields.number(number) {
             return Ok(Some(whole * 1_000)); // it has at most 15 digits
         }
         let Some(raw) = fields.field(number) else { return Ok(None) };
         self.millis(raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
     }
 
-    /// A number of milliseconds, in microseconds.
-    fn millis(self, raw: &'a str, name: &str) -> Outcome<u64> {
+    /// Milliseconds, as microseconds.
+    fn millis(self, raw: &'a str, name: &str) -> LineResult<u64> {
         let Some(number) = Decimal::parse(raw) else {
             return Err(self.wrong_type(raw, name, "a number of milliseconds"));
         };
         if number.negative {
             let message = format!("`{name}` is negative");
-            return Err(self.wrong("negative_time", self.span(raw), message, "times count up from 0"));
+            return Err(self.error("negative_time", self.span(raw), message, "times count up from 0"));
         }
         number.scaled(3).ok_or_else(|| {
             let message = format!("`{name}` is beyond {} milliseconds", u64::MAX / 1_000);
-            self.wrong("out_of_range", self.span(raw), message, "too large")
+            self.error("out_of_range", self.span(raw), message, "too large")
         })
     }
 
-    /// What a wordy field says, in its quotes; escapes do not make it another word.
+    /// The value of an enum field, with its quotes and without escapes.
     #[inline]
-    fn word(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Option<&'a str> {
-        let word = fields.field(number)?;
-        match fields.is_plain(number) || !word.contains('\\') {
-            true => Some(word),
-            false => self.escaped_word(word, number),
+    fn enum_value(self, fields: &FieldSlices<'a, LINE_FIELDS>, number: usize) -> Option<&'a str> {
+        let value = fields.field(number)?;
+        match fields.is_plain(number) || !value.contains('\\') {
+            true => Some(value),
+            false => self.unescaped_enum_value(value, number),
         }
     }
 
     #[cold]
-    fn escaped_word(self, word: &'a str, number: usize) -> Option<&'a str> {
-        let plain = self.text(word, "").ok();
-        let known = number.checked_sub(WORDY).and_then(|place| WORDS.get(place)).copied().unwrap_or_default();
+    fn unescaped_enum_value(self, value: &'a str, number: usize) -> Option<&'a str> {
+        let plain = self.text(value, "").ok();
+        let known =
+            number.checked_sub(ENUM_FIELDS).and_then(|index| ENUM_VALUES.get(index)).copied().unwrap_or_default();
         let same = known.iter().find(|known| plain.as_deref() == Some(known.trim_matches('"')));
-        Some(same.copied().unwrap_or(word))
+        Some(same.copied().unwrap_or(value))
     }
 
-    /// A name in a field, which machines also write as a number.
+    /// A name in a field; a number is a name too.
     #[inline(always)]
-    fn label(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
+    fn label(self, fields: &FieldSlices<'a, LINE_FIELDS>, number: usize) -> LineResult<Option<Cow<'a, str>>> {
         self.plain_or(fields, number, Self::name)
     }
 
     /// The text in a field.
     #[inline(always)]
-    fn text_of(self, fields: &Fields<'a, LINE_FIELDS>, number: usize) -> Outcome<Option<Cow<'a, str>>> {
+    fn text_of(self, fields: &FieldSlices<'a, LINE_FIELDS>, number: usize) -> LineResult<Option<Cow<'a, str>>> {
         self.plain_or(fields, number, Self::text)
     }
 
-    /// What a field says: `read` is asked where that is not known to be a string without escapes.
+    /// The content of a plain field; `read` reads any other.
     #[inline(always)]
     fn plain_or(
         self,
-        fields: &Fields<'a, LINE_FIELDS>,
+        fields: &FieldSlices<'a, LINE_FIELDS>,
         number: usize,
-        read: impl FnOnce(Self, &'a str, &str) -> Outcome<Cow<'a, str>>,
-    ) -> Outcome<Option<Cow<'a, str>>> {
+        read: impl FnOnce(Self, &'a str, &str) -> LineResult<Cow<'a, str>>,
+    ) -> LineResult<Option<Cow<'a, str>>> {
         if let Some(text) = fields.plain(number) {
             return Ok(Some(Cow::Borrowed(text)));
         }
@@ -363,7 +372,7 @@ impl<'a> Lowering<'a> {
         read(self, raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
     }
 
-    fn name(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
+    fn name(self, raw: &'a str, name: &str) -> LineResult<Cow<'a, str>> {
         match raw.as_bytes().first() {
             Some(b'"') => self.text(raw, name),
             Some(b'-' | b'0'..=b'9') => Ok(Cow::Borrowed(raw)),
@@ -371,11 +380,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn text(self, raw: &'a str, name: &str) -> Outcome<Cow<'a, str>> {
+    fn text(self, raw: &'a str, name: &str) -> LineResult<Cow<'a, str>> {
         let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
         match inner {
             Some(inner) if memchr::memchr(b'\\', inner.as_bytes()).is_none() => Ok(Cow::Borrowed(inner)),
-            _ => serde_json::from_str::<fields::Text<'a>>(raw).map(|text| text.0).map_err(|_| {
+            _ => serde_json::from_str::<fields::BorrowedText<'a>>(raw).map(|text| text.0).map_err(|_| {
                 let expected =
                     if raw.starts_with('"') { "valid text: an escape stands for no character" } else { "a string" };
                 self.wrong_type(raw, name, expected)
@@ -388,13 +397,13 @@ impl<'a> Lowering<'a> {
         start..self.line.trim_end().len().max(start)
     }
 
-    /// Where `part`, a slice of the line, stands.
+    /// The place of `part`, a slice of the line.
     fn span(self, part: &str) -> Range<usize> {
         let start = (part.as_ptr() as usize).saturating_sub(self.line.as_ptr() as usize);
         start..start + part.len()
     }
 
-    pub(super) fn wrong(
+    pub(super) fn error(
         self,
         id: &'static str,
         span: Range<usize>,
@@ -405,64 +414,64 @@ impl<'a> Lowering<'a> {
     }
 
     fn wrong_type(self, raw: &str, name: &str, expected: &str) -> Box<LineError> {
-        self.wrong("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), "not that")
+        self.error("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), "wrong type")
     }
 
     pub(super) fn twice(self, name: &str, value: &str) -> Box<LineError> {
-        self.wrong(
+        self.error(
             "duplicate_field",
             self.span(value),
-            format!("`{name}` stands twice in one line"),
+            format!("`{name}` appears twice in one line"),
             "the second value",
         )
     }
 
-    fn nothing_known(self, fields: &Fields<'a, LINE_FIELDS>) -> Box<LineError> {
+    fn not_a_trace_line(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> Box<LineError> {
         if fields.none_known() {
             let message = "the line has none of the fields of a trace";
             let mut error =
-                self.wrong("missing_field", self.whole(), message, "expected `tool`, `call_id`, `status`, …");
-            error.foreign = Some(OtherJson::Row);
+                self.error("missing_field", self.whole(), message, "expected `tool`, `call_id`, `status`, …");
+            error.foreign = Some(NonTraceJson::Row);
             return error;
         }
         let message =
             "the line is neither a call (it has no `tool`) nor a result (it has no `call_id` with a `status`)";
-        self.wrong("missing_field", self.whole(), message, "cannot be told what this is")
+        self.error("missing_field", self.whole(), message, "neither a call nor a result")
     }
 
-    /// Why the line is no JSON object.
+    /// The error of a line that is no JSON object.
     pub(super) fn no_object(self, error: &serde_json::Error) -> Box<LineError> {
         let whole = self.whole();
         let first = self.line.as_bytes().get(whole.start).copied();
         if self.line.starts_with(BYTE_ORDER_MARK) {
-            let message = "a byte order mark stands before the line; it may begin a file, and nothing else";
-            let mut error = self.wrong(STRAY_MARK, self.character(0), message, "this character");
-            error.help = Some(format!("{WITHOUT_MARK}."));
+            let message = "a byte order mark begins the line; it may only begin a file";
+            let mut error = self.error(STRAY_MARK, self.character(0), message, "this character");
+            error.help = Some(format!("{REMOVE_MARKS}."));
             return error;
         }
         if first != Some(b'{') {
             let message = "a line of a trace is a JSON object";
-            let mut error = self.wrong("not_json", self.character(whole.start), message, "expected `{`");
-            error.foreign = (first == Some(b'[')).then_some(OtherJson::Document);
+            let mut error = self.error("not_json", self.character(whole.start), message, "expected `{`");
+            error.foreign = (first == Some(b'[')).then_some(NonTraceJson::Document);
             return error;
         }
         if error.is_eof() {
-            let message = "the line ends in the middle of its JSON: it was cut off";
+            let message = "the JSON of the line is cut off";
             let last = self.character(whole.end.saturating_sub(1));
-            let mut error = self.wrong("truncated_line", last, message, "the last character");
-            error.foreign = (whole.len() == 1).then_some(OtherJson::Document); // of a document in several lines
+            let mut error = self.error("truncated_line", last, message, "the last character");
+            error.foreign = (whole.len() == 1).then_some(NonTraceJson::Document); // the first line of a document
             return error;
         }
-        let said = error.to_string();
-        let said = said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said);
+        let message = error.to_string();
+        let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
         let place = error.column().saturating_sub(1).min(self.line.len().saturating_sub(1));
-        let behind = self.line.bytes().enumerate().skip(place); // of a control character serde_json tells the place before
-        let control = behind.take(2).find(|(_, byte)| *byte < b' ').filter(|_| said.starts_with("control character"));
+        let rest = self.line.bytes().enumerate().skip(place); // serde_json may report the place before a control character
+        let control = rest.take(2).find(|(_, byte)| *byte < b' ').filter(|_| message.starts_with("control character"));
         let place = control.map_or(place, |(place, _)| place);
-        self.wrong("not_json", self.character(place), format!("the line is no JSON: {said}"), "here")
+        self.error("not_json", self.character(place), format!("the line is not JSON: {message}"), "here")
     }
 
-    /// The character that byte `place` of the line belongs to.
+    /// The span of the character that contains byte `place` of the line.
     fn character(&self, place: usize) -> Range<usize> {
         let start = self.line.floor_char_boundary(place);
         let width = self.line.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);

@@ -1,18 +1,18 @@
-//! One line of a trace (DESIGN.md section 3). [`Lines`] is all that the reader needs of it,
-//! and [`parse_line`], which is the same for one line alone.
+//! One line of a trace: from its text to its meaning. The reader uses [`LineParser`] for lines in a row, and [`parse_line`]
+//! for a single line.
 
-mod errors;
+mod error_cache;
 mod fields;
 mod line;
-mod lines;
 mod lower;
 mod names;
+mod parser;
 #[cfg(test)]
 mod tests;
-mod unfamiliar;
+mod unknown_names;
 
-pub use line::{AnswerLine, CallLine, Line, LineError, Listener, OtherJson, Parsed, is_field};
-pub use lines::{Lines, parse_line};
+pub use line::{AnswerLine, CallLine, LineError, Listener, NonTraceJson, ParsedLine, TraceLine, is_field};
 pub use lower::hash_of_line;
 pub use names::SCHEMA;
-pub use unfamiliar::{Unfamiliar, unfamiliar_field, unfamiliar_type};
+pub use parser::{LineParser, parse_line};
+pub use unknown_names::{UnknownName, unknown_field, unknown_type};

@@ -1,19 +1,17 @@
-//! The names of a line's fields and of an error's, and which field is which, told from the first bytes of a name.
-//! Knows no meanings.
+//! The field names of a line and of an error object, and how the first bytes of a name select its field. Knows no meanings.
 
-use crate::wire::fields::{Known, SPELT};
+use crate::wire::fields::{KnownFields, START};
 
 /// The JSON Schema of one line of a trace, for editors.
 pub const SCHEMA: &str = include_str!("../../../../schemas/trace.json");
 
+// Fields 0 to 3 are the number fields: `fields::NUMBER_FIELDS`.
 pub(super) const AT_MS: usize = 0;
 pub(super) const STARTED: usize = 1;
 pub(super) const ATTEMPT: usize = 2;
 pub(super) const TIMEOUT: usize = 3;
-/// The fields above hold numbers.
-pub(super) const NUMBERS: usize = 4;
-/// The next fields say one of [`WORDS`] each.
-pub(super) const WORDY: usize = 4;
+/// From here on, each field has the values that [`ENUM_VALUES`] lists, in the same order.
+pub(super) const ENUM_FIELDS: usize = 4;
 pub(super) const TYPE: usize = 4;
 pub(super) const STATUS: usize = 5;
 pub(super) const ANSWERS: usize = 6;
@@ -27,9 +25,9 @@ pub(super) const KEY: usize = 13;
 pub(super) const EVIDENCE: usize = 14;
 pub(super) const TOKEN: usize = 15;
 pub(super) const ERROR: usize = 16;
-/// Where an import found what the line says; for people.
+/// Where an import found the content of the line; for people.
 pub(super) const SOURCE: usize = 17;
-/// Tells the foreign row that a line was made of from others.
+/// Distinguishes the foreign row of a line from other rows.
 pub(super) const ROW: usize = 18;
 pub(super) const LINE_FIELDS: usize = 19;
 
@@ -55,8 +53,8 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "row",
 ];
 
-/// What each wordy field may say, as it is written.
-pub(super) const WORDS: [&[&str]; 4] = [
+/// The values of each enum field, as written.
+pub(super) const ENUM_VALUES: [&[&str]; 4] = [
     &["\"tool_call\"", "\"tool_result\"", "\"run_end\""],
     &["\"ok\"", "\"error\""],
     &["\"attempt\"", "\"refresh\"", "\"reversal\""],
@@ -66,7 +64,7 @@ pub(super) const WORDS: [&[&str]; 4] = [
 /// The fields of a line.
 pub(super) enum LineFields {}
 
-impl Known for LineFields {
+impl KnownFields for LineFields {
     const HASHED: usize = ARGS;
 
     fn find(name: &[u8]) -> Option<usize> {
@@ -74,7 +72,7 @@ impl Known for LineFields {
     }
 
     #[inline(always)]
-    fn spelt(bytes: &[u8; SPELT]) -> Option<(usize, usize)> {
+    fn match_start(bytes: &[u8; START]) -> Option<(usize, usize)> {
         const SEVEN: u64 = u64::MAX >> 8;
         const TYPE_: u64 = first_eight(b"\"type\":\0");
         const TOOL_: u64 = first_eight(b"\"tool\":\0");
@@ -96,16 +94,16 @@ impl Known for LineFields {
         match first {
             AT_MS_ => Some((AT_MS, 8)),
             ERROR_ => Some((ERROR, 8)),
-            RUN_ => behind(rest, b":", RUN),
-            STATUS_ => behind(rest, b":", STATUS),
-            SOURCE_ => behind(rest, b":", SOURCE),
-            STATUS_FROM_ => behind(rest, b"from\":", STATUS_FROM),
-            ID_ => behind(rest, b"\":", ID),
-            ATTEMPT_ => behind(rest, b"\":", ATTEMPT),
-            STARTED_ => behind(rest, b"_ms\":", STARTED),
-            KEY_ => behind(rest, b"ency_key\":", KEY),
-            EVIDENCE_ => behind(rest, b"e_refs\":", EVIDENCE),
-            TOKEN_ => behind(rest, b"l_token\":", TOKEN),
+            RUN_ => match_tail(rest, b":", RUN),
+            STATUS_ => match_tail(rest, b":", STATUS),
+            SOURCE_ => match_tail(rest, b":", SOURCE),
+            STATUS_FROM_ => match_tail(rest, b"from\":", STATUS_FROM),
+            ID_ => match_tail(rest, b"\":", ID),
+            ATTEMPT_ => match_tail(rest, b"\":", ATTEMPT),
+            STARTED_ => match_tail(rest, b"_ms\":", STARTED),
+            KEY_ => match_tail(rest, b"ency_key\":", KEY),
+            EVIDENCE_ => match_tail(rest, b"e_refs\":", EVIDENCE),
+            TOKEN_ => match_tail(rest, b"l_token\":", TOKEN),
             _ => match first & SEVEN {
                 TYPE_ => Some((TYPE, 7)),
                 TOOL_ => Some((TOOL, 7)),
@@ -116,13 +114,13 @@ impl Known for LineFields {
     }
 }
 
-/// The field `number`, and the length of its name, if `tail` follows the first eight bytes.
+/// The field `number` and the length of its quoted name and colon, if `tail` follows the first eight bytes.
 #[inline(always)]
-fn behind<const N: usize>(rest: &[u8], tail: &[u8; N], number: usize) -> Option<(usize, usize)> {
+fn match_tail<const N: usize>(rest: &[u8], tail: &[u8; N], number: usize) -> Option<(usize, usize)> {
     (rest.first_chunk() == Some(tail)).then_some((number, 8 + N))
 }
 
-/// The first eight bytes of a quoted name as one number, to be compared at once.
+/// The first eight bytes of a quoted name as one number, for one comparison.
 const fn first_eight(text: &[u8; 8]) -> u64 {
     u64::from_le_bytes(*text)
 }
@@ -133,7 +131,7 @@ pub(super) const ERROR_NAMES: [&str; ERROR_FIELDS] = ["kind", "message", "status
 /// The fields of an error object.
 pub(super) enum ErrorFields {}
 
-impl Known for ErrorFields {
+impl KnownFields for ErrorFields {
     const HASHED: usize = usize::MAX;
 
     fn find(name: &[u8]) -> Option<usize> {
@@ -141,7 +139,7 @@ impl Known for ErrorFields {
     }
 
     #[inline]
-    fn spelt(bytes: &[u8; SPELT]) -> Option<(usize, usize)> {
+    fn match_start(bytes: &[u8; START]) -> Option<(usize, usize)> {
         let is = |number, literal: &[u8]| bytes.starts_with(literal).then_some((number, literal.len()));
         is(0, b"\"kind\":").or_else(|| is(1, b"\"message\":")).or_else(|| is(2, b"\"status\":"))
     }
@@ -154,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_has_every_field_that_the_reader_knows_and_no_other() {
+    fn the_schema_has_exactly_the_fields_that_the_reader_knows() {
         let schema: Value = serde_json::from_str(SCHEMA).unwrap();
         let lists: [(&str, &[&str]); 2] = [("", &NAMES), ("/$defs/error", &ERROR_NAMES)];
         for (at, known) in lists {
@@ -166,9 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_has_every_word_that_the_reader_knows() {
+    fn the_schema_has_every_enum_value_that_the_reader_knows() {
         let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-        let words = |field: usize| WORDS[field - WORDY].iter().map(|word| word.trim_matches('"')).collect::<Vec<_>>();
+        let words = |field: usize| {
+            ENUM_VALUES[field - ENUM_FIELDS].iter().map(|word| word.trim_matches('"')).collect::<Vec<_>>()
+        };
         assert_eq!(schema["properties"]["type"]["anyOf"][0]["enum"], json!(words(TYPE)));
         let answer = &schema["$defs"]["answer"]["properties"];
         for (name, field) in [("status", STATUS), ("answers", ANSWERS)] {

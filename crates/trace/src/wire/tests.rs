@@ -1,28 +1,28 @@
-//! Tests of the wire format: what each line means, what is underlined, and that all lanes agree.
+//! Tests of the wire format: the meaning of each line, the underlined errors, and that all lanes agree.
 
 use proptest::prelude::*;
 
-use super::lines::parse_slowly;
 use super::names::NAMES;
+use super::parser::parse_line_with_serde;
 use super::*;
 use crate::canonical;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
 use playproof_engine::time::{Duration, Instant};
 
-fn line(text: &str) -> Line<'_> {
+fn line(text: &str) -> TraceLine<'_> {
     parse_line(text).unwrap().line
 }
 
 fn call(text: &str) -> CallLine<'_> {
     match line(text) {
-        Line::Call(call) | Line::Both(call, _) => call,
+        TraceLine::Call(call) | TraceLine::Both(call, _) => call,
         other => panic!("{other:?}"),
     }
 }
 
 fn answer(text: &str) -> RecordedAnswer {
     match line(text) {
-        Line::Answer(AnswerLine { answer, .. }) | Line::Both(_, answer) => answer,
+        TraceLine::Answer(AnswerLine { answer, .. }) | TraceLine::Both(_, answer) => answer,
         other => panic!("{other:?}"),
     }
 }
@@ -46,23 +46,23 @@ fn the_documented_lines_are_read() {
     let Reply::Failed(Some(error)) = read.reply else { panic!() };
     assert_eq!((error.kind.as_deref(), error.status, error.retry_after), (Some("409_conflict"), Some(409), None));
 
-    assert!(matches!(line(r#"{"tool":"search.web","args":{"q":"refund policy"},"status":"ok"}"#), Line::Both(..)));
-    assert_eq!(line(r#"{"type":"run_end","run_id":"r1"}"#), Line::RunEnd(Some("r1".into())));
-    assert_eq!(line(r#"{"type":"crash","at_ms":"whatever"}"#), Line::Other);
+    assert!(matches!(line(r#"{"tool":"search.web","args":{"q":"refund policy"},"status":"ok"}"#), TraceLine::Both(..)));
+    assert_eq!(line(r#"{"type":"run_end","run_id":"r1"}"#), TraceLine::RunEnd(Some("r1".into())));
+    assert_eq!(line(r#"{"type":"crash","at_ms":"whatever"}"#), TraceLine::Other);
 }
 
 #[test]
-fn a_line_without_a_type_is_what_its_fields_make_it() {
-    assert!(matches!(line(r#"{"tool":"a"}"#), Line::Call(_)));
-    assert!(matches!(line(r#"{"tool":"a","error":"boom"}"#), Line::Both(..)));
-    assert!(matches!(line(r#"{"call_id":"c","status":"ok"}"#), Line::Answer(_)));
-    assert!(matches!(line(r#"{"tool":"a","type":"tool_call","status":"ok"}"#), Line::Both(..)));
-    assert!(matches!(line(r#"{"tool":"a","type":"tool_result","status":"ok"}"#), Line::Answer(_)));
-    assert!(matches!(line(r#"{"tool":"a","status":null,"error":null}"#), Line::Call(_)));
+fn the_fields_of_a_line_without_a_type_decide_its_meaning() {
+    assert!(matches!(line(r#"{"tool":"a"}"#), TraceLine::Call(_)));
+    assert!(matches!(line(r#"{"tool":"a","error":"boom"}"#), TraceLine::Both(..)));
+    assert!(matches!(line(r#"{"call_id":"c","status":"ok"}"#), TraceLine::Answer(_)));
+    assert!(matches!(line(r#"{"tool":"a","type":"tool_call","status":"ok"}"#), TraceLine::Both(..)));
+    assert!(matches!(line(r#"{"tool":"a","type":"tool_result","status":"ok"}"#), TraceLine::Answer(_)));
+    assert!(matches!(line(r#"{"tool":"a","status":null,"error":null}"#), TraceLine::Call(_)));
 }
 
 #[test]
-fn machines_may_write_names_as_numbers_and_errors_as_text() {
+fn names_may_be_numbers_and_errors_may_be_text() {
     let read = call(r#"{"tool":"a","run_id":17,"call_id":-2.5,"idempotency_key":9}"#);
     assert_eq!((read.run.as_deref(), read.id.as_deref(), read.key.as_deref()), (Some("17"), Some("-2.5"), Some("9")));
     let text =
@@ -88,10 +88,12 @@ fn times_are_milliseconds_or_iso_8601_and_keep_their_microseconds() {
 }
 
 #[test]
-fn a_combined_line_says_when_the_call_was_made_or_with_started_ms_when_the_answer_came() {
-    let Line::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5}"#) else { panic!() };
+fn a_combined_line_has_the_time_of_the_call_or_with_started_ms_that_of_the_answer() {
+    let TraceLine::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5}"#) else { panic!() };
     assert_eq!((call.at, answer.at), (Some(Instant::from_millis(5)), None));
-    let Line::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5,"started_ms":2}"#) else { panic!() };
+    let TraceLine::Both(call, answer) = line(r#"{"tool":"a","status":"ok","at_ms":5,"started_ms":2}"#) else {
+        panic!()
+    };
     assert_eq!(
         (call.at, answer.at, answer.started),
         (Some(Instant::from_millis(2)), Some(Instant::from_millis(5)), None)
@@ -116,7 +118,7 @@ fn refused(marked: &str, id: &str) -> LineError {
 }
 
 #[test]
-fn what_is_wrong_is_underlined() {
+fn errors_underline_the_wrong_part() {
     refused(r#"{"tool":«5»}"#, "wrong_type");
     refused(r#"{"tool":"a","run_id":«[1]»}"#, "wrong_type");
     refused(r#"{"tool":"a","at_ms":«-5»}"#, "negative_time");
@@ -161,8 +163,8 @@ fn broken_json_is_underlined_where_it_breaks() {
 }
 
 #[test]
-fn foreign_json_is_known_as_such() {
-    let (row, document) = (Some(OtherJson::Row), Some(OtherJson::Document));
+fn foreign_json_is_recognised() {
+    let (row, document) = (Some(NonTraceJson::Row), Some(NonTraceJson::Document));
     assert_eq!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "missing_field").foreign, row);
     assert_eq!(refused("«[»", "not_json").foreign, document);
     assert_eq!(refused("  «[»1,2]", "not_json").foreign, document);
@@ -180,10 +182,10 @@ fn arguments_may_hold_numbers_of_any_length_and_nest_to_the_limit() {
 }
 
 #[test]
-fn escapes_do_not_make_a_word_another_one() {
+fn escapes_do_not_change_an_enum_value() {
     let text = r#"{"type":"tool\u005fresult","call_id":"1","status":"\u006fk","answers":"refres\u0068"}"#;
     assert_eq!((answer(text).reply, answer(text).to), (Reply::Ok, AnswerTo::Refresh));
-    assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), Line::Other);
+    assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), TraceLine::Other);
     refused(r#"{"call_id":"1","status":«"\u006fka"»}"#, "unknown_value");
 }
 
@@ -193,26 +195,26 @@ fn an_empty_key_is_no_key() {
 }
 
 #[test]
-fn a_line_that_was_cut_off_is_known_as_such_before_a_break_of_two_characters() {
+fn a_truncated_line_is_recognised_before_crlf() {
     let text = "{\"tool\":\"a\",\"status\":\"er\r\n{\"tool\":\"a\",\"args\":tr\r\n{\"tool\":\"a\"}\r\n";
-    let said = each_line(text);
-    assert_eq!(said, [Err(("truncated_line", "r")), Err(("truncated_line", "r")), Ok(0)]);
+    let content = each_line(text);
+    assert_eq!(content, [Err(("truncated_line", "r")), Err(("truncated_line", "r")), Ok(0)]);
 }
 
 #[test]
-fn a_word_in_the_wrong_field_is_wrong_every_time() {
+fn an_enum_value_in_the_wrong_field_is_an_error_every_time() {
     let text = r#"{"call_id":"1","status":"attempt"}"#;
-    let said = format!("{text}\n").repeat(4);
-    let said = each_line(&said);
-    assert_eq!(said, [Err(("unknown_value", "\"attempt\"")); 4]);
+    let content = format!("{text}\n").repeat(4);
+    let content = each_line(&content);
+    assert_eq!(content, [Err(("unknown_value", "\"attempt\"")); 4]);
 }
 
-/// Of each line how many fields nobody knows, or what is wrong and underlined.
+/// Of each line the number of unknown fields, or its error and the underlined text.
 fn each_line(text: &str) -> Vec<Result<u32, (&'static str, &str)>> {
-    let (mut lines, mut all) = (Lines::new(text), Vec::new());
+    let (mut lines, mut all) = (LineParser::new(text), Vec::new());
     while !lines.is_over() {
-        let (line, said) = lines.parse(&mut None);
-        all.push(said.map_err(|error| (error.id, &line[error.span])));
+        let (line, content) = lines.parse(&mut None);
+        all.push(content.map_err(|error| (error.id, &line[error.span])));
     }
     all
 }
@@ -220,7 +222,7 @@ fn each_line(text: &str) -> Vec<Result<u32, (&'static str, &str)>> {
 #[test]
 fn an_object_does_not_go_on_in_the_next_line() {
     let text = "{\"tool\":\"a\",\n\"call_id\":\"1\"}\n{\"tool\":\"b\"}\n";
-    let ids: Vec<_> = each_line(text).into_iter().map(|said| said.map_err(|(id, _)| id)).collect();
+    let ids: Vec<_> = each_line(text).into_iter().map(|content| content.map_err(|(id, _)| id)).collect();
     assert_eq!(ids, [Err("truncated_line"), Err("not_json"), Ok(0)]);
     let are_read = |text: &str| each_line(text).iter().map(Result::is_ok).collect::<Vec<_>>();
 
@@ -251,16 +253,16 @@ fn field() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn the_fast_lane_and_serde_read_the_same(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
+    fn the_fast_lane_and_serde_agree(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
         let kind = [r#""type":"tool_call","tool":"t""#, r#""type":"tool_result""#, r#""tool":"t""#, r#""call_id":"c""#][kind];
         let mut line = format!("{{{}}}", [kind.to_owned()].into_iter().chain(fields).collect::<Vec<_>>().join(", "));
-        prop_assert_eq!(parse_line(&line), parse_slowly(&line));
+        prop_assert_eq!(parse_line(&line), parse_line_with_serde(&line));
         line.truncate(line.floor_char_boundary(cut));
-        prop_assert_eq!(parse_line(&line), parse_slowly(&line));
+        prop_assert_eq!(parse_line(&line), parse_line_with_serde(&line));
     }
 
     #[test]
-    fn lines_are_read_alike_alone_and_after_others(
+    fn a_line_is_read_alike_alone_and_after_others(
         lines in proptest::collection::vec((proptest::collection::vec(field(), 0..7), 0..4_usize, "[\r ]?"), 1..6),
         cut in 0..300_usize,
     ) {
@@ -281,18 +283,18 @@ proptest! {
             last.truncate(last.floor_char_boundary(cut));
         }
         let all = lines.join("\n") + "\n" + &" ".repeat(200);
-            let mut read = Lines::new(&all);
+            let mut read = LineParser::new(&all);
         for line in &lines {
             if read.pass_blank() {
                 prop_assert_eq!(line.trim(), "");
                 continue;
             }
-            let mut said = None;
-            let (text, unknown) = read.parse(&mut said);
+            let mut content = None;
+            let (text, unknown) = read.parse(&mut content);
             let line = line.strip_suffix('\r').unwrap_or(line);
             prop_assert_eq!(text, line);
-            let parsed = unknown.map(|unknown_fields| Parsed { line: said.unwrap(), unknown_fields });
-            prop_assert_eq!(parsed, parse_slowly(line));
+            let parsed = unknown.map(|unknown_fields| ParsedLine { line: content.unwrap(), unknown_fields });
+            prop_assert_eq!(parsed, parse_line_with_serde(line));
         }
     }
 

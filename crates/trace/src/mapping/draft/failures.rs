@@ -1,15 +1,15 @@
-//! Which fields tell that a call failed, and in which rows they do. Knows nothing of calls.
+//! Which fields signal a failure, and in which rows. Knows nothing of calls.
 
 use std::collections::BTreeSet;
 
-use super::names::{self, Part};
-use super::survey::{Field, Survey};
+use super::names::{self, FieldRole};
+use super::survey::{FieldStats, Survey};
 use super::text::flow;
 use playproof_formats::yaml::scalar;
 
-/// A field that tells whether a call failed.
+/// A field that signals whether a call failed.
 #[derive(Clone, Debug)]
-pub(super) struct Signal {
+pub(super) struct FailureSignal {
     /// The condition of `failed`, as a mapping writes it.
     pub(super) condition: String,
     /// Rows in which the field is.
@@ -18,19 +18,19 @@ pub(super) struct Signal {
     pub(super) failing: BTreeSet<usize>,
 }
 
-/// Every field that tells; those inside an answer's own data only where nothing else does.
-pub(super) fn signals(survey: &Survey, except: &[&str]) -> Vec<Signal> {
+/// Every field that signals failures. Fields inside an answer's data count only if there are no others.
+pub(super) fn signals(survey: &Survey, except: &[&str]) -> Vec<FailureSignal> {
     let all = || survey.fields.values().filter(|field| !except.contains(&field.path.as_str()));
-    let outside: Vec<Signal> = all().filter(|field| !in_answer(field)).filter_map(signal).collect();
+    let outside: Vec<FailureSignal> = all().filter(|field| !in_answer(field)).filter_map(signal).collect();
     if outside.is_empty() { all().filter_map(signal).collect() } else { outside }
 }
 
-/// Whether the field stands inside of what a tool answered.
-pub(super) fn in_answer(field: &Field) -> bool {
-    (1..field.steps.len()).any(|end| field.steps.get(..end).is_some_and(|above| Part::Body.rank(above).is_some()))
+/// Whether the field is inside the answer of a tool.
+pub(super) fn in_answer(field: &FieldStats) -> bool {
+    (1..field.steps.len()).any(|end| field.steps.get(..end).is_some_and(|above| FieldRole::Body.rank(above).is_some()))
 }
 
-fn signal(field: &Field) -> Option<Signal> {
+fn signal(field: &FieldStats) -> Option<FailureSignal> {
     const GOOD: [&str; 7] = ["ok", "success", "succeeded", "successful", "issuccess", "isok", "issuccessful"];
     const BAD: [&str; 7] = ["error", "err", "iserror", "failed", "haserror", "failure", "isfailure"];
     const WORDS: [&str; 8] =
@@ -42,7 +42,7 @@ fn signal(field: &Field) -> Option<Signal> {
         let known = GOOD.contains(&name.as_str()) || BAD.contains(&name.as_str());
         return known.then(|| of(field, failed.to_owned(), |value| value == failed));
     }
-    if Part::Status.rank(&field.steps).is_some() && field.numbers_within(100.0, 599.0) {
+    if FieldRole::Status.rank(&field.steps).is_some() && field.numbers_within(100.0, 599.0) {
         return Some(of(field, "400-599".to_owned(), |value| value.parse().is_ok_and(|n: f64| n >= 400.0)));
     }
     let in_status = field.steps.iter().rev().nth(1).is_some_and(|above| names::plain(above) == "status");
@@ -52,9 +52,9 @@ fn signal(field: &Field) -> Option<Signal> {
     let is_named = WORDS.contains(&name.as_str()) || (name == "code" && in_status);
     let is_word = is_named && field.texts == field.rows.len() && field.values.len() <= 30;
     if is_word {
-        return told_by_words(field);
+        return status_words(field);
     }
-    let error = Part::Message.rank(&field.steps).is_some() || names::is_error(&name);
+    let error = FieldRole::Message.rank(&field.steps).is_some() || names::is_error(&name);
     let is_error = error && (name.contains("err") || name.contains("exception") || name.contains("failure"));
     let in_error = field.steps.iter().rev().skip(1).any(|above| names::is_error(&names::plain(above)));
     if is_error && !in_error && field.texts + field.objects > 0 {
@@ -67,13 +67,13 @@ fn signal(field: &Field) -> Option<Signal> {
         return Some(signal);
     }
     let says_error = |value: &str| value.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-    let is_answer = Part::Body.rank(&field.steps).is_some() && field.values.keys().any(|value| says_error(value));
+    let is_answer = FieldRole::Body.rank(&field.steps).is_some() && field.values.keys().any(|value| says_error(value));
     is_answer.then(|| of(field, "{ starts_with: error }".to_owned(), says_error))
 }
 
-/// A status in words: those that say that something failed.
-fn told_by_words(field: &Field) -> Option<Signal> {
-    let bad: Vec<&str> = field.values.keys().map(String::as_str).filter(|value| names::says_failure(value)).collect();
+/// The signal of a status in words.
+fn status_words(field: &FieldStats) -> Option<FailureSignal> {
+    let bad: Vec<&str> = field.values.keys().map(String::as_str).filter(|value| names::means_failure(value)).collect();
     let good = ["ok", "success", "succeeded", "completed", "complete", "done"];
     let is_status = field.values.keys().any(|value| good.contains(&value.to_lowercase().as_str()));
     match bad.as_slice() {
@@ -83,9 +83,9 @@ fn told_by_words(field: &Field) -> Option<Signal> {
     }
 }
 
-fn of(field: &Field, test: String, fails: impl Fn(&str) -> bool) -> Signal {
+fn of(field: &FieldStats, test: String, fails: impl Fn(&str) -> bool) -> FailureSignal {
     let failing = field.values.iter().filter(|(value, _)| fails(value)).flat_map(|(_, rows)| rows.iter().copied());
-    Signal {
+    FailureSignal {
         condition: format!("{{ {}: {test} }}", scalar(&field.path)),
         rows: field.rows.clone(),
         failing: failing.collect(),

@@ -1,23 +1,25 @@
-//! From rows to a drafted mapping: which field is what. Never a mapping that reads nothing: what is missing is said.
+//! From rows to a drafted mapping: guesses the role of each field. Without a tool, failures or ids there is no draft; the
+//! error names what is missing.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::failures::{in_answer, signals};
-use super::look::{Look, kinds};
-use super::names::Part;
-use super::shape::shape;
-use super::survey::{Field, Survey};
+use super::fields::{FieldFinder, kinds};
+use super::names::FieldRole;
+use super::row_roles::row_roles;
+use super::survey::{FieldStats, Survey};
 use super::text;
-use crate::text::Foreign;
+use super::text::DraftContent;
+use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
 
-/// Documents, and rows, that are looked at.
+/// Documents and rows that are examined.
 const ROWS: usize = 2_000;
-/// How deep rows are looked for in a document.
+/// Levels of a document that are searched for rows.
 const DEPTH: usize = 5;
-/// Places of rows that are tried.
+/// Arrays of rows that are tried.
 const PLACES: usize = 40;
 /// Fields that a message names.
 const NAMED: usize = 20;
@@ -25,103 +27,70 @@ const NAMED: usize = 20;
 const NO_TOOL: &str = "the tool's name";
 const NO_FAILURES: &str = "whether a call failed";
 const NO_ID: &str = "the id that joins a result with its call";
-/// What is missing, from what is looked for first to what is looked for last.
+/// What may be missing, in the order of the search.
 const MISSING: [&str; 3] = [NO_TOOL, NO_FAILURES, NO_ID];
 
 /// A drafted mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct MappingDraft {
     /// The text of the mapping file.
     pub text: String,
-    /// The guesses in it.
+    /// The number of guesses in it.
     pub guesses: usize,
-    /// What of it the rows say: paths and conditions.
+    /// The paths and conditions in it, which come from the rows.
     pub of_rows: Vec<String>,
 }
 
 /// Why no mapping could be drafted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmapped {
-    /// What no field looks like, in words.
+    /// What no field holds, in words.
     pub missing: &'static str,
-    /// Some of the fields that there are.
+    /// Some of the fields that the rows have.
     pub fields: Vec<String>,
-}
-
-/// A part of a mapping: its name, the path or condition, and the rows that speak for it.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub(super) key: &'static str,
-    pub(super) value: String,
-    pub(super) rows: Option<usize>,
-}
-
-/// A mapping that may be meant.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Guess {
-    pub(super) records: Option<String>,
-    pub(super) time: Option<&'static str>,
-    pub(super) call: Vec<Line>,
-    pub(super) result: Vec<Line>,
-    pub(super) failed: Vec<(String, usize)>,
-    pub(super) kinds: Vec<(&'static str, String)>,
-    /// A field that counts attempts from 0.
-    pub(super) from_zero: Option<String>,
-}
-
-impl Guess {
-    fn guesses(&self) -> usize {
-        self.call.len() + self.result.len() + self.failed.len()
-    }
-
-    fn of_rows(self) -> Vec<String> {
-        let lines = self.call.into_iter().chain(self.result).map(|line| line.value);
-        let conditions = self.failed.into_iter().map(|(condition, _)| condition);
-        let kinds = self.kinds.into_iter().map(|(_, condition)| condition);
-        lines.chain(conditions).chain(kinds).chain(self.records).chain(self.from_zero).collect()
-    }
 }
 
 /// Drafts a mapping for a foreign source, called `name`: JSON Lines, or one document.
 ///
 /// # Errors
-/// Bytes that are no text or no JSON, with the place. That no draft makes sense is the inner error.
-pub fn draft(bytes: &[u8], name: &str) -> Result<Result<Draft, Unmapped>, Report> {
-    let documents = documents(&Foreign::new(bytes, name)?)?;
-    let mut best: Option<Guess> = None;
+/// Bytes that are not UTF-8 or not JSON, with the place. The inner error: the rows allow no draft.
+pub fn draft(bytes: &[u8], name: &str) -> Result<Result<MappingDraft, Unmapped>, Report> {
+    let documents = documents(&SourceText::new(bytes, name)?)?;
+    let mut best: Option<DraftContent> = None;
     let mut unmapped = Unmapped { missing: NO_TOOL, fields: Vec::new() };
     for (records, rows) in places(&documents) {
         let survey = Survey::of(&rows);
         match guess(&survey) {
             Ok(guess) if best.as_ref().is_none_or(|best| best.guesses() < guess.guesses()) => {
-                best = Some(Guess { records, ..guess });
+                best = Some(DraftContent { records, ..guess });
             }
             Ok(_) => {}
-            Err(worse) if unmapped.fields.is_empty() || how_far(worse.missing) > how_far(unmapped.missing) => {
+            Err(worse) if unmapped.fields.is_empty() || progress(worse.missing) > progress(unmapped.missing) => {
                 unmapped = worse
             }
             Err(_) => {}
         }
     }
     Ok(best
-        .map(|guess| Draft { text: text::render(&guess), guesses: guess.guesses(), of_rows: guess.of_rows() })
+        .map(|guess| MappingDraft { text: text::render(&guess), guesses: guess.guesses(), of_rows: guess.of_rows() })
         .ok_or(unmapped))
 }
 
-/// How much was found before something was missing.
-fn how_far(missing: &str) -> Option<usize> {
+/// How far the search came before something was missing.
+fn progress(missing: &str) -> Option<usize> {
     MISSING.iter().position(|one| *one == missing)
 }
 
-fn documents(foreign: &Foreign<'_>) -> Result<Vec<Value>, Report> {
+fn documents(source: &SourceText<'_>) -> Result<Vec<Value>, Report> {
     let mut documents = Vec::new();
-    for document in serde_json::Deserializer::from_str(foreign.text).into_iter::<Value>().take(ROWS) {
-        documents.push(document.map_err(|error| foreign.not_json(&error))?);
+    for document in serde_json::Deserializer::from_str(source.text).into_iter::<Value>().take(ROWS) {
+        documents.push(document.map_err(|error| source.not_json(&error))?);
     }
     Ok(documents)
 }
 
-/// Where rows may be, with them: the documents or their items first, then every list of objects inside.
+/// The arrays that may hold the rows, with their paths: the documents or their items first, then every inner array of
+/// objects.
 fn places(documents: &[Value]) -> Vec<(Option<String>, Vec<&Value>)> {
     let rows = documents.iter().flat_map(items).take(ROWS).collect();
     let mut found = vec![(None, rows)];
@@ -129,7 +98,7 @@ fn places(documents: &[Value]) -> Vec<(Option<String>, Vec<&Value>)> {
     found
 }
 
-/// The items of a list; anything else is its own only item.
+/// The items of an array; any other value is its own only item.
 fn items(value: &Value) -> &[Value] {
     if let Value::Array(items) = value { items } else { std::slice::from_ref(value) }
 }
@@ -153,32 +122,32 @@ fn lists<'v>(values: &[&'v Value], path: &str, depth: usize, found: &mut Vec<(Op
     }
 }
 
-fn guess(survey: &Survey) -> Result<Guess, Unmapped> {
+fn guess(survey: &Survey) -> Result<DraftContent, Unmapped> {
     let tool = tool(survey);
     let except: Vec<&str> = tool.iter().map(|tool| tool.path.as_str()).collect();
     let signals = signals(survey, &except);
-    let told: BTreeSet<usize> = signals.iter().flat_map(|signal| signal.rows.iter().copied()).collect();
-    let shape = tool.map(|tool| (tool, shape(survey, tool, &told)));
-    let (tool, shape) = match shape {
-        Some((tool, shape)) if shape.failed.is_some() || told.iter().any(|row| shape.results.contains(row)) => {
-            (tool, shape)
+    let signalled: BTreeSet<usize> = signals.iter().flat_map(|signal| signal.rows.iter().copied()).collect();
+    let roles = tool.map(|tool| (tool, row_roles(survey, tool, &signalled)));
+    let (tool, roles) = match roles {
+        Some((tool, roles)) if roles.failed.is_some() || signalled.iter().any(|row| roles.results.contains(row)) => {
+            (tool, roles)
         }
-        // Rows tell how a call ended, and none of them could be given to a call.
-        Some(_) if !told.is_empty() => return Err(unmapped(survey, NO_ID)),
+        // Some rows tell how a call ended, but no id joins them with calls.
+        Some(_) if !signalled.is_empty() => return Err(unmapped(survey, NO_ID)),
         Some(_) => return Err(unmapped(survey, NO_FAILURES)),
         None => return Err(unmapped(survey, NO_TOOL)),
     };
-    let look = Look { survey, shape: &shape, tool };
-    let failing = look.failing(&signals);
-    let time = look.call_time();
-    let result = look.result(time, &failing);
-    let guess = Guess {
+    let finder = FieldFinder { survey, roles: &roles, tool };
+    let failing = finder.failing(&signals);
+    let time = finder.call_time();
+    let result = finder.result(time, &failing);
+    let guess = DraftContent {
         records: None,
         time: time.and_then(|(_, unit)| unit).filter(|unit| *unit != "iso"),
-        call: look.call(time.map(|(field, _)| field)),
-        failed: look.failed(&signals),
+        call: finder.call(time.map(|(field, _)| field)),
+        failed: finder.failed(&signals),
         kinds: kinds(&result),
-        from_zero: look.attempts_from_zero(),
+        from_zero: finder.attempts_from_zero(),
         result,
     };
     Ok(guess)
@@ -189,19 +158,22 @@ fn unmapped(survey: &Survey, missing: &'static str) -> Unmapped {
     Unmapped { missing, fields: fields.take(NAMED).collect() }
 }
 
-/// The field with the tool's name: the surest that holds names.
-fn tool<'s>(survey: &'s Survey) -> Option<&'s Field> {
+/// The field that most probably holds the tool's name.
+fn tool<'s>(survey: &'s Survey) -> Option<&'s FieldStats> {
     const SURE: [&str; 6] = ["tool", "toolname", "function", "functionname", "actionname", "skill"];
-    let names = |field: &&Field| field.texts == field.rows.len() && field.values.keys().all(|value| is_tool(value));
-    // `name`, `action` and the like are names of many things: only beside arguments or an end do they name a tool.
-    let sure = SURE.iter().filter_map(|name| Part::Tool.rank(&[(*name).to_owned()])).max().unwrap_or_default();
-    let beside = |field: &Field| {
-        let near = |other: &Field| !other.rows.is_disjoint(&field.rows) && Part::Args.rank(&other.steps).is_some();
+    let names =
+        |field: &&FieldStats| field.texts == field.rows.len() && field.values.keys().all(|value| is_tool(value));
+    // Fields such as `name` and `action` hold many kinds of names; beside arguments they hold the tool's name.
+    let sure = SURE.iter().filter_map(|name| FieldRole::Tool.rank(&[(*name).to_owned()])).max().unwrap_or_default();
+    let beside = |field: &FieldStats| {
+        let near =
+            |other: &FieldStats| !other.rows.is_disjoint(&field.rows) && FieldRole::Args.rank(&other.steps).is_some();
         survey.fields.values().any(near)
     };
-    let ranked = |field: &'s Field| Part::Tool.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
+    let ranked =
+        |field: &'s FieldStats| FieldRole::Tool.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
     let candidates = survey.fields.values().filter(names).filter(|field| !in_answer(field)).filter_map(ranked);
-    let meant = candidates.filter(|(rank, _, field)| rank % Part::Tool.names().len() <= sure || beside(field));
+    let meant = candidates.filter(|(rank, _, field)| rank % FieldRole::Tool.names().len() <= sure || beside(field));
     meant.min_by_key(|(rank, depth, _)| (*rank, *depth)).map(|(.., field)| field)
 }
 

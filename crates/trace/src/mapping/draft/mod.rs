@@ -1,13 +1,13 @@
-//! A first mapping file for rows that nobody has mapped yet: guesses from names and values, each marked as one.
+//! Drafts a mapping file for unmapped rows: guesses from names and values, each marked as a guess.
 
 mod failures;
+mod fields;
 mod guess;
-mod look;
 mod names;
-mod shape;
+mod row_roles;
 mod survey;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use guess::{Draft, Unmapped, draft};
+pub use guess::{MappingDraft, Unmapped, draft};

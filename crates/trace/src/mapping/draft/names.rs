@@ -1,8 +1,8 @@
-//! What fields are usually called. Looks at no values.
+//! The usual names of fields. Examines no values.
 
-/// What a field may be for.
+/// The role of a field in a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Part {
+pub(super) enum FieldRole {
     Tool,
     Event,
     Run,
@@ -25,46 +25,46 @@ pub(super) enum Part {
     RetryAfterS,
 }
 
-/// The usual names of each part, the surest first; small letters and digits only.
+/// The usual names of each role, the most certain first; lower-case letters and digits only.
 #[rustfmt::skip]
-const NAMES: [(Part, &[&str]); 20] = [
-    (Part::Tool, &["tool", "toolname", "function", "functionname", "action", "actionname", "command", "operation",
+const NAMES: [(FieldRole, &[&str]); 20] = [
+    (FieldRole::Tool, &["tool", "toolname", "function", "functionname", "action", "actionname", "command", "operation",
         "method", "skill", "capability", "endpoint", "api", "name"]),
-    (Part::Event, &["event", "ev", "evt", "eventtype", "eventname", "type", "kind", "recordtype", "runtype",
+    (FieldRole::Event, &["event", "ev", "evt", "eventtype", "eventname", "type", "kind", "recordtype", "runtype",
         "spantype", "spankind", "category", "phase", "op", "msg"]),
-    (Part::Run, &["runid", "run", "sessionid", "session", "conversationid", "conversation", "threadid", "thread",
+    (FieldRole::Run, &["runid", "run", "sessionid", "session", "conversationid", "conversation", "threadid", "thread",
         "traceid", "trace", "workflowid", "workflow", "agentid", "agent", "jobid", "job", "taskid", "task"]),
-    (Part::Id, &["callid", "toolcallid", "tooluseid", "invocationid", "spanid", "requestid", "reqid", "req", "correlationid",
+    (FieldRole::Id, &["callid", "toolcallid", "tooluseid", "invocationid", "spanid", "requestid", "reqid", "req", "correlationid",
         "call", "span", "id", "uuid"]),
-    (Part::Args, &["args", "arguments", "toolargs", "toolinput", "params", "parameters", "input", "inputs",
+    (FieldRole::Args, &["args", "arguments", "toolargs", "toolinput", "params", "parameters", "input", "inputs",
         "kwargs", "payload", "request", "requestbody"]),
-    (Part::Key, &["idempotencykey", "idempotencytoken", "idempotency", "idemkey", "idem", "dedupekey"]),
-    (Part::Evidence, &["evidencerefs", "evidenceids", "evidence"]),
-    (Part::Token, &["reversaltoken", "undotoken", "refundtoken"]),
-    (Part::Attempt, &["attempt", "attemptno", "attemptnumber", "try", "tryno"]),
-    (Part::Started, &["startedat", "starttime", "starttimestamp", "starttimeunixnano", "started", "start", "begin", "begunat"]),
-    (Part::Time, &["ts", "timestamp", "time", "at", "atms", "datetime", "date", "createdat", "loggedat"]),
-    (Part::Ended, &["endedat", "endtime", "endtimestamp", "endtimeunixnano", "finishedat", "completedat", "ended", "finished", "end"]),
-    (Part::Latency, &["latencyms", "durationms", "tookms", "elapsedms", "responsetimems", "latencymillis",
+    (FieldRole::Key, &["idempotencykey", "idempotencytoken", "idempotency", "idemkey", "idem", "dedupekey"]),
+    (FieldRole::Evidence, &["evidencerefs", "evidenceids", "evidence"]),
+    (FieldRole::Token, &["reversaltoken", "undotoken", "refundtoken"]),
+    (FieldRole::Attempt, &["attempt", "attemptno", "attemptnumber", "try", "tryno"]),
+    (FieldRole::Started, &["startedat", "starttime", "starttimestamp", "starttimeunixnano", "started", "start", "begin", "begunat"]),
+    (FieldRole::Time, &["ts", "timestamp", "time", "at", "atms", "datetime", "date", "createdat", "loggedat"]),
+    (FieldRole::Ended, &["endedat", "endtime", "endtimestamp", "endtimeunixnano", "finishedat", "completedat", "ended", "finished", "end"]),
+    (FieldRole::Latency, &["latencyms", "durationms", "tookms", "elapsedms", "responsetimems", "latencymillis",
         "durationmillis", "timems"]),
-    (Part::Body, &["output", "result", "response", "responsebody", "answer", "content", "body", "observation"]),
-    (Part::Message, &["errormessage", "errormsg", "errortext", "exceptionmessage", "failurereason", "error", "err",
+    (FieldRole::Body, &["output", "result", "response", "responsebody", "answer", "content", "body", "observation"]),
+    (FieldRole::Message, &["errormessage", "errormsg", "errortext", "exceptionmessage", "failurereason", "error", "err",
         "exception", "reason", "detail", "message", "msg", "text"]),
-    (Part::Status, &["statuscode", "httpstatus", "httpstatuscode", "httpcode", "responsestatus", "responsecode",
+    (FieldRole::Status, &["statuscode", "httpstatus", "httpstatuscode", "httpcode", "responsestatus", "responsecode",
         "http", "status", "code"]),
-    (Part::Code, &["errorcode", "errcode", "errortype", "exceptiontype", "exceptionclass"]),
-    (Part::Kind, &["errorkind", "errkind", "failurekind"]),
-    (Part::RetryAfterMs, &["retryafterms", "waitms"]),
-    (Part::RetryAfterS, &["retryafters", "retryafterseconds", "retryafter"]),
+    (FieldRole::Code, &["errorcode", "errcode", "errortype", "exceptiontype", "exceptionclass"]),
+    (FieldRole::Kind, &["errorkind", "errkind", "failurekind"]),
+    (FieldRole::RetryAfterMs, &["retryafterms", "waitms"]),
+    (FieldRole::RetryAfterS, &["retryafters", "retryafterseconds", "retryafter"]),
 ];
 
-impl Part {
+impl FieldRole {
     /// Its usual names.
     pub(super) fn names(self) -> &'static [&'static str] {
-        NAMES.iter().find(|(part, _)| *part == self).map_or(&[], |(_, names)| names)
+        NAMES.iter().find(|(role, _)| *role == self).map_or(&[], |(_, names)| names)
     }
 
-    /// How surely a field of this path is that, from 0; none where its name says nothing.
+    /// The rank of a path for this role: 0 is the most certain; none if its name does not fit.
     pub(super) fn rank(self, path: &[String]) -> Option<usize> {
         let (last, above) = path.split_last()?;
         let names = self.names();
@@ -74,28 +74,28 @@ impl Part {
         let in_error = is_error(&parent);
         let within = if in_error { format!("error{plain}") } else { format!("{parent}{plain}") };
         let rank = names.iter().position(|name| plain == *name || within == *name).or_else(|| {
-            // `gen_ai.tool.name`: a longer name that ends in a telling one.
+            // `gen_ai.tool.name`: a longer name that ends in a usual one.
             names.iter().position(|name| name.len() > 5 && plain.ends_with(name)).map(|at| at + names.len())
         })?;
         let out_of_place = in_error
-            && !matches!(self, Part::Message | Part::Code | Part::Kind | Part::Status)
-            && !matches!(self, Part::RetryAfterMs | Part::RetryAfterS);
+            && !matches!(self, FieldRole::Message | FieldRole::Code | FieldRole::Kind | FieldRole::Status)
+            && !matches!(self, FieldRole::RetryAfterMs | FieldRole::RetryAfterS);
         (!out_of_place).then_some(rank)
     }
 }
 
-/// Whether the name is that of an error.
+/// Whether this is the name of an error.
 pub(super) fn is_error(plain: &str) -> bool {
     ["error", "err", "exception", "exc", "failure", "fault"].contains(&plain)
 }
 
-/// Whether what stands below a field of this name is the user's own data: its names tell nothing.
+/// Whether a field of this name holds the user's own data, whose names mean nothing here.
 pub(super) fn is_data(name: &str) -> bool {
-    Part::Args.names().contains(&plain(name).as_str())
+    FieldRole::Args.names().contains(&plain(name).as_str())
 }
 
-/// Whether the words of a text say that something failed.
-pub(super) fn says_failure(value: &str) -> bool {
+/// Whether the words of a text mean a failure.
+pub(super) fn means_failure(value: &str) -> bool {
     const WORDS: [&str; 16] = [
         "error",
         "err",
@@ -117,13 +117,13 @@ pub(super) fn says_failure(value: &str) -> bool {
     words(value).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// Whether the words of a row's sort say that it is about a tool.
-pub(super) fn says_tool(value: &str) -> bool {
+/// Whether the words of an event's name mean a tool.
+pub(super) fn means_tool(value: &str) -> bool {
     words(value).iter().any(|word| ["tool", "tools", "function"].contains(&word.as_str()))
 }
 
-/// Whether the words of an event's name say that something begins.
-pub(super) fn says_start(value: &str) -> bool {
+/// Whether the words of an event's name mean a start.
+pub(super) fn means_start(value: &str) -> bool {
     const WORDS: [&str; 12] = [
         "start",
         "started",
@@ -138,11 +138,11 @@ pub(super) fn says_start(value: &str) -> bool {
         "input",
         "use",
     ];
-    !says_end(value) && words(value).iter().any(|word| WORDS.contains(&word.as_str()))
+    !means_end(value) && words(value).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// Whether the words of an event's name say that something ends.
-pub(super) fn says_end(value: &str) -> bool {
+/// Whether the words of an event's name mean an end.
+pub(super) fn means_end(value: &str) -> bool {
     const WORDS: [&str; 18] = [
         "end",
         "ended",
@@ -163,10 +163,10 @@ pub(super) fn says_end(value: &str) -> bool {
         "answered",
         "observation",
     ];
-    says_failure(value) || words(value).iter().any(|word| WORDS.contains(&word.as_str()))
+    means_failure(value) || words(value).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// The words of a name: `toolCall.end` is tool, call, end.
+/// The words of a name: `toolCall.end` is `tool`, `call`, `end`.
 fn words(value: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;
@@ -183,7 +183,7 @@ fn words(value: &str) -> Vec<String> {
     words
 }
 
-/// A name in small letters and digits.
+/// A name in lower-case letters and digits.
 pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -192,31 +192,31 @@ pub(super) fn plain(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn rank(part: Part, path: &[&str]) -> Option<usize> {
+    fn rank(part: FieldRole, path: &[&str]) -> Option<usize> {
         part.rank(&path.iter().map(|step| (*step).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
-    fn names_are_known_however_they_are_spelt() {
-        assert_eq!(rank(Part::Tool, &["toolName"]), rank(Part::Tool, &["tool_name"]));
-        assert!(rank(Part::Tool, &["tool"]) < rank(Part::Tool, &["name"]));
-        assert!(rank(Part::Tool, &["attributes", "gen_ai.tool.name"]).is_some());
-        assert_eq!(rank(Part::Tool, &["tools_seen"]), None);
+    fn names_are_recognised_however_they_are_spelled() {
+        assert_eq!(rank(FieldRole::Tool, &["toolName"]), rank(FieldRole::Tool, &["tool_name"]));
+        assert!(rank(FieldRole::Tool, &["tool"]) < rank(FieldRole::Tool, &["name"]));
+        assert!(rank(FieldRole::Tool, &["attributes", "gen_ai.tool.name"]).is_some());
+        assert_eq!(rank(FieldRole::Tool, &["tools_seen"]), None);
     }
 
     #[test]
-    fn what_stands_in_an_error_is_about_the_error() {
-        assert!(rank(Part::Code, &["err", "code"]).is_some());
-        assert_eq!(rank(Part::Tool, &["error", "name"]), None);
-        assert_eq!(rank(Part::Id, &["error", "id"]), None);
+    fn fields_of_an_error_have_only_roles_of_errors() {
+        assert!(rank(FieldRole::Code, &["err", "code"]).is_some());
+        assert_eq!(rank(FieldRole::Tool, &["error", "name"]), None);
+        assert_eq!(rank(FieldRole::Id, &["error", "id"]), None);
     }
 
     #[test]
-    fn an_end_is_an_end_even_if_it_names_the_call() {
-        assert!(says_start("tool_call") && says_start("toolCall.started") && says_start("tool.invoke"));
-        assert!(says_end("tool_call_end") && !says_start("tool_call_end") && says_end("toolResult"));
-        assert!(says_failure("TimedOut") || says_failure("timedout"));
-        assert!(says_failure("error") && !says_failure("ok") && !says_failure("terror"));
-        assert!(!says_start("recall") && !says_end("tool"));
+    fn the_name_of_an_end_may_contain_the_words_of_a_start() {
+        assert!(means_start("tool_call") && means_start("toolCall.started") && means_start("tool.invoke"));
+        assert!(means_end("tool_call_end") && !means_start("tool_call_end") && means_end("toolResult"));
+        assert!(means_failure("TimedOut") || means_failure("timedout"));
+        assert!(means_failure("error") && !means_failure("ok") && !means_failure("terror"));
+        assert!(!means_start("recall") && !means_end("tool"));
     }
 }

@@ -1,4 +1,4 @@
-//! What the fields of rows hold: how often they are there, of which types, which values. Guesses nothing.
+//! Statistics of the fields of rows: how often a field is present, its types and its values. Guesses nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,45 +7,45 @@ use serde_json::Value;
 use super::names;
 use crate::mapping::path::child;
 
-/// How deep rows are looked into.
+/// Levels of a row that are surveyed.
 const DEPTH: usize = 4;
-/// Fields that are remembered.
+/// Fields that are kept.
 const FIELDS: usize = 300;
-/// Different values of a field that are remembered.
+/// Different values of a field that are kept.
 const VALUES: usize = 5_000;
-/// Longer texts are no names, ids or times.
-const LONGEST: usize = 200;
+/// The longest kept text, in characters: longer texts are no names, ids or times.
+const MAX_TEXT: usize = 200;
 
-/// A field of the rows.
+/// The statistics of one field.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Field {
-    /// Its path as a mapping writes it.
+pub(super) struct FieldStats {
+    /// Its path, as a mapping writes it.
     pub(super) path: String,
     /// The names on the way to it.
     pub(super) steps: Vec<String>,
-    /// The rows that have it, and not as `null`.
+    /// The rows in which it is present and not `null`.
     pub(super) rows: BTreeSet<usize>,
     pub(super) texts: usize,
     pub(super) numbers: usize,
     pub(super) bools: usize,
     pub(super) objects: usize,
     pub(super) arrays: usize,
-    /// Rows by what stands there, as text; none of a field with too many or too long ones.
+    /// The rows of each value, as text; long values are cut.
     pub(super) values: BTreeMap<String, BTreeSet<usize>>,
 }
 
-impl Field {
+impl FieldStats {
     pub(super) fn scalars(&self) -> usize {
         self.texts + self.numbers + self.bools
     }
 
-    /// What stands there, by row.
+    /// The values by row.
     pub(super) fn by_row(&self) -> BTreeMap<usize, &str> {
         let all = self.values.iter();
         all.flat_map(|(value, rows)| rows.iter().map(move |row| (*row, value.as_str()))).collect()
     }
 
-    /// Whether the rows where it stands as a number have only numbers in this range there.
+    /// Whether it is a number in this range in every row that has it.
     pub(super) fn numbers_within(&self, first: f64, last: f64) -> bool {
         let number = |value: &String| value.parse::<f64>().is_ok_and(|number| (first..=last).contains(&number));
         self.numbers > 0 && self.numbers == self.rows.len() && self.values.keys().all(number)
@@ -56,7 +56,7 @@ impl Field {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Survey {
     pub(super) rows: usize,
-    pub(super) fields: BTreeMap<String, Field>,
+    pub(super) fields: BTreeMap<String, FieldStats>,
 }
 
 impl Survey {
@@ -77,18 +77,18 @@ impl Survey {
             }
             let mut steps = steps.to_vec();
             steps.push(name.clone());
-            self.see(row, value, &path, &steps);
+            self.add(row, value, &path, &steps);
             if steps.len() < DEPTH && !names::is_data(name) {
                 self.enter(row, value, &path, &steps);
             }
         }
     }
 
-    fn see(&mut self, row: usize, value: &Value, path: &str, steps: &[String]) {
-        let field = self.fields.entry(path.to_owned()).or_insert_with(|| Field {
+    fn add(&mut self, row: usize, value: &Value, path: &str, steps: &[String]) {
+        let field = self.fields.entry(path.to_owned()).or_insert_with(|| FieldStats {
             path: path.to_owned(),
             steps: steps.to_vec(),
-            ..Field::default()
+            ..FieldStats::default()
         });
         field.rows.insert(row);
         let text = match value {
@@ -108,13 +108,13 @@ impl Survey {
             _ => return field.objects += 1,
         };
         if field.values.len() < VALUES || field.values.contains_key(&text) {
-            let short: String = text.chars().take(LONGEST).collect();
+            let short: String = text.chars().take(MAX_TEXT).collect();
             field.values.entry(short).or_default().insert(row);
         }
     }
 }
 
-/// Whether a path of a mapping can name it.
+/// Whether a path of a mapping can contain this name.
 fn is_writable(name: &str) -> bool {
     !name.trim().is_empty() && name.trim() == name && !name.contains("\"]") && !name.chars().any(char::is_control)
 }

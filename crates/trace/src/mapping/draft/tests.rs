@@ -1,7 +1,8 @@
-//! Drafts of logs as people have them: each is read by the mapping that was drafted from it.
+//! Tests of drafts: the mapping that is drafted from a log reads that log.
 
 use super::*;
-use crate::mapping::{Imported, apply, parse};
+use crate::imported::Imported;
+use crate::mapping::{apply, parse};
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::Source;
 
@@ -50,7 +51,7 @@ fn calls_and_results_in_rows_of_their_own_are_joined_by_their_id() {
 }
 
 #[test]
-fn an_id_that_no_name_tells_is_found_by_its_values() {
+fn an_id_with_an_unusual_name_is_found_by_its_values() {
     let row = |n: u32, end: &str| {
         format!(
             "{{\"ts\":{n}00,\"ev\":\"invoke\",\"session\":\"s\",\"op\":\"op-{n}\",\"function\":\"book\",\"params\":{{}}}}\n\
@@ -68,7 +69,7 @@ fn an_id_that_no_name_tells_is_found_by_its_values() {
 }
 
 #[test]
-fn ids_may_begin_anew_in_each_run() {
+fn ids_may_restart_in_each_run() {
     let log = include_str!("../../../../../docs/examples/warehouse.jsonl");
     assert_eq!(counts(log), (9, 9, 5));
     let (text, imported) = read(log);
@@ -76,7 +77,7 @@ fn ids_may_begin_anew_in_each_run() {
 }
 
 #[test]
-fn results_may_be_told_by_the_name_of_their_event_alone() {
+fn the_name_of_an_event_alone_may_tell_results() {
     let log = r#"{"type":"tool.call","id":"1","tool":"a","args":{}}
 {"type":"tool.error","call_id":"1","message":"no answer in time"}
 {"type":"tool.call","id":"2","tool":"a","args":{}}
@@ -125,7 +126,7 @@ fn spans_of_open_telemetry_are_found_with_their_times() {
 }
 
 #[test]
-fn the_users_own_data_is_not_taken_for_the_log_s() {
+fn the_data_of_a_user_is_not_taken_for_fields_of_the_log() {
     let log = r#"{"tool":"a","args":{"id":"1","status":"failed","run_id":"z"},"result":{"status":"lost"},"status":"ok"}
 {"tool":"b","args":{"id":"1","status":"failed"},"result":{"status":"lost"},"status":"error"}
 "#;
@@ -135,7 +136,7 @@ fn the_users_own_data_is_not_taken_for_the_log_s() {
 }
 
 #[test]
-fn a_log_that_says_little_is_read_for_what_it_says() {
+fn a_log_with_few_fields_is_drafted_from_these() {
     assert_eq!(counts("{\"action\":\"pay\",\"params\":{},\"success\":false}\n"), (1, 1, 1));
     assert_eq!(counts("{\"tool\":\"pay\",\"error\":null}\n{\"tool\":\"pay\",\"error\":\"x\"}\n"), (2, 2, 1));
     assert_eq!(counts("{\"tool\":\"pay\",\"error\":\"\"}\n{\"tool\":\"pay\",\"error\":\"x\"}\n"), (2, 2, 1));
@@ -144,7 +145,7 @@ fn a_log_that_says_little_is_read_for_what_it_says() {
 }
 
 #[test]
-fn what_is_missing_is_said_and_nothing_is_drafted() {
+fn without_a_needed_field_nothing_is_drafted_and_the_error_names_it() {
     let unmapped = |log: &str| draft(log.as_bytes(), "log").unwrap().unwrap_err();
     let no_tool = unmapped("{\"level\":\"info\",\"text\":\"hello\"}\n");
     assert_eq!((no_tool.missing, no_tool.fields), ("the tool's name", vec!["level".to_owned(), "text".to_owned()]));
@@ -159,7 +160,7 @@ fn what_is_missing_is_said_and_nothing_is_drafted() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_with_its_place() {
+fn invalid_json_is_refused_with_its_place() {
     let report = draft(b"{\"tool\":\"a\"}\nnot json\n", "log").unwrap_err();
     assert!(report.to_string().starts_with("log:2:"), "{report}");
 }

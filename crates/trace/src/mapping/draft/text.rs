@@ -1,53 +1,90 @@
-//! A drafted mapping as the text of its file. Guesses nothing.
+//! The content of a drafted mapping, and the text of its file. Guesses nothing.
 
 use std::fmt::Write;
 
-use super::guess::{Guess, Line};
 use playproof_formats::text::escape_unprintable;
 use playproof_formats::yaml::{GUESSED, scalar};
 
 const HEAD: &str = "\
-# A draft: what each field is was guessed from its name and from what stands there. Look at each line that says
-# `guessed`, correct it, and take the mark away. `playproof import --map THIS LOG` says what the mapping makes of a log,
-# and `playproof schema mapping` has all that a mapping can say.
+# A draft: the role of each field is guessed from its name and its values. Check each line that says `guessed`, correct
+# it, and remove the mark. `playproof import --map THIS LOG` shows the result on a log, and `playproof schema mapping`
+# describes all fields of a mapping.
 #
-# A value such as `error.code` is a path into a row; `calls[0].name` and 'attributes[\"http.status\"]' work too. Where the
-# log has it, add: `key` (the idempotency key) to `call`; `attempt`, `code`, `retry_after_s` to `result`.
+# A value such as `error.code` is a path into a row; `calls[0].name` and 'attributes[\"http.status\"]' work too. If the
+# log has them, add: `key` (the idempotency key) to `call`; `attempt`, `code`, `retry_after_s` to `result`.
 ";
 
-/// The text.
-pub(super) fn render(guess: &Guess) -> String {
+/// A line of the draft: its key, its path or condition, and the number of rows that support it.
+#[derive(Clone, Debug)]
+pub(super) struct DraftLine {
+    pub(super) key: &'static str,
+    pub(super) value: String,
+    pub(super) rows: Option<usize>,
+}
+
+/// The content of a drafted mapping.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DraftContent {
+    pub(super) records: Option<String>,
+    pub(super) time: Option<&'static str>,
+    pub(super) call: Vec<DraftLine>,
+    pub(super) result: Vec<DraftLine>,
+    pub(super) failed: Vec<(String, usize)>,
+    pub(super) kinds: Vec<(&'static str, String)>,
+    /// A field that counts attempts from 0.
+    pub(super) from_zero: Option<String>,
+}
+
+impl DraftContent {
+    pub(super) fn guesses(&self) -> usize {
+        self.call.len() + self.result.len() + self.failed.len()
+    }
+
+    pub(super) fn of_rows(self) -> Vec<String> {
+        let lines = self.call.into_iter().chain(self.result).map(|line| line.value);
+        let conditions = self.failed.into_iter().map(|(condition, _)| condition);
+        let kinds = self.kinds.into_iter().map(|(_, condition)| condition);
+        lines.chain(conditions).chain(kinds).chain(self.records).chain(self.from_zero).collect()
+    }
+}
+
+/// Renders the mapping file.
+pub(super) fn render(content: &DraftContent) -> String {
     let mut text = HEAD.to_owned();
-    if let Some(path) = guess.from_zero.as_deref().map(escape_unprintable) {
+    if let Some(path) = content.from_zero.as_deref().map(escape_unprintable) {
         line(
             &mut text,
-            format_args!("#\n# `{path}` counts from 0, and attempts count from 1: it is left out, each row is a call."),
+            format_args!(
+                "#\n# `{path}` counts from 0, and attempts count from 1. It is left out, and each row is a call."
+            ),
         );
     }
     line(&mut text, format_args!("format: mapping/1"));
     let mut top = Vec::new();
-    if let Some(records) = &guess.records {
+    if let Some(records) = &content.records {
         top.push(("records: ".to_owned() + &scalar(records), Some("the rows".to_owned())));
     }
-    if let Some(unit) = guess.time {
-        top.push((format!("time: {unit}"), Some("what a number is that stands for a time".to_owned())));
+    if let Some(unit) = content.time {
+        top.push((format!("time: {unit}"), Some("the unit of times that are numbers".to_owned())));
     }
     marked(&mut text, &top);
-    line(&mut text, format_args!("\n# Which rows are calls, and where their parts stand.\ncall:"));
-    parts(&mut text, &guess.call);
-    line(&mut text, format_args!("\n# Which rows are results: every attempt has one."));
-    line(&mut text, format_args!("result:{}", if guess.result.is_empty() { " {}" } else { "" }));
-    parts(&mut text, &guess.result);
-    line(&mut text, format_args!("\n# A result is a failure if one of these holds.\nfailed:"));
-    let failed = guess.failed.iter().map(|(condition, rows)| (format!("  - {condition}"), rows_seen(*rows)));
+    line(&mut text, format_args!("\n# Which rows are calls, and the paths of their parts.\ncall:"));
+    parts(&mut text, &content.call);
+    line(&mut text, format_args!("\n# Which rows are results. Every attempt has a result."));
+    line(&mut text, format_args!("result:{}", if content.result.is_empty() { " {}" } else { "" }));
+    parts(&mut text, &content.result);
+    line(&mut text, format_args!("\n# A result is a failure if one of these conditions holds.\nfailed:"));
+    let failed = content.failed.iter().map(|(condition, rows)| (format!("  - {condition}"), rows_seen(*rows)));
     marked(&mut text, &failed.collect::<Vec<_>>());
-    if !guess.kinds.is_empty() {
+    if !content.kinds.is_empty() {
         line(
             &mut text,
-            format_args!("\n# The first that holds names the error kind, which the rules of a playbook ask for."),
+            format_args!(
+                "\n# The first condition that holds names the error kind, which the rules of a playbook match."
+            ),
         );
         line(&mut text, format_args!("kinds:"));
-        for (kind, condition) in &guess.kinds {
+        for (kind, condition) in &content.kinds {
             line(&mut text, format_args!("  {kind}: {condition}"));
         }
     }
@@ -58,17 +95,17 @@ fn rows_seen(rows: usize) -> Option<String> {
     Some(format!("in {rows} {}", if rows == 1 { "row" } else { "rows" }))
 }
 
-fn parts(text: &mut String, parts: &[Line]) {
+fn parts(text: &mut String, parts: &[DraftLine]) {
     let lines = parts.iter().map(|part| (format!("  {}: {}", part.key, part.value), part.rows.and_then(rows_seen)));
     marked(text, &lines.collect::<Vec<_>>());
 }
 
-/// Lines with their marks under each other.
+/// Writes lines with aligned marks.
 fn marked(text: &mut String, lines: &[(String, Option<String>)]) {
     let width = lines.iter().map(|(line, _)| line.chars().count()).max().unwrap_or_default().min(60);
-    for (said, mark) in lines {
+    for (content, mark) in lines {
         let mark = mark.as_ref().map_or_else(String::new, |mark| format!(" ({mark})"));
-        line(text, format_args!("{said:width$}   {GUESSED}{mark}"));
+        line(text, format_args!("{content:width$}   {GUESSED}{mark}"));
     }
 }
 
@@ -76,7 +113,7 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}"); // writing to a String cannot fail
 }
 
-/// Texts as a YAML list, or the one text itself.
+/// Texts as a YAML list; a single text as a scalar.
 pub(super) fn flow(texts: &[&str]) -> String {
     match texts {
         [one] => scalar(one).into_owned(),

@@ -1,5 +1,5 @@
-//! Writes a tool facts file for the tools that a trace shows, as a draft for people to confirm. Reads no facts, and
-//! guesses nothing but whether a tool reads: what a name cannot tell is left at its safe side.
+//! Drafts a tool facts file for the tools of a trace, for people to confirm. Reads no facts. Guesses only whether a tool
+//! reads; everything else gets its safe value.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,16 +14,16 @@ use playproof_formats::yaml::{GUESSED, MAX_KEY, scalar};
 pub struct ToolCount<'a> {
     /// The tool's name.
     pub tool: &'a str,
-    /// Something was taken out of the name: a row of it would speak of no tool.
+    /// Part of the name is redacted, so a row with it would match no tool.
     pub is_redacted: bool,
     /// Its calls.
     pub calls: u64,
-    /// Its calls of which an attempt failed.
+    /// Its calls with a failed attempt.
     pub failed: u64,
 }
 
-/// Words that begin, as the verb, the name of a tool that only looks.
-const READING: [&str; 24] = [
+/// Verbs that begin the name of a tool that only reads.
+const READ_VERBS: [&str; 24] = [
     "browse",
     "calculate",
     "compare",
@@ -50,13 +50,13 @@ const READING: [&str; 24] = [
     "view",
 ];
 
-/// Words that end the name of a tool that only looks, or name its group: `web_search`, `search.web`.
-const LOOKING: [&str; 3] = ["lookup", "query", "search"];
+/// Nouns that end the name of a tool that only reads, or name its group: `web_search`, `search.web`.
+const READ_NOUNS: [&str; 3] = ["lookup", "query", "search"];
 
-/// Words between two things that a tool does: `get_or_create`.
-const JOINING: [&str; 3] = ["and", "or", "then"];
+/// Words between two actions of a tool: `get_or_create`.
+const CONJUNCTIONS: [&str; 3] = ["and", "or", "then"];
 
-/// The text of a `format: tools/1` file for the tools of `source`, sorted by name. Counts of one tool are added up.
+/// The text of a `format: tools/1` file for the tools of `source`, sorted by name. Adds up the counts of one tool.
 pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>) -> String {
     let mut tools: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     let mut redacted = 0;
@@ -70,7 +70,7 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
         *failed = failed.saturating_add(count.failed);
     }
     let mut text = header(source); // writing to a String cannot fail
-    // Names that no file can declare; a trace may hold anything.
+    // A trace may hold names that no file can declare.
     let nameless = tools.keys().filter(|tool| !is_name(tool)).count();
     tools.retain(|tool, _| is_name(tool));
     if nameless > 0 {
@@ -98,14 +98,13 @@ fn header(source: &str) -> String {
     format!(
         "# What is known of the tools of these calls:\n\
          #   {source}\n\
-         # Each access is a guess from the tool's name: confirm it, then take the mark away.\n\
-         # Until then its row says nothing: a tool counts as a write that is not idempotent until someone\n\
-         # says otherwise.\n\
-         #   access: read       it only looks; it may be sent again at any time\n\
+         # Each access is a guess from the tool's name: confirm it, then remove the mark.\n\
+         # Until then its row has no effect: the tool counts as a write that is not idempotent.\n\
+         #   access: read       it only reads; it may be sent again at any time\n\
          #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\
-         #   repeatable: true   each call is meant anew, even with the same arguments\n\
+         #   repeatable: true   each call is a new intent, even with the same arguments\n\
          #   timeout_ms: 5000   how long an attempt may take\n\
-         # Every row says its access; what else it leaves out stays as the playbook says.\n\
+         # Every row must have `access`; other missing fields keep the playbook's value.\n\
          format: tools/1\n\
          tools:\n"
     )
@@ -126,19 +125,19 @@ fn key(tool: &str) -> String {
     scalar(&glob::escape(tool)).into_owned()
 }
 
-/// Whether the name says, as names go, that the tool only looks.
+/// Whether the name suggests that the tool only reads.
 fn reads(tool: &str) -> bool {
     let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
     let words = words(last);
     let (Some(first), Some(end)) = (words.first(), words.last()) else {
         return false;
     };
-    if words.iter().any(|word| JOINING.contains(&word.as_str())) {
+    if words.iter().any(|word| CONJUNCTIONS.contains(&word.as_str())) {
         return false;
     }
     let group = tool.strip_suffix(last).map(|group| group.trim_end_matches(['.', '/', ':']));
-    let in_looking_group = group.is_some_and(|group| LOOKING.contains(&&*group.to_lowercase())); // `search.web`
-    READING.contains(&first.as_str()) || LOOKING.contains(&end.as_str()) || in_looking_group
+    let in_read_group = group.is_some_and(|group| READ_NOUNS.contains(&&*group.to_lowercase())); // `search.web`
+    READ_VERBS.contains(&first.as_str()) || READ_NOUNS.contains(&end.as_str()) || in_read_group
 }
 
 /// `get_userDetails` as `get`, `user`, `details`.
@@ -163,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_begins_with_looking_is_guessed_to_read_and_nothing_else_is() {
+    fn a_name_that_suggests_reading_is_guessed_to_read_and_no_other_is() {
         for tool in ["get_order_details", "listUsers", "search.web", "fs/read_file", "web_search", "think", "GetUser"] {
             assert!(reads(tool), "{tool}");
         }
@@ -198,16 +197,16 @@ mod tests {
         assert!(render("a\n", []).ends_with("tools:\n  {}\n"));
         let hidden = render("a", [ToolCount { is_redacted: true, ..count("[redacted]", 1, 0) }]);
         assert!(hidden.contains("# 1 tool is left out: `redaction`") && hidden.ends_with("\n  {}\n"), "{hidden}");
-        let odd = render(
+        let unusual = render(
             "a",
             [count("\u{1b}[31m", 1, 0), count(" ", 1, 0), count(&"x".repeat(MAX_KEY + 1), 1, 0), count("pay", 1, 0)],
         );
         let left_out = "tools:\n  # 2 names are left out: blank, or longer than a row can hold\n  \"\\U0000001b";
-        assert!(odd.contains(left_out), "{odd}");
+        assert!(unusual.contains(left_out), "{unusual}");
     }
 
     #[test]
-    fn an_odd_name_is_a_quoted_key_and_no_glob() {
+    fn an_unusual_name_is_a_quoted_key_and_no_glob() {
         assert_eq!(key("a.b/c-d_1"), "a.b/c-d_1");
         assert_eq!(key("no"), "'no'");
         assert_eq!(key("a: \"b\"\n"), "\"a: \\\"b\\\"\\n\"");

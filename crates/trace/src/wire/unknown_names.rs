@@ -1,33 +1,33 @@
-//! What a line names that nobody knows: its type, or its first field. Asked of few lines, so that it may be slow; what
-//! lines say is `lower`'s.
+//! The unknown names of a line: its type, or its first unknown field. Used for few lines, so it may be slow. `lower` gives
+//! lines their meaning.
 
 use std::fmt;
 
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::Text;
+use super::fields::BorrowedText;
 use super::names::{ERROR_NAMES, NAMES};
 use playproof_formats::diagnostic::did_you_mean;
 
 /// The types that lines can have.
 const TYPES: [&str; 3] = ["tool_call", "tool_result", "run_end"];
 
-/// A name that nobody knows.
+/// An unknown type or field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfamiliar {
-    /// What stands before it where it is shown: `error.` before a field of an error, else nothing.
+pub struct UnknownName {
+    /// The prefix that is shown before it: `error.` for a field of an error, else empty.
     pub within: &'static str,
-    /// As it is written.
+    /// The name as written.
     pub name: String,
-    /// What was probably meant.
+    /// The known name that is nearest to it.
     pub near: Option<&'static str>,
 }
 
-impl Unfamiliar {
-    fn new(within: &'static str, name: &str, known: &[&'static str]) -> Unfamiliar {
+impl UnknownName {
+    fn new(within: &'static str, name: &str, known: &[&'static str]) -> UnknownName {
         let near = did_you_mean(name, known.iter().copied());
-        Unfamiliar {
+        UnknownName {
             within,
             name: name.to_owned(),
             near: near.and_then(|near| known.iter().copied().find(|one| *one == near)),
@@ -35,38 +35,38 @@ impl Unfamiliar {
     }
 }
 
-impl fmt::Display for Unfamiliar {
+impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.within, self.name)
     }
 }
 
-/// The type of a line that has one of its own.
-pub fn unfamiliar_type(line: &str) -> Option<Unfamiliar> {
+/// The type of a line whose type is unknown.
+pub fn unknown_type(line: &str) -> Option<UnknownName> {
     let kind = entries(line)?.into_iter().find(|(name, _)| name == "type")?.1;
     let kind: String = serde_json::from_str(kind.get()).ok()?;
-    Some(Unfamiliar::new("", &kind, &TYPES))
+    Some(UnknownName::new("", &kind, &TYPES))
 }
 
-/// The first field of a line that nobody knows.
-pub fn unfamiliar_field(line: &str) -> Option<Unfamiliar> {
+/// The first unknown field of a line.
+pub fn unknown_field(line: &str) -> Option<UnknownName> {
     let fields = entries(line)?;
     if let Some((name, _)) = fields.iter().find(|(name, _)| !NAMES.contains(&name.as_str())) {
-        return Some(Unfamiliar::new("", name, &NAMES));
+        return Some(UnknownName::new("", name, &NAMES));
     }
     let (_, error) = fields.iter().find(|(name, _)| name == "error")?;
     let fields = entries(error.get())?;
     let (name, _) = fields.iter().find(|(name, _)| !ERROR_NAMES.contains(&name.as_str()))?;
-    Some(Unfamiliar::new("error.", name, &ERROR_NAMES))
+    Some(UnknownName::new("error.", name, &ERROR_NAMES))
 }
 
 fn entries(object: &str) -> Option<Vec<(String, Box<RawValue>)>> {
-    serde_json::Deserializer::from_str(object).deserialize_map(Entries).ok()
+    serde_json::Deserializer::from_str(object).deserialize_map(EntryVisitor).ok()
 }
 
-struct Entries;
+struct EntryVisitor;
 
-impl<'de> Visitor<'de> for Entries {
+impl<'de> Visitor<'de> for EntryVisitor {
     type Value = Vec<(String, Box<RawValue>)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,7 +75,7 @@ impl<'de> Visitor<'de> for Entries {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(BorrowedText(key)) = map.next_key()? {
             if matches!(&*key, "type" | "error") {
                 entries.push((key.into_owned(), map.next_value()?));
             } else {
@@ -92,8 +92,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_field_that_nobody_knows_is_named_and_one_of_an_error_by_its_error() {
-        let first = |line| unfamiliar_field(line).map(|first| (first.to_string(), first.near));
+    fn the_first_unknown_field_is_named_and_a_field_of_an_error_has_a_prefix() {
+        let first = |line| unknown_field(line).map(|first| (first.to_string(), first.near));
         assert_eq!(first(r#"{"tool":"a","zeta":1,"alpha":2}"#), Some(("zeta".to_owned(), None)));
         assert_eq!(first(r#"{"tool":"a","arg":{}}"#), Some(("arg".to_owned(), Some("args"))));
         let line = r#"{"tool":"a","error":{"kind":"x","mesage":"y"}}"#;
@@ -102,8 +102,8 @@ mod tests {
     }
 
     #[test]
-    fn a_type_of_its_own_is_named() {
-        let first = |line| unfamiliar_type(line).map(|first| (first.name, first.near));
+    fn an_unknown_type_is_named() {
+        let first = |line| unknown_type(line).map(|first| (first.name, first.near));
         assert_eq!(first(r#"{"a":1,"type":"tool_cal"}"#), Some(("tool_cal".to_owned(), Some("tool_call"))));
         assert_eq!(first(r#"{"a":1,"type":"crash"}"#), Some(("crash".to_owned(), None)));
         assert_eq!(first(r#"{"a":1}"#), None);

@@ -1,5 +1,5 @@
-//! What becomes of foreign bytes: lines of our own trace format, and an account of what is lost.
-//! Plain values; the readers of foreign formats fill them, the command line prints them.
+//! The result of an import: lines in our own trace format, and a report of what the source lacks.
+//! Plain values; the readers of foreign formats fill them, and the command line prints them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,21 +7,21 @@ use std::fmt;
 use crate::origin::Origins;
 use playproof_formats::diagnostic::counted;
 
-/// A foreign source as lines of our own trace format.
+/// A foreign source as lines in our own trace format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// One object a line, as `trace::read` reads them.
+    /// One JSON object a line.
     pub lines: Vec<u8>,
-    /// Where each of them comes from.
+    /// Where each line comes from.
     pub origins: Origins,
-    /// What the source cannot tell, and what was odd in it.
+    /// What the source lacks, and warnings.
     pub loss: LossReport,
 }
 
-/// What a foreign source held, what it cannot tell, and what was odd in it.
+/// What a foreign source held, what it lacks, and warnings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossReport {
-    /// What the source was read as.
+    /// The format that the source was read as.
     pub read_as: String,
     /// Runs in the source.
     pub runs: u64,
@@ -33,35 +33,35 @@ pub struct LossReport {
     pub failures: u64,
     /// Calls written without a result.
     pub unanswered: u64,
-    /// What the source cannot tell.
+    /// What the source lacks.
     pub missing: BTreeSet<Missing>,
-    /// What was odd.
-    pub oddities: BTreeMap<Oddity, Seen>,
-    /// The mapping says which rows are results, and none is.
+    /// Warnings with their counts.
+    pub warnings: BTreeMap<ImportWarning, WarningCount>,
+    /// The mapping says which rows are results, and no row fits.
     pub no_row_is_a_result: bool,
-    /// Parts of a mapping that no row had.
-    pub unused: Vec<Unused>,
+    /// Fields of a mapping that no row has.
+    pub unused: Vec<UnusedField>,
 }
 
-/// A part of a mapping that no row had.
+/// A field of a mapping that no row has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unused {
-    /// As in `call.args`.
+pub struct UnusedField {
+    /// Its name, such as `call.args`.
     pub field: String,
     /// Where the mapping looks for it.
     pub path: String,
-    /// What the rows have that is nearest to it.
+    /// The nearest path that the rows have.
     pub near: Option<String>,
-    /// Other rows have it, but none of those that are looked at for it.
+    /// Other rows have it, but no row that is searched for it.
     pub elsewhere: bool,
 }
 
-/// What a source may be unable to tell.
+/// What a source may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
-    /// When calls were made and answered.
+    /// The times of calls and answers.
     Times,
-    /// How long an attempt took.
+    /// The latency of attempts.
     Latencies,
     /// Which results are failures.
     FailureFlags,
@@ -81,94 +81,94 @@ pub enum Missing {
     Ids,
 }
 
-/// Something in a source that had to be read in one way or another.
+/// Something in a source that the import had to skip, rename or guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Oddity {
+pub enum ImportWarning {
     /// Arguments as text that is not JSON.
     ArgumentsNotJson,
-    /// A call that no tool name goes with.
+    /// A call without a tool name.
     CallWithoutTool,
     /// A call without an id.
     CallWithoutId,
-    /// A call whose id an unanswered call of its run has.
+    /// A call whose id belongs to an unanswered call of its run.
     RepeatedId,
     /// A result without an id.
     ResultWithoutId,
-    /// A result that no waiting call goes with.
+    /// A result that matches no waiting call.
     ResultWithoutCall,
     /// A call of the simulated user, not of the agent.
     UserSideCall,
-    /// A message whose role says nothing to us.
+    /// A message with an unknown role.
     UnknownRole,
-    /// Something in the place of a message, a call or a run that is none.
+    /// A value that should be a message, a call or a run, and is not.
     NotReadable,
-    /// A time that is none.
+    /// A value that should be a time, and is not.
     UnreadableTime,
     /// A run without messages.
     EmptyRun,
     /// A row that is neither call nor result.
     UnmatchedRow,
-    /// A line that is no JSON.
+    /// A line that is not JSON.
     NotJson,
-    /// A status or wait that is no number in range.
+    /// A status or a wait that is not a number in range.
     UnreadableNumber,
-    /// A row that is larger or deeper than a line of a trace may be.
+    /// A row whose trace line would be too long or too deep.
     BeyondLimits,
 }
 
-/// How often something was seen, and where first.
+/// How often a warning occurred, and where first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// How often.
+pub struct WarningCount {
+    /// The number of times.
     pub count: u64,
-    /// The place in the source.
+    /// The first place in the source.
     pub first: String,
 }
 
 impl LossReport {
-    /// Counts an oddity that stands at `place`.
-    pub(crate) fn saw(&mut self, oddity: Oddity, place: &str) {
-        let seen = self.oddities.entry(oddity).or_default();
-        if seen.count == 0 {
-            seen.first = place.to_owned();
+    /// Counts a warning at `place`.
+    pub(crate) fn warn(&mut self, warning: ImportWarning, place: &str) {
+        let counted = self.warnings.entry(warning).or_default();
+        if counted.count == 0 {
+            counted.first = place.to_owned();
         }
-        seen.count += 1;
+        counted.count += 1;
     }
 
-    /// An oddity in words, with its first place; none where it was not seen.
-    pub fn said(&self, oddity: Oddity) -> Option<String> {
-        let seen = self.oddities.get(&oddity)?;
-        let (one, many) = oddity.words();
-        let said = counted(seen.count, one, many);
-        Some(if seen.first.is_empty() { said } else { format!("{said} (first at {})", seen.first) })
+    /// A warning in words, with its first place; none if it did not occur.
+    pub fn describe(&self, warning: ImportWarning) -> Option<String> {
+        let WarningCount { count, first } = self.warnings.get(&warning)?;
+        let (one, many) = warning.words();
+        let text = counted(*count, one, many);
+        Some(if first.is_empty() { text } else { format!("{text} (first at {first})") })
     }
 
-    /// What was odd or of no use, a sentence each: what every account of the source says.
+    /// All warnings, and the parts of a mapping that fit no row, a sentence each.
     pub fn remarks(&self) -> Vec<String> {
-        let oddities = self.oddities.keys().filter_map(|oddity| self.said(*oddity));
-        oddities.chain(self.misfits()).collect()
+        let warnings = self.warnings.keys().filter_map(|warning| self.describe(*warning));
+        warnings.chain(self.misfits()).collect()
     }
 
-    /// What of a mapping fitted no row.
+    /// The parts of a mapping that fit no row.
     fn misfits(&self) -> Vec<String> {
-        let no_result = "no row fits `result.where`, so that no call has a result".to_owned();
+        let no_result = "no row fits `result.where`, so no call has a result".to_owned();
         let no_result = self.no_row_is_a_result.then_some(no_result);
-        no_result.into_iter().chain(self.unused.iter().map(Unused::to_string)).collect()
+        no_result.into_iter().chain(self.unused.iter().map(UnusedField::to_string)).collect()
     }
 
-    /// How often an oddity was seen.
-    pub fn count(&self, oddity: Oddity) -> u64 {
-        self.oddities.get(&oddity).map_or(0, |seen| seen.count)
+    /// How often a warning occurred.
+    pub fn count(&self, warning: ImportWarning) -> u64 {
+        self.warnings.get(&warning).map_or(0, |counted| counted.count)
     }
 
-    /// Rows that were left out because they cannot be used, and what was made of the others.
+    /// The number of rows that were skipped because they cannot be used, and the number of calls or results of the others.
     pub fn skipped_and_read(&self) -> (u64, u64) {
-        (self.count(Oddity::NotJson) + self.count(Oddity::BeyondLimits), self.calls.max(self.results))
+        (self.count(ImportWarning::NotJson) + self.count(ImportWarning::BeyondLimits), self.calls.max(self.results))
     }
 }
 
 impl Missing {
-    /// In words, with what follows from it.
+    /// In words, with its consequence.
     pub const fn as_str(self) -> &'static str {
         match self {
             Missing::Times => "when calls were made and answered: the clock is synthetic",
@@ -187,56 +187,58 @@ impl Missing {
     }
 }
 
-impl Oddity {
+impl ImportWarning {
     /// In words, for one and for several.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Oddity::ArgumentsNotJson => (
+            ImportWarning::ArgumentsNotJson => (
                 "call with arguments that are not JSON, kept as text",
                 "calls with arguments that are not JSON, kept as text",
             ),
-            Oddity::CallWithoutTool => ("call without a tool name, left out", "calls without a tool name, left out"),
-            Oddity::CallWithoutId => {
-                ("call without an id, known by its place", "calls without an id, told apart by their place")
+            ImportWarning::CallWithoutTool => {
+                ("call without a tool name, left out", "calls without a tool name, left out")
             }
-            Oddity::RepeatedId => (
-                "call with the id of a call that still waited, renamed",
-                "calls with the id of a call that still waited, renamed",
+            ImportWarning::CallWithoutId => {
+                ("call without an id, identified by its place", "calls without an id, identified by their place")
+            }
+            ImportWarning::RepeatedId => (
+                "call with the id of a call that was still unanswered, renamed",
+                "calls with the id of a call that was still unanswered, renamed",
             ),
-            Oddity::ResultWithoutId => {
+            ImportWarning::ResultWithoutId => {
                 ("result without an id, paired by its place", "results without an id, paired by their place")
             }
-            Oddity::ResultWithoutCall => {
+            ImportWarning::ResultWithoutCall => {
                 ("result without a call, kept as an orphan", "results without a call, kept as orphans")
             }
-            Oddity::UserSideCall => {
+            ImportWarning::UserSideCall => {
                 ("call of the simulated user, in a run of its own", "calls of the simulated user, in runs of their own")
             }
-            Oddity::UnknownRole => {
+            ImportWarning::UnknownRole => {
                 ("message with an unknown role, left out", "messages with an unknown role, left out")
             }
-            Oddity::NotReadable => {
-                ("thing that is no message, call or run, left out", "things that are no message, call or run, left out")
+            ImportWarning::NotReadable => {
+                ("value that is no message, call or run, left out", "values that are no message, call or run, left out")
             }
-            Oddity::UnreadableTime => {
+            ImportWarning::UnreadableTime => {
                 ("time that could not be read, left out", "times that could not be read, left out")
             }
-            Oddity::EmptyRun => ("run without messages", "runs without messages"),
-            Oddity::NotJson => ("line that is no JSON, left out", "lines that are no JSON, left out"),
-            Oddity::UnmatchedRow => {
+            ImportWarning::EmptyRun => ("run without messages", "runs without messages"),
+            ImportWarning::NotJson => ("line that is not JSON, left out", "lines that are not JSON, left out"),
+            ImportWarning::UnmatchedRow => {
                 ("row that is neither call nor result, left out", "rows that are neither call nor result, left out")
             }
-            Oddity::UnreadableNumber => {
+            ImportWarning::UnreadableNumber => {
                 ("number that could not be read, left out", "numbers that could not be read, left out")
             }
-            Oddity::BeyondLimits => {
+            ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")
             }
         }
     }
 }
 
-/// A few lines: what was read, what the source cannot tell, what was odd and where first.
+/// A few lines: what was read, what the source lacks, and the warnings.
 impl fmt::Display for LossReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LossReport { read_as, runs, calls, results, failures, unanswered, .. } = self;
@@ -252,19 +254,19 @@ impl fmt::Display for LossReport {
         for missing in &self.missing {
             write!(f, "\n  - {}", missing.as_str())?;
         }
-        if !self.oddities.is_empty() {
-            write!(f, "\nodd in the source:")?;
+        if !self.warnings.is_empty() {
+            write!(f, "\nwarnings:")?;
         }
-        for said in self.oddities.keys().filter_map(|oddity| self.said(*oddity)) {
-            write!(f, "\n  - {said}")?;
+        for warning in self.warnings.keys().filter_map(|warning| self.describe(*warning)) {
+            write!(f, "\n  - {warning}")?;
         }
-        self.misfits().iter().try_for_each(|said| write!(f, "\n{said}"))
+        self.misfits().iter().try_for_each(|misfit| write!(f, "\n{misfit}"))
     }
 }
 
-impl fmt::Display for Unused {
+impl fmt::Display for UnusedField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unused { field, path, near, elsewhere } = self;
+        let UnusedField { field, path, near, elsewhere } = self;
         let row = match field.split('.').next() {
             Some("result") if *elsewhere => "row that is a result",
             Some("call") if *elsewhere => "row that is a call",
@@ -280,13 +282,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_report_says_where_an_oddity_was_seen_first() {
+    fn a_loss_report_gives_the_first_place_of_a_warning() {
         let mut loss = LossReport { read_as: "openai".into(), ..LossReport::default() };
         loss.missing.insert(Missing::Keys);
-        loss.saw(Oddity::UnknownRole, "[3]");
-        loss.saw(Oddity::UnknownRole, "[4]");
+        loss.warn(ImportWarning::UnknownRole, "[3]");
+        loss.warn(ImportWarning::UnknownRole, "[4]");
         let expected = "read as openai: 0 runs, 0 calls, 0 results, 0 of them failed\nthe source cannot tell:\n  \
-                        - idempotency keys\nodd in the source:\n  - 2 messages with an unknown role, left out (first at [3])";
+                        - idempotency keys\nwarnings:\n  - 2 messages with an unknown role, left out (first at [3])";
         assert_eq!(loss.to_string(), expected);
     }
 }

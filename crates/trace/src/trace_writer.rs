@@ -1,17 +1,17 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
 use crate::json;
-use crate::origin::{Origins, Stands};
+use crate::origin::{Origins, SourceSpan};
 use playproof_formats::text::escape_json;
 
-/// Lines of a trace, one object each.
+/// Writes lines of a trace, one object each.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub(crate) struct TraceWriter {
     bytes: Vec<u8>,
     origins: Origins,
 }
 
-/// When something was, as our format writes it.
+/// A time as our format writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At<'a> {
     /// ISO 8601 text.
@@ -20,9 +20,9 @@ pub(crate) enum At<'a> {
     Micros(u64),
 }
 
-/// What a line says of a call.
+/// A call to write.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CallLine<'a> {
+pub(crate) struct OutputCall<'a> {
     pub(crate) run: Option<&'a str>,
     pub(crate) id: Option<&'a str>,
     pub(crate) tool: &'a str,
@@ -36,33 +36,33 @@ pub(crate) struct CallLine<'a> {
     /// Microseconds.
     pub(crate) timeout: Option<u64>,
     pub(crate) source: &'a str,
-    pub(crate) stands: Stands,
+    pub(crate) span: SourceSpan,
 }
 
-/// What a line says of a result.
+/// A result to write.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ResultLine<'a> {
+pub(crate) struct OutputResult<'a> {
     pub(crate) run: Option<&'a str>,
     pub(crate) id: Option<&'a str>,
     pub(crate) attempt: Option<u32>,
     /// Microseconds.
     pub(crate) started: Option<u64>,
     pub(crate) at: Option<At<'a>>,
-    /// What it answers, where that is no attempt.
+    /// `refresh` or `reversal`; none: it answers an attempt.
     pub(crate) answers: Option<&'a str>,
-    /// None: it went well.
-    pub(crate) failed: Option<ErrorPart<'a>>,
-    /// Tells the row that it was made of from others.
+    /// None: it succeeded.
+    pub(crate) failed: Option<OutputError<'a>>,
+    /// Distinguishes its source row from other rows.
     pub(crate) row: Option<u32>,
-    /// Only the text says whether it failed.
+    /// Its text alone says whether it failed.
     pub(crate) from_text: bool,
     pub(crate) source: &'a str,
-    pub(crate) stands: Stands,
+    pub(crate) span: SourceSpan,
 }
 
-/// The error object of a failed result.
+/// The error object of a failed result, to write.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ErrorPart<'a> {
+pub(crate) struct OutputError<'a> {
     pub(crate) kind: Option<&'a str>,
     pub(crate) message: Option<&'a str>,
     pub(crate) status: Option<u16>,
@@ -70,28 +70,28 @@ pub(crate) struct ErrorPart<'a> {
     pub(crate) retry_after_ms: Option<u64>,
 }
 
-impl Lines {
+impl TraceWriter {
     /// All lines so far.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// All lines so far, and where each comes from.
+    /// All lines so far, with their origins.
     pub(crate) fn into_parts(self) -> (Vec<u8>, Origins) {
         (self.bytes, self.origins)
     }
 
-    /// Takes the lines so far, for a writer that streams.
+    /// Takes the lines so far, for a caller that streams.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Takes where they come from.
+    /// Takes the origins of the lines so far.
     pub(crate) fn take_origins(&mut self) -> Origins {
         std::mem::take(&mut self.origins)
     }
 
-    pub(crate) fn call(&mut self, call: &CallLine<'_>) {
+    pub(crate) fn call(&mut self, call: &OutputCall<'_>) {
         let mut object = self.begin("tool_call");
         object.text("run_id", call.run);
         object.text("call_id", call.id);
@@ -103,10 +103,10 @@ impl Lines {
         object.text("reversal_token", call.token);
         object.millis("timeout_ms", call.timeout);
         object.end(call.source);
-        self.origins.push(call.stands, call.source);
+        self.origins.push(call.span, call.source);
     }
 
-    pub(crate) fn result(&mut self, result: &ResultLine<'_>) {
+    pub(crate) fn result(&mut self, result: &OutputResult<'_>) {
         let mut object = self.begin("tool_result");
         object.text("run_id", result.run);
         object.text("call_id", result.id);
@@ -116,31 +116,31 @@ impl Lines {
         object.at(result.at, "at_ms");
         object.text("status", Some(if result.failed.is_some() { "error" } else { "ok" }));
         object.text("status_from", result.from_text.then_some("text"));
-        if let Some(error) = result.failed.filter(ErrorPart::says_something) {
+        if let Some(error) = result.failed.filter(OutputError::is_known) {
             object.error(&error);
         }
         object.number("row", result.row.map(u64::from));
         object.end(result.source);
-        self.origins.push(result.stands, result.source);
+        self.origins.push(result.span, result.source);
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {
         let mut object = self.begin("run_end");
         object.text("run_id", Some(run));
         object.end("");
-        self.origins.push(Stands::default(), "");
+        self.origins.push(SourceSpan::default(), "");
     }
 
-    fn begin(&mut self, kind: &str) -> Object<'_> {
+    fn begin(&mut self, kind: &str) -> ObjectWriter<'_> {
         self.bytes.push(b'{');
-        let mut object = Object { bytes: &mut self.bytes, first: true };
+        let mut object = ObjectWriter { bytes: &mut self.bytes, first: true };
         object.text("type", Some(kind));
         object
     }
 }
 
-impl ErrorPart<'_> {
-    fn says_something(&self) -> bool {
+impl OutputError<'_> {
+    fn is_known(&self) -> bool {
         self.kind.is_some()
             || self.message.is_some()
             || self.status.is_some()
@@ -149,12 +149,12 @@ impl ErrorPart<'_> {
     }
 }
 
-struct Object<'l> {
+struct ObjectWriter<'l> {
     bytes: &'l mut Vec<u8>,
     first: bool,
 }
 
-impl Object<'_> {
+impl ObjectWriter<'_> {
     fn name(&mut self, name: &str) {
         if !std::mem::take(&mut self.first) {
             self.bytes.push(b',');
@@ -192,7 +192,7 @@ impl Object<'_> {
         }
     }
 
-    /// Milliseconds, of microseconds.
+    /// Microseconds, written as milliseconds.
     fn millis(&mut self, name: &str, micros: Option<u64>) {
         if let Some(micros) = micros {
             self.name(name);
@@ -201,10 +201,10 @@ impl Object<'_> {
         }
     }
 
-    fn error(&mut self, error: &ErrorPart<'_>) {
+    fn error(&mut self, error: &OutputError<'_>) {
         self.name("error");
         self.bytes.push(b'{');
-        let mut inner = Object { bytes: self.bytes, first: true };
+        let mut inner = ObjectWriter { bytes: self.bytes, first: true };
         inner.text("kind", error.kind);
         inner.text("message", error.message);
         inner.number("status", error.status.map(u64::from));
@@ -221,7 +221,7 @@ impl Object<'_> {
 
 /// `text` as a JSON string.
 fn quote(bytes: &mut Vec<u8>, text: &str) {
-    let quoted = serde_json::to_string(text).unwrap_or_default(); // a text is always written
+    let quoted = serde_json::to_string(text).unwrap_or_default(); // writing a text cannot fail
     bytes.extend_from_slice(escape_json(&quoted).as_bytes());
 }
 
@@ -232,14 +232,14 @@ mod tests {
 
     #[test]
     fn every_line_is_one_json_object_whatever_the_texts_hold() {
-        let mut lines = Lines::default();
+        let mut lines = TraceWriter::default();
         let nasty = "a\"b\\c\nd\u{1}é\u{2028}\u{e0041}\u{7f}";
         let args = "{ \"a\":\n1, \"\u{202e}\": \"\u{ad}\" }";
-        let call = CallLine { run: Some(nasty), tool: nasty, args: Some(args), ..CallLine::default() };
+        let call = OutputCall { run: Some(nasty), tool: nasty, args: Some(args), ..OutputCall::default() };
         lines.call(&call);
-        let error = ErrorPart { message: Some(nasty), status: Some(409), ..ErrorPart::default() };
+        let error = OutputError { message: Some(nasty), status: Some(409), ..OutputError::default() };
         let at = Some(At::Micros(1_500));
-        lines.result(&ResultLine { failed: Some(error), at, ..ResultLine::default() });
+        lines.result(&OutputResult { failed: Some(error), at, ..OutputResult::default() });
         lines.run_end(nasty);
         let text = String::from_utf8(lines.into_bytes()).expect("text");
         assert!(!text.contains(|c| c != '\n' && is_unsafe_to_print(c)), "{text:?}");
@@ -253,9 +253,9 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_which_nothing_is_known_has_no_error_object() {
-        let mut lines = Lines::default();
-        lines.result(&ResultLine { failed: Some(ErrorPart::default()), ..ResultLine::default() });
+    fn a_failure_without_known_details_has_no_error_object() {
+        let mut lines = TraceWriter::default();
+        lines.result(&OutputResult { failed: Some(OutputError::default()), ..OutputResult::default() });
         assert_eq!(lines.into_bytes(), b"{\"type\":\"tool_result\",\"status\":\"error\"}\n");
     }
 }

@@ -1,40 +1,40 @@
-//! A line that cannot be used: the part of it that matters, and the report that people read. Decides nothing.
+//! A line that cannot be used: the window of it that is shown, and its report for people. Decides nothing.
 
 use std::ops::Range;
 use std::str::Utf8Error;
 use std::sync::Arc;
 
 use crate::redact::{REDACTED, RedactionRules};
-use crate::wire::{LineError, OtherJson};
+use crate::wire::{LineError, NonTraceJson};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
-/// Bytes that are shown on either side of what is wrong, and at most of it.
+/// The most bytes of an error that are shown, and the bytes shown on either side.
 const AROUND: usize = 60;
 
-/// What can be done about such a line without mending it, behind what mends it. Commands that skip no line take it away.
-pub const OR_SKIP: &str = ", or pass `--skip-invalid` to count such lines and go on";
+/// The second half of a fix hint: how to go on without fixing the line. Commands that skip no line remove it.
+pub const OR_SKIP: &str = ", or pass `--skip-invalid` to count and skip such lines";
 
-/// The id of a line that shows its source to be no trace.
+/// The error id of a first line that is no line of a trace.
 pub const FOREIGN_LINE: &str = "foreign_line";
 
 const ONE_OBJECT_A_LINE: &str = "a trace has one JSON object a line, with `tool` and `status`; \
-                                 `playproof import --map MAPPING` makes one of any other JSON or JSONL";
+                                 `playproof import --map MAPPING` converts other JSON or JSONL";
 
-/// A line that cannot be used, with the window of it that is worth showing.
+/// A line that cannot be used, with the window of it that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// Its number, from 1; in a digest it counts from the piece's first line.
+    /// Its number, from 1 (in a digest: from the start of the piece).
     pub line: u64,
-    /// What is wrong; the span points into the window.
+    /// The error; its span points into the window.
     pub error: LineError,
     window: String,
-    /// What precedes the window in its line, in columns.
+    /// Columns of the line before the window.
     before: usize,
-    /// Nothing of the line is shown, so that nothing of it is cut.
+    /// Nothing of the line is shown, because something is redacted.
     is_hidden: bool,
-    /// The line goes on behind the window.
+    /// The line goes on after the window.
     goes_on: bool,
-    /// No line before it in its piece is one of a trace.
+    /// No line before it in its piece is a line of a trace.
     pub is_first: bool,
 }
 
@@ -50,8 +50,8 @@ impl BadLine {
         BadLine { line, error, window, before, is_hidden: false, goes_on: end < text.len(), is_first: false }
     }
 
-    /// A line whose bytes are no UTF-8.
-    pub fn no_text(line: u64, bytes: &[u8], error: Utf8Error) -> BadLine {
+    /// A line whose bytes are not UTF-8.
+    pub fn not_utf8(line: u64, bytes: &[u8], error: Utf8Error) -> BadLine {
         let good = std::str::from_utf8(bytes.get(..error.valid_up_to()).unwrap_or(&[])).unwrap_or("");
         let start = good.floor_char_boundary(good.len().saturating_sub(AROUND));
         let width = error.error_len().unwrap_or(1);
@@ -62,7 +62,7 @@ impl BadLine {
         let byte = bytes.get(good.len()).copied().unwrap_or(0);
         let error = LineError {
             id: "not_utf8",
-            message: format!("the line is no UTF-8 text: its byte {} is 0x{byte:02x}", good.len() + 1),
+            message: format!("the line is not UTF-8 text: its byte {} is 0x{byte:02x}", good.len() + 1),
             span: shown.len()..shown.len() + char::REPLACEMENT_CHARACTER.len_utf8(),
             label: "this byte begins no character",
             help: None,
@@ -73,22 +73,22 @@ impl BadLine {
         BadLine { line, error, window, before, is_hidden: false, goes_on, is_first: false }
     }
 
-    /// A line that begins with `start` and goes beyond `limit`, in bytes.
+    /// A line that begins with `start` and is longer than `limit` bytes.
     pub fn too_long(line: u64, start: &[u8], limit: usize) -> BadLine {
         let text = String::from_utf8_lossy(start);
         let window = text.get(..text.floor_char_boundary(AROUND)).unwrap_or("").to_owned();
         let error = LineError {
             id: "line_too_long",
-            message: format!("the line is longer than {} MiB, and no line may be", limit.div_ceil(1 << 20)),
+            message: format!("the line is longer than {} MiB, the limit of a line", limit.div_ceil(1 << 20)),
             span: 0..window.chars().next().map_or(0, char::len_utf8),
-            label: "it begins here",
+            label: "the line begins here",
             help: None,
             foreign: None,
         };
         BadLine { line, error, window, before: 0, is_hidden: false, goes_on: true, is_first: false }
     }
 
-    /// The same showing nothing of the line, if anything must not be shown: keys cannot be found in broken JSON.
+    /// Hides the line if anything is redacted: broken JSON does not show which keys its values have.
     #[must_use]
     pub fn redacted(mut self, rules: &RedactionRules) -> BadLine {
         if !rules.is_empty() {
@@ -100,7 +100,7 @@ impl BadLine {
         self
     }
 
-    /// The report for people. `first` says that no line before it is one of a trace.
+    /// The report for people. `first` says that no line before it is a line of a trace.
     pub fn report(&self, source: &str, first: bool) -> Report {
         let source = Source {
             name: source.to_owned(),
@@ -113,30 +113,30 @@ impl BadLine {
         let LineError { id, message, label, foreign, .. } = &self.error;
         let (id, message, label) = match foreign.filter(|_| first) {
             None => (*id, &**message, *label),
-            Some(OtherJson::Row) => (FOREIGN_LINE, &**message, *label),
-            Some(OtherJson::Document) => {
+            Some(NonTraceJson::Row) => (FOREIGN_LINE, &**message, *label),
+            Some(NonTraceJson::Document) => {
                 (FOREIGN_LINE, "this is JSON, but not one object a line", "a document begins here")
             }
         };
         let help = match id {
             FOREIGN_LINE => ONE_OBJECT_A_LINE.to_owned(),
-            _ => mend(self.error.help.as_deref()),
+            _ => fix_hint(self.error.help.as_deref()),
         };
         let diagnostic = Diagnostic::error(id, message).at(self.error.span.clone(), label).help(help);
         Report::one(Arc::new(source), diagnostic)
     }
 }
 
-/// What to do about a line that cannot be used; `help` mends it, where more can be said of that.
-pub fn mend(help: Option<&str>) -> String {
-    let skip = format!("mend the line{OR_SKIP}");
+/// How to fix or skip a line that cannot be used; `help` says how to fix it, where more is known.
+pub fn fix_hint(help: Option<&str>) -> String {
+    let skip = format!("fix the line{OR_SKIP}");
     match help {
         None => skip,
-        Some(help) => format!("{help} Else {skip}"),
+        Some(help) => format!("{help} Otherwise {skip}"),
     }
 }
 
-/// `span`, cut at `end`, in a window that begins at `start`.
+/// `span`, cut at `end`, relative to a window that begins at `start`.
 fn shift(span: &Range<usize>, start: usize, end: usize) -> Range<usize> {
     let from = span.start.saturating_sub(start);
     from..end.saturating_sub(start).max(from)
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_says_on_which_sides_its_line_goes_on() {
+    fn a_window_tells_on_which_sides_its_line_goes_on() {
         let sides = |before: usize, behind: usize| {
             let text = format!(r#"{{"tool":"{}","at_ms":-5,"x":"{}"}}"#, "x".repeat(before), "y".repeat(behind));
             let source = bad(&text).report("t", false).source;
@@ -174,11 +174,11 @@ mod tests {
         };
         assert_eq!((sides(9, 9), sides(99, 9)), ((false, false), (true, false)));
         assert_eq!((sides(9, 99), sides(99, 99)), ((false, true), (true, true)));
-        let no_text = |behind: usize| {
+        let not_utf8 = |behind: usize| {
             let line = [b"\xff".to_vec(), vec![b'x'; behind]].concat();
-            BadLine::no_text(1, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true).source.goes_on
+            BadLine::not_utf8(1, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true).source.goes_on
         };
-        assert!(no_text(AROUND + 1) && !no_text(AROUND));
+        assert!(not_utf8(AROUND + 1) && !not_utf8(AROUND));
         assert!(BadLine::too_long(1, b"{", 1).report("t", true).source.goes_on);
         let rules = RedactionRules::new(&["ssn"], &[]).unwrap();
         let x = "x".repeat(99);
@@ -189,22 +189,22 @@ mod tests {
     }
 
     #[test]
-    fn a_long_thing_that_is_wrong_is_underlined_in_part() {
+    fn a_long_error_is_underlined_in_part() {
         let report = bad(&format!(r#"{{"tool":["{}"]}}"#, "é".repeat(5_000))).report("t", false);
         assert!(underlined(&report).starts_with("[\"é") && report.source.text.len() < 200);
     }
 
     #[test]
-    fn a_byte_that_is_no_text_has_the_column_of_the_characters_before_it() {
+    fn a_byte_that_is_not_utf8_has_the_column_after_the_characters_before_it() {
         let line = [b"\xc3\xa9".repeat(100), b"\xff tail".to_vec()].concat();
-        let report = BadLine::no_text(3, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true);
+        let report = BadLine::not_utf8(3, &line, std::str::from_utf8(&line).unwrap_err()).report("t", true);
         assert_eq!(underlined(&report), "\u{fffd}");
-        assert_eq!(report.to_string(), "t:3:101: the line is no UTF-8 text: its byte 201 is 0xff");
+        assert_eq!(report.to_string(), "t:3:101: the line is not UTF-8 text: its byte 201 is 0xff");
     }
 
     #[test]
-    fn foreign_json_at_the_start_is_sent_to_the_importer() {
-        let said = |line: &str, first| {
+    fn foreign_json_at_the_start_is_referred_to_the_importer() {
+        let shown = |line: &str, first| {
             let diagnostic = bad(line).report("t", first).diagnostics.remove(0);
             (
                 diagnostic.id,
@@ -217,8 +217,8 @@ mod tests {
             ("[]", "not_json", "expected `{`"),
             ("{", "truncated_line", "the last character"),
         ] {
-            assert_eq!(said(line, false), (id, false, label.to_owned()));
-            let (id, is_helped, label) = said(line, true);
+            assert_eq!(shown(line, false), (id, false, label.to_owned()));
+            let (id, is_helped, label) = shown(line, true);
             assert_eq!((id, is_helped, label == "a document begins here"), (FOREIGN_LINE, true, line.len() < 3));
         }
     }

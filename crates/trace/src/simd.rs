@@ -1,10 +1,10 @@
-//! What a processor can do and the standard library has no safe words for: look at 64 bytes at once, and bring
-//! memory near before it is needed. The only file with `unsafe`; without it everything gives the same, later.
+//! Processor instructions that the standard library offers no safe functions for: a scan of 64 bytes at once, and
+//! prefetches. The only file with `unsafe`. Other processors get a plain loop and no prefetch; the results are the same.
 
-/// Bytes that are looked at at once.
+/// Bytes that one scan covers.
 pub const BLOCK: usize = 64;
 
-/// A bit for each byte of the block that is a quote, a backslash or a control character, the first byte lowest.
+/// A bit for each byte of the block that is a quote, a backslash or a control character; the first byte is the lowest bit.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "the standard library has no safe vector instructions")]
 #[inline]
@@ -27,21 +27,21 @@ pub fn special_bits(block: &[u8; BLOCK]) -> u64 {
     bits
 }
 
-/// A bit for each byte of the block that is a quote, a backslash or a control character, the first byte lowest.
+/// A bit for each byte of the block that is a quote, a backslash or a control character; the first byte is the lowest bit.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn special_bits(block: &[u8; BLOCK]) -> u64 {
     plain_bits(block)
 }
 
-/// Bytes that a processor fetches at once.
-const LINE: usize = 64;
+/// Bytes of a cache line.
+const CACHE_LINE: usize = 64;
 
-/// Starts to bring `value` near; it is not waited for.
+/// Prefetches `value` into the cache.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "the standard library has no safe prefetch")]
 #[inline]
-pub fn fetch<T: ?Sized>(value: &T) {
+pub fn prefetch<T: ?Sized>(value: &T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     let start = std::ptr::from_ref(value).cast::<i8>();
     let Some(last) = size_of_val(value).checked_sub(1) else { return };
@@ -52,24 +52,24 @@ pub fn fetch<T: ?Sized>(value: &T) {
         if offset == last {
             return;
         }
-        offset = (offset + LINE).min(last); // a value that begins within a line ends in one more
+        offset = (offset + CACHE_LINE).min(last); // the last byte may lie in one more cache line
     }
 }
 
-/// Of a call's texts, so many bytes are brought near at once: most are shorter, and what is far behind comes too soon.
-const FETCHED: usize = 512;
+/// Bytes of a call's texts that one prefetch covers: most texts are shorter.
+const PREFETCHED: usize = 512;
 
-/// Starts to bring a call's texts near.
+/// Prefetches the beginning of a call's texts.
 #[inline]
-pub fn fetch_texts(texts: &str) {
-    fetch(&texts.as_bytes()[..texts.len().min(FETCHED)]);
+pub fn prefetch_texts(texts: &str) {
+    prefetch(&texts.as_bytes()[..texts.len().min(PREFETCHED)]);
 }
 
-/// Does nothing where there is no instruction for it.
+/// Does nothing: this processor has no prefetch instruction that Rust offers.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-pub fn fetch<T: ?Sized>(_: &T) {
-    let _ = LINE;
+pub fn prefetch<T: ?Sized>(_: &T) {
+    let _ = CACHE_LINE;
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn vectors_find_what_a_plain_loop_finds(bytes: [u8; BLOCK], likely in "[a\"\\\\\u{1f} \u{7f}]{64}") {
+        fn a_vector_scan_finds_what_a_plain_loop_finds(bytes: [u8; BLOCK], likely in "[a\"\\\\\u{1f} \u{7f}]{64}") {
             prop_assert_eq!(special_bits(&bytes), plain_bits(&bytes));
             if let Ok(block) = likely.into_bytes().try_into() {
                 prop_assert_eq!(special_bits(&block), plain_bits(&block));

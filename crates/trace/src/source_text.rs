@@ -1,4 +1,4 @@
-//! Foreign text: checks that bytes are text and JSON, and shows what is wrong with them in a small window.
+//! The text of a foreign source: checks that bytes are text and JSON, and reports errors with a small window of the text.
 //! Knows no format.
 
 use std::sync::Arc;
@@ -6,60 +6,51 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::origin::LineFinder;
+use crate::pieces::{BYTE_ORDER_MARK, BYTE_ORDER_MARK_BYTES, REMOVE_MARKS, STRAY_MARK};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
-/// Bytes shown before and behind a place.
+/// Bytes shown before and after a place.
 const AROUND: usize = 60;
 
-/// What some programs write before a text, and no screen shows.
-pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// The id of a byte order mark within a text.
-pub(crate) const STRAY_MARK: &str = "byte_order_mark";
-
-/// What to do about a byte order mark within a text.
-pub(crate) const WITHOUT_MARK: &str = "it comes of joining files that begin with one each; \
-                                       `sed 's/^\\xef\\xbb\\xbf//' FILE` removes all of them";
-
-/// Foreign text with its name.
+/// The text of a foreign source, with its name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Foreign<'a> {
+pub(crate) struct SourceText<'a> {
     pub(crate) text: &'a str,
     pub(crate) name: &'a str,
 }
 
-impl<'a> Foreign<'a> {
+impl<'a> SourceText<'a> {
     /// The text of `bytes`, called `name`.
-    pub(crate) fn new(bytes: &'a [u8], name: &'a str) -> Result<Foreign<'a>, Report> {
-        let whole = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    pub(crate) fn new(bytes: &'a [u8], name: &'a str) -> Result<SourceText<'a>, Report> {
+        let whole = bytes.strip_prefix(BYTE_ORDER_MARK_BYTES).unwrap_or(bytes);
         match std::str::from_utf8(whole) {
-            Ok(text) => Ok(Foreign { text, name }),
+            Ok(text) => Ok(SourceText { text, name }),
             Err(error) => {
                 let (good, _) = whole.split_at(error.valid_up_to());
-                let foreign = Foreign { text: std::str::from_utf8(good).unwrap_or_default(), name };
+                let foreign = SourceText { text: std::str::from_utf8(good).unwrap_or_default(), name };
                 let message = "this is not UTF-8 text";
                 Err(foreign.report(good.len(), Diagnostic::error("not_utf8", message)))
             }
         }
     }
 
-    /// Finds the lines of the values that are read from the text.
+    /// A finder for values that are borrowed from the text.
     pub(crate) fn lines(&self) -> LineFinder {
         LineFinder::new(self.text, 1)
     }
 
-    /// The one JSON value that the text is.
+    /// The text as one JSON value.
     pub(crate) fn document(&self) -> Result<&'a RawValue, Report> {
         serde_json::from_str(self.text).map_err(|error| self.not_json(&error))
     }
 
-    /// The JSON values that the text is, whatever stands between them.
+    /// The text as JSON values in a row.
     pub(crate) fn documents(&self) -> Result<Vec<&'a RawValue>, Report> {
         let stream = serde_json::Deserializer::from_str(self.text).into_iter();
         stream.collect::<Result<_, _>>().map_err(|error| self.not_json(&error))
     }
 
-    /// The report of a document that has another shape than its format.
+    /// The report of a document whose shape does not fit its format.
     pub(crate) fn shape(&self, expected: &str) -> Report {
         self.report(0, Diagnostic::error("not_this_format", format!("this is not {expected}")))
     }
@@ -69,30 +60,28 @@ impl<'a> Foreign<'a> {
             0 | 1 => 0,
             line => self.text.match_indices('\n').nth(line - 2).map_or(0, |(newline, _)| newline + 1),
         };
-        // What is cut short breaks off at its last character, not behind the line breaks that may follow.
+        // Truncated JSON ends at its last character; line breaks may follow.
         let offset = match error.is_eof() {
             true => self.text.trim_end_matches(['\n', '\r']).len().saturating_sub(1),
             false => line_start + error.column().saturating_sub(1),
         };
         let is_mark = self.text.get(offset..).is_some_and(|rest| rest.starts_with(BYTE_ORDER_MARK));
         let diagnostic = match error.is_eof() {
-            _ if is_mark => {
-                Diagnostic::error(STRAY_MARK, "a byte order mark stands within the file").help(WITHOUT_MARK)
-            }
+            _ if is_mark => Diagnostic::error(STRAY_MARK, "a byte order mark inside the file").help(REMOVE_MARKS),
             true => Diagnostic::error("cut_short", "the JSON ends before it is complete")
                 .help("the file was cut short, or is still being written"),
-            false => Diagnostic::error("not_json", format!("this is not JSON: {}", said(error))),
+            false => Diagnostic::error("not_json", format!("this is not JSON: {}", message_of(error))),
         };
         self.report(offset, diagnostic)
     }
 
-    /// A report that shows only what stands round byte `offset`, because a source may be long.
+    /// A report that shows only the text around byte `offset`: a source may be long.
     pub(crate) fn report(&self, offset: usize, diagnostic: Diagnostic) -> Report {
         let offset = floor(self.text, offset);
         let line_start = self.text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
         let start = line_start.max(floor(self.text, offset.saturating_sub(AROUND)));
-        let behind = self.text[offset..].split('\n').next().unwrap_or_default();
-        let line_end = offset + behind.strip_suffix('\r').unwrap_or(behind).len();
+        let rest = self.text[offset..].split('\n').next().unwrap_or_default();
+        let line_end = offset + rest.strip_suffix('\r').unwrap_or(rest).len();
         let end = line_end.min(floor(self.text, offset + AROUND));
         let source = Source {
             name: self.name.to_owned(),
@@ -118,10 +107,10 @@ fn floor(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// What serde_json says, without its place: ours is underlined.
-fn said(error: &serde_json::Error) -> String {
+/// The message of serde_json without its place: we underline the place.
+fn message_of(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.rsplit_once(" at line ").map_or(text.clone(), |(said, _)| said.to_owned())
+    text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
 #[cfg(test)]
@@ -132,7 +121,7 @@ mod tests {
     fn a_line_break_of_either_kind_is_no_part_of_its_line() {
         let shown = |behind: &str| {
             let text = format!("1\n{{\"a\":x{behind}");
-            let source = Foreign { text: &text, name: "t" }.report(7, Diagnostic::error("not_json", "m")).source;
+            let source = SourceText { text: &text, name: "t" }.report(7, Diagnostic::error("not_json", "m")).source;
             (source.text.clone(), source.goes_on)
         };
         for line_break in ["", "\n", "\r\n", "\r\n2"] {

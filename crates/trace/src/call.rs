@@ -1,0 +1,132 @@
+//! A recorded call with its hashes and attempt counts: while its lines are read, and once no later line can change it.
+//! Decides nothing.
+
+use std::sync::Arc;
+
+use crate::call_hashes::CallHashes;
+use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::event::ErrorFacts;
+
+/// A call that its lines build up. It stays in one box from its line to its simulation: a trace has millions of calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallBuilder {
+    /// The call with its answers, as recorded.
+    pub(crate) call: RecordedCall,
+    /// Its hashes.
+    pub hashes: CallHashes,
+    /// How its attempts ended.
+    pub counts: AttemptCounts,
+}
+
+/// A call that no later line can change: as it is recorded, and as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompletedCall {
+    built: Box<CallBuilder>,
+    /// None where nothing is redacted.
+    shown: Option<Box<RecordedCall>>,
+}
+
+/// How the attempts of a call ended: enough to compare it with other calls without reading its texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AttemptCounts {
+    /// The line of the last successful write of its run before it; 0: none.
+    pub last_write: u64,
+    /// The line of the answer to the last attempt if that attempt failed; else 0.
+    pub failed_on: u64,
+    /// Answers of every kind.
+    pub answers: u32,
+    /// Answers to attempts.
+    pub attempts: u32,
+    /// Attempts that succeeded.
+    pub succeeded: u32,
+    /// Reversals that succeeded.
+    pub reversed: u32,
+}
+
+impl CompletedCall {
+    pub(crate) const fn new(built: Box<CallBuilder>) -> CompletedCall {
+        CompletedCall { built, shown: None }
+    }
+
+    /// A call that comes from no trace; nothing of it is redacted.
+    pub fn of(call: RecordedCall) -> CompletedCall {
+        let args = call.args().map_or(0, crate::canonical::hash_of);
+        let hashes = CallHashes::new(call.run(), call.id(), call.tool(), call.key(), args);
+        CompletedCall::new(Box::new(CallBuilder { call, hashes, counts: AttemptCounts::default() }))
+    }
+
+    /// The call as recorded. Decisions use this one; none of its texts reaches a reader.
+    pub fn raw(&self) -> &RecordedCall {
+        &self.built.call
+    }
+
+    /// The call as it is shown. Reporters and files get this one.
+    pub fn shown(&self) -> &RecordedCall {
+        self.shown.as_deref().unwrap_or(&self.built.call)
+    }
+
+    pub(crate) fn set_shown(&mut self, shown: Box<RecordedCall>) {
+        self.shown = Some(shown);
+    }
+
+    /// The errors as they are shown; empty where nothing is redacted. Errors of other calls stay as they are.
+    pub fn shown_errors(&self, errors: &[Arc<ErrorFacts>]) -> Vec<Arc<ErrorFacts>> {
+        let Some(shown) = &self.shown else { return Vec::new() };
+        let answers = || self.built.call.answers.iter().zip(&shown.answers);
+        let error_of = |reply: &Reply| match reply {
+            Reply::Failed(error) => error.clone(),
+            Reply::Ok => None,
+        };
+        let as_shown = |error: &Arc<ErrorFacts>| {
+            let found = answers().find(|(raw, _)| error_of(&raw.reply).as_ref() == Some(error));
+            found.and_then(|(_, shown)| error_of(&shown.reply)).unwrap_or_else(|| Arc::clone(error))
+        };
+        errors.iter().map(as_shown).collect()
+    }
+
+    /// Whether `wanted` is the call's reference, as recorded or as shown.
+    pub fn has_reference(&self, wanted: &str) -> bool {
+        self.either(|call| call.reference() == wanted)
+    }
+
+    /// Whether `wanted` is the call's own id, as recorded or as shown.
+    pub fn has_id(&self, wanted: &str) -> bool {
+        self.either(|call| call.id() == Some(wanted))
+    }
+
+    fn either(&self, is: impl Fn(&RecordedCall) -> bool) -> bool {
+        is(&self.built.call) || self.shown.as_deref().is_some_and(is)
+    }
+
+    /// The box of the call, to be filled with another call.
+    pub fn into_box(self) -> Box<CallBuilder> {
+        self.built
+    }
+}
+
+impl std::ops::Deref for CompletedCall {
+    type Target = CallBuilder;
+
+    fn deref(&self) -> &CallBuilder {
+        &self.built
+    }
+}
+
+impl AttemptCounts {
+    /// Counts the answer to an attempt; `last` says that no answered attempt has a higher number.
+    pub(crate) fn add_attempt(&mut self, answer: &RecordedAnswer, last: bool) {
+        let ok = answer.reply == Reply::Ok;
+        self.answers += 1; // the assembler limits the answers of a call
+        self.attempts += 1;
+        self.succeeded += u32::from(ok);
+        if last {
+            self.failed_on = if ok { 0 } else { answer.place.line };
+        }
+    }
+
+    /// Counts the answer to a refresh or a reversal.
+    pub(crate) fn add_other(&mut self, answer: &RecordedAnswer) {
+        self.answers += 1;
+        self.reversed += u32::from(answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok);
+    }
+}

@@ -1,0 +1,93 @@
+//! The hashes that tell runs, calls and intents apart. They are taken before anything is redacted. Keeps no texts.
+//! 0 means that there is nothing to hash: no name hashes to 0 in practice (one in 2^128).
+
+use crate::hash;
+
+/// The hashes of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallHashes {
+    /// The run; calls without a run share the nameless run.
+    pub run: u128,
+    /// The call's id in its run; 0: it has none.
+    pub id: u128,
+    /// The tool.
+    pub tool: u128,
+    /// Run, tool and arguments by meaning: equal for calls that ask for the same.
+    pub request: u128,
+    /// Tool and idempotency key; 0: the call has no key.
+    pub key: u128,
+}
+
+mod tag {
+    pub const NO_RUN: u64 = 20;
+    pub const RUN: u64 = 21;
+    pub const ID: u64 = 22;
+    pub const TOOL: u64 = 23;
+    pub const KEY: u64 = 24;
+}
+
+/// The hash of a run's name.
+pub fn run_hash(run: Option<&str>) -> u128 {
+    run.map_or_else(|| hash::bytes(&[], tag::NO_RUN), |run| hash::bytes(run.as_bytes(), tag::RUN))
+}
+
+/// The hash of a call's id in the run that hashes to `run`.
+pub fn id_hash(run: u128, id: &str) -> u128 {
+    hash::bytes_after(run, id.as_bytes(), tag::ID)
+}
+
+/// The hash of a tool's name.
+pub fn tool_hash(tool: &str) -> u128 {
+    hash::bytes(tool.as_bytes(), tag::TOOL)
+}
+
+impl CallHashes {
+    /// The hashes of a call whose arguments hash to `args` (0: it has none).
+    pub fn new(run: Option<&str>, id: Option<&str>, tool: &str, key: Option<&str>, args: u128) -> CallHashes {
+        let (run, tool) = (run_hash(run), tool_hash(tool));
+        CallHashes {
+            run,
+            id: id.map_or(0, |id| id_hash(run, id)),
+            tool,
+            request: hash::pair(hash::pair(run, tool), args),
+            key: key.map_or(0, |key| hash::bytes_after(tool, key.as_bytes(), tag::KEY)),
+        }
+    }
+
+    /// The intent: tool and key of a keyed call, else run, tool and arguments.
+    pub fn intent(&self) -> u128 {
+        if self.key == 0 { self.request } else { self.key }
+    }
+
+    /// The request with its key: equal for a call and its unchanged resend.
+    pub fn resend(&self) -> u128 {
+        hash::pair(self.request, self.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical;
+
+    fn hashes(run: Option<&str>, tool: &str, key: Option<&str>, args: &str) -> CallHashes {
+        CallHashes::new(run, Some("c"), tool, key, canonical::hash_of(args))
+    }
+
+    #[test]
+    fn an_unkeyed_intent_is_run_tool_and_arguments_by_meaning() {
+        let one = hashes(Some("r"), "pay", None, r#"{"a":1,"b":2}"#);
+        assert_eq!(one.intent(), hashes(Some("r"), "pay", None, r#"{"b":2.0,"a":1}"#).intent());
+        assert_ne!(one.intent(), hashes(Some("s"), "pay", None, r#"{"a":1,"b":2}"#).intent());
+        assert_ne!(one.intent(), hashes(None, "pay", None, r#"{"a":1,"b":2}"#).intent());
+        assert_ne!(one.intent(), hashes(Some("r"), "say", None, r#"{"a":1,"b":2}"#).intent());
+    }
+
+    #[test]
+    fn a_keyed_intent_is_tool_and_key_in_any_run() {
+        let one = hashes(Some("r"), "pay", Some("k"), "{}");
+        assert_eq!(one.intent(), hashes(Some("s"), "pay", Some("k"), "[]").intent());
+        assert_ne!(one.intent(), hashes(Some("r"), "pay", Some("l"), "{}").intent());
+        assert_ne!(one.resend(), hashes(Some("s"), "pay", Some("k"), "{}").resend());
+    }
+}
