@@ -18,7 +18,7 @@ use super::terminal::{Terminal, cores};
 use super::{files, folders, inputs, repeated};
 use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
 use playproof_formats::shell::Command;
 use playproof_report::overview;
@@ -42,7 +42,7 @@ pub struct Stream<'a> {
     /// How they are read.
     pub reading: &'a Reading,
     /// What answers where a recording ends.
-    pub beyond: BeyondTape,
+    pub beyond: MissingAnswerPolicy,
     /// Threads; none: all cores.
     pub jobs: Option<NonZeroUsize>,
     /// Whether an input without calls is no error; none where the command has no flag for it.

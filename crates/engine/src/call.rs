@@ -113,12 +113,12 @@ const ARGS: usize = 6;
 
 impl RecordedAnswer {
     /// Whether the line of `other` says, as far as anyone can tell, the very same.
-    pub fn says_the_same(&self, other: &RecordedAnswer) -> bool {
-        self.line_hash == other.line_hash && self.is_known_as(other)
+    pub fn is_duplicate_of(&self, other: &RecordedAnswer) -> bool {
+        self.line_hash == other.line_hash && self.has_same_facts(other)
     }
 
     /// Whether all that is known here of the two is the same; their lines may say more.
-    pub fn is_known_as(&self, other: &RecordedAnswer) -> bool {
+    pub fn has_same_facts(&self, other: &RecordedAnswer) -> bool {
         let when = |answer: &RecordedAnswer| (answer.at, answer.started, answer.attempt, answer.to);
         when(self) == when(other) && self.reply == other.reply
     }
@@ -138,12 +138,12 @@ impl RecordedCall {
             timeout: None,
             answers: Vec::new(),
         };
-        call.begin_again(texts, place);
+        call.reset(texts, place);
         call
     }
 
     /// Becomes another call, without times and answers yet, and keeps its allocations.
-    pub fn begin_again(&mut self, texts: CallTexts<'_>, place: Place) {
+    pub fn reset(&mut self, texts: CallTexts<'_>, place: Place) {
         let all = [Some(texts.tool), texts.run, texts.id, texts.key, texts.token, texts.evidence, texts.args];
         self.text.clear();
         let length: usize = all.iter().flatten().map(|part| part.len()).sum();

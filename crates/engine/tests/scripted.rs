@@ -2,28 +2,28 @@
 
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails where it is wrong")]
 
-use playproof_engine::event::{Decision, EffectClaim, FindingBy, FindingId, RefusedWhy};
+use playproof_engine::event::{Decision, EffectClaim, FindingBy, FindingId, ReversalRefusal};
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::{fixture, playbook};
 
 const HEAD: &str = "format: fixture/1\ntitle: made up\ncalls:\n  one: { tool: payments.issue_refund, args: {}";
 
-fn run(playbook: &str, text: &str) -> Record {
+fn run(playbook: &str, text: &str) -> SimulationRecord {
     run_under(playbook::embedded(playbook).unwrap().to_owned(), text)
 }
 
-fn run_under(playbook: String, text: &str) -> Record {
+fn run_under(playbook: String, text: &str) -> SimulationRecord {
     let text = format!("{HEAD}{text}\nexpect: {{ standard: {{ effects: 0 }} }}\n");
     let fixture = fixture::parse(Source::whole("fixture", text)).unwrap_or_else(|report| panic!("{report}"));
     let parsed = playbook::parse(Source::whole("playbook", playbook)).unwrap_or_else(|report| panic!("{report}"));
     let plan = Plan::new(parsed.playbook, &Tools::default());
     let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
-    Simulator::new().rehearse(&plan, &scenario).clone()
+    Simulator::new().run_fixture(&plan, &scenario).clone()
 }
 
-fn blamed(record: &Record) -> Vec<(FindingBy, u32, u32)> {
+fn blamed(record: &SimulationRecord) -> Vec<(FindingBy, u32, u32)> {
     let doubled = record.findings.iter().filter(|finding| finding.id == FindingId::DuplicateEffect);
     doubled.map(|finding| (finding.by, finding.call.0, finding.count)).collect()
 }
@@ -63,7 +63,7 @@ fn a_lossy_upstream_forgets_a_key_only_with_the_answer_of_the_request_that_acted
 
 /// How a reversal was refused, and what is claimed then, where a playbook that knows that the call has
 /// acted takes it back in vain.
-fn taken_back_in_vain(answer: &str) -> (RefusedWhy, EffectClaim) {
+fn taken_back_in_vain(answer: &str) -> (ReversalRefusal, EffectClaim) {
     let text = format!(
         ", reversal_token: rev }}\nupstream:\n  one:\n    attempts: [{{ error: {{ kind: schema_validation }}, applied: true }}]\n    \
          reversal: [{answer}]"
@@ -82,14 +82,14 @@ fn taken_back_in_vain(answer: &str) -> (RefusedWhy, EffectClaim) {
 #[test]
 fn a_reversal_that_was_plainly_refused_leaves_the_claim_as_it_was() {
     for refused in ["{ error: { kind: token_expired, status: 410 } }", "{ error: { kind: 403_forbidden } }"] {
-        assert_eq!(taken_back_in_vain(refused), (RefusedWhy::UpstreamRefused, EffectClaim::Applied), "{refused}");
+        assert_eq!(taken_back_in_vain(refused), (ReversalRefusal::UpstreamRefused, EffectClaim::Applied), "{refused}");
     }
 }
 
 #[test]
 fn a_reversal_that_failed_otherwise_may_have_taken_the_effect_away() {
     for failed in ["{ error: { kind: 5xx, status: 503 } }", "{ error: { kind: timeout } }", "{ error: absent }"] {
-        assert_eq!(taken_back_in_vain(failed), (RefusedWhy::UpstreamFailed, EffectClaim::Unknown), "{failed}");
+        assert_eq!(taken_back_in_vain(failed), (ReversalRefusal::UpstreamFailed, EffectClaim::Unknown), "{failed}");
     }
-    assert_eq!(taken_back_in_vain("{ timeout: {} }"), (RefusedWhy::NoAnswer, EffectClaim::Unknown));
+    assert_eq!(taken_back_in_vain("{ timeout: {} }"), (ReversalRefusal::NoAnswer, EffectClaim::Unknown));
 }

@@ -237,7 +237,7 @@ fn call_entry(line: &CallLine<'_>, place: Place, answer: Option<RecordedAnswer>,
     let marks = Marks::new(texts.run, texts.id, texts.tool, texts.key, line.args_hash);
     let mut traced = match at_hand.spares.pop() {
         Some(mut spare) => {
-            spare.call.begin_again(texts, place);
+            spare.call.reset(texts, place);
             spare.marks = marks;
             spare.story = Story::default();
             if let Some(next) = at_hand.spares.last_mut() {

@@ -87,7 +87,7 @@ fn of_answer<'a>(call: &'a RecordedCall, label: &'a str, answer: &'a RecordedAns
 /// The number of an attempt that another line of its call would be taken for: what told them apart may be redacted, or
 /// is not written.
 fn number_of(call: &RecordedCall, answer: &RecordedAnswer) -> Option<u32> {
-    let is_told_apart = call.answers.iter().filter(|other| other.is_known_as(answer)).nth(1).is_none();
+    let is_told_apart = call.answers.iter().filter(|other| other.has_same_facts(answer)).nth(1).is_none();
     let own = call.attempts().find(|(_, other)| std::ptr::eq(*other, answer));
     own.filter(|_| !is_told_apart).map(|(number, _)| number.get())
 }

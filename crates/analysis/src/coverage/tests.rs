@@ -71,7 +71,7 @@ fn a_suggested_fixture_parses_runs_shows_what_it_says_and_covers_what_it_promise
             let case = case(&suggestion.name, &suggestion.text);
             let scenario = Scenario::of_fixture(&case.fixture, |tool| plan.facts(tool));
             let mut simulator = Simulator::new();
-            let record = simulator.rehearse(&plan, &scenario);
+            let record = simulator.run_fixture(&plan, &scenario);
             let wrong = contradictions(&case.fixture.expect[&*plan.playbook.name], &plan, &scenario, record);
             assert_eq!(wrong, [], "{}", suggestion.text);
             let covered = goals_of(&plan, &case.fixture, &mut simulator);

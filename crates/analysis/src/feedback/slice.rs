@@ -9,7 +9,7 @@ use super::model::Feedback;
 use crate::replay::Sessions;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::assemble::{AssembleOptions, ClosedCall};
 use playproof_trace::marks::Marks;
 use playproof_trace::reader::{Input, ReadError};
@@ -124,7 +124,7 @@ impl Slice {
         let closed = Input::own("the slice", text.as_bytes()).calls(redaction)?;
         let mut sessions = Sessions::default();
         for (number, closed) in (0..).zip(&closed) {
-            sessions.take(plan, &BeyondTape::Unanswered, number, closed);
+            sessions.take(plan, &MissingAnswerPolicy::Unanswered, number, closed);
         }
         sessions.finish(plan);
         let spent: Vec<u64> =

@@ -13,7 +13,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Contradiction, Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::{Class, GoldenFile, Reason, RowChange, row_changes};
-use playproof_formats::history::{History, Kind, Record, Taken};
+use playproof_formats::history::{AcceptedProposal, History, Record, RecordKind};
 use playproof_formats::playbook::{Loaded, fingerprint_of, rows};
 
 /// Why a proposal cannot be accepted.
@@ -112,7 +112,7 @@ pub fn record(
         return Err(NotAccepted::NoRow);
     }
     let explained = changed(judged).filter(|diff| !diff.is_new && diff.class().is_some_and(Class::wants_reason));
-    let kind = Kind::Proposal(Taken {
+    let kind = RecordKind::Proposal(AcceptedProposal {
         id: judged.id.clone(),
         adr: adr.replace('\\', "/"),
         fixtures: fixtures.iter().map(|(name, _)| name.clone()).collect(),

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use playproof_engine::event::{Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{Plan, Record, Simulator};
+use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
 use playproof_trace::assemble::{Assembler, ClosedCall, Writes};
 use playproof_trace::pieces::{Chunks, Piece};
 use playproof_trace::read;
@@ -248,7 +248,13 @@ impl<'a, W: Watch> Stages<'a, W> {
         (total.sink)(done.part).map_err(ReplayError::Output)
     }
 
-    fn work_call(&self, bench: &mut Bench, closed: &ClosedCall, joined: &[Option<Record>], done: &mut Done<W::Part>) {
+    fn work_call(
+        &self,
+        bench: &mut Bench,
+        closed: &ClosedCall,
+        joined: &[Option<SimulationRecord>],
+        done: &mut Done<W::Part>,
+    ) {
         let Bench { sims, known, facts, findings, forms } = bench;
         let call = closed.raw();
         facts.clear();

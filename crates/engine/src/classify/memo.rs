@@ -18,7 +18,7 @@ const MAX_KNOWN: usize = 512;
 
 /// A failed attempt of a call, with all that a rule may ask about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Failed<'a> {
+pub struct FailedAttempt<'a> {
     /// What came with the failure.
     pub error: Option<&'a Arc<ErrorFacts>>,
     /// The tool's name.
@@ -36,19 +36,19 @@ pub struct Failed<'a> {
 pub struct Memo {
     /// Whose answers these are.
     of: Option<Arc<Classifier>>,
-    known: HashMap<u64, Known, FixedState>,
+    known: HashMap<u64, MemoEntry, FixedState>,
 }
 
 /// What rules ask of a failure; none of what no rule of a classifier asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Asked<'a> {
+struct MemoKey<'a> {
     error: Option<&'a Arc<ErrorFacts>>,
     tool: Option<&'a str>,
-    rest: Rest,
+    rest: CallTraits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Rest {
+struct CallTraits {
     access: Access,
     idempotent: bool,
     keyed: bool,
@@ -57,21 +57,21 @@ struct Rest {
 
 /// What was asked, and what the classifier said.
 #[derive(Debug)]
-struct Known {
+struct MemoEntry {
     error: Option<Arc<ErrorFacts>>,
     tool: Option<Box<str>>,
-    rest: Rest,
+    rest: CallTraits,
     said: Classification,
 }
 
 impl Memo {
     /// What `classifier` says of a failure.
-    pub fn classify(&mut self, classifier: &Arc<Classifier>, failed: &Failed<'_>) -> Classification {
+    pub fn classify(&mut self, classifier: &Arc<Classifier>, failed: &FailedAttempt<'_>) -> Classification {
         if !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, classifier)) {
             self.of = Some(Arc::clone(classifier));
             self.known.clear();
         }
-        let Failed { error, tool, facts, keyed, attempt } = *failed;
+        let FailedAttempt { error, tool, facts, keyed, attempt } = *failed;
         let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
         // The error stands for all that is asked of it; whatever else a rule can ask must be named here.
         let Signal {
@@ -88,8 +88,8 @@ impl Memo {
             attempt,
         } = signal;
         let attempt = classifier.asks_for_attempts().then_some(attempt);
-        let rest = Rest { access, idempotent, keyed, attempt };
-        let asked = Asked { error, tool: classifier.asks_for_tools().then_some(tool), rest };
+        let rest = CallTraits { access, idempotent, keyed, attempt };
+        let asked = MemoKey { error, tool: classifier.asks_for_tools().then_some(tool), rest };
         let key = FixedState::default().hash_one(asked);
         if let Some(known) = self.known.get(&key).filter(|known| known.asked() == asked) {
             return known.said;
@@ -98,18 +98,18 @@ impl Memo {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        self.known.insert(key, Known::new(asked, said));
+        self.known.insert(key, MemoEntry::new(asked, said));
         said
     }
 }
 
-impl Known {
-    fn new(asked: Asked<'_>, said: Classification) -> Known {
-        let Asked { error, tool, rest } = asked;
-        Known { error: error.map(Arc::clone), tool: tool.map(Into::into), rest, said }
+impl MemoEntry {
+    fn new(asked: MemoKey<'_>, said: Classification) -> MemoEntry {
+        let MemoKey { error, tool, rest } = asked;
+        MemoEntry { error: error.map(Arc::clone), tool: tool.map(Into::into), rest, said }
     }
 
-    fn asked(&self) -> Asked<'_> {
-        Asked { error: self.error.as_ref(), tool: self.tool.as_deref(), rest: self.rest }
+    fn asked(&self) -> MemoKey<'_> {
+        MemoKey { error: self.error.as_ref(), tool: self.tool.as_deref(), rest: self.rest }
     }
 }

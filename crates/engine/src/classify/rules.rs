@@ -1,9 +1,9 @@
 //! The rules of one playbook, compiled once. Pure and total: every failure gets a verdict and a reason.
 
-use super::condition::{Check, Condition, Lowered, Trial};
+use super::condition::{CompiledCondition, ConditionEvaluation, Lowered, RuleEvaluation};
 use crate::event::ErrorFacts;
 use crate::ids::{AttemptNo, RuleId, VerdictId};
-use crate::playbook::{Access, Ask, Playbook, ToolFacts};
+use crate::playbook::{Access, ConditionKind, Playbook, ToolFacts};
 use crate::time::Duration;
 
 /// All that a rule may ask about a failed attempt.
@@ -60,7 +60,7 @@ impl<'a> Signal<'a> {
 
 /// What a signal has where a condition asks.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Found<'a> {
+pub(super) enum SignalValue<'a> {
     Text(Option<&'a str>),
     Number(Option<u32>),
     Access(Access),
@@ -70,19 +70,19 @@ pub(super) enum Found<'a> {
 }
 
 impl<'a> Signal<'a> {
-    pub(super) fn find(&self, ask: Ask) -> Found<'a> {
+    pub(super) fn find(&self, ask: ConditionKind) -> SignalValue<'a> {
         match ask {
-            Ask::Kind => Found::Text(self.kind),
-            Ask::Message => Found::Text(self.message),
-            Ask::Status => Found::Number(self.status.map(u32::from)),
-            Ask::Code => Found::Text(self.code),
-            Ask::Tool => Found::Text(Some(self.tool)),
-            Ask::Access => Found::Access(self.access),
-            Ask::Idempotent => Found::Is(self.idempotent),
-            Ask::Keyed => Found::Is(self.keyed),
-            Ask::Attempt => Found::Number(Some(self.attempt.get())),
-            Ask::RetryAfter => Found::There(self.retry_after.is_some()),
-            Ask::Error => Found::There(self.has_error),
+            ConditionKind::Kind => SignalValue::Text(self.kind),
+            ConditionKind::Message => SignalValue::Text(self.message),
+            ConditionKind::Status => SignalValue::Number(self.status.map(u32::from)),
+            ConditionKind::Code => SignalValue::Text(self.code),
+            ConditionKind::Tool => SignalValue::Text(Some(self.tool)),
+            ConditionKind::Access => SignalValue::Access(self.access),
+            ConditionKind::Idempotent => SignalValue::Is(self.idempotent),
+            ConditionKind::Keyed => SignalValue::Is(self.keyed),
+            ConditionKind::Attempt => SignalValue::Number(Some(self.attempt.get())),
+            ConditionKind::RetryAfter => SignalValue::There(self.retry_after.is_some()),
+            ConditionKind::Error => SignalValue::There(self.has_error),
         }
     }
 }
@@ -99,7 +99,7 @@ pub struct Classification {
 /// The compiled rules of one playbook.
 #[derive(Debug)]
 pub struct Classifier {
-    rules: Vec<(Vec<Check>, VerdictId)>,
+    rules: Vec<(Vec<CompiledCondition>, VerdictId)>,
     otherwise: VerdictId,
     asks_for_tools: bool,
     asks_for_attempts: bool,
@@ -109,10 +109,10 @@ impl Classifier {
     /// Compiles the playbook's rules.
     pub fn new(playbook: &Playbook) -> Classifier {
         Classifier {
-            rules: playbook.rules.iter().map(|rule| (Check::of(&rule.when), rule.verdict)).collect(),
+            rules: playbook.rules.iter().map(|rule| (CompiledCondition::of(&rule.when), rule.verdict)).collect(),
             otherwise: playbook.otherwise,
-            asks_for_tools: playbook.rules.iter().any(|rule| rule.when.get(Ask::Tool).is_some()),
-            asks_for_attempts: playbook.rules.iter().any(|rule| rule.when.get(Ask::Attempt).is_some()),
+            asks_for_tools: playbook.rules.iter().any(|rule| rule.when.get(ConditionKind::Tool).is_some()),
+            asks_for_attempts: playbook.rules.iter().any(|rule| rule.when.get(ConditionKind::Attempt).is_some()),
         }
     }
 
@@ -139,20 +139,20 @@ impl Classifier {
 
     /// Every rule up to the first that matches, with what each of its conditions asked and found: what was found is said
     /// in the words of `shown`, the same signal as it may be shown.
-    pub fn explain(&self, signal: &Signal<'_>, shown: &Signal<'_>) -> Vec<Trial> {
+    pub fn explain(&self, signal: &Signal<'_>, shown: &Signal<'_>) -> Vec<RuleEvaluation> {
         let mut lowered = Lowered::default();
         let mut trials = Vec::new();
         for (n, (checks, _)) in self.rules.iter().enumerate() {
-            let conditions: Vec<Condition> = checks
+            let conditions: Vec<ConditionEvaluation> = checks
                 .iter()
-                .map(|check| Condition {
+                .map(|check| ConditionEvaluation {
                     asked: check.asked(),
                     found: check.found(shown),
                     held: check.holds(signal, &mut lowered),
                 })
                 .collect();
             let matched = conditions.iter().all(|condition| condition.held);
-            trials.push(Trial { rule: rule_id(n), matched, conditions });
+            trials.push(RuleEvaluation { rule: rule_id(n), matched, conditions });
             if matched {
                 break;
             }

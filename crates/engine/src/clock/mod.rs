@@ -2,4 +2,4 @@
 
 mod queue;
 
-pub use queue::{Class, EventQueue};
+pub use queue::{EventPriority, EventQueue};

@@ -7,7 +7,7 @@ use crate::time::Instant;
 
 /// What comes first among events of one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
+pub enum EventPriority {
     /// Calls that start, in the order in which they were added.
     Start,
     /// Everything else, in the order in which it was asked for.
@@ -24,7 +24,7 @@ pub struct EventQueue<T> {
 
 #[derive(Clone, Debug)]
 struct Event<T> {
-    key: (Instant, Class, u64),
+    key: (Instant, EventPriority, u64),
     what: T,
 }
 
@@ -58,7 +58,7 @@ impl<T> Default for EventQueue<T> {
 impl<T> EventQueue<T> {
     /// Adds an event.
     #[inline] // an event that was just written is slow to copy
-    pub fn push(&mut self, at: Instant, class: Class, what: T) {
+    pub fn push(&mut self, at: Instant, class: EventPriority, what: T) {
         self.events.push(Event { key: (at, class, self.next), what });
         self.next += 1;
     }
@@ -94,7 +94,7 @@ mod tests {
     fn events_come_by_time_and_ties_in_the_order_of_insertion() {
         let mut queue = EventQueue::default();
         for (when, what) in [(2, "c"), (1, "a"), (2, "d"), (1, "b")] {
-            queue.push(Instant::from_millis(when), Class::Other, what);
+            queue.push(Instant::from_millis(when), EventPriority::Other, what);
         }
         assert_eq!(queue.next_at(), Some(Instant::from_millis(1)));
         assert_eq!(drain(&mut queue), ["a", "b", "c", "d"]);
@@ -103,9 +103,12 @@ mod tests {
     #[test]
     fn a_call_that_starts_comes_before_all_else_of_its_moment() {
         let mut queue = EventQueue::default();
-        for (class, what) in
-            [(Class::Other, "answer"), (Class::Start, "one"), (Class::Other, "wake"), (Class::Start, "two")]
-        {
+        for (class, what) in [
+            (EventPriority::Other, "answer"),
+            (EventPriority::Start, "one"),
+            (EventPriority::Other, "wake"),
+            (EventPriority::Start, "two"),
+        ] {
             queue.push(Instant::ZERO, class, what);
         }
         assert_eq!(drain(&mut queue), ["one", "two", "answer", "wake"]);
@@ -115,9 +118,9 @@ mod tests {
         #[test]
         fn the_order_is_that_of_a_stable_sort(events in prop::collection::vec((0..5_u64, 0..2_u8), 0..100)) {
             let mut queue = EventQueue::default();
-            let mut sorted: Vec<(Instant, Class, usize)> = Vec::new();
+            let mut sorted: Vec<(Instant, EventPriority, usize)> = Vec::new();
             for (n, (at, class)) in events.into_iter().enumerate() {
-                let class = if class == 0 { Class::Start } else { Class::Other };
+                let class = if class == 0 { EventPriority::Start } else { EventPriority::Other };
                 queue.push(Instant::from_millis(at), class, n);
                 sorted.push((Instant::from_millis(at), class, n));
             }

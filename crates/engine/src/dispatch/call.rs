@@ -2,9 +2,9 @@
 
 use crate::event::{EffectClaim, Outcome};
 use crate::ids::{AttemptNo, ErrorId, EvidenceId, ReasonId, VerdictId};
-use crate::playbook::{Access, AfterRefresh, Final};
+use crate::playbook::{Access, AfterRefresh, Terminal};
 
-use super::alphabet::CallFacts;
+use super::io::CallFacts;
 
 /// Where a call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub(super) enum Phase {
         /// The playbook's reason.
         reason: ReasonId,
         /// What runs if the upstream refuses.
-        on_refused: Final,
+        on_refused: Terminal,
     },
     /// It has ended.
     Done(Outcome),

@@ -8,12 +8,12 @@ use crate::ids::CallId;
 
 /// The slab. Its last slot is never free, so that equal calls in equal slots are equal slabs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Calls {
+pub(super) struct CallSlab {
     slots: Vec<Option<CallState>>,
     free: BTreeSet<u32>,
 }
 
-impl Calls {
+impl CallSlab {
     /// The number that the next call gets.
     #[inline]
     pub(super) fn next(&self) -> CallId {

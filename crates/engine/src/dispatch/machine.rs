@@ -25,42 +25,45 @@
 
 use std::collections::BTreeSet;
 
-use super::admission::{CHECKS, Check};
-use super::alphabet::{CallFacts, Failure, Input, Outputs, Reaction, Seen, Want};
-use super::backoff::{self, Spent};
+use super::admission::{AdmissionCheck, CHECKS};
+use super::backoff::{self, CallUsage};
 use super::call::{CallState, Phase};
-use super::calls::Calls;
+use super::calls::CallSlab;
+use super::io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
 use crate::event::{
-    Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, RefusedWhy, Status, StopReason, SuppressedWhy,
+    Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, ReversalRefusal, Status, StopReason,
+    SuppressionReason,
 };
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, TokenId, VerdictId};
-use crate::playbook::{Access, AfterRefresh, Compensation, Final, Guard, OnUnsafe, Playbook, Refresh, Retry, Reversal};
+use crate::playbook::{
+    Access, AfterRefresh, Compensation, GuardMode, Playbook, Refresh, Retry, Reversal, Terminal, UnsafePolicy,
+};
 use crate::time::Instant;
 
 /// The dispatcher of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Machine {
-    calls: Calls,
+    calls: CallSlab,
     /// Tokens that were sent for redemption; a token is sent once, whatever came of it.
     redeemed: BTreeSet<TokenId>,
 }
 
 impl Machine {
     /// Takes what happened at `now`, and adds what follows from it to `out`.
-    pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut Outputs) {
+    pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut OutputBuffer) {
         match input {
             Input::Call(call, facts) if call == self.calls.next() => {
                 self.on_call(playbook, now, facts, CHECKS, out);
             }
             Input::Call(..) => {} // the lowest free number is given out; another one is not a call
-            Input::Answered { call, asked, reaction, seen } => {
+            Input::Answered { call, asked, response, meta } => {
                 if let Some(phase) = self.phase(call) {
-                    Step { machine: self, playbook, now, call, out }.on_answered(phase, asked, reaction, seen);
+                    Transition { machine: self, playbook, now, call, out }.on_answered(phase, asked, response, meta);
                 }
             }
             Input::Woken(call) => {
                 if let Some(Phase::Backoff(attempt)) = self.phase(call) {
-                    Step { machine: self, playbook, now, call, out }.start(attempt);
+                    Transition { machine: self, playbook, now, call, out }.start(attempt);
                 }
             }
             Input::Late { call, attempt, failed } => {
@@ -113,8 +116,8 @@ impl Machine {
         playbook: &Playbook,
         now: Instant,
         facts: CallFacts,
-        checks: &[Check],
-        out: &mut Outputs,
+        checks: &[AdmissionCheck],
+        out: &mut OutputBuffer,
     ) {
         let refusal = checks.iter().find_map(|check| check(self, playbook, now, &facts));
         let call = self.calls.next();
@@ -123,7 +126,7 @@ impl Machine {
             None => self.send(now, call, AttemptNo::FIRST, out),
             Some(why) => {
                 out.emit(now, call, Decision::Refused { why });
-                Step { machine: self, playbook, now, call, out }.finish(OutcomeKind::Refused(why));
+                Transition { machine: self, playbook, now, call, out }.finish(OutcomeKind::Refused(why));
             }
         }
     }
@@ -132,26 +135,26 @@ impl Machine {
         self.calls.get(call).map(|state| state.phase)
     }
 
-    fn send(&mut self, now: Instant, call: CallId, attempt: AttemptNo, out: &mut Outputs) {
+    fn send(&mut self, now: Instant, call: CallId, attempt: AttemptNo, out: &mut OutputBuffer) {
         let Some(state) = self.calls.get_mut(call) else { return };
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
         let evidence = state.evidence;
         out.emit(now, call, Decision::AttemptStarted { attempt, evidence });
-        out.wants.push(Want::Ask { call, asked: Asked::Attempt(attempt), evidence });
+        out.outputs.push(Output::Ask { call, asked: RequestKind::Attempt(attempt), evidence });
     }
 }
 
 /// One input's worth of work on one call that exists.
-struct Step<'a> {
+struct Transition<'a> {
     machine: &'a mut Machine,
     playbook: &'a Playbook,
     now: Instant,
     call: CallId,
-    out: &'a mut Outputs,
+    out: &'a mut OutputBuffer,
 }
 
-impl Step<'_> {
+impl Transition<'_> {
     #[expect(clippy::expect_used, reason = "`handle_input` has looked it up, and no step removes it")]
     fn state(&mut self) -> &mut CallState {
         self.machine.calls.get_mut(self.call).expect("a call of this machine")
@@ -161,40 +164,40 @@ impl Step<'_> {
         self.out.emit(self.now, self.call, what);
     }
 
-    fn ask(&mut self, asked: Asked, evidence: EvidenceId) {
-        self.out.wants.push(Want::Ask { call: self.call, asked, evidence });
+    fn ask(&mut self, asked: RequestKind, evidence: EvidenceId) {
+        self.out.outputs.push(Output::Ask { call: self.call, asked, evidence });
     }
 
     fn start(&mut self, attempt: AttemptNo) {
         self.machine.send(self.now, self.call, attempt, self.out);
     }
 
-    fn on_answered(&mut self, phase: Phase, asked: Asked, reaction: Reaction, seen: Seen) {
+    fn on_answered(&mut self, phase: Phase, asked: RequestKind, response: Response, meta: ResponseMeta) {
         match (phase, asked) {
-            (Phase::InFlight(attempt), Asked::Attempt(answered)) if attempt == answered => {
-                self.on_attempt_ended(attempt, reaction, seen);
+            (Phase::InFlight(attempt), RequestKind::Attempt(answered)) if attempt == answered => {
+                self.on_attempt_ended(attempt, response, meta);
             }
-            (Phase::Refreshing(evidence, then), Asked::Refresh(answered)) if evidence == answered => {
-                self.on_refresh_ended(evidence, then, reaction, seen);
+            (Phase::Refreshing(evidence, then), RequestKind::Refresh(answered)) if evidence == answered => {
+                self.on_refresh_ended(evidence, then, response, meta);
             }
-            (Phase::Redeeming { reason, on_refused }, Asked::Reversal) => {
-                self.on_reversal_ended(reason, on_refused, reaction, seen);
+            (Phase::Redeeming { reason, on_refused }, RequestKind::Reversal) => {
+                self.on_reversal_ended(reason, on_refused, response, meta);
             }
             _ => {}
         }
     }
 
-    fn on_attempt_ended(&mut self, attempt: AttemptNo, reaction: Reaction, seen: Seen) {
-        let status = status_of(reaction);
-        let Seen { latency, provenance, over_timeout } = seen;
+    fn on_attempt_ended(&mut self, attempt: AttemptNo, response: Response, meta: ResponseMeta) {
+        let status = status_of(response);
+        let ResponseMeta { latency, provenance, over_timeout } = meta;
         self.emit(Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout });
-        match reaction {
-            Reaction::Ok => self.on_succeeded(),
-            Reaction::Failed(failure) => self.on_failed(failure),
+        match response {
+            Response::Ok => self.on_succeeded(),
+            Response::Failed(failure) => self.on_failed(failure),
             // The last two are said of refreshes and reversals; of an attempt they would say no more than nothing does.
-            Reaction::Unanswered | Reaction::Unclear(_) | Reaction::Refused(_) => {
+            Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
                 self.state().add_claim(EffectClaim::Unknown);
-                self.finish(OutcomeKind::Undetermined(Asked::Attempt(attempt)));
+                self.finish(OutcomeKind::Undetermined(RequestKind::Attempt(attempt)));
             }
         }
     }
@@ -210,8 +213,8 @@ impl Step<'_> {
     }
 
     /// Classified first, visible before anything follows from it; then the obeyed verdict's compensation.
-    fn on_failed(&mut self, failure: Failure) {
-        let Failure { verdict, rule, error, .. } = failure;
+    fn on_failed(&mut self, failure: ClassifiedFailure) {
+        let ClassifiedFailure { verdict, rule, error, .. } = failure;
         let first = self.state().first_verdict;
         let ignored = self.playbook.obeys_first_failure_only() && first.is_some();
         self.emit(Decision::FailureClassified { verdict, rule, ignored });
@@ -226,23 +229,24 @@ impl Step<'_> {
         self.compensate(obeyed, failure);
     }
 
-    fn compensate(&mut self, verdict: VerdictId, failure: Failure) {
+    fn compensate(&mut self, verdict: VerdictId, failure: ClassifiedFailure) {
         match &self.playbook.verdict(verdict).then {
             Compensation::RetryWithBackoff(retry) => self.on_retry(verdict, retry, failure),
             Compensation::RefreshEvidence(refresh) => self.on_refresh(refresh),
-            Compensation::EscalateToHuman(queue) => self.end(Final::Escalate(*queue)),
-            Compensation::DeprecateToolCall(reason) => self.end(Final::Deprecate(*reason)),
+            Compensation::EscalateToHuman(queue) => self.end(Terminal::Escalate(*queue)),
+            Compensation::DeprecateToolCall(reason) => self.end(Terminal::Deprecate(*reason)),
             Compensation::IssueReversal(reversal) => self.on_reversal(*reversal),
         }
     }
 
-    fn on_retry(&mut self, verdict: VerdictId, retry: &Retry, failure: Failure) {
+    fn on_retry(&mut self, verdict: VerdictId, retry: &Retry, failure: ClassifiedFailure) {
         if let Some(why) = self.retry_guard() {
             return self.suppress(why, retry.on_unsafe);
         }
         let (now, limits) = (self.now, &self.playbook.limits);
         let state = self.state();
-        let spent = Spent { attempts: state.attempts, retries: state.retries.of(verdict), since: state.facts.at, now };
+        let spent =
+            CallUsage { attempts: state.attempts, retries: state.retries.of(verdict), since: state.facts.at, now };
         match backoff::next_delay(retry, limits, spent, failure.retry_after) {
             Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
             Ok(delay) => {
@@ -251,7 +255,7 @@ impl Step<'_> {
                 state.phase = Phase::Backoff(attempt);
                 state.retries.count(verdict);
                 self.emit(Decision::RetryScheduled { attempt, delay, due });
-                self.out.wants.push(Want::Wake { call: self.call, at: due });
+                self.out.outputs.push(Output::Wake { call: self.call, at: due });
             }
         }
     }
@@ -264,7 +268,7 @@ impl Step<'_> {
         }
         if let Err(stop) = self.refresh_allowed(refresh) {
             return match stop == StopReason::MaxRefreshes && self.gives_up_on_futile_refresh() {
-                true => self.deprecate(DeprecatedWhy::RefreshFutile),
+                true => self.deprecate(DeprecationReason::RefreshFutile),
                 false => self.finish(OutcomeKind::Exhausted(stop)),
             };
         }
@@ -272,7 +276,7 @@ impl Step<'_> {
         state.refreshes += 1;
         let evidence = EvidenceId(state.refreshes);
         state.phase = Phase::Refreshing(evidence, refresh.then);
-        self.ask(Asked::Refresh(evidence), evidence);
+        self.ask(RequestKind::Refresh(evidence), evidence);
     }
 
     fn refresh_allowed(&mut self, refresh: &Refresh) -> Result<(), StopReason> {
@@ -288,14 +292,14 @@ impl Step<'_> {
         backoff::starts_in_time(limits, state.facts.at, now)
     }
 
-    fn on_refresh_ended(&mut self, evidence: EvidenceId, then: AfterRefresh, reaction: Reaction, seen: Seen) {
-        let (status, provenance) = (status_of(reaction), seen.provenance);
+    fn on_refresh_ended(&mut self, evidence: EvidenceId, then: AfterRefresh, response: Response, meta: ResponseMeta) {
+        let (status, provenance) = (status_of(response), meta.provenance);
         self.emit(Decision::EvidenceRefreshed { evidence, status, provenance });
-        match reaction {
-            Reaction::Ok => self.on_refreshed(evidence, then),
-            Reaction::Unanswered => self.finish(OutcomeKind::Undetermined(Asked::Refresh(evidence))),
-            Reaction::Refused(_) | Reaction::Unclear(_) | Reaction::Failed(_) => {
-                self.state().note_error(error_of(reaction));
+        match response {
+            Response::Ok => self.on_refreshed(evidence, then),
+            Response::Unanswered => self.finish(OutcomeKind::Undetermined(RequestKind::Refresh(evidence))),
+            Response::Refused(_) | Response::Unclear(_) | Response::Failed(_) => {
+                self.state().note_error(error_of(response));
                 self.finish(OutcomeKind::Exhausted(StopReason::RefreshFailed));
             }
         }
@@ -303,7 +307,7 @@ impl Step<'_> {
 
     fn on_refreshed(&mut self, evidence: EvidenceId, then: AfterRefresh) {
         if then == AfterRefresh::Abort {
-            return self.deprecate(DeprecatedWhy::RefreshAbort);
+            return self.deprecate(DeprecationReason::RefreshAbort);
         }
         let (now, limits) = (self.now, &self.playbook.limits);
         let resends_stale = self.playbook.study.as_ref().is_some_and(|study| study.resends_stale_evidence);
@@ -323,10 +327,10 @@ impl Step<'_> {
         let token = self.state().facts.token;
         let spent = token.is_some_and(|token| self.machine.is_redeemed(token));
         let refused = match guard {
-            Guard::Off => None,
-            Guard::Asked if spent => Some(RefusedWhy::TokenRedeemed),
-            Guard::Asked if token.is_some() => None,
-            Guard::Asked | Guard::Stops => Some(RefusedWhy::NoToken),
+            GuardMode::Off => None,
+            GuardMode::Checked if spent => Some(ReversalRefusal::TokenRedeemed),
+            GuardMode::Checked if token.is_some() => None,
+            GuardMode::Checked | GuardMode::Stops => Some(ReversalRefusal::NoToken),
         };
         if let Some(why) = refused {
             return self.refuse_reversal(why, reversal.on_refused);
@@ -336,32 +340,32 @@ impl Step<'_> {
         let state = self.state();
         state.phase = Phase::Redeeming { reason, on_refused };
         let evidence = state.evidence;
-        self.ask(Asked::Reversal, evidence);
+        self.ask(RequestKind::Reversal, evidence);
     }
 
-    fn on_reversal_ended(&mut self, reason: ReasonId, on_refused: Final, reaction: Reaction, seen: Seen) {
-        match reaction {
-            Reaction::Ok => {
-                self.emit(Decision::ReversalRedeemed { reason, provenance: seen.provenance });
+    fn on_reversal_ended(&mut self, reason: ReasonId, on_refused: Terminal, response: Response, meta: ResponseMeta) {
+        match response {
+            Response::Ok => {
+                self.emit(Decision::ReversalRedeemed { reason, provenance: meta.provenance });
                 self.state().claim = Some(EffectClaim::NotApplied);
                 self.finish(OutcomeKind::Reversed(reason));
             }
-            Reaction::Unanswered => {
+            Response::Unanswered => {
                 self.forget_what_is_known();
-                self.finish(OutcomeKind::Undetermined(Asked::Reversal));
+                self.finish(OutcomeKind::Undetermined(RequestKind::Reversal));
             }
-            Reaction::Unclear(None) => {
+            Response::Unclear(None) => {
                 self.forget_what_is_known();
-                self.refuse_reversal(RefusedWhy::NoAnswer, on_refused);
+                self.refuse_reversal(ReversalRefusal::NoAnswer, on_refused);
             }
-            Reaction::Unclear(Some(_)) | Reaction::Failed(_) => {
+            Response::Unclear(Some(_)) | Response::Failed(_) => {
                 self.forget_what_is_known();
-                self.state().note_error(error_of(reaction));
-                self.refuse_reversal(RefusedWhy::UpstreamFailed, on_refused);
+                self.state().note_error(error_of(response));
+                self.refuse_reversal(ReversalRefusal::UpstreamFailed, on_refused);
             }
-            Reaction::Refused(_) => {
-                self.state().note_error(error_of(reaction));
-                self.refuse_reversal(RefusedWhy::UpstreamRefused, on_refused);
+            Response::Refused(_) => {
+                self.state().note_error(error_of(response));
+                self.refuse_reversal(ReversalRefusal::UpstreamRefused, on_refused);
             }
         }
     }
@@ -374,7 +378,7 @@ impl Step<'_> {
         }
     }
 
-    fn refuse_reversal(&mut self, why: RefusedWhy, on_refused: Final) {
+    fn refuse_reversal(&mut self, why: ReversalRefusal, on_refused: Terminal) {
         self.emit(Decision::ReversalRefused { why });
         match self.playbook.study.as_ref().is_some_and(|study| study.refused_reversal_exhausts) {
             true => self.finish(OutcomeKind::Exhausted(StopReason::ReversalRefused)),
@@ -387,38 +391,38 @@ impl Step<'_> {
     }
 
     /// Why a further attempt must not be made; none: it may.
-    fn retry_guard(&mut self) -> Option<SuppressedWhy> {
+    fn retry_guard(&mut self) -> Option<SuppressionReason> {
         let guard = self.playbook.retry_guard();
         let state = self.state();
         match (guard, state.claim()) {
-            (Guard::Off, _) => None,
-            (Guard::Stops, _) => Some(SuppressedWhy::MayHaveActed),
-            (Guard::Asked, _) if state.facts.is_safe_to_resend() => None,
-            (Guard::Asked, EffectClaim::NotApplied) => None,
-            (Guard::Asked, EffectClaim::Unknown) => Some(SuppressedWhy::MayHaveActed),
-            (Guard::Asked, EffectClaim::Applied) => Some(SuppressedWhy::HasActed),
+            (GuardMode::Off, _) => None,
+            (GuardMode::Stops, _) => Some(SuppressionReason::MayHaveActed),
+            (GuardMode::Checked, _) if state.facts.is_safe_to_resend() => None,
+            (GuardMode::Checked, EffectClaim::NotApplied) => None,
+            (GuardMode::Checked, EffectClaim::Unknown) => Some(SuppressionReason::MayHaveActed),
+            (GuardMode::Checked, EffectClaim::Applied) => Some(SuppressionReason::HasActed),
         }
     }
 
-    fn suppress(&mut self, why: SuppressedWhy, on_unsafe: OnUnsafe) {
+    fn suppress(&mut self, why: SuppressionReason, on_unsafe: UnsafePolicy) {
         self.emit(Decision::RetrySuppressed { why });
         match on_unsafe {
-            OnUnsafe::Final(end) => self.end(end),
-            OnUnsafe::Reverse(reversal) => self.on_reversal(reversal),
+            UnsafePolicy::End(end) => self.end(end),
+            UnsafePolicy::Reverse(reversal) => self.on_reversal(reversal),
         }
     }
 
-    fn end(&mut self, end: Final) {
+    fn end(&mut self, end: Terminal) {
         match end {
-            Final::Deprecate(reason) => self.deprecate(DeprecatedWhy::Stated(reason)),
-            Final::Escalate(queue) => {
+            Terminal::Deprecate(reason) => self.deprecate(DeprecationReason::Stated(reason)),
+            Terminal::Escalate(queue) => {
                 self.emit(Decision::Escalated { queue });
                 self.finish(OutcomeKind::Escalated(queue));
             }
         }
     }
 
-    fn deprecate(&mut self, why: DeprecatedWhy) {
+    fn deprecate(&mut self, why: DeprecationReason) {
         self.emit(Decision::Deprecated { why });
         self.finish(OutcomeKind::Deprecated(why));
     }
@@ -441,19 +445,19 @@ impl Step<'_> {
     }
 }
 
-fn status_of(reaction: Reaction) -> Status {
-    match reaction {
-        Reaction::Ok => Status::Ok,
-        Reaction::Failed(failure) => Status::Failed(failure.error),
-        Reaction::Refused(error) | Reaction::Unclear(error) => Status::Failed(error),
-        Reaction::Unanswered => Status::Unanswered,
+fn status_of(response: Response) -> Status {
+    match response {
+        Response::Ok => Status::Ok,
+        Response::Failed(failure) => Status::Failed(failure.error),
+        Response::Refused(error) | Response::Unclear(error) => Status::Failed(error),
+        Response::Unanswered => Status::Unanswered,
     }
 }
 
-fn error_of(reaction: Reaction) -> Option<ErrorId> {
-    match reaction {
-        Reaction::Failed(failure) => failure.error,
-        Reaction::Refused(error) | Reaction::Unclear(error) => error,
-        Reaction::Ok | Reaction::Unanswered => None,
+fn error_of(response: Response) -> Option<ErrorId> {
+    match response {
+        Response::Failed(failure) => failure.error,
+        Response::Refused(error) | Response::Unclear(error) => error,
+        Response::Ok | Response::Unanswered => None,
     }
 }

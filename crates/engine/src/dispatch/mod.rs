@@ -2,13 +2,13 @@
 //! replay, the checker and a live shell drive this same code.
 
 mod admission;
-mod alphabet;
 mod backoff;
 mod call;
 mod calls;
+mod io;
 mod machine;
 #[cfg(test)]
 mod tests;
 
-pub use alphabet::{CallFacts, Failure, Input, Outputs, Reaction, Seen, Want};
+pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
 pub use machine::Machine;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::outcome::Outcome;
-use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy, TurnedAway};
+use super::reason::{AdmissionRefusal, DeprecationReason, ReversalRefusal, SuppressionReason};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
@@ -37,7 +37,7 @@ pub enum Status {
 
 /// What the dispatcher asks of the upstream for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Asked {
+pub enum RequestKind {
     /// The call itself, for the numbered time.
     Attempt(AttemptNo),
     /// A new snapshot of the call's evidence.
@@ -46,24 +46,24 @@ pub enum Asked {
     Reversal,
 }
 
-impl Asked {
+impl RequestKind {
     /// The one that is displayed so.
-    pub fn parse(text: &str) -> Option<Asked> {
+    pub fn parse(text: &str) -> Option<RequestKind> {
         match text.split_once(' ')? {
-            ("attempt", number) => Some(Asked::Attempt(AttemptNo::new(number.parse().ok()?))),
-            ("refresh", number) => Some(Asked::Refresh(EvidenceId(number.parse().ok()?))),
-            ("the", "reversal") => Some(Asked::Reversal),
+            ("attempt", number) => Some(RequestKind::Attempt(AttemptNo::new(number.parse().ok()?))),
+            ("refresh", number) => Some(RequestKind::Refresh(EvidenceId(number.parse().ok()?))),
+            ("the", "reversal") => Some(RequestKind::Reversal),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for RequestKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Asked::Attempt(attempt) => write!(f, "attempt {attempt}"),
-            Asked::Refresh(evidence) => write!(f, "refresh {}", evidence.0),
-            Asked::Reversal => f.write_str("the reversal"),
+            RequestKind::Attempt(attempt) => write!(f, "attempt {attempt}"),
+            RequestKind::Refresh(evidence) => write!(f, "refresh {}", evidence.0),
+            RequestKind::Reversal => f.write_str("the reversal"),
         }
     }
 }
@@ -85,7 +85,7 @@ pub enum Decision {
     /// Admission refused the call: no attempt is made.
     Refused {
         /// Why.
-        why: TurnedAway,
+        why: AdmissionRefusal,
     },
     /// An attempt was sent.
     AttemptStarted {
@@ -135,7 +135,7 @@ pub enum Decision {
     /// The retry guard stopped a further attempt.
     RetrySuppressed {
         /// Why.
-        why: SuppressedWhy,
+        why: SuppressionReason,
     },
     /// The upstream was asked for a new evidence snapshot, and this came of it.
     EvidenceRefreshed {
@@ -154,7 +154,7 @@ pub enum Decision {
     /// The reversal was refused.
     ReversalRefused {
         /// Why.
-        why: RefusedWhy,
+        why: ReversalRefusal,
     },
     /// The reversal token was redeemed.
     ReversalRedeemed {
@@ -166,7 +166,7 @@ pub enum Decision {
     /// The local attempt was given up.
     Deprecated {
         /// Why.
-        why: DeprecatedWhy,
+        why: DeprecationReason,
     },
     /// The call ended.
     Outcome(Outcome),

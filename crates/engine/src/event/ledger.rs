@@ -49,7 +49,7 @@ pub struct LedgerEntry {
 
 /// What the upstream's ledger holds of a call's intent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Truth {
+pub struct IntentBalance {
     /// Effects that exist: existing and applied, less reversed.
     pub effects: u32,
     /// Those of them that were there before.
@@ -64,10 +64,10 @@ pub struct Truth {
     pub unobserved: u32,
 }
 
-impl Truth {
+impl IntentBalance {
     /// What `ledger` holds of `intent`.
-    pub fn of(ledger: &[LedgerEntry], intent: Intent) -> Truth {
-        let mut truth = Truth::default();
+    pub fn of(ledger: &[LedgerEntry], intent: Intent) -> IntentBalance {
+        let mut truth = IntentBalance::default();
         for entry in ledger.iter().filter(|entry| entry.intent == intent) {
             let modelled = u32::from(entry.provenance == Provenance::Modelled);
             match entry.kind {
@@ -108,8 +108,8 @@ mod tests {
             LedgerEntry { intent: Intent::Single(CallId(1)), ..entry(LedgerKind::Applied, Provenance::Recorded) },
         ];
         let wanted =
-            Truth { effects: 1, existing: 1, modelled: 1, reversed: 1, reversed_as_modelled: 0, unobserved: 1 };
-        assert_eq!(Truth::of(&ledger, intent), wanted);
-        assert_eq!(Truth::of(&[], intent), Truth::default());
+            IntentBalance { effects: 1, existing: 1, modelled: 1, reversed: 1, reversed_as_modelled: 0, unobserved: 1 };
+        assert_eq!(IntentBalance::of(&ledger, intent), wanted);
+        assert_eq!(IntentBalance::of(&[], intent), IntentBalance::default());
     }
 }

@@ -13,11 +13,11 @@ mod transcript;
 mod words;
 
 pub use class::Class;
-pub use decision::{Asked, Decision, DecisionEvent, Provenance, Status};
-pub use describe::{CompensationWord, Description, EventKind, GuardKind, Key, Value};
+pub use decision::{Decision, DecisionEvent, Provenance, RequestKind, Status};
+pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
 pub use error::ErrorFacts;
 pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
-pub use ledger::{Intent, LedgerEntry, LedgerKind, Truth};
+pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use outcome::{EffectClaim, Outcome, OutcomeKind, OutcomeWord};
-pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy, TurnedAway};
-pub use transcript::{Names, Transcript, unnamed};
+pub use reason::{AdmissionRefusal, DeprecationReason, ReversalRefusal, StopReason, SuppressionReason};
+pub use transcript::{PlaybookNames, Transcript, unnamed};

@@ -1,7 +1,7 @@
 //! How a call ends: its kind, and what is claimed of its effect.
 
-use super::decision::Asked;
-use super::reason::{DeprecatedWhy, StopReason, TurnedAway};
+use super::decision::RequestKind;
+use super::reason::{AdmissionRefusal, DeprecationReason, StopReason};
 use crate::ids::{ErrorId, QueueId, ReasonId};
 use crate::words;
 
@@ -60,7 +60,7 @@ pub enum OutcomeKind {
     /// A later attempt succeeded.
     SucceededAfterCompensation,
     /// Given up here; the planner reconciles.
-    Deprecated(DeprecatedWhy),
+    Deprecated(DeprecationReason),
     /// A human decides, from this queue.
     Escalated(QueueId),
     /// The reversal token was redeemed, for this reason.
@@ -68,9 +68,9 @@ pub enum OutcomeKind {
     /// A limit was hit.
     Exhausted(StopReason),
     /// Admission said no; nothing was sent.
-    Refused(TurnedAway),
+    Refused(AdmissionRefusal),
     /// An answer was needed that nothing supplies.
-    Undetermined(Asked),
+    Undetermined(RequestKind),
 }
 
 impl OutcomeKind {

@@ -5,7 +5,7 @@ use crate::words;
 
 words! {
     /// Why a further attempt was suppressed.
-    pub enum SuppressedWhy {
+    pub enum SuppressionReason {
         /// The tool is a write that is not idempotent, the call has no key, and an earlier attempt may have acted.
         MayHaveActed = "may_have_acted",
         /// The same, and an earlier attempt did act.
@@ -15,7 +15,7 @@ words! {
 
 words! {
     /// Why a reversal was refused.
-    pub enum RefusedWhy {
+    pub enum ReversalRefusal {
         /// The call carries no reversal token.
         NoToken = "no_token",
         /// The token has been sent for redemption before, whatever came of it.
@@ -29,19 +29,19 @@ words! {
     }
 }
 
-impl RefusedWhy {
+impl ReversalRefusal {
     /// Whether the token was sent: the guard let it pass, and the upstream has seen it.
     pub const fn was_sent(self) -> bool {
         match self {
-            RefusedWhy::NoToken | RefusedWhy::TokenRedeemed => false,
-            RefusedWhy::UpstreamRefused | RefusedWhy::NoAnswer | RefusedWhy::UpstreamFailed => true,
+            ReversalRefusal::NoToken | ReversalRefusal::TokenRedeemed => false,
+            ReversalRefusal::UpstreamRefused | ReversalRefusal::NoAnswer | ReversalRefusal::UpstreamFailed => true,
         }
     }
 }
 
 words! {
     /// Why a call was refused before its first attempt, in the order in which admission asks.
-    pub enum TurnedAway {
+    pub enum AdmissionRefusal {
         /// The graph has no such action.
         UnknownAction = "unknown_action",
         /// The graph does not allow the action after the last one.
@@ -83,7 +83,7 @@ words! {
 
 /// Why a call was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DeprecatedWhy {
+pub enum DeprecationReason {
     /// The playbook's own `reason`.
     Stated(ReasonId),
     /// `refresh_evidence: { then: abort }`.

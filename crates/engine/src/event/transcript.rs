@@ -7,12 +7,12 @@ use super::error::ErrorFacts;
 use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
 use super::outcome::Outcome;
-use super::reason::DeprecatedWhy;
+use super::reason::DeprecationReason;
 use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 
 /// The names behind the numbers of a playbook, for reporters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct PlaybookNames {
     /// The playbook's own name.
     pub playbook: Arc<str>,
     /// By `VerdictId`.
@@ -25,7 +25,7 @@ pub struct Names {
     pub reasons: Vec<Arc<str>>,
 }
 
-impl Names {
+impl PlaybookNames {
     /// The verdict's name.
     pub fn verdict(&self, id: VerdictId) -> &str {
         self.verdicts.get(id.index()).map_or("?", |name| name)
@@ -47,11 +47,11 @@ impl Names {
     }
 
     /// Why a call was given up, in the playbook's words or the engine's.
-    pub fn deprecated_why(&self, why: DeprecatedWhy) -> &str {
+    pub fn deprecated_why(&self, why: DeprecationReason) -> &str {
         match why {
-            DeprecatedWhy::Stated(reason) => self.reason(reason),
-            DeprecatedWhy::RefreshAbort => "refresh_evidence requested abort",
-            DeprecatedWhy::RefreshFutile => "post-refresh retry still failing",
+            DeprecationReason::Stated(reason) => self.reason(reason),
+            DeprecationReason::RefreshAbort => "refresh_evidence requested abort",
+            DeprecationReason::RefreshFutile => "post-refresh retry still failing",
         }
     }
 }
@@ -60,7 +60,7 @@ impl Names {
 #[derive(Clone, Copy)]
 pub struct Transcript<'a> {
     /// The playbook's names.
-    pub names: &'a Names,
+    pub names: &'a PlaybookNames,
     /// The calls' names, by `CallId`.
     pub calls: &'a [String],
     /// The name of an intent.

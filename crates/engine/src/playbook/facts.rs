@@ -67,14 +67,14 @@ pub struct ToolRow {
     /// What it says, and the assumption for what it does not say.
     pub facts: ToolFacts,
     /// Which facts it leaves to weaker rows.
-    unsaid: Unsaid,
+    omitted: OmittedFacts,
     /// None for a plain name.
     glob: Option<Glob>,
 }
 
 /// The facts that a row does not say. Its access it always says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unsaid {
+pub struct OmittedFacts {
     /// Whether doing it twice is doing it once.
     pub idempotent: bool,
     /// Whether each call is meant anew.
@@ -83,10 +83,10 @@ pub struct Unsaid {
     pub timeout: bool,
 }
 
-impl Unsaid {
+impl OmittedFacts {
     /// The facts that neither says.
-    fn and(self, other: Unsaid) -> Unsaid {
-        Unsaid {
+    fn and(self, other: OmittedFacts) -> OmittedFacts {
+        OmittedFacts {
             idempotent: self.idempotent && other.idempotent,
             repeatable: self.repeatable && other.repeatable,
             timeout: self.timeout && other.timeout,
@@ -96,7 +96,7 @@ impl Unsaid {
 
 impl PartialEq for ToolRow {
     fn eq(&self, other: &ToolRow) -> bool {
-        (&self.pattern, self.facts, self.unsaid) == (&other.pattern, other.facts, other.unsaid)
+        (&self.pattern, self.facts, self.omitted) == (&other.pattern, other.facts, other.omitted)
     }
 }
 
@@ -110,24 +110,24 @@ impl ToolRow {
     pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, String> {
         let pattern = pattern.into();
         let glob = Glob::of_tools(&pattern)?;
-        Ok(ToolRow { pattern, facts, unsaid: Unsaid::default(), glob })
+        Ok(ToolRow { pattern, facts, omitted: OmittedFacts::default(), glob })
     }
 
     /// The same row, which says all of `facts`.
     #[must_use]
-    pub fn saying(self, facts: ToolFacts) -> ToolRow {
-        ToolRow { facts, unsaid: Unsaid::default(), ..self }
+    pub fn with_facts(self, facts: ToolFacts) -> ToolRow {
+        ToolRow { facts, omitted: OmittedFacts::default(), ..self }
     }
 
     /// The same row, which leaves what it does not say to weaker ones.
     #[must_use]
-    pub fn leaving(self, unsaid: Unsaid) -> ToolRow {
-        ToolRow { unsaid, ..self }
+    pub fn omitting(self, omitted: OmittedFacts) -> ToolRow {
+        ToolRow { omitted, ..self }
     }
 
     /// What it says, and for the rest what `weaker` facts say.
     fn over(&self, weaker: ToolFacts) -> ToolFacts {
-        let Unsaid { idempotent, repeatable, timeout } = self.unsaid;
+        let OmittedFacts { idempotent, repeatable, timeout } = self.omitted;
         ToolFacts {
             idempotent: if idempotent { weaker.idempotent } else { self.facts.idempotent },
             repeatable: if repeatable { weaker.repeatable } else { self.facts.repeatable },
@@ -158,19 +158,19 @@ impl Tools {
     /// What is known of `tool`: what its own row says, else the first glob that matches; for what that row does not
     /// say, weaker facts; else the assumption. A weaker row of its own name speaks before a glob.
     pub fn facts(&self, tool: &str) -> ToolFacts {
-        self.speaking(tool).fold(ToolFacts::ASSUMED, |weaker, row| row.over(weaker))
+        self.matching_rows(tool).fold(ToolFacts::ASSUMED, |weaker, row| row.over(weaker))
     }
 
     /// Whether the weakest of these rows that speaks for `tool` says a fact of it that no stronger one says.
-    pub fn need_the_weakest(&self, tool: &str) -> bool {
-        let mut rows = self.speaking(tool);
+    pub fn needs_weakest_row(&self, tool: &str) -> bool {
+        let mut rows = self.matching_rows(tool);
         let Some(weakest) = rows.next() else { return false };
-        let left = rows.map(|row| row.unsaid).reduce(Unsaid::and);
-        left.is_none_or(|left| left.and(weakest.unsaid) != left)
+        let left = rows.map(|row| row.omitted).reduce(OmittedFacts::and);
+        left.is_none_or(|left| left.and(weakest.omitted) != left)
     }
 
     /// The rows that speak for `tool`, the weakest first: of each file one, but no glob before a weaker row of its name.
-    fn speaking(&self, tool: &str) -> impl Iterator<Item = &ToolRow> {
+    fn matching_rows(&self, tool: &str) -> impl Iterator<Item = &ToolRow> {
         let mut is_named = false;
         let rows = self.weaker.iter().rev().chain([&self.rows]);
         rows.filter_map(move |rows| rows.get(place(rows, tool)?)).filter(move |row| {

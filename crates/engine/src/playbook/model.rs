@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::facts::Tools;
 use super::when::When;
-use crate::event::{CompensationWord, EffectClaim, Names};
+use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;
 
@@ -54,18 +54,18 @@ impl Playbook {
     }
 
     /// How the retry guard answers.
-    pub fn retry_guard(&self) -> Guard {
-        self.study.as_ref().map_or(Guard::Asked, |study| study.retry_guard)
+    pub fn retry_guard(&self) -> GuardMode {
+        self.study.as_ref().map_or(GuardMode::Checked, |study| study.retry_guard)
     }
 
     /// How the token guard answers.
-    pub fn token_guard(&self) -> Guard {
-        self.study.as_ref().map_or(Guard::Asked, |study| study.token_guard)
+    pub fn token_guard(&self) -> GuardMode {
+        self.study.as_ref().map_or(GuardMode::Checked, |study| study.token_guard)
     }
 
     /// The names behind this playbook's numbers.
-    pub fn names(&self) -> Names {
-        Names {
+    pub fn names(&self) -> PlaybookNames {
+        PlaybookNames {
             playbook: Arc::clone(&self.name),
             verdicts: self.verdicts.iter().map(|verdict| Arc::clone(&verdict.name)).collect(),
             rules: self.rules.iter().map(|rule| Arc::clone(&rule.name)).collect(),
@@ -129,16 +129,16 @@ pub struct Retry {
     /// Retries (not attempts) that this verdict may schedule for one call, from 1.
     pub max_retries: u32,
     /// Whether the upstream's `retry_after` lengthens the wait.
-    pub after: After,
+    pub after: RetryTiming,
     /// The longest wait that the upstream may ask for; none: any.
     pub max_wait: Option<Duration>,
     /// What runs where the retry guard stops the retry.
-    pub on_unsafe: OnUnsafe,
+    pub on_unsafe: UnsafePolicy,
 }
 
 /// What sets the wait of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
+pub enum RetryTiming {
     /// The list alone.
     Backoff,
     /// The longer of the list and the upstream's `retry_after`.
@@ -153,7 +153,7 @@ pub struct Refresh {
     /// Refreshes that one call may take, from 1.
     pub max_refreshes: u32,
     /// What runs where the retry guard stops the retry.
-    pub on_unsafe: OnUnsafe,
+    pub on_unsafe: UnsafePolicy,
 }
 
 /// What follows a refresh that worked.
@@ -171,12 +171,12 @@ pub struct Reversal {
     /// Why the effect is taken back.
     pub reason: ReasonId,
     /// What runs where the token guard (or the upstream) refuses.
-    pub on_refused: Final,
+    pub on_refused: Terminal,
 }
 
 /// What ends a call without asking the upstream for anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Final {
+pub enum Terminal {
     /// Hand the call to people.
     Escalate(QueueId),
     /// Give the call up.
@@ -185,9 +185,9 @@ pub enum Final {
 
 /// What runs in place of a suppressed retry; never another retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnUnsafe {
+pub enum UnsafePolicy {
     /// End the call.
-    Final(Final),
+    End(Terminal),
     /// Take the effect back.
     Reverse(Reversal),
 }
@@ -214,9 +214,9 @@ pub struct Limits {
 
 /// How a guard answers. Only a study playbook, or `explain`'s second run, has another than `Asked`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guard {
+pub enum GuardMode {
     /// By the facts.
-    Asked,
+    Checked,
     /// Always lets pass.
     Off,
     /// Always stops.
@@ -231,9 +231,9 @@ pub struct Study {
     /// `reclassify: first_failure`: later failures are classified and shown, but not obeyed.
     pub first_failure_only: bool,
     /// `retry_guard: off`.
-    pub retry_guard: Guard,
+    pub retry_guard: GuardMode,
     /// `token_guard: off`.
-    pub token_guard: Guard,
+    pub token_guard: GuardMode,
     /// `refused_reversal: exhausted`: a refused reversal ends the call without anyone being told.
     pub refused_reversal_exhausts: bool,
     /// `futile_refresh: deprecated`: a call is given up after its last allowed refresh did not help.
@@ -250,8 +250,8 @@ impl Study {
         Study {
             why: why.into(),
             first_failure_only: false,
-            retry_guard: Guard::Asked,
-            token_guard: Guard::Asked,
+            retry_guard: GuardMode::Checked,
+            token_guard: GuardMode::Checked,
             refused_reversal_exhausts: false,
             futile_refresh_deprecates: false,
             resends_stale_evidence: false,

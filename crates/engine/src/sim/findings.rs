@@ -1,5 +1,5 @@
 //! What a simulation shows to be unsafe, doubtful or worth knowing. One function a finding, or one count of
-//! its call's `Course`; each reads the record and changes nothing.
+//! its call's `CallTrajectory`; each reads the record and changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::event::{
 };
 use crate::ids::CallId;
 use crate::playbook::Access;
-use crate::upstream::{Ledger, NetEffects, Source};
+use crate::upstream::{AnswerSource, Ledger, NetEffects};
 
 use super::plan::Plan;
-use super::record::Record;
+use super::record::SimulationRecord;
 use super::scenario::ScenarioCall;
 
 /// Fills the record's findings: worst first, then by call.
-pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Record) {
+pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut SimulationRecord) {
     let mut findings = std::mem::take(&mut record.findings);
     findings.clear();
     add_all(plan, calls, record, &mut findings);
@@ -25,28 +25,28 @@ pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Recor
     record.findings = findings;
 }
 
-fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
-    if calls.len() == 1 && matches!(calls[0].source, Source::Tape(_)) && is_calm(record) {
+fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, findings: &mut Vec<Finding>) {
+    if calls.len() == 1 && matches!(calls[0].source, AnswerSource::Tape(_)) && is_calm(record) {
         return; // the usual call of a trace: one attempt, nothing failed
     }
-    let net = Net::of(&record.ledger);
+    let net = NetLedger::of(&record.ledger);
     duplicate_effects(calls, record, &net, findings);
     for (n, call) in calls.iter().enumerate() {
         let id = CallId::at(n);
-        let course = Course::of(plan, id, record);
-        findings.extend(Seen { call, id, record, net: &net, course }.all());
+        let course = CallTrajectory::of(plan, id, record);
+        findings.extend(CallReview { call, id, record, net: &net, course }.all());
     }
 }
 
 /// What the ledger comes to, looked up by intent and by call.
-struct Net {
+struct NetLedger {
     by_intent: BTreeMap<Intent, NetEffects>,
     by_call: BTreeMap<CallId, NetEffects>,
 }
 
-impl Net {
-    fn of(ledger: &Ledger) -> Net {
-        Net { by_intent: ledger.net(), by_call: ledger.net_by_call() }
+impl NetLedger {
+    fn of(ledger: &Ledger) -> NetLedger {
+        NetLedger { by_intent: ledger.net(), by_call: ledger.net_by_call() }
     }
 
     fn of_call(&self, call: CallId) -> NetEffects {
@@ -54,7 +54,7 @@ impl Net {
     }
 }
 
-fn is_calm(record: &Record) -> bool {
+fn is_calm(record: &SimulationRecord) -> bool {
     record.ledger.entries().len() < 2
         && record.events.iter().all(|event| match event.what {
             Decision::AttemptStarted { .. } => true,
@@ -68,12 +68,17 @@ fn is_calm(record: &Record) -> bool {
 /// that several calls made, or that were there before, are the agent's, which asked again (`recorded`); effects of one
 /// call beyond its first are the dispatcher's, whose attempts made them (`playbook`), in whatever order they landed and
 /// whichever attempt acted. One intent may have both.
-fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, net: &Net, findings: &mut Vec<Finding>) {
-    let mut doubled: BTreeMap<Intent, Makers> = net
+fn duplicate_effects(
+    calls: &[ScenarioCall<'_>],
+    record: &SimulationRecord,
+    net: &NetLedger,
+    findings: &mut Vec<Finding>,
+) {
+    let mut doubled: BTreeMap<Intent, EffectMakers> = net
         .by_intent
         .iter()
         .filter(|(_, net)| net.effects > 1)
-        .map(|(&intent, _)| (intent, Makers::default()))
+        .map(|(&intent, _)| (intent, EffectMakers::default()))
         .collect();
     if doubled.is_empty() {
         return;
@@ -105,7 +110,7 @@ fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, net: &Net, fin
 
 /// Who made the effects of one intent.
 #[derive(Clone, Copy, Debug, Default)]
-struct Makers {
+struct EffectMakers {
     /// Effects that were asked for: one a call that made any, and those that were there before.
     asked_for: u32,
     /// The last call that made any.
@@ -116,7 +121,7 @@ struct Makers {
 
 /// What the events of one call come to, counted in one go because a trace has millions of failures.
 #[derive(Debug)]
-struct Course {
+struct CallTrajectory {
     /// Attempts that were started after a failure that reads as a denial.
     after_denial: u32,
     /// Attempts that were started after one that reads as processed already.
@@ -132,9 +137,9 @@ struct Course {
     ignored_proof: bool,
 }
 
-impl Course {
-    fn of(plan: &Plan, id: CallId, record: &Record) -> Course {
-        let mut course = Course {
+impl CallTrajectory {
+    fn of(plan: &Plan, id: CallId, record: &SimulationRecord) -> CallTrajectory {
+        let mut course = CallTrajectory {
             after_denial: 0,
             after_conflict: 0,
             after_act: 0,
@@ -179,17 +184,17 @@ impl Course {
 }
 
 /// One call of the record, looked at.
-struct Seen<'a> {
+struct CallReview<'a> {
     call: &'a ScenarioCall<'a>,
     id: CallId,
-    record: &'a Record,
-    net: &'a Net,
-    course: Course,
+    record: &'a SimulationRecord,
+    net: &'a NetLedger,
+    course: CallTrajectory,
 }
 
-impl Seen<'_> {
+impl CallReview<'_> {
     fn all(&self) -> impl Iterator<Item = Finding> {
-        let Course { after_denial, after_conflict, unclassified, over_timeout, .. } = self.course;
+        let CallTrajectory { after_denial, after_conflict, unclassified, over_timeout, .. } = self.course;
         [
             self.untruthful_outcome(),
             self.finding(FindingId::RetriedAfterDenial, after_denial),

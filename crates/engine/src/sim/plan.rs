@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::classify::Classifier;
-use crate::event::Names;
+use crate::event::PlaybookNames;
 use crate::ids::VerdictId;
-use crate::playbook::{Compensation, OnUnsafe, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED};
+use crate::playbook::{Compensation, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy};
 
 /// Everything about the playbook that a simulation needs.
 #[derive(Debug)]
@@ -15,11 +15,11 @@ pub struct Plan {
     /// Its rules, compiled.
     pub classifier: Arc<Classifier>,
     /// Its names, for reporters.
-    pub names: Names,
+    pub names: PlaybookNames,
     /// The verdicts that mean the same in every playbook.
     pub reserved: Reserved,
     /// Whether calls of one run share state and are simulated together: any verdict may come to redeem a reversal token.
-    pub joins: bool,
+    pub shares_state: bool,
     tools: Tools,
 }
 
@@ -41,14 +41,14 @@ impl Plan {
             classifier: Arc::new(Classifier::new(&playbook)),
             names: playbook.names(),
             reserved: Reserved::of(&playbook),
-            joins: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
+            shares_state: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
             tools: stronger.over(&playbook.tools),
             playbook,
         }
     }
 
     /// The same plan where this is known of `tool`, whatever else is said of it; none for a name that is a bad glob.
-    pub fn knowing(&self, tool: &str, facts: ToolFacts) -> Option<Plan> {
+    pub fn with_tool_facts(&self, tool: &str, facts: ToolFacts) -> Option<Plan> {
         let row = ToolRow::new(tool, facts).ok()?;
         Some(Plan {
             playbook: self.playbook.clone(),
@@ -66,12 +66,12 @@ impl Plan {
 
     /// The place of the playbook's row for `tool`, where it says what no stronger row says.
     pub fn tool_row(&self, tool: &str) -> Option<usize> {
-        self.playbook.tools.place(tool).filter(|_| self.tools.need_the_weakest(tool))
+        self.playbook.tools.place(tool).filter(|_| self.tools.needs_weakest_row(tool))
     }
 }
 
 fn may_redeem(then: &Compensation) -> bool {
-    let reverses = |on_unsafe: &OnUnsafe| matches!(on_unsafe, OnUnsafe::Reverse(_));
+    let reverses = |on_unsafe: &UnsafePolicy| matches!(on_unsafe, UnsafePolicy::Reverse(_));
     match then {
         Compensation::RetryWithBackoff(retry) => reverses(&retry.on_unsafe),
         Compensation::RefreshEvidence(refresh) => reverses(&refresh.on_unsafe),

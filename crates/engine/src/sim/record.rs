@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 
 use crate::call::{RecordedCall, Reply};
 use crate::event::{
-    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Names, Outcome, OutcomeKind, Provenance, Transcript,
+    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames, Provenance, Transcript,
 };
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
@@ -17,13 +17,13 @@ use crate::upstream::Ledger;
 
 /// The result of one simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct SimulationRecord {
     /// Ordered by time, then emission.
     pub events: Vec<DecisionEvent>,
     /// One a call, in the order of the calls.
     pub outcomes: Vec<Outcome>,
     /// One a call, in the order of the calls.
-    pub tallies: Vec<Tally>,
+    pub tallies: Vec<CallTally>,
     /// The upstream's book.
     pub ledger: Ledger,
     /// The errors behind `ErrorId`, each distinct one once, as recorded.
@@ -55,7 +55,7 @@ const FEW_ERRORS: usize = 8;
 
 /// What was counted of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CallTally {
     /// Attempts, refreshes and reversals that the upstream was asked for.
     pub sends: u32,
     /// Waiting that the playbook put between attempts.
@@ -88,7 +88,7 @@ pub enum OffTape {
     FinalStatus,
 }
 
-impl Record {
+impl SimulationRecord {
     /// The error behind an id of this record, as recorded.
     pub fn error(&self, id: ErrorId) -> Option<&ErrorFacts> {
         self.errors.get(id.index()).map(|error| &**error)
@@ -111,7 +111,7 @@ impl Record {
     /// All of it with the names behind its numbers, for reporters: `calls` by `CallId`.
     pub fn transcript<'a>(
         &'a self,
-        names: &'a Names,
+        names: &'a PlaybookNames,
         calls: &'a [String],
         intent_name: &'a dyn Fn(Intent) -> String,
     ) -> Transcript<'a> {
@@ -149,7 +149,7 @@ impl Record {
 
     /// What the recording has that the run of its only call did not use, and where the run departed from it.
     pub(super) fn compare_with_tape(&mut self, call: &RecordedCall) {
-        let Record { outcomes, tallies, events, .. } = self;
+        let SimulationRecord { outcomes, tallies, events, .. } = self;
         let (Some(outcome), Some(tally)) = (outcomes.first(), tallies.first_mut()) else { return };
         let (mut recorded, mut last) = (0_u32, None);
         for attempt in call.attempts() {

@@ -7,7 +7,7 @@ use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{BeyondTape, KeyDialect, Source, Tape};
+use crate::upstream::{AnswerSource, KeyDialect, MissingAnswerPolicy, Tape};
 
 /// What is to be simulated. Calls are in the order in which they are made.
 #[derive(Clone, Debug)]
@@ -48,12 +48,12 @@ pub struct ScenarioCall<'a> {
     /// The timeout of its attempts.
     pub timeout: Duration,
     /// Whence its answers come.
-    pub source: Source<'a>,
+    pub source: AnswerSource<'a>,
 }
 
 impl<'a> ScenarioCall<'a> {
     /// The only call of a simulation, from its recording.
-    pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a BeyondTape) -> ScenarioCall<'a> {
+    pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
         ScenarioCall {
             name: "", // a recording says what it is called elsewhere
             tool_name: call.tool(),
@@ -64,7 +64,7 @@ impl<'a> ScenarioCall<'a> {
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
-            source: Source::Tape(Tape { call, beyond }),
+            source: AnswerSource::Tape(Tape { call, missing: beyond }),
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> Scenario<'a> {
                 args: ArgsId(args.intern(&call.args)),
                 at: call.at,
                 timeout: call.timeout.unwrap_or(facts.timeout),
-                source: Source::Script(&call.script),
+                source: AnswerSource::Script(&call.script),
             }
         });
         let calls = calls.collect();

@@ -11,21 +11,21 @@ use crate::event::{Decision, DecisionEvent, ErrorFacts};
 use crate::ids::{CallId, ErrorId, Interner, TokenId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
-use crate::upstream::{Answer, BeyondTape, Request, World};
+use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
+use super::event_loop::{CallSource, EventLoop};
 use super::findings;
 use super::plan::Plan;
-use super::record::{Errors, Record, Tally};
+use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
-use super::steps::{Calls, Steps};
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
 pub struct Session {
-    steps: Steps,
-    cast: Cast,
+    event_loop: EventLoop,
+    cast: SessionCalls,
     /// Calls that were fed and have no start yet: the first of them waits until all before it is over.
-    held: VecDeque<Live>,
+    held: VecDeque<ActiveCall>,
     /// The last call that got a start has no time: what comes next waits until it is over.
     apart: bool,
     /// Before this moment nothing starts any more.
@@ -35,43 +35,43 @@ pub struct Session {
     lingering: Vec<CallId>,
     /// Calls that were fed and have not ended.
     open: usize,
-    ended: Vec<Ended>,
+    ended: Vec<FinishedCall>,
 }
 
 /// A call that has ended.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct FinishedCall {
     /// What it was fed as.
     pub number: u64,
     /// What its simulation left behind, in the times of its recording.
-    pub record: Record,
+    pub record: SimulationRecord,
     /// Another call has sent its reversal token.
     pub token_spent: bool,
 }
 
 /// The calls that are there.
 #[derive(Debug, Default)]
-struct Cast {
+struct SessionCalls {
     /// Those that have a start and were not made yet.
-    coming: VecDeque<Live>,
+    coming: VecDeque<ActiveCall>,
     /// By call number.
-    live: Vec<Option<Live>>,
-    beyond: BeyondTape,
+    live: Vec<Option<ActiveCall>>,
+    beyond: MissingAnswerPolicy,
 }
 
 #[derive(Debug)]
-struct Live {
+struct ActiveCall {
     number: u64,
     call: Arc<RecordedCall>,
     facts: ToolFacts,
     token: Option<TokenId>,
     start: Instant,
-    world: World,
-    record: Record,
+    upstream: Upstream,
+    record: SimulationRecord,
     errors: Errors,
 }
 
-impl Calls for Cast {
+impl CallSource for SessionCalls {
     fn start(&mut self, id: CallId) {
         if self.live.len() <= id.index() {
             self.live.resize_with(id.index() + 1, || None);
@@ -90,16 +90,16 @@ impl Calls for Cast {
     }
 }
 
-impl Cast {
+impl SessionCalls {
     #[expect(clippy::expect_used, reason = "a call leaves when nothing is left to happen to it")]
-    fn live_mut(&mut self, id: CallId) -> &mut Live {
+    fn live_mut(&mut self, id: CallId) -> &mut ActiveCall {
         self.live[id.index()].as_mut().expect("a live call")
     }
 }
 
-impl Live {
+impl ActiveCall {
     /// The call as the machine meets it.
-    fn scenario<'a>(&'a self, beyond: &'a BeyondTape) -> ScenarioCall<'a> {
+    fn scenario<'a>(&'a self, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
         let alone = ScenarioCall::recorded(&self.call, self.facts, beyond);
         ScenarioCall { token: self.token, at: self.start, ..alone }
     }
@@ -111,7 +111,7 @@ impl Live {
 
     /// The request as the only call of a recording makes it.
     fn alone(&self, request: &Request) -> Request {
-        let intent = self.scenario(&BeyondTape::Unanswered).intent(CallId(0));
+        let intent = self.scenario(&MissingAnswerPolicy::Unanswered).intent(CallId(0));
         Request { call: CallId(0), at: self.recorded_time(request.at), intent, ..*request }
     }
 
@@ -128,8 +128,8 @@ impl Live {
 
 impl Session {
     /// A session without calls; `beyond` answers where a recording ends.
-    pub fn new(beyond: &BeyondTape) -> Session {
-        Session { cast: Cast { beyond: beyond.clone(), ..Cast::default() }, ..Session::default() }
+    pub fn new(beyond: &MissingAnswerPolicy) -> Session {
+        Session { cast: SessionCalls { beyond: beyond.clone(), ..SessionCalls::default() }, ..Session::default() }
     }
 
     /// Feeds a call. It starts when it was made, but not before a call that was fed earlier started; a call without a
@@ -137,14 +137,14 @@ impl Session {
     pub fn feed(&mut self, number: u64, call: Arc<RecordedCall>, facts: ToolFacts, token_spent: bool) {
         let token = call.token().map(|token| TokenId(self.tokens.intern(token)));
         if let Some(token) = token.filter(|_| token_spent) {
-            self.steps.machine.note_redeemed(token);
+            self.event_loop.machine.note_redeemed(token);
         }
-        let world = World::default(); // a recording honours no keys
-        let mut record = Record::default();
-        record.tallies.push(Tally::default());
+        let upstream = Upstream::default(); // a recording honours no keys
+        let mut record = SimulationRecord::default();
+        record.tallies.push(CallTally::default());
         let errors = Errors::default();
         self.open += 1;
-        self.held.push_back(Live { number, call, facts, token, start: Instant::ZERO, world, record, errors });
+        self.held.push_back(ActiveCall { number, call, facts, token, start: Instant::ZERO, upstream, record, errors });
         self.release();
     }
 
@@ -161,18 +161,18 @@ impl Session {
     /// Simulates the rest; calls that are fed later start later.
     pub fn finish(&mut self, plan: &Plan, memo: &mut Memo) {
         self.run(plan, memo, true);
-        self.watermark = self.watermark.max(self.steps.now());
+        self.watermark = self.watermark.max(self.event_loop.now());
     }
 
     /// The calls that have ended since this was asked last.
-    pub fn take_ended(&mut self) -> impl Iterator<Item = Ended> {
+    pub fn take_ended(&mut self) -> impl Iterator<Item = FinishedCall> {
         std::mem::take(&mut self.ended).into_iter()
     }
 
     /// The tokens that were sent for redemption.
     pub fn spent_tokens(&self) -> impl Iterator<Item = &str> {
         let tokens = (0..).map_while(|n| Some((TokenId(n), self.tokens.name(n)?)));
-        tokens.filter(|(token, _)| self.steps.machine.is_redeemed(*token)).map(|(_, name)| name)
+        tokens.filter(|(token, _)| self.event_loop.machine.is_redeemed(*token)).map(|(_, name)| name)
     }
 
     /// Whether a call was fed that has not ended.
@@ -191,7 +191,7 @@ impl Session {
         loop {
             self.release();
             let until = Some(self.watermark).filter(|_| !to_end && !self.apart && self.held.is_empty());
-            let request = self.steps.next(plan, memo, &mut self.cast, until);
+            let request = self.event_loop.next(plan, memo, &mut self.cast, until);
             self.note(plan);
             match request {
                 Some(request) => {
@@ -206,16 +206,16 @@ impl Session {
 
     /// What the recording answers to a request that `next` gave.
     pub fn recorded_answer(&mut self, request: &Request) -> Option<Answer> {
-        let Cast { live, beyond, .. } = &mut self.cast;
+        let SessionCalls { live, beyond, .. } = &mut self.cast;
         let live = live.get_mut(request.call.index())?.as_mut()?;
         let request = live.alone(request);
         let source = ScenarioCall::recorded(&live.call, live.facts, beyond).source;
-        live.world.ask(&request, source)
+        live.upstream.handle_request(&request, source)
     }
 
     /// Takes the answer to a request that `next` gave; none: nothing supplies one.
     pub fn answer(&mut self, request: &Request, answer: Option<Answer>) {
-        self.steps.answer(request, answer);
+        self.event_loop.answer(request, answer);
     }
 
     fn run(&mut self, plan: &Plan, memo: &mut Memo, to_end: bool) {
@@ -229,15 +229,15 @@ impl Session {
     fn release(&mut self) {
         while let Some(first) = self.held.front() {
             let apart = self.apart || first.call.at.is_none();
-            if apart && !self.steps.is_idle() {
+            if apart && !self.event_loop.is_idle() {
                 return;
             }
-            let earliest = if apart { self.steps.now() } else { Instant::ZERO };
+            let earliest = if apart { self.event_loop.now() } else { Instant::ZERO };
             let Some(mut live) = self.held.pop_front() else { return };
             self.watermark = self.watermark.max(live.call.at.unwrap_or_default()).max(earliest);
             self.apart = live.call.at.is_none();
             live.start = self.watermark;
-            self.steps.add_start(live.start);
+            self.event_loop.add_start(live.start);
             self.cast.coming.push_back(live);
         }
     }
@@ -245,14 +245,14 @@ impl Session {
     /// Hands the events out to their calls, and closes those that have ended.
     fn note(&mut self, plan: &Plan) {
         let mut ended = std::mem::take(&mut self.lingering);
-        for event in self.steps.outputs.events.drain(..) {
+        for event in self.event_loop.buffer.events.drain(..) {
             if let Decision::Outcome(_) = event.what {
                 ended.push(event.call);
             }
             self.cast.live_mut(event.call).take(event);
         }
         for call in ended {
-            match self.steps.awaits(call) {
+            match self.event_loop.awaits(call) {
                 true => self.lingering.push(call),
                 false => self.close(plan, call),
             }
@@ -260,18 +260,18 @@ impl Session {
     }
 
     fn close(&mut self, plan: &Plan, call: CallId) {
-        let Some(outcome) = self.steps.machine.take_outcome(call) else { return };
+        let Some(outcome) = self.event_loop.machine.take_outcome(call) else { return };
         let Some(live) = self.cast.live.get_mut(call.index()).and_then(Option::take) else { return };
         self.open -= 1; // it was counted when it was fed
-        let Live { number, call, facts, token, mut world, mut record, mut errors, .. } = live;
+        let ActiveCall { number, call, facts, token, mut upstream, mut record, mut errors, .. } = live;
         record.outcomes.push(outcome);
         record.errors = errors.take();
-        world.swap_ledger(&mut record.ledger);
+        upstream.swap_ledger(&mut record.ledger);
         record.close();
         findings::derive(plan, &[ScenarioCall::recorded(&call, facts, &self.cast.beyond)], &mut record);
         record.compare_with_tape(&call);
-        let sent_by_another = token.is_some_and(|token| self.steps.machine.is_redeemed(token))
+        let sent_by_another = token.is_some_and(|token| self.event_loop.machine.is_redeemed(token))
             && !record.events.iter().any(|event| event.what.sent_reversal());
-        self.ended.push(Ended { number, record, token_spent: sent_by_another });
+        self.ended.push(FinishedCall { number, record, token_spent: sent_by_another });
     }
 }

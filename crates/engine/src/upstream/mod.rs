@@ -2,12 +2,12 @@
 
 mod keys;
 mod ledger;
+mod requests;
 mod script;
 mod tape;
-mod world;
 
 pub use keys::KeyDialect;
 pub use ledger::{Ledger, NetEffects};
-pub use script::{Says, Script, ScriptedAnswer};
-pub use tape::{BeyondTape, Tape};
-pub use world::{Answer, Request, Source, World};
+pub use requests::{Answer, AnswerSource, Request, Upstream};
+pub use script::{Script, ScriptedAnswer, UpstreamReply};
+pub use tape::{MissingAnswerPolicy, Tape};

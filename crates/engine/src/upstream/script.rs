@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::call::Reply;
-use crate::event::{Asked, ErrorFacts};
+use crate::event::{ErrorFacts, RequestKind};
 use crate::time::Duration;
 
 /// What the upstream will answer for one call.
@@ -21,7 +21,7 @@ pub struct Script {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptedAnswer {
     /// What it says.
-    pub says: Says,
+    pub reply: UpstreamReply,
     /// From the request to the answer.
     pub latency: Duration,
     /// Whether the upstream acted; none: an `ok` acts (once a key, where keys are honoured), nothing else does.
@@ -30,7 +30,7 @@ pub struct ScriptedAnswer {
 
 /// What an answer says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Says {
+pub enum UpstreamReply {
     /// Yes.
     Ok,
     /// Nothing: the answer never arrives.
@@ -39,29 +39,29 @@ pub enum Says {
     Failed(Option<Arc<ErrorFacts>>),
 }
 
-impl Says {
+impl UpstreamReply {
     /// No, with this error object.
-    pub fn failed(error: ErrorFacts) -> Says {
-        Says::Failed(Some(Arc::new(error)))
+    pub fn failed(error: ErrorFacts) -> UpstreamReply {
+        UpstreamReply::Failed(Some(Arc::new(error)))
     }
 }
 
-impl From<&Reply> for Says {
-    fn from(reply: &Reply) -> Says {
+impl From<&Reply> for UpstreamReply {
+    fn from(reply: &Reply) -> UpstreamReply {
         match reply {
-            Reply::Ok => Says::Ok,
-            Reply::Failed(error) => Says::Failed(error.clone()),
+            Reply::Ok => UpstreamReply::Ok,
+            Reply::Failed(error) => UpstreamReply::Failed(error.clone()),
         }
     }
 }
 
 impl Script {
     /// The answer written for a request, given how many of its kind came before.
-    pub(super) fn answer(&self, asked: Asked, earlier: usize) -> Option<&ScriptedAnswer> {
+    pub(super) fn answer(&self, asked: RequestKind, earlier: usize) -> Option<&ScriptedAnswer> {
         match asked {
-            Asked::Attempt(attempt) => self.attempts.get(attempt.index()),
-            Asked::Refresh(_) => self.refresh.get(earlier),
-            Asked::Reversal => self.reversal.get(earlier),
+            RequestKind::Attempt(attempt) => self.attempts.get(attempt.index()),
+            RequestKind::Refresh(_) => self.refresh.get(earlier),
+            RequestKind::Reversal => self.reversal.get(earlier),
         }
     }
 }

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::said::Said;
-use playproof_engine::event::{EventKind, FindingBy, FindingId, Key, LedgerKind};
+use super::value::GoldenValue;
+use playproof_engine::event::{EventKind, FieldKey, FindingBy, FindingId, LedgerKind};
 use playproof_engine::time::Instant;
 
 /// A key with what is said behind it.
-pub type Field = (Key, Said);
+pub type GoldenField = (FieldKey, GoldenValue);
 
 /// A golden's body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct CallEnd {
     /// Its name.
     pub name: String,
     /// In the order of the text.
-    pub fields: Vec<Field>,
+    pub fields: Vec<GoldenField>,
     /// Where the name stands in the body.
     pub span: Range<usize>,
 }
@@ -71,9 +71,9 @@ pub struct EventLine {
     /// What sort.
     pub kind: EventKind,
     /// What stands behind the kind: the number of an attempt, a verdict, a queue.
-    pub value: Said,
+    pub value: GoldenValue,
     /// The further fields, in the order of the text.
-    pub fields: Vec<Field>,
+    pub fields: Vec<GoldenField>,
     /// Where the event stands in the body.
     pub span: Range<usize>,
 }
@@ -92,7 +92,7 @@ impl GoldenBody {
 
 impl CallEnd {
     /// The value of a field, where the call has it.
-    pub fn field(&self, key: Key) -> Option<&Said> {
+    pub fn field(&self, key: FieldKey) -> Option<&GoldenValue> {
         field(&self.fields, key)
     }
 }
@@ -122,7 +122,7 @@ impl FindingLine {
 
 impl EventLine {
     /// The value of a field, where the event has it.
-    pub fn field(&self, key: Key) -> Option<&Said> {
+    pub fn field(&self, key: FieldKey) -> Option<&GoldenValue> {
         field(&self.fields, key)
     }
 
@@ -137,6 +137,6 @@ impl EventLine {
 }
 
 /// The value of a field, where it is there.
-pub(super) fn field(fields: &[Field], key: Key) -> Option<&Said> {
+pub(super) fn field(fields: &[GoldenField], key: FieldKey) -> Option<&GoldenValue> {
     fields.iter().find(|(known, _)| *known == key).map(|(_, said)| said)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::yaml;
-use crate::yaml::{Cursor, Kind, scalar};
+use crate::yaml::{Cursor, NodeKind, scalar};
 
 /// A golden as it lies on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +150,7 @@ fn read_reason(value: Cursor<'_>) -> Option<Reason> {
 
 fn text(value: Cursor<'_>) -> Option<String> {
     match &value.node().kind {
-        Kind::Scalar { text, .. } => Some(text.to_string()),
+        NodeKind::Scalar { text, .. } => Some(text.to_string()),
         _ => value.string().map(str::to_owned),
     }
 }

@@ -23,12 +23,12 @@ format: lock/1
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lock {
     /// By the playbook's name.
-    pub playbooks: BTreeMap<String, Section>,
+    pub playbooks: BTreeMap<String, LockedPlaybook>,
 }
 
 /// The approved rows of one playbook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Section {
+pub struct LockedPlaybook {
     /// By the row's name.
     pub rows: BTreeMap<String, LockedRow>,
     /// Where the playbook's name stands in the file.
@@ -124,7 +124,10 @@ impl Lock {
 }
 
 /// The rows that are not the approved ones, by name. Without a section every row is new.
-pub fn changes<'a>(section: Option<&Section>, rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<RowChange> {
+pub fn changes<'a>(
+    section: Option<&LockedPlaybook>,
+    rows: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Vec<RowChange> {
     let approved = section.iter().flat_map(|section| &section.rows);
     row_changes(approved.map(|(name, row)| (name.as_str(), row.text.as_str())), rows)
 }
@@ -218,7 +221,7 @@ fn read(root: Cursor<'_>) -> Option<Lock> {
             let why_span = record.optional("why").map(Cursor::span).unwrap_or_default();
             Some((key.text.to_owned(), LockedRow { text: text("is")?, why: text("why")?, span: key.span, why_span }))
         });
-        let section = Section { rows: rows.collect::<Option<_>>()?, span: key.span };
+        let section = LockedPlaybook { rows: rows.collect::<Option<_>>()?, span: key.span };
         lock.playbooks.insert(key.text.to_owned(), section);
     }
     if !format {

@@ -4,27 +4,27 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine, field};
-use super::said::{Said, millis};
+use super::body::{CallEnd, EventLine, FindingLine, GoldenBody, GoldenField, LedgerLine, field};
+use super::value::{GoldenValue, millis};
 use crate::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 use crate::yaml;
-use crate::yaml::{Cursor, Key as YamlKey, Kind};
-use playproof_engine::event::{EventKind, FindingBy, FindingId, Key, LedgerKind};
+use crate::yaml::{Cursor, Key as YamlKey, NodeKind};
+use playproof_engine::event::{EventKind, FieldKey, FindingBy, FindingId, LedgerKind};
 use playproof_engine::time::Instant;
 
 /// What may be said of a call.
-const CALL: &[Key] = &[
-    Key::Outcome,
-    Key::Queue,
-    Key::Stop,
-    Key::Lacks,
-    Key::Reason,
-    Key::Why,
-    Key::Effect,
-    Key::Attempts,
-    Key::Verdicts,
-    Key::LastError,
-    Key::FirstError,
+const CALL: &[FieldKey] = &[
+    FieldKey::Outcome,
+    FieldKey::Queue,
+    FieldKey::Stop,
+    FieldKey::Lacks,
+    FieldKey::Reason,
+    FieldKey::Why,
+    FieldKey::Effect,
+    FieldKey::Attempts,
+    FieldKey::Verdicts,
+    FieldKey::LastError,
+    FieldKey::FirstError,
 ];
 
 /// Reads a golden's body.
@@ -60,7 +60,7 @@ fn body(root: Cursor<'_>) -> Option<GoldenBody> {
 fn call(key: &YamlKey<'_>, value: Cursor<'_>) -> Option<CallEnd> {
     let what = "the end of a call";
     let fields = fields(value, value.entries(what)?, what, CALL)?;
-    for needed in [Key::Outcome, Key::Effect, Key::Attempts, Key::Verdicts] {
+    for needed in [FieldKey::Outcome, FieldKey::Effect, FieldKey::Attempts, FieldKey::Verdicts] {
         if field(&fields, needed).is_none() {
             lacks(value, key, what, needed.as_str(), "of this call");
             return None;
@@ -164,8 +164,8 @@ fn fields<'a>(
     at: Cursor<'_>,
     entries: impl Iterator<Item = (YamlKey<'a>, Cursor<'a>)>,
     what: &str,
-    allowed: &[Key],
-) -> Option<Vec<Field>> {
+    allowed: &[FieldKey],
+) -> Option<Vec<GoldenField>> {
     let read = |(name, value): (YamlKey<'_>, Cursor<'_>)| {
         let word = known(at, &name, what, allowed.iter().map(|key| key.as_str()))?;
         let key = *allowed.iter().find(|key| key.as_str() == word)?;
@@ -174,11 +174,11 @@ fn fields<'a>(
     entries.map(read).collect()
 }
 
-fn said(key: Key, value: Cursor<'_>) -> Option<Said> {
-    if let (Key::Verdicts, Kind::List(_)) = (key, &value.node().kind) {
-        return value.list()?.map(words).collect::<Option<_>>().map(Said::Names);
+fn said(key: FieldKey, value: Cursor<'_>) -> Option<GoldenValue> {
+    if let (FieldKey::Verdicts, NodeKind::List(_)) = (key, &value.node().kind) {
+        return value.list()?.map(words).collect::<Option<_>>().map(GoldenValue::Names);
     }
-    Said::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
+    GoldenValue::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
 }
 
 /// Reports a value that no golden has there.
@@ -218,12 +218,12 @@ fn near<'a>(said: Diagnostic, text: &str, table: impl IntoIterator<Item = &'a st
 /// A single value, or a list of them, as one text.
 fn words(value: Cursor<'_>) -> Option<String> {
     match &value.node().kind {
-        Kind::Scalar { text, .. } => Some(text.to_string()),
-        Kind::List(_) => {
+        NodeKind::Scalar { text, .. } => Some(text.to_string()),
+        NodeKind::List(_) => {
             let parts: Option<Vec<String>> = value.list()?.map(words).collect();
             Some(parts?.join(", "))
         }
-        Kind::Map(_) => {
+        NodeKind::Map(_) => {
             value.wrong("wrong_type", "expected a value or a list, found a map", "no golden has a map here");
             None
         }

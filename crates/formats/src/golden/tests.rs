@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use super::{GoldenBody, Said, parse_body};
+use super::{GoldenBody, GoldenValue, parse_body};
 use crate::diagnostic::{Report, Source};
 use playproof_engine::event::{
-    Asked, Decision, DecisionEvent, DeprecatedWhy, Description, EffectClaim, ErrorFacts, EventKind, Finding, FindingBy,
-    FindingId, Intent, Key, LedgerEntry, LedgerKind, Names, Outcome, OutcomeKind, Provenance, RefusedWhy, Status,
-    StopReason, SuppressedWhy, Transcript, TurnedAway,
+    AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts, EventKind,
+    FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, Outcome, OutcomeKind, PlaybookNames,
+    Provenance, RequestKind, ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
 };
 use playproof_engine::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ToolId, VerdictId};
 use playproof_engine::time::{Duration, Instant};
 
 const ODD: &str = "it's: {a}, \"b\"\n#c";
 
-fn names() -> Names {
+fn names() -> PlaybookNames {
     let one = |text: &str| vec![Arc::<str>::from(text)];
-    Names {
+    PlaybookNames {
         playbook: "p".into(),
         verdicts: one("slow"),
         rules: one("timeout"),
@@ -30,18 +30,18 @@ fn decisions() -> Vec<Decision> {
     let failed = Status::Failed(Some(ErrorId(0)));
     let provenance = Provenance::Scripted;
     vec![
-        Decision::Refused { why: TurnedAway::CircuitOpen },
+        Decision::Refused { why: AdmissionRefusal::CircuitOpen },
         Decision::AttemptStarted { attempt, evidence: EvidenceId(1) },
         Decision::AttemptFinished { attempt, status: failed, latency: None, provenance, over_timeout: true },
         Decision::LateAnswer { attempt, status: Status::Unanswered },
         Decision::FailureClassified { verdict: VerdictId(0), rule: Some(RuleId(0)), ignored: true },
         Decision::RetryScheduled { attempt, delay: Duration::from_micros(200_500), due: Instant::ZERO },
-        Decision::RetrySuppressed { why: SuppressedWhy::HasActed },
+        Decision::RetrySuppressed { why: SuppressionReason::HasActed },
         Decision::EvidenceRefreshed { evidence: EvidenceId(1), status: Status::Ok, provenance },
         Decision::Escalated { queue: QueueId(0) },
-        Decision::ReversalRefused { why: RefusedWhy::NoToken },
+        Decision::ReversalRefused { why: ReversalRefusal::NoToken },
         Decision::ReversalRedeemed { reason: ReasonId(0), provenance },
-        Decision::Deprecated { why: DeprecatedWhy::Stated(ReasonId(0)) },
+        Decision::Deprecated { why: DeprecationReason::Stated(ReasonId(0)) },
     ]
 }
 
@@ -49,12 +49,12 @@ fn outcomes() -> Vec<Outcome> {
     let kinds = [
         OutcomeKind::Succeeded,
         OutcomeKind::SucceededAfterCompensation,
-        OutcomeKind::Deprecated(DeprecatedWhy::RefreshAbort),
+        OutcomeKind::Deprecated(DeprecationReason::RefreshAbort),
         OutcomeKind::Escalated(QueueId(0)),
         OutcomeKind::Reversed(ReasonId(0)),
         OutcomeKind::Exhausted(StopReason::Deadline),
-        OutcomeKind::Refused(TurnedAway::Schema),
-        OutcomeKind::Undetermined(Asked::Reversal),
+        OutcomeKind::Refused(AdmissionRefusal::Schema),
+        OutcomeKind::Undetermined(RequestKind::Reversal),
     ];
     let outcome = |kind| Outcome {
         kind,
@@ -128,7 +128,7 @@ fn everything_that_is_rendered_is_read_back() {
     assert_eq!(body.render(), text);
     assert_eq!(without_places(body.clone()), shown());
     assert_eq!(body.calls.len(), outcomes().len());
-    assert_eq!(body.calls[4].field(Key::Reason), Some(&Said::Name(ODD.to_owned())));
+    assert_eq!(body.calls[4].field(FieldKey::Reason), Some(&GoldenValue::Name(ODD.to_owned())));
     assert_eq!(body.ledger[0].words(), "applied x1, existing x1, reversed x1, unobserved x1");
     assert_eq!(body.net_effects(), 1);
     let ids: Vec<FindingId> = body.findings.iter().map(|finding| finding.id).collect();
@@ -136,7 +136,7 @@ fn everything_that_is_rendered_is_read_back() {
     assert_eq!(body.events.len(), decisions().len() + outcomes().len());
     assert_eq!(body.events[5].words(), "retry_scheduled: 2, delay_ms: 200.5");
     assert_eq!(body.events[5].at, Instant::from_micros(7_500));
-    assert_eq!(body.events[2].field(Key::Status), Some(&Said::Name("409: conflict".to_owned())));
+    assert_eq!(body.events[2].field(FieldKey::Status), Some(&GoldenValue::Name("409: conflict".to_owned())));
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn every_kind_of_event_says_all_that_its_kind_may_say() {
 
 #[test]
 fn what_a_call_lacks_is_read_as_it_is_written() {
-    for asked in [Asked::Attempt(AttemptNo::new(2)), Asked::Refresh(EvidenceId(1)), Asked::Reversal] {
-        assert_eq!(Asked::parse(&asked.to_string()), Some(asked));
+    for asked in [RequestKind::Attempt(AttemptNo::new(2)), RequestKind::Refresh(EvidenceId(1)), RequestKind::Reversal] {
+        assert_eq!(RequestKind::parse(&asked.to_string()), Some(asked));
     }
 }
 

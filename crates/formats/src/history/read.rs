@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::record::{Kind, Record, Taken};
+use super::record::{AcceptedProposal, Record, RecordKind};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{RowChange, merge_conflict};
 use crate::yaml;
-use crate::yaml::{Cursor, Record as Map};
+use crate::yaml::{Cursor, MapReader};
 
 /// The JSON Schema of a record, for editors.
 pub const SCHEMA: &str = include_str!("../../../../schemas/history.json");
@@ -22,7 +22,7 @@ const OF_A_PROPOSAL: [&str; 5] = ["proposal", "adr", "fixtures", "goldens", "exp
 
 /// Where parts of a record stand in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct RecordPlaces {
     /// The playbook's name.
     pub playbook: Range<usize>,
     /// The reason.
@@ -50,25 +50,25 @@ pub struct RowPlaces {
 ///
 /// # Errors
 /// Everything that is wrong with it, with places; a merge conflict as such.
-pub fn parse(source: Arc<Source>) -> Result<(Record, Places), Report> {
+pub fn parse(source: Arc<Source>) -> Result<(Record, RecordPlaces), Report> {
     if let Some(said) = merge_conflict(&source.text) {
         return Err(Report::one(source, said.help("take either side: a record says what one change was")));
     }
     yaml::parse(source, read)
 }
 
-fn read(root: Cursor<'_>) -> Option<(Record, Places)> {
+fn read(root: Cursor<'_>) -> Option<(Record, RecordPlaces)> {
     let map = root.record("a record", &KEYS)?;
     map.required("format")?.word(&[(FORMAT, ())])?;
     let is_proposal = map.required("kind")?.word(&[("approval", false), ("proposal", true)])?;
     let text = |key: &'static str| map.required(key).and_then(Cursor::words).map(str::to_owned);
     let (playbook, reason) = (text("playbook"), text("reason"));
-    let kind = if is_proposal { taken(&map).map(Kind::Proposal) } else { approval(&map) };
+    let kind = if is_proposal { taken(&map).map(RecordKind::Proposal) } else { approval(&map) };
     let rows = map.required("rows").and_then(rows);
     let place = |key: &str| map.optional(key).map(Cursor::span);
     let (rows, row_places) = rows?.into_iter().unzip();
     let explained = map.optional("explained").and_then(Cursor::list);
-    let places = Places {
+    let places = RecordPlaces {
         playbook: place("playbook")?,
         reason: place("reason")?,
         adr: place("adr"),
@@ -78,7 +78,7 @@ fn read(root: Cursor<'_>) -> Option<(Record, Places)> {
     Some((Record { kind: kind?, playbook: playbook?, reason: reason?, rows }, places))
 }
 
-fn taken(map: &Map<'_>) -> Option<Taken> {
+fn taken(map: &MapReader<'_>) -> Option<AcceptedProposal> {
     let text = |key: &'static str| map.required(key).and_then(Cursor::words).map(str::to_owned);
     let names = |key: &str| match map.optional(key) {
         None => Some(Vec::new()),
@@ -86,12 +86,12 @@ fn taken(map: &Map<'_>) -> Option<Taken> {
     };
     let (id, adr, fixtures) = (text("proposal"), text("adr"), names("fixtures"));
     let (goldens, explained) = (names("goldens"), names("explained"));
-    Some(Taken { id: id?, adr: adr?, fixtures: fixtures?, goldens: goldens?, explained: explained? })
+    Some(AcceptedProposal { id: id?, adr: adr?, fixtures: fixtures?, goldens: goldens?, explained: explained? })
 }
 
-fn approval(map: &Map<'_>) -> Option<Kind> {
+fn approval(map: &MapReader<'_>) -> Option<RecordKind> {
     let mut odd = OF_A_PROPOSAL.iter().filter_map(|key| Some((key, map.key_span(key)?)));
-    let Some((key, span)) = odd.next() else { return Some(Kind::Approval) };
+    let Some((key, span)) = odd.next() else { return Some(RecordKind::Approval) };
     let said = Diagnostic::error("unknown_key", format!("an approval has no `{key}`")).at(span, "only a proposal has");
     map.cursor().report(said);
     None

@@ -6,16 +6,16 @@
 
 use std::sync::Arc;
 
-use super::past::{Entry, History};
+use super::chain::{History, HistoryEntry};
 use super::read::parse;
-use super::record::{Kind, Record};
-use super::verify::Objection;
+use super::record::{Record, RecordKind};
+use super::verify::Violation;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::golden::{Class, GoldenFile, Reason, compare, parse_body};
 use crate::yaml::shorten;
 
 /// The reasons of a golden that explain nothing.
-pub fn reasons(golden: &GoldenFile, source: &Arc<Source>) -> Vec<Objection> {
+pub fn reasons(golden: &GoldenFile, source: &Arc<Source>) -> Vec<Violation> {
     let about = |reason: &Reason| Class::ALL.into_iter().find(|class| class.words() == reason.class);
     let said = |reason: &Reason| {
         if reason.why.trim().is_empty() {
@@ -29,15 +29,15 @@ pub fn reasons(golden: &GoldenFile, source: &Arc<Source>) -> Vec<Objection> {
         let said = Diagnostic::error(id, said)
             .at(place(source, "reasons:"), "here")
             .help("`playproof accept --reason TEXT` writes reasons; restore the golden from git");
-        Objection::new(None, source, said)
+        Violation::new(None, source, said)
     };
     golden.reasons.iter().filter_map(said).map(objection).collect()
 }
 
 /// That a golden changed dangerously since `before` without a reason, or lost one. A golden that could not be read
 /// before promised nothing.
-pub fn reason_for(before: &GoldenFile, golden: &GoldenFile, source: &Arc<Source>) -> Option<Objection> {
-    let object = |said: Diagnostic| Some(Objection::new(None, source, said));
+pub fn reason_for(before: &GoldenFile, golden: &GoldenFile, source: &Arc<Source>) -> Option<Violation> {
+    let object = |said: Diagnostic| Some(Violation::new(None, source, said));
     if !golden.reasons.starts_with(&before.reasons) {
         let said = Diagnostic::error("reason_gone", "a reason that was kept here is gone");
         return object(said.at(place(source, "info:"), "it had more to say").help("restore the golden from git"));
@@ -55,8 +55,8 @@ pub fn reason_for(before: &GoldenFile, golden: &GoldenFile, source: &Arc<Source>
 }
 
 /// Goldens that a record says keep its reason, and that do not. One that is gone by now keeps nothing.
-pub fn unkept(entry: &Entry, goldens: &[(GoldenFile, Arc<Source>)]) -> Vec<Objection> {
-    let Kind::Proposal(taken) = &entry.record.kind else { return Vec::new() };
+pub fn unkept(entry: &HistoryEntry, goldens: &[(GoldenFile, Arc<Source>)]) -> Vec<Violation> {
+    let RecordKind::Proposal(taken) = &entry.record.kind else { return Vec::new() };
     let named = |id: &str| goldens.iter().find(|(golden, _)| format!("{}/{}", golden.playbook, golden.fixture) == id);
     let keeps = |golden: &GoldenFile| golden.reasons.iter().any(|reason| reason.why == entry.record.reason);
     let unkept = taken.explained.iter().zip(&entry.places.explained).filter_map(|(id, place)| {
@@ -68,13 +68,13 @@ pub fn unkept(entry: &Entry, goldens: &[(GoldenFile, Arc<Source>)]) -> Vec<Objec
                     "record or golden was edited by hand: restore it from git; the golden is {}",
                     source.name
                 ));
-        Some(Objection::new(Some(&entry.record.playbook), &entry.source, said))
+        Some(Violation::new(Some(&entry.record.playbook), &entry.source, said))
     });
     unkept.collect()
 }
 
 /// That a record that was there before is gone, or gives another reason by now: what was accepted does not change.
-pub fn rewritten(history: &History, file: &str, text: &str) -> Option<Objection> {
+pub fn rewritten(history: &History, file: &str, text: &str) -> Option<Violation> {
     let then = Source::whole(file, text);
     // What could not be read before said nothing.
     let (before, places) = parse(Arc::clone(&then)).ok()?;
@@ -86,7 +86,7 @@ pub fn rewritten(history: &History, file: &str, text: &str) -> Option<Objection>
             let said = Diagnostic::error("record_rewritten", "a record that was there says something else by now")
                 .at(entry.places.reason.clone(), format!("it was: {}", shorten(&before.reason)))
                 .help("restore it from git: a later reason is a record of its own");
-            Some(Objection::new(Some(&before.playbook), &entry.source, said))
+            Some(Violation::new(Some(&before.playbook), &entry.source, said))
         }
         // Under another name it is still there.
         None if history.entries().iter().any(|entry| entry.record == before) => None,
@@ -94,7 +94,7 @@ pub fn rewritten(history: &History, file: &str, text: &str) -> Option<Objection>
             let said = Diagnostic::error("record_gone", "a record that was there is gone")
                 .at(places.reason, "what it said")
                 .help("restore it from git");
-            Some(Objection::new(Some(&before.playbook), &then, said))
+            Some(Violation::new(Some(&before.playbook), &then, said))
         }
     }
 }

@@ -17,7 +17,7 @@ format: history/1
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// How it was accepted.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The playbook, by the name that the lock knows it by.
     pub playbook: String,
     /// Why it was accepted.
@@ -28,16 +28,16 @@ pub struct Record {
 
 /// How a change was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecordKind {
     /// The rows of a playbook that was edited by hand.
     Approval,
     /// A proposal.
-    Proposal(Taken),
+    Proposal(AcceptedProposal),
 }
 
 /// What was taken in with a proposal; paths are those that people know, with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct AcceptedProposal {
     /// The proposal's id.
     pub id: String,
     /// The path of its ADR, where it lies now.
@@ -55,11 +55,11 @@ impl Record {
     /// different rows in the same words write different files.
     pub fn file_name(&self, number: u32) -> String {
         let words = match &self.kind {
-            Kind::Proposal(taken) => taken.id.clone(),
-            Kind::Approval => format!("{} {}", self.playbook, self.reason),
+            RecordKind::Proposal(taken) => taken.id.clone(),
+            RecordKind::Approval => format!("{} {}", self.playbook, self.reason),
         };
         let mut slug = name::slug(&words);
-        if matches!(self.kind, Kind::Approval) {
+        if matches!(self.kind, RecordKind::Approval) {
             slug += &format!("-{}", self.short_hash());
         } else if slug.is_empty() {
             slug = self.short_hash();
@@ -80,8 +80,8 @@ impl Record {
         let mut text = HEAD.to_owned();
         let mut line = |key: &str, value: &str| text += &format!("{key}: {}\n", quoted(value));
         match &self.kind {
-            Kind::Approval => line("kind", "approval"),
-            Kind::Proposal(taken) => {
+            RecordKind::Approval => line("kind", "approval"),
+            RecordKind::Proposal(taken) => {
                 line("kind", "proposal");
                 line("proposal", &taken.id);
                 line("adr", &taken.adr);
@@ -89,7 +89,7 @@ impl Record {
         }
         line("playbook", &self.playbook);
         line("reason", &self.reason);
-        if let Kind::Proposal(taken) = &self.kind {
+        if let RecordKind::Proposal(taken) = &self.kind {
             let lists = [("fixtures", &taken.fixtures), ("goldens", &taken.goldens), ("explained", &taken.explained)];
             for (key, names) in lists {
                 if !names.is_empty() {

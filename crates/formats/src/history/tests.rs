@@ -11,11 +11,11 @@ fn row(name: &str, before: Option<&str>, after: Option<&str>) -> RowChange {
 }
 
 fn approval(reason: &str, rows: Vec<RowChange>) -> Record {
-    Record { kind: Kind::Approval, playbook: "standard".into(), reason: reason.into(), rows }
+    Record { kind: RecordKind::Approval, playbook: "standard".into(), reason: reason.into(), rows }
 }
 
 fn proposal() -> Record {
-    let taken = Taken {
+    let taken = AcceptedProposal {
         id: "request-rejected".into(),
         adr: "docs/adr/0012-request-rejected.md".into(),
         fixtures: vec!["a-rejected-request".into()],
@@ -23,18 +23,23 @@ fn proposal() -> Record {
         explained: vec!["standard/a-rejected-request".into()],
     };
     let rows = vec![row("verdict request_rejected", None, Some(r#"{"effect":"not_applied"}"#))];
-    Record { kind: Kind::Proposal(taken), playbook: "standard".into(), reason: "it's \"no\", not silence".into(), rows }
+    Record {
+        kind: RecordKind::Proposal(taken),
+        playbook: "standard".into(),
+        reason: "it's \"no\", not silence".into(),
+        rows,
+    }
 }
 
 fn read(text: &str) -> Result<Record, Report> {
     parse(Source::whole("0001-x.yaml", text)).map(|(record, _)| record)
 }
 
-fn entry(number: u32, record: &Record) -> Entry {
+fn entry(number: u32, record: &Record) -> HistoryEntry {
     let name = record.file_name(number);
     let source = Source::whole(format!("proposals/history/{name}"), record.render());
     let (record, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
-    Entry { number, name, record, places, source }
+    HistoryEntry { number, name, record, places, source }
 }
 
 fn history(records: &[Record]) -> History {
@@ -58,7 +63,7 @@ fn objections(records: &[Record], rows: &[(&str, &str)]) -> Vec<(String, String,
 }
 
 fn objections_to(records: &[Record], lock: &Lock, source: &Arc<Source>) -> Vec<(String, String, String)> {
-    let said = |objection: Objection| {
+    let said = |objection: Violation| {
         let label = &objection.report.diagnostics[0].labels[0];
         let underlined = objection.report.source.text[label.span.clone()].to_owned();
         (objection.id().to_owned(), underlined, label.text.clone())
@@ -80,7 +85,7 @@ fn a_reason_that_lock_and_record_do_not_share_is_named_where_the_lock_has_it() {
 #[test]
 fn a_golden_that_does_not_keep_its_record_s_reason_is_named_in_the_record() {
     let mut record = proposal();
-    let Kind::Proposal(taken) = &mut record.kind else { panic!() };
+    let RecordKind::Proposal(taken) = &mut record.kind else { panic!() };
     taken.explained = vec!["standard/pay".into(), "standard/gone".into()];
     let unkept = |whys: &[&str]| unkept(&entry(3, &record), &[golden(BODY, whys)]);
     assert_eq!(unkept(&["another", &record.reason]), []);
@@ -95,7 +100,7 @@ fn a_golden_that_does_not_keep_its_record_s_reason_is_named_in_the_record() {
 #[test]
 fn a_record_that_is_gone_or_gives_another_reason_than_it_did_is_named() {
     let (was, other) = (entry(1, &first()), approval("second thoughts", first().rows));
-    let then = |now: &[Entry]| {
+    let then = |now: &[HistoryEntry]| {
         let found = rewritten(&History::new(now.to_vec()), &was.source.name, &was.source.text);
         found.map(|found| (found.id(), found.report.source.name.clone()))
     };
@@ -105,12 +110,12 @@ fn a_record_that_is_gone_or_gives_another_reason_than_it_did_is_named() {
     assert_eq!(then(&[renamed]), None, "it is still there");
     assert_eq!(then(&[]), Some(("record_gone", name.clone())));
     let (record, places) = parse(Source::whole(name.clone(), other.render())).unwrap();
-    let now = Entry { record, places, source: Source::whole(name.clone(), other.render()), ..was.clone() };
+    let now = HistoryEntry { record, places, source: Source::whole(name.clone(), other.render()), ..was.clone() };
     assert_eq!(then(&[now]), Some(("record_rewritten", name.clone())));
     // Two branches that changed one row: the later record may be made to begin where the earlier one ended.
     let rebased = approval("first", vec![row("limit a", Some("0"), Some("1"))]);
     let (record, places) = parse(Source::whole(name.clone(), rebased.render())).unwrap();
-    let now = Entry { record, places, source: Source::whole(name.clone(), rebased.render()), ..was.clone() };
+    let now = HistoryEntry { record, places, source: Source::whole(name.clone(), rebased.render()), ..was.clone() };
     assert_eq!(then(&[now]), None);
 }
 

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::past::{Entry, History, Rows, Standing};
+use super::chain::{History, HistoryEntry, RowState, RowStates};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Lock, LockedRow, RowChange};
 use crate::yaml::shorten;
 
 /// Something that the records do not explain, or that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Objection {
+pub struct Violation {
     /// The playbook whose rows it is about; none where it is about a file beside them.
     pub playbook: Option<String>,
     /// What is wrong, and where: a single diagnostic.
     pub report: Report,
 }
 
-impl Objection {
-    pub(super) fn new(playbook: Option<&str>, source: &Arc<Source>, said: Diagnostic) -> Objection {
-        Objection { playbook: playbook.map(str::to_owned), report: Report::one(Arc::clone(source), said) }
+impl Violation {
+    pub(super) fn new(playbook: Option<&str>, source: &Arc<Source>, said: Diagnostic) -> Violation {
+        Violation { playbook: playbook.map(str::to_owned), report: Report::one(Arc::clone(source), said) }
     }
 
     /// The stable id of what is wrong.
@@ -30,7 +30,7 @@ impl Objection {
 }
 
 /// Everything that is wrong: first in the records, oldest first, then in the lock, by playbook and row.
-pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<Objection> {
+pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<Violation> {
     let mut found = Vec::new();
     let rows = history.replay(|entry, n, before| found.extend(unfit(entry, n, before)));
     for (playbook, section) in &lock.playbooks {
@@ -42,7 +42,7 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
                 many => format!("{many} rows that nothing explains"),
             };
             let help = "`playproof approve` writes the record of what nobody has recorded yet";
-            found.push(Objection::new(Some(playbook), lock_source, said.at(section.span.clone(), label).help(help)));
+            found.push(Violation::new(Some(playbook), lock_source, said.at(section.span.clone(), label).help(help)));
             continue;
         }
         for (name, row) in &section.rows {
@@ -53,7 +53,7 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
                 // That the record says something else is said where the record stands.
                 Some(_) => None,
             };
-            found.extend(said.map(|said| Objection::new(Some(playbook), lock_source, said)));
+            found.extend(said.map(|said| Violation::new(Some(playbook), lock_source, said)));
         }
     }
     found.extend(not_in_the_lock(&rows, lock));
@@ -61,7 +61,7 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
 }
 
 /// That a record's text before is not what the record before it left.
-fn unfit(entry: &Entry, n: usize, before: Option<Standing<'_>>) -> Option<Objection> {
+fn unfit(entry: &HistoryEntry, n: usize, before: Option<RowState<'_>>) -> Option<Violation> {
     let (row, places) = (entry.record.rows.get(n)?, entry.places.rows.get(n)?);
     let left = before.and_then(|before| before.text);
     if left == row.before.as_deref() {
@@ -79,10 +79,10 @@ fn unfit(entry: &Entry, n: usize, before: Option<Standing<'_>>) -> Option<Object
             "a record is missing (restore it from git), was edited, or two branches changed the row: then let the \
              later record begin where the earlier one ended",
         );
-    Some(Objection::new(Some(&entry.record.playbook), &entry.source, said))
+    Some(Violation::new(Some(&entry.record.playbook), &entry.source, said))
 }
 
-fn unexplained(name: &str, standing: Option<&Standing<'_>>, span: Range<usize>) -> Diagnostic {
+fn unexplained(name: &str, standing: Option<&RowState<'_>>, span: Range<usize>) -> Diagnostic {
     let label = match standing {
         Some(standing) => format!("{} removed this row", standing.entry.name),
         None => "no record of this row".to_owned(),
@@ -93,7 +93,7 @@ fn unexplained(name: &str, standing: Option<&Standing<'_>>, span: Range<usize>) 
 }
 
 /// That lock and record do not give the same reason for a row.
-fn other_reason(name: &str, row: &LockedRow, entry: &Entry) -> Option<Diagnostic> {
+fn other_reason(name: &str, row: &LockedRow, entry: &HistoryEntry) -> Option<Diagnostic> {
     if row.why == entry.record.reason {
         return None;
     }
@@ -104,7 +104,7 @@ fn other_reason(name: &str, row: &LockedRow, entry: &Entry) -> Option<Diagnostic
 }
 
 /// Rows that the records come to and the lock does not have so.
-fn not_in_the_lock(rows: &Rows<'_>, lock: &Lock) -> Vec<Objection> {
+fn not_in_the_lock(rows: &RowStates<'_>, lock: &Lock) -> Vec<Violation> {
     let mut found = Vec::new();
     for (playbook, known) in rows {
         let Some(section) = lock.playbooks.get(*playbook) else {
@@ -128,20 +128,20 @@ fn not_in_the_lock(rows: &Rows<'_>, lock: &Lock) -> Vec<Objection> {
             .help(
                 "somebody edited the lock or the record, or a later record is missing: restore it from git, or approve",
             );
-            found.push(Objection::new(Some(playbook), &standing.entry.source, said));
+            found.push(Violation::new(Some(playbook), &standing.entry.source, said));
         }
     }
     found
 }
 
 /// That the lock has no rows of a playbook, where the last record says so; none where all were removed.
-fn no_section(playbook: &str, known: &BTreeMap<&str, Standing<'_>>) -> Option<Objection> {
+fn no_section(playbook: &str, known: &BTreeMap<&str, RowState<'_>>) -> Option<Violation> {
     let standing = known.values().filter(|standing| standing.text.is_some());
     let last = standing.max_by_key(|standing| (standing.entry.number, &standing.entry.name))?.entry;
     let said = Diagnostic::error("not_in_the_lock", format!("the lock has no rows of `{playbook}`"))
         .at(last.places.playbook.clone(), "not in the lock")
         .help("restore the lock from git, or approve: rows that no fixture uses are then recorded as removed");
-    Some(Objection::new(Some(playbook), &last.source, said))
+    Some(Violation::new(Some(playbook), &last.source, said))
 }
 
 /// The first value in which two texts of a row differ, as the second has it.

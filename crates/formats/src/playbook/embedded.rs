@@ -37,7 +37,7 @@ mod tests {
     use crate::diagnostic::Source;
     use crate::playbook::parse;
     use playproof_engine::event::EffectClaim;
-    use playproof_engine::playbook::{Ask, Compensation, Playbook};
+    use playproof_engine::playbook::{Compensation, ConditionKind, Playbook};
 
     fn load(name: &str) -> Playbook {
         let source = Source::whole(format!("<embedded>/{name}"), embedded(name).expect("an embedded playbook"));
@@ -81,7 +81,7 @@ mod tests {
         let mut kinds: Vec<String> = EMBEDDED
             .iter()
             .flat_map(|name| load(name).rules)
-            .flat_map(|rule| rule.when.texts(Ask::Kind).to_vec())
+            .flat_map(|rule| rule.when.texts(ConditionKind::Kind).to_vec())
             .collect();
         kinds.sort();
         kinds.dedup();

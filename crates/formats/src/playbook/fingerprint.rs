@@ -12,13 +12,14 @@ use super::{overlap, syntax};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    Ask, Compensation, Final, Guard, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, Test, ToolFacts, When,
+    Compensation, ConditionKind, ConditionTest, GuardMode, MessageTest, Playbook, Retry, Reversal, Study, Terminal,
+    ToolFacts, UnsafePolicy, When,
 };
 use playproof_engine::time::Duration;
 
 /// One part of a playbook in canonical words.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Row {
+pub struct PlaybookRow {
     /// What it is: `rule timeout`, `limit max_attempts`. No two rows have the same.
     pub name: String,
     /// What it says, as compact JSON with sorted keys.
@@ -64,7 +65,7 @@ pub fn fingerprint_of<'r>(rows: impl IntoIterator<Item = (&'r str, &'r str)>) ->
 }
 
 /// The rows of a playbook, sorted by name.
-pub fn rows(playbook: &Playbook) -> Vec<Row> {
+pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut rows = vec![
         row("otherwise", "", &json!(&*playbook.verdict(playbook.otherwise).name)),
         row("limit", "max_attempts", &json!(playbook.limits.max_attempts)),
@@ -89,9 +90,9 @@ pub fn rows(playbook: &Playbook) -> Vec<Row> {
     rows
 }
 
-fn row(kind: &str, name: &str, text: &Value) -> Row {
+fn row(kind: &str, name: &str, text: &Value) -> PlaybookRow {
     let name = if name.is_empty() { kind.to_owned() } else { format!("{kind} {name}") };
-    Row { name, text: text.to_string() }
+    PlaybookRow { name, text: text.to_string() }
 }
 
 /// For each rule the earlier ones that it must stay behind, without those that follow from others.
@@ -158,10 +159,10 @@ fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
     }
 }
 
-fn on_unsafe(playbook: &Playbook, on_unsafe: OnUnsafe) -> Value {
+fn on_unsafe(playbook: &Playbook, on_unsafe: UnsafePolicy) -> Value {
     match on_unsafe {
-        OnUnsafe::Final(end) => final_(playbook, end),
-        OnUnsafe::Reverse(issued) => json!({ "issue_reversal": reversal(playbook, issued) }),
+        UnsafePolicy::End(end) => final_(playbook, end),
+        UnsafePolicy::Reverse(issued) => json!({ "issue_reversal": reversal(playbook, issued) }),
     }
 }
 
@@ -169,29 +170,29 @@ fn reversal(playbook: &Playbook, reversal: Reversal) -> Value {
     json!({ "reason": reason_text(playbook, reversal.reason), "on_refused": final_(playbook, reversal.on_refused) })
 }
 
-fn final_(playbook: &Playbook, end: Final) -> Value {
+fn final_(playbook: &Playbook, end: Terminal) -> Value {
     match end {
-        Final::Escalate(queue) => json!({ "escalate_to_human": queue_name(playbook, queue) }),
-        Final::Deprecate(reason) => json!({ "deprecate_tool_call": reason_text(playbook, reason) }),
+        Terminal::Escalate(queue) => json!({ "escalate_to_human": queue_name(playbook, queue) }),
+        Terminal::Deprecate(reason) => json!({ "deprecate_tool_call": reason_text(playbook, reason) }),
     }
 }
 
 fn when(when: &When) -> Value {
-    let part = |(ask, test): (Ask, &Test)| (ask.as_str().to_owned(), asked(test));
+    let part = |(ask, test): (ConditionKind, &ConditionTest)| (ask.as_str().to_owned(), asked(test));
     Value::Object(when.iter().map(part).collect())
 }
 
-fn asked(test: &Test) -> Value {
+fn asked(test: &ConditionTest) -> Value {
     match test {
-        Test::AnyOf(texts) | Test::Globs(texts) => json!(sorted(texts)),
-        Test::Ranges(ranges) => {
+        ConditionTest::AnyOf(texts) | ConditionTest::Globs(texts) => json!(sorted(texts)),
+        ConditionTest::Ranges(ranges) => {
             let ranges: Vec<String> = ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
             json!(sorted(&ranges))
         }
-        Test::Messages(tests) => tests.iter().map(message).collect(),
-        Test::Access(access) => json!(word(&syntax::ACCESS, access)),
-        Test::Is(is) => json!(is),
-        Test::Absent => json!("absent"),
+        ConditionTest::Messages(tests) => tests.iter().map(message).collect(),
+        ConditionTest::Access(access) => json!(word(&syntax::ACCESS, access)),
+        ConditionTest::Is(is) => json!(is),
+        ConditionTest::Absent => json!("absent"),
     }
 }
 
@@ -208,7 +209,7 @@ fn message(test: &MessageTest) -> Value {
 }
 
 /// Names are alone; a glob stands behind the globs before it, for the first that matches a tool speaks.
-fn tool_rows(playbook: &Playbook) -> Vec<Row> {
+fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut last_glob: Option<&str> = None;
     let mut rows = Vec::new();
     for tool in playbook.tools.rows() {
@@ -231,11 +232,11 @@ fn tool_rows(playbook: &Playbook) -> Vec<Row> {
 }
 
 /// Switches in the playbook's own words; one that is not written has no row.
-fn study(study: &Study) -> Vec<Row> {
-    let guard = |guard: Guard| match guard {
-        Guard::Asked => None,
-        Guard::Off => Some("off"),
-        Guard::Stops => Some("stops"),
+fn study(study: &Study) -> Vec<PlaybookRow> {
+    let guard = |guard: GuardMode| match guard {
+        GuardMode::Checked => None,
+        GuardMode::Off => Some("off"),
+        GuardMode::Stops => Some("stops"),
     };
     let switches = [
         ("reclassify", study.first_failure_only.then_some("first_failure")),

@@ -14,6 +14,6 @@ pub mod tools;
 pub mod words;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
-pub use fingerprint::{Fingerprint, Row, fingerprint, fingerprint_of, rows};
-pub use places::{Loaded, Places, parse};
+pub use fingerprint::{Fingerprint, PlaybookRow, fingerprint, fingerprint_of, rows};
+pub use places::{Loaded, PlaybookPlaces, parse};
 pub use schema::{SCHEMA, TOOLS_SCHEMA};

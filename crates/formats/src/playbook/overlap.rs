@@ -9,7 +9,9 @@ use regex::Regex;
 use super::words;
 use playproof_engine::glob::{Glob, WILDCARDS, is_glob};
 use playproof_engine::playbook::pattern;
-use playproof_engine::playbook::{About, Ask, Between, MessageOp, MessageTest, Test, When};
+use playproof_engine::playbook::{
+    ConditionKind, ConditionSubject, ConditionTest, MessageOp, MessageTest, NumberRange, When,
+};
 
 /// The regular expressions of a playbook, each compiled once: rules are compared pair by pair.
 #[derive(Debug, Default)]
@@ -27,22 +29,24 @@ impl Regexes {
 
 /// Whether no failure can match both.
 pub(super) fn are_disjoint(a: &When, b: &When) -> bool {
-    let wants_none = |a: &When, b: &When| a.get(Ask::Error).is_some() && b.asks_the_error();
+    let wants_none = |a: &When, b: &When| a.get(ConditionKind::Error).is_some() && b.requires_error();
     a.iter().any(|(ask, test)| b.get(ask).is_some_and(|other| are_apart(test, other)))
         || wants_none(a, b)
         || wants_none(b, a)
 }
 
 /// Whether no value holds for both tests of one condition.
-fn are_apart(a: &Test, b: &Test) -> bool {
+fn are_apart(a: &ConditionTest, b: &ConditionTest) -> bool {
     let no_common = |a: &[String], b: &[String]| !a.iter().any(|text| b.contains(text));
     match (a, b) {
-        (Test::AnyOf(a), Test::AnyOf(b)) => no_common(a, b),
-        (Test::Globs(a), Test::Globs(b)) => a.iter().chain(b).all(|tool| !is_glob(tool)) && no_common(a, b),
-        (Test::Ranges(a), Test::Ranges(b)) => {
+        (ConditionTest::AnyOf(a), ConditionTest::AnyOf(b)) => no_common(a, b),
+        (ConditionTest::Globs(a), ConditionTest::Globs(b)) => {
+            a.iter().chain(b).all(|tool| !is_glob(tool)) && no_common(a, b)
+        }
+        (ConditionTest::Ranges(a), ConditionTest::Ranges(b)) => {
             !a.iter().any(|a| b.iter().any(|b| a.first <= b.last && b.first <= a.last))
         }
-        (Test::Messages(_), _) | (_, Test::Messages(_)) => false, // a message can say everything at once
+        (ConditionTest::Messages(_), _) | (_, ConditionTest::Messages(_)) => false, // a message can say everything at once
         (a, b) => a != b,
     }
 }
@@ -63,8 +67,10 @@ pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
     let plain = wide.iter().all(|(ask, test)| match narrow.get(ask) {
         Some(given) => includes(test, given),
         None => {
-            ask == Ask::Message
-                || (*test == Test::Is(false) && ask.about() == About::Error && narrow.get(Ask::Error).is_some())
+            ask == ConditionKind::Message
+                || (*test == ConditionTest::Is(false)
+                    && ask.about() == ConditionSubject::Error
+                    && narrow.get(ConditionKind::Error).is_some())
         }
     });
     if !plain {
@@ -84,14 +90,14 @@ pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
 
 /// Whether every value that holds for `narrow` holds for `wide`, but for messages, which are held against each other
 /// one by one.
-fn includes(wide: &Test, narrow: &Test) -> bool {
+fn includes(wide: &ConditionTest, narrow: &ConditionTest) -> bool {
     match (wide, narrow) {
-        (Test::AnyOf(wide), Test::AnyOf(narrow)) => narrow.iter().all(|text| wide.contains(text)),
-        (Test::Globs(wide), Test::Globs(narrow)) => {
+        (ConditionTest::AnyOf(wide), ConditionTest::AnyOf(narrow)) => narrow.iter().all(|text| wide.contains(text)),
+        (ConditionTest::Globs(wide), ConditionTest::Globs(narrow)) => {
             narrow.iter().all(|narrow| wide.iter().any(|wide| tool_covers(wide, narrow)))
         }
-        (Test::Ranges(wide), Test::Ranges(narrow)) => within(wide, narrow),
-        (Test::Messages(_), _) => true,
+        (ConditionTest::Ranges(wide), ConditionTest::Ranges(narrow)) => within(wide, narrow),
+        (ConditionTest::Messages(_), _) => true,
         (wide, narrow) => wide == narrow,
     }
 }
@@ -111,10 +117,10 @@ pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
 }
 
 /// Whether each range of `narrow` lies in the union of `wide`.
-fn within(wide: &[Between], narrow: &[Between]) -> bool {
+fn within(wide: &[NumberRange], narrow: &[NumberRange]) -> bool {
     let mut sorted = wide.to_vec();
     sorted.sort_by_key(|range| range.first);
-    let inside = |range: &Between| {
+    let inside = |range: &NumberRange| {
         let mut next = range.first;
         for wide in &sorted {
             if wide.first <= next && next <= wide.last {

@@ -14,12 +14,12 @@ pub struct Loaded {
     /// The playbook.
     pub playbook: Playbook,
     /// Where its parts stand.
-    pub places: Places,
+    pub places: PlaybookPlaces,
 }
 
 /// Where the parts of a playbook stand: bytes of `source.text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct PlaybookPlaces {
     /// What the places point into.
     pub source: Arc<Source>,
     /// By `VerdictId`; none for the verdict that was not written.
@@ -73,7 +73,7 @@ pub(super) struct ToolPlaces {
     pub facts: Vec<(&'static str, Range<usize>)>,
 }
 
-impl Places {
+impl PlaybookPlaces {
     /// The name of a verdict; none if it was not written (`unclassified`).
     pub fn verdict(&self, id: VerdictId) -> Option<Range<usize>> {
         Some(self.verdicts.get(id.index())?.as_ref()?.name.clone())

@@ -14,7 +14,7 @@ mod tests {
     use super::*;
     use crate::playbook::syntax;
     use playproof_engine::event::{CompensationWord, EffectClaim};
-    use playproof_engine::playbook::{Ask, Form, MOST_ATTEMPTS};
+    use playproof_engine::playbook::{ConditionKind, ConditionSyntax, MOST_ATTEMPTS};
     use playproof_engine::time::Duration;
 
     fn read(schema: &str) -> Value {
@@ -49,7 +49,7 @@ mod tests {
             ("", syntax::PLAYBOOK),
             ("/$defs/verdict", syntax::VERDICT),
             ("/$defs/rule", syntax::RULE),
-            ("/$defs/when", &Ask::WORDS),
+            ("/$defs/when", &ConditionKind::WORDS),
             ("/$defs/message", syntax::MESSAGE),
             ("/$defs/compensation", &CompensationWord::WORDS),
             ("/$defs/instead", &ends),
@@ -118,20 +118,20 @@ mod tests {
     fn the_schema_takes_each_condition_in_the_form_in_which_it_is_read() {
         let schema = read(SCHEMA);
         let text = json!({ "type": "string", "minLength": 1 });
-        for ask in Ask::ALL {
+        for ask in ConditionKind::ALL {
             let condition = &schema["$defs"]["when"]["properties"][ask.as_str()];
             let (key, wanted) = match ask.form() {
-                Form::Texts | Form::Globs => ("anyOf", one_or_several(&text)),
-                Form::Ranges(first, last) => {
+                ConditionSyntax::Texts | ConditionSyntax::Globs => ("anyOf", one_or_several(&text)),
+                ConditionSyntax::Ranges(first, last) => {
                     let number = json!({ "type": "integer", "minimum": first, "maximum": last });
                     let range = json!({ "type": "string", "pattern": "^\\s*\\d+\\s*-\\s*\\d+\\s*$" });
                     ("anyOf", one_or_several(&json!({ "anyOf": [number, range] })))
                 }
-                Form::Messages => ("$ref", json!("#/$defs/message")),
-                Form::Access => ("enum", words(&syntax::ACCESS)),
-                Form::Bool => ("type", json!("boolean")),
-                Form::Presence => ("enum", words(&syntax::PRESENCE)),
-                Form::Absence => ("const", json!("absent")),
+                ConditionSyntax::Messages => ("$ref", json!("#/$defs/message")),
+                ConditionSyntax::Access => ("enum", words(&syntax::ACCESS)),
+                ConditionSyntax::Bool => ("type", json!("boolean")),
+                ConditionSyntax::Presence => ("enum", words(&syntax::PRESENCE)),
+                ConditionSyntax::Absence => ("const", json!("absent")),
             };
             assert_eq!(condition[key], wanted, "{ask:?}");
             assert!(key == "$ref" || condition["description"].is_string(), "{ask:?}");

@@ -1,7 +1,7 @@
 //! The keys, words and bounds of the playbook format, in one place for reading it and for its JSON Schema.
 //! Reads nothing.
 
-use playproof_engine::playbook::{Access, After, AfterRefresh, Guard};
+use playproof_engine::playbook::{Access, AfterRefresh, GuardMode, RetryTiming};
 use playproof_engine::time::Duration;
 
 pub(super) const FORMAT: &str = "playbook/1";
@@ -32,12 +32,13 @@ pub(super) const STUDY: &[&str] = &[
 ];
 
 pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
-pub(super) const AFTER: [(&str, After); 2] = [("backoff", After::Backoff), ("retry_after", After::RetryAfter)];
+pub(super) const AFTER: [(&str, RetryTiming); 2] =
+    [("backoff", RetryTiming::Backoff), ("retry_after", RetryTiming::RetryAfter)];
 pub(super) const AFTER_REFRESH: [(&str, AfterRefresh); 2] =
     [("retry", AfterRefresh::Retry), ("abort", AfterRefresh::Abort)];
 pub(super) const PRESENCE: [(&str, bool); 2] = [("present", true), ("absent", false)];
 pub(super) const CASE_SENSITIVE: [(&str, bool); 2] = [("sensitive", true), ("insensitive", false)];
-pub(super) const OFF: [(&str, Guard); 1] = [("off", Guard::Off)];
+pub(super) const OFF: [(&str, GuardMode); 1] = [("off", GuardMode::Off)];
 
 /// Attempts of a call where `limits` does not say: the first and five more.
 pub(super) const DEFAULT_MAX_ATTEMPTS: u32 = 6;

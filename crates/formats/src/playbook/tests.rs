@@ -8,7 +8,8 @@ use crate::diagnostic::{Diagnostic, Source};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{
-    Access, After, AfterRefresh, Ask, Compensation, Final, Form, Guard, MessageOp, OnUnsafe, Playbook,
+    Access, AfterRefresh, Compensation, ConditionKind, ConditionSyntax, GuardMode, MessageOp, Playbook, RetryTiming,
+    Terminal, UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 
@@ -59,15 +60,15 @@ fn help(from: &str, to: &str) -> String {
 fn what_is_left_out_gets_the_documented_default() {
     let playbook = load(GOOD);
     let Compensation::RetryWithBackoff(retry) = &playbook.verdicts[0].then else { panic!() };
-    assert_eq!((retry.max_retries, retry.after, retry.max_wait), (2, After::Backoff, None));
-    let to_humans = Final::Escalate(QueueId(0));
-    assert_eq!(retry.on_unsafe, OnUnsafe::Final(to_humans));
+    assert_eq!((retry.max_retries, retry.after, retry.max_wait), (2, RetryTiming::Backoff, None));
+    let to_humans = Terminal::Escalate(QueueId(0));
+    assert_eq!(retry.on_unsafe, UnsafePolicy::End(to_humans));
     let Compensation::RefreshEvidence(refresh) = &playbook.verdicts[1].then else { panic!() };
     assert_eq!((refresh.then, refresh.max_refreshes), (AfterRefresh::Retry, 1));
     let Compensation::IssueReversal(reversal) = &playbook.verdicts[2].then else { panic!() };
     assert_eq!(reversal.on_refused, to_humans);
     assert_eq!((playbook.limits.max_attempts, playbook.limits.deadline), (6, None));
-    assert_eq!(playbook.retry_guard(), Guard::Asked);
+    assert_eq!(playbook.retry_guard(), GuardMode::Checked);
 }
 
 #[test]
@@ -118,8 +119,8 @@ fn what_replaces_an_unsafe_retry_or_a_refused_reversal_cannot_send_again() {
     let twice = "backoff_ms: [1], on_unsafe: { issue_reversal: { reason: r, on_refused: { deprecate_tool_call: { reason: s } } } }";
     let playbook = load(&GOOD.replace("backoff_ms: [200, 600]", twice));
     let Compensation::RetryWithBackoff(retry) = &playbook.verdicts[0].then else { panic!() };
-    let OnUnsafe::Reverse(reversal) = retry.on_unsafe else { panic!() };
-    let Final::Deprecate(reason) = reversal.on_refused else { panic!() };
+    let UnsafePolicy::Reverse(reversal) = retry.on_unsafe else { panic!() };
+    let Terminal::Deprecate(reason) = reversal.on_refused else { panic!() };
     assert_eq!(&*playbook.reasons[reason.index()], "s");
 }
 
@@ -172,7 +173,8 @@ fn absurd_numbers_are_refused() {
 
 #[test]
 fn a_status_is_a_number_a_range_or_a_list_of_them() {
-    let status = |text: &str| load(&GOOD.replace("{ kind: a }", text)).rules[0].when.ranges(Ask::Status).to_vec();
+    let status =
+        |text: &str| load(&GOOD.replace("{ kind: a }", text)).rules[0].when.ranges(ConditionKind::Status).to_vec();
     let spans = |text: &str| status(text).iter().map(|range| (range.first, range.last)).collect::<Vec<_>>();
     assert_eq!(spans("{ status: 429 }"), [(429, 429)]);
     assert_eq!(spans("{ status: [429, 503] }"), [(429, 429), (503, 503)]);
@@ -184,15 +186,15 @@ fn a_status_is_a_number_a_range_or_a_list_of_them() {
 
 #[test]
 fn every_condition_is_read_written_into_its_row_and_held_against_itself() {
-    for ask in Ask::ALL {
+    for ask in ConditionKind::ALL {
         let (one, other) = match ask.form() {
-            Form::Texts | Form::Globs => ("x", Some("y")),
-            Form::Ranges(..) => ("2", Some("3")),
-            Form::Messages => ("{ equals: x }", None),
-            Form::Access => ("read", Some("write")),
-            Form::Bool => ("true", Some("false")),
-            Form::Presence => ("present", Some("absent")),
-            Form::Absence => ("absent", None),
+            ConditionSyntax::Texts | ConditionSyntax::Globs => ("x", Some("y")),
+            ConditionSyntax::Ranges(..) => ("2", Some("3")),
+            ConditionSyntax::Messages => ("{ equals: x }", None),
+            ConditionSyntax::Access => ("read", Some("write")),
+            ConditionSyntax::Bool => ("true", Some("false")),
+            ConditionSyntax::Presence => ("present", Some("absent")),
+            ConditionSyntax::Absence => ("absent", None),
         };
         let asking = |what: &str| load(&GOOD.replace("{ kind: a }", &format!("{{ {}: {what} }}", ask.as_str())));
         let when = |what: &str| asking(what).rules[0].when.clone();

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
-use super::node::{Entry, Kind, Node, Scalar, shorten};
+use super::node::{MapEntry, Node, NodeKind, Scalar, shorten};
 use super::problems::Problems;
 use super::quantity;
 use crate::diagnostic::{Diagnostic, did_you_mean};
@@ -45,17 +45,17 @@ impl<'a> Cursor<'a> {
 
     /// Whether nothing is written here (`null`, `~`, or a key without a value).
     pub fn is_null(self) -> bool {
-        matches!(self.node.kind, Kind::Scalar { value: Scalar::Null, .. })
+        matches!(self.node.kind, NodeKind::Scalar { value: Scalar::Null, .. })
     }
 
     /// Whether this is a list.
     pub fn is_list(self) -> bool {
-        matches!(self.node.kind, Kind::List(_))
+        matches!(self.node.kind, NodeKind::List(_))
     }
 
     /// Whether this is a map.
     pub fn is_map(self) -> bool {
-        matches!(self.node.kind, Kind::Map(_))
+        matches!(self.node.kind, NodeKind::Map(_))
     }
 
     /// Reports something that is wrong with the source.
@@ -92,8 +92,8 @@ impl<'a> Cursor<'a> {
     /// A text. Numbers and the like must be put in quotes, so that nothing is a text by accident.
     pub fn string(self) -> Option<&'a str> {
         let diagnostic = match &self.node.kind {
-            Kind::Scalar { text, value: Scalar::Text } => return Some(text),
-            Kind::Scalar { text, value } if *value != Scalar::Null => {
+            NodeKind::Scalar { text, value: Scalar::Text } => return Some(text),
+            NodeKind::Scalar { text, value } if *value != Scalar::Null => {
                 self.expected("a text").help(format!("write it in quotes: `\"{}\"`", shorten(text)))
             }
             _ => self.expected("a text"),
@@ -138,11 +138,11 @@ impl<'a> Cursor<'a> {
 
     /// `true` or `false`.
     pub fn bool(self) -> Option<bool> {
-        if let Kind::Scalar { value: Scalar::Bool(value), .. } = self.node.kind {
+        if let NodeKind::Scalar { value: Scalar::Bool(value), .. } = self.node.kind {
             return Some(value);
         }
         let mut diagnostic = self.expected("`true` or `false`");
-        if let Kind::Scalar { text, value: Scalar::Text } = &self.node.kind {
+        if let NodeKind::Scalar { text, value: Scalar::Text } = &self.node.kind {
             match text.to_ascii_lowercase().as_str() {
                 "yes" | "on" | "y" => diagnostic = diagnostic.help("write `true`"),
                 "no" | "off" | "n" => diagnostic = diagnostic.help("write `false`"),
@@ -167,13 +167,13 @@ impl<'a> Cursor<'a> {
     }
 
     fn number(self, what: &str, range: RangeInclusive<u64>, help: impl Fn(&str) -> Option<String>) -> Option<u64> {
-        if let Kind::Scalar { value: Scalar::Whole(value), .. } = self.node.kind
+        if let NodeKind::Scalar { value: Scalar::Whole(value), .. } = self.node.kind
             && let Some(value) = u64::try_from(value).ok().filter(|value| range.contains(value))
         {
             return Some(value);
         }
         let mut diagnostic = self.expected(what);
-        if let Kind::Scalar { text, value } = &self.node.kind {
+        if let NodeKind::Scalar { text, value } = &self.node.kind {
             let quoted = *value == Scalar::Text && matches!(super::scalar::resolve(text), Scalar::Whole(_));
             let help = if quoted { Some(format!("write `{}` without quotes", shorten(text))) } else { help(text) };
             if let Some(help) = help {
@@ -188,7 +188,7 @@ impl<'a> Cursor<'a> {
     pub fn word<T: Copy>(self, table: &[(&str, T)]) -> Option<T> {
         let words = table.iter().map(|(word, _)| *word);
         let what = quantity::one_of(words.clone());
-        let Kind::Scalar { text, .. } = &self.node.kind else {
+        let NodeKind::Scalar { text, .. } = &self.node.kind else {
             self.report(self.expected(&what));
             return None;
         };
@@ -206,7 +206,7 @@ impl<'a> Cursor<'a> {
     /// The values of a list.
     pub fn list(self) -> Option<impl Iterator<Item = Cursor<'a>> + Clone> {
         match &self.node.kind {
-            Kind::List(items) => Some(items.iter().map(move |node| Cursor { node, ..self })),
+            NodeKind::List(items) => Some(items.iter().map(move |node| Cursor { node, ..self })),
             _ => {
                 self.report(self.expected("a list"));
                 None
@@ -217,18 +217,18 @@ impl<'a> Cursor<'a> {
     /// The values of a list that is not empty, or this one value: how files write "any of these".
     pub fn one_or_many(self) -> Vec<Cursor<'a>> {
         match &self.node.kind {
-            Kind::List(items) if items.is_empty() => {
+            NodeKind::List(items) if items.is_empty() => {
                 self.wrong("empty_list", "an empty list says nothing", "name at least one");
                 Vec::new()
             }
-            Kind::List(items) => items.iter().map(|node| Cursor { node, ..self }).collect(),
+            NodeKind::List(items) => items.iter().map(|node| Cursor { node, ..self }).collect(),
             _ => vec![self],
         }
     }
 
-    fn map(self, what: &str) -> Option<&'a [Entry]> {
+    fn map(self, what: &str) -> Option<&'a [MapEntry]> {
         match &self.node.kind {
-            Kind::Map(entries) => Some(entries),
+            NodeKind::Map(entries) => Some(entries),
             _ => {
                 self.report(self.expected(&format!("{what}, written as a map")));
                 None
@@ -238,21 +238,21 @@ impl<'a> Cursor<'a> {
 
     /// The entries of a map whose keys are free; `what` names the map in messages.
     pub fn entries(self, what: &str) -> Option<impl Iterator<Item = (Key<'a>, Cursor<'a>)> + Clone> {
-        let key = |entry: &'a Entry| Key { text: &entry.key, span: entry.key_span.clone() };
+        let key = |entry: &'a MapEntry| Key { text: &entry.key, span: entry.key_span.clone() };
         Some(self.map(what)?.iter().map(move |entry| (key(entry), Cursor { node: &entry.value, ..self })))
     }
 
     /// The value of `key`, if this is a map that has it.
     pub fn entry(self, key: &str) -> Option<Cursor<'a>> {
-        let Kind::Map(entries) = &self.node.kind else { return None };
+        let NodeKind::Map(entries) = &self.node.kind else { return None };
         let entry = entries.iter().find(|entry| &*entry.key == key)?;
         Some(Cursor { node: &entry.value, ..self })
     }
 
     /// A map with the given keys and no others; `what` names the map in messages, as in `a rule`.
-    pub fn record(self, what: &'a str, keys: &'a [&'a str]) -> Option<Record<'a>> {
+    pub fn record(self, what: &'a str, keys: &'a [&'a str]) -> Option<MapReader<'a>> {
         let entries = self.map(what)?;
-        let record = Record { at: self, what, keys, entries, taken_for: RefCell::default() };
+        let record = MapReader { at: self, what, keys, entries, taken_for: RefCell::default() };
         for entry in entries.iter().filter(|entry| !keys.contains(&&*entry.key)) {
             record.report_unknown(entry);
         }
@@ -276,7 +276,7 @@ impl<'a> Cursor<'a> {
             }
             return None;
         };
-        let more: Vec<&Entry> = known.collect();
+        let more: Vec<&MapEntry> = known.collect();
         if more.is_empty() {
             let key = Key { text: &first.key, span: first.key_span.clone() };
             return Some((key, Cursor { node: &first.value, ..self }));
@@ -290,15 +290,15 @@ impl<'a> Cursor<'a> {
     /// The value as JSON, its keys sorted: what free-form arguments are read as.
     pub fn json(self) -> Option<serde_json::Value> {
         Some(match &self.node.kind {
-            Kind::List(items) => serde_json::Value::Array(
+            NodeKind::List(items) => serde_json::Value::Array(
                 items.iter().map(|node| Cursor { node, ..self }.json()).collect::<Option<_>>()?,
             ),
-            Kind::Map(entries) => {
+            NodeKind::Map(entries) => {
                 let sorted: BTreeMap<&str, &Node> = entries.iter().map(|entry| (&*entry.key, &entry.value)).collect();
                 let pairs = sorted.into_iter().map(|(key, node)| Some((key.into(), Cursor { node, ..self }.json()?)));
                 serde_json::Value::Object(pairs.collect::<Option<_>>()?)
             }
-            Kind::Scalar { text, value } => match value {
+            NodeKind::Scalar { text, value } => match value {
                 Scalar::Null => serde_json::Value::Null,
                 Scalar::Bool(value) => (*value).into(),
                 Scalar::Text => (&**text).into(),
@@ -319,16 +319,16 @@ impl<'a> Cursor<'a> {
 
 /// A map with known keys. Unknown ones have been reported.
 #[derive(Debug)]
-pub struct Record<'a> {
+pub struct MapReader<'a> {
     at: Cursor<'a>,
     what: &'a str,
     keys: &'a [&'a str],
-    entries: &'a [Entry],
+    entries: &'a [MapEntry],
     /// Known keys that an unknown one was likely meant to be: not to be called missing too.
     taken_for: RefCell<Vec<&'a str>>,
 }
 
-impl<'a> Record<'a> {
+impl<'a> MapReader<'a> {
     /// The map itself.
     pub fn cursor(&self) -> Cursor<'a> {
         self.at
@@ -365,7 +365,7 @@ impl<'a> Record<'a> {
         self.entries.iter().find(|entry| &*entry.key == key).map(|entry| entry.key_span.clone())
     }
 
-    fn report_unknown(&self, entry: &Entry) {
+    fn report_unknown(&self, entry: &MapEntry) {
         let message = format!("{} has no key `{}`", self.what, shorten(&entry.key));
         let diagnostic = Diagnostic::error("unknown_key", message).at(entry.key_span.clone(), "unknown key");
         let missing = |key: &&&str| self.entries.iter().all(|entry| &*entry.key != **key);

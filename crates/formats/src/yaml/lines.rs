@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::node::{Entry, Kind, Node};
+use super::node::{MapEntry, Node, NodeKind};
 
 /// Where the line of byte `at` begins.
 pub fn line_start(text: &str, at: usize) -> usize {
@@ -79,18 +79,19 @@ pub fn is_blank_at(text: &str, at: usize) -> bool {
 
 /// Whether a list or map is written between brackets.
 pub fn is_flow(text: &str, node: &Node) -> bool {
-    matches!(node.kind, Kind::List(_) | Kind::Map(_))
+    matches!(node.kind, NodeKind::List(_) | NodeKind::Map(_))
         && text.get(node.span.start..).is_some_and(|rest| rest.starts_with(['{', '[']))
 }
 
 /// Whether a value is a text that stands below its key, behind a `|` or `>`; its own place begins below those.
-pub fn is_block_text(text: &str, entry: &Entry) -> bool {
+pub fn is_block_text(text: &str, entry: &MapEntry) -> bool {
     let between = text.get(entry.key_span.end..entry.value.span.start).unwrap_or("");
-    matches!(entry.value.kind, Kind::Scalar { .. }) && between.trim_start_matches([':', ' ']).starts_with(['|', '>'])
+    matches!(entry.value.kind, NodeKind::Scalar { .. })
+        && between.trim_start_matches([':', ' ']).starts_with(['|', '>'])
 }
 
 /// The place behind the colon of a key.
-pub fn behind_colon(text: &str, entry: &Entry) -> usize {
+pub fn behind_colon(text: &str, entry: &MapEntry) -> usize {
     let from = entry.key_span.end;
     text.get(from..).and_then(|rest| rest.find(':')).map_or(from, |colon| from + colon + 1)
 }
@@ -99,7 +100,7 @@ pub fn behind_colon(text: &str, entry: &Entry) -> usize {
 pub fn snippet(text: &str, node: &Node) -> Vec<String> {
     let start = node.span.start;
     let column = start - line_start(text, start);
-    let is_block = matches!(node.kind, Kind::List(_) | Kind::Map(_)) && !is_flow(text, node);
+    let is_block = matches!(node.kind, NodeKind::List(_) | NodeKind::Map(_)) && !is_flow(text, node);
     let end = if is_block { block_end(text, node, column.saturating_sub(1)) } else { node.span.end };
     dedented(text, start..end, column)
 }

@@ -31,8 +31,8 @@ mod scalar;
 mod tests;
 mod write;
 
-pub use cursor::{Cursor, Key, Record};
-pub use node::{Entry, Kind, Node, Scalar, shorten};
+pub use cursor::{Cursor, Key, MapReader};
+pub use node::{MapEntry, Node, NodeKind, Scalar, shorten};
 pub use problems::Problems;
 pub use range::range;
 pub use read::{MAX_BYTES, MAX_KEY, parse, tree};

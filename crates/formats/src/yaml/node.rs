@@ -11,12 +11,12 @@ pub struct Node {
     /// Bytes of the source's text; an alias has the place of what it stands for.
     pub span: Range<usize>,
     /// What it is.
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 /// What a value is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum NodeKind {
     /// A single value.
     Scalar {
         /// As written, after unescaping; tells `1.10` from `1.1`.
@@ -27,7 +27,7 @@ pub enum Kind {
     /// Values in order.
     List(Vec<Node>),
     /// Named values in the order of the text; no key is there twice.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// How the core schema reads a plain scalar.
@@ -49,7 +49,7 @@ pub enum Scalar {
 
 /// One named value of a map.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct MapEntry {
     /// The name; keys are texts, whatever they look like.
     pub key: Box<str>,
     /// Where the name stands.
@@ -60,9 +60,9 @@ pub struct Entry {
 
 impl Node {
     /// The named value of a map; none where this is none.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         match &self.kind {
-            Kind::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
+            NodeKind::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
             _ => None,
         }
     }
@@ -70,9 +70,9 @@ impl Node {
     /// What the value is, for messages: ``the number `5` ``, `a list`.
     pub fn describe(&self) -> String {
         match &self.kind {
-            Kind::List(_) => "a list".into(),
-            Kind::Map(_) => "a map".into(),
-            Kind::Scalar { text, value } => match value {
+            NodeKind::List(_) => "a list".into(),
+            NodeKind::Map(_) => "a map".into(),
+            NodeKind::Scalar { text, value } => match value {
                 Scalar::Null => "nothing".into(),
                 Scalar::Bool(_) => format!("`{text}`"),
                 Scalar::Huge => format!("a number of {} digits", text.trim_start_matches(['+', '-']).len()),

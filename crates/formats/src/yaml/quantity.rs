@@ -1,6 +1,6 @@
 //! Help for wrong units: `timeout: 5s` where `timeout_ms: 5000` is meant. Only suggests; nothing is read this way.
 
-use super::node::{Kind, Node};
+use super::node::{Node, NodeKind};
 
 /// The suffixes of keys that people write where a format wants `_ms`, and the unit they mean.
 const SUFFIXES: [(&str, u64); 9] = [
@@ -33,8 +33,8 @@ pub(super) fn in_millis<'k>(key: &str, value: &Node, known: &[&'k str]) -> Optio
 /// The value in milliseconds, as it would be written.
 fn converted(value: &Node, unit: Option<u64>) -> Option<String> {
     match &value.kind {
-        Kind::Scalar { text, .. } => millis(text, unit).or_else(|| text.parse().ok()).map(|ms: u64| ms.to_string()),
-        Kind::List(items) if items.len() <= 10 => {
+        NodeKind::Scalar { text, .. } => millis(text, unit).or_else(|| text.parse().ok()).map(|ms: u64| ms.to_string()),
+        NodeKind::List(items) if items.len() <= 10 => {
             let items: Option<Vec<String>> = items.iter().map(|item| converted(item, unit)).collect();
             Some(format!("[{}]", items?.join(", ")))
         }

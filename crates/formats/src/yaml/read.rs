@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_yaml::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, ScanError};
 
 use super::cursor::Cursor;
-use super::node::{Entry, Kind, Node, Scalar};
+use super::node::{MapEntry, Node, NodeKind, Scalar};
 use super::problems::Problems;
 use super::scalar;
 use crate::diagnostic::{Diagnostic, Report, Source};
@@ -84,12 +84,12 @@ struct Open {
     anchor: usize,
     values: usize,
     depth: usize,
-    body: Body,
+    body: OpenBody,
 }
 
-enum Body {
+enum OpenBody {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, seen: BTreeMap<Box<str>, Range<usize>>, key: Option<MapKey>, merged: Vec<Entry> },
+    Map { entries: Vec<MapEntry>, seen: BTreeMap<Box<str>, Range<usize>>, key: Option<MapKey>, merged: Vec<MapEntry> },
 }
 
 /// A key that waits for its value.
@@ -125,9 +125,9 @@ impl<'a> Reader<'a> {
                 Err(Diagnostic::error("tag", "tags are not used here").at(tag, "remove this tag"))
             }
             Event::Scalar(text, style, anchor, None) => self.on_scalar(&text, style, anchor, span),
-            Event::SequenceStart(_, anchor, None) => self.on_open(span, anchor, Body::List(Vec::new())),
+            Event::SequenceStart(_, anchor, None) => self.on_open(span, anchor, OpenBody::List(Vec::new())),
             Event::MappingStart(_, anchor, None) => {
-                let body = Body::Map { entries: Vec::new(), seen: BTreeMap::new(), key: None, merged: Vec::new() };
+                let body = OpenBody::Map { entries: Vec::new(), seen: BTreeMap::new(), key: None, merged: Vec::new() };
                 self.on_open(span, anchor, body)
             }
             Event::SequenceEnd | Event::MappingEnd => self.on_close(span),
@@ -153,16 +153,16 @@ impl<'a> Reader<'a> {
         span: Range<usize>,
     ) -> Result<(), Diagnostic> {
         let plain = style == ScalarStyle::Plain;
-        if let Some(Open { body: Body::Map { key: key @ None, .. }, .. }) = self.open.last_mut() {
+        if let Some(Open { body: OpenBody::Map { key: key @ None, .. }, .. }) = self.open.last_mut() {
             *key = Some(MapKey { text: text.into(), merge: plain && text == "<<", span });
             return Ok(());
         }
         let value = if plain { scalar::resolve(text) } else { Scalar::Text };
-        let node = Node { span, kind: Kind::Scalar { text: text.into(), value } };
+        let node = Node { span, kind: NodeKind::Scalar { text: text.into(), value } };
         self.place(Built { node, values: 1, depth: 0 }, anchor)
     }
 
-    fn on_open(&mut self, span: Range<usize>, anchor: usize, body: Body) -> Result<(), Diagnostic> {
+    fn on_open(&mut self, span: Range<usize>, anchor: usize, body: OpenBody) -> Result<(), Diagnostic> {
         self.no_key_may_wait(&span)?;
         if self.open.len() == MAX_DEPTH {
             return Err(too_deep(span));
@@ -178,14 +178,14 @@ impl<'a> Reader<'a> {
         let closed_here = self.text.get(span.clone()).is_some_and(|text| text == "]" || text == "}");
         let end = if closed_here { span.end } else { open.end };
         let kind = match open.body {
-            Body::List(items) => Kind::List(items),
-            Body::Map { mut entries, mut seen, merged, .. } => {
+            OpenBody::List(items) => NodeKind::List(items),
+            OpenBody::Map { mut entries, mut seen, merged, .. } => {
                 for entry in merged {
                     if seen.insert(entry.key.clone(), entry.key_span.clone()).is_none() {
                         entries.push(entry);
                     }
                 }
-                Kind::Map(entries)
+                NodeKind::Map(entries)
             }
         };
         let node = Node { span: open.start..end.max(open.start), kind };
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
     /// A list, map or alias in the place of a key.
     fn no_key_may_wait(&self, span: &Range<usize>) -> Result<(), Diagnostic> {
         match self.open.last() {
-            Some(Open { body: Body::Map { key: None, .. }, .. }) => {
+            Some(Open { body: OpenBody::Map { key: None, .. }, .. }) => {
                 Err(Diagnostic::error("odd_key", "a key is a plain text, not a list, map or alias")
                     .at(span.clone(), ""))
             }
@@ -238,8 +238,8 @@ impl<'a> Reader<'a> {
         open.values += built.values;
         open.depth = open.depth.max(built.depth);
         match &mut open.body {
-            Body::List(items) => items.push(built.node),
-            Body::Map { entries, seen, key, merged } => {
+            OpenBody::List(items) => items.push(built.node),
+            OpenBody::Map { entries, seen, key, merged } => {
                 let Some(key) = key.take() else { return Ok(()) };
                 if key.merge {
                     return merge(built.node, merged);
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
                     return Ok(());
                 }
                 seen.insert(key.text.clone(), key.span.clone());
-                entries.push(Entry { key: key.text, key_span: key.span, value: built.node });
+                entries.push(MapEntry { key: key.text, key_span: key.span, value: built.node });
             }
         }
         Ok(())
@@ -257,19 +257,19 @@ impl<'a> Reader<'a> {
 }
 
 /// `<<: *base` or `<<: [*one, *other]`.
-fn merge(node: Node, merged: &mut Vec<Entry>) -> Result<(), Diagnostic> {
+fn merge(node: Node, merged: &mut Vec<MapEntry>) -> Result<(), Diagnostic> {
     let odd = |span| Err(Diagnostic::error("odd_merge", "only maps can be merged with `<<`").at(span, "not a map"));
     match node.kind {
-        Kind::Map(entries) => merged.extend(entries),
-        Kind::List(items) => {
+        NodeKind::Map(entries) => merged.extend(entries),
+        NodeKind::List(items) => {
             for item in items {
                 match item.kind {
-                    Kind::Map(entries) => merged.extend(entries),
+                    NodeKind::Map(entries) => merged.extend(entries),
                     _ => return odd(item.span),
                 }
             }
         }
-        Kind::Scalar { .. } => return odd(node.span),
+        NodeKind::Scalar { .. } => return odd(node.span),
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::fragment::{millis, number, quoted, raw, span, text, text_if, word};
 use playproof_engine::event::{
-    Decision, DecisionEvent, ErrorFacts, EventKind, Key, Outcome, Status, Transcript, Value,
+    Decision, DecisionEvent, ErrorFacts, EventKind, FieldKey, FieldValue, Outcome, Status, Transcript,
 };
 use playproof_engine::time::Instant;
 
@@ -77,32 +77,32 @@ pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Ou
     outcome.fields().for_each(|(key, value)| field(out, transcript, key, value));
 }
 
-fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: Key, value: Value) {
+fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, value: FieldValue) {
     let (names, key) = (transcript.names, key.as_json());
     match value {
-        Value::Number(value) => number(out, key, value),
-        Value::Flag(false) => {}
-        Value::Flag(true) => {
+        FieldValue::Number(value) => number(out, key, value),
+        FieldValue::Flag(false) => {}
+        FieldValue::Flag(true) => {
             raw(out, key);
             raw(out, "true");
         }
-        Value::Status(status) => how(out, transcript, status),
-        Value::Latency(None) => {
+        FieldValue::Status(status) => how(out, transcript, status),
+        FieldValue::Latency(None) => {
             raw(out, key);
             raw(out, "null");
         }
-        Value::Latency(Some(value)) | Value::Span(value) => span(out, key, value),
-        Value::Instant(at) => span(out, key, at.since(Instant::ZERO)),
-        Value::Provenance(provenance) => quoted(out, key, provenance.as_str()),
-        Value::Refused(why) => quoted(out, key, why.as_str()),
-        Value::Word(word) => quoted(out, key, word),
-        Value::Verdict(verdict) => text(out, key, names.verdict(verdict)),
-        Value::Rule(rule) => text(out, key, names.rule(rule)),
-        Value::Queue(queue) => text(out, key, names.queue(queue)),
-        Value::Reason(reason) => text(out, key, names.reason(reason)),
-        Value::GivenUp(why) => text(out, key, names.deprecated_why(why)),
-        Value::Lacks(asked) => text(out, key, &asked.to_string()),
-        Value::Error(error) => {
+        FieldValue::Latency(Some(value)) | FieldValue::Span(value) => span(out, key, value),
+        FieldValue::Instant(at) => span(out, key, at.since(Instant::ZERO)),
+        FieldValue::Provenance(provenance) => quoted(out, key, provenance.as_str()),
+        FieldValue::Refused(why) => quoted(out, key, why.as_str()),
+        FieldValue::Word(word) => quoted(out, key, word),
+        FieldValue::Verdict(verdict) => text(out, key, names.verdict(verdict)),
+        FieldValue::Rule(rule) => text(out, key, names.rule(rule)),
+        FieldValue::Queue(queue) => text(out, key, names.queue(queue)),
+        FieldValue::Reason(reason) => text(out, key, names.reason(reason)),
+        FieldValue::GivenUp(why) => text(out, key, names.deprecated_why(why)),
+        FieldValue::Lacks(asked) => text(out, key, &asked.to_string()),
+        FieldValue::Error(error) => {
             if let Some(error) = transcript.error(error) {
                 raw(out, key);
                 failure(out, error);

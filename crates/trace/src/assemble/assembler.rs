@@ -429,7 +429,7 @@ fn place(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> 
     match (answer.to, answer.attempt) {
         // Logs are shipped more than once; what differs, be it in its time alone, is another attempt. A resend that was
         // read as an attempt is one, whatever it got.
-        (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.says_the_same(answer)) => None,
+        (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.is_duplicate_of(answer)) => None,
         (_, None) => end,
         (AnswerTo::Attempt, Some(attempt)) if attempt > highest_attempt => end,
         (AnswerTo::Attempt, Some(attempt)) => {

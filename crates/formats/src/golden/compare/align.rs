@@ -2,23 +2,23 @@
 //! inserted event does not make all after it differ.
 
 use crate::golden::body::EventLine;
-use playproof_engine::event::{EventKind, Key};
+use playproof_engine::event::{EventKind, FieldKey};
 
 /// Cells of the table beyond which events are paired by place alone: a golden that long is read by nobody.
 const MOST_CELLS: usize = 4_000_000;
 
 /// An event and what it belongs to.
-struct Seen<'a> {
+struct AlignedEvent<'a> {
     event: &'a EventLine,
     /// Attempts that had been started by then: a verdict on the second attempt is not the one on the first.
     attempts: usize,
 }
 
-fn seen<'a>(events: &[&'a EventLine]) -> Vec<Seen<'a>> {
+fn seen<'a>(events: &[&'a EventLine]) -> Vec<AlignedEvent<'a>> {
     let mut attempts = 0;
     let seen = events.iter().map(|event| {
         attempts += usize::from(event.kind == EventKind::AttemptStarted);
-        Seen { event, attempts }
+        AlignedEvent { event, attempts }
     });
     seen.collect()
 }
@@ -26,7 +26,7 @@ fn seen<'a>(events: &[&'a EventLine]) -> Vec<Seen<'a>> {
 /// Pairs of places in `expected` and `actual`, in order; every place of both is in exactly one pair.
 pub(super) fn align(expected: &[&EventLine], actual: &[&EventLine]) -> Vec<(Option<usize>, Option<usize>)> {
     let (expected, actual) = (&seen(expected)[..], &seen(actual)[..]);
-    let same = |(e, a): &(&Seen<'_>, &Seen<'_>)| alike(e, a) == Some(SAME);
+    let same = |(e, a): &(&AlignedEvent<'_>, &AlignedEvent<'_>)| alike(e, a) == Some(SAME);
     let head = expected.iter().zip(actual).take_while(same).count();
     let (rest_e, rest_a) = (&expected[head..], &actual[head..]); // `head` is at most either length
     let tail = rest_e.iter().rev().zip(rest_a.iter().rev()).take_while(same).count();
@@ -44,13 +44,13 @@ pub(super) fn align(expected: &[&EventLine], actual: &[&EventLine]) -> Vec<(Opti
 const SAME: u32 = u32::MAX;
 
 /// How alike two events are that can be one and the same; none if they cannot.
-fn alike(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
+fn alike(expected: &AlignedEvent<'_>, actual: &AlignedEvent<'_>) -> Option<u32> {
     let same_attempt = expected.attempts == actual.attempts;
     let (expected, actual) = (expected.event, actual.event);
     let same_value = expected.value == actual.value;
     let is_same_one = match expected.kind.keys().0 {
-        Key::Outcome => true,                       // there is one
-        Key::Attempt | Key::Evidence => same_value, // a number tells one such event of a call from the next
+        FieldKey::Outcome => true,                            // there is one
+        FieldKey::Attempt | FieldKey::Evidence => same_value, // a number tells one such event of a call from the next
         _ => same_attempt,
     };
     if expected.kind != actual.kind || !is_same_one {
@@ -64,11 +64,11 @@ fn alike(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
 }
 
 /// The weight of a pair on the common way: pairing at all counts most.
-fn weight(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
+fn weight(expected: &AlignedEvent<'_>, actual: &AlignedEvent<'_>) -> Option<u32> {
     alike(expected, actual).map(|alike| alike.min(120))
 }
 
-fn common_way(expected: &[Seen<'_>], actual: &[Seen<'_>]) -> Vec<(Option<usize>, Option<usize>)> {
+fn common_way(expected: &[AlignedEvent<'_>], actual: &[AlignedEvent<'_>]) -> Vec<(Option<usize>, Option<usize>)> {
     let (rows, columns) = (expected.len(), actual.len());
     if (rows + 1).saturating_mul(columns + 1) > MOST_CELLS {
         return (0..rows.max(columns)).map(|n| ((n < rows).then_some(n), (n < columns).then_some(n))).collect();

@@ -2,14 +2,14 @@
 
 use super::align::align;
 use super::ends::changed;
-use super::result::{Because, Divergence, FirstChange, Pair, Place};
+use super::result::{Divergence, DivergencePlace, EventPair, FirstChange, PrecedingVerdict};
 use crate::golden::body::{EventLine, GoldenBody};
-use crate::golden::said::Said;
-use playproof_engine::event::{Class, EventKind, Key};
+use crate::golden::value::GoldenValue;
+use playproof_engine::event::{Class, EventKind, FieldKey};
 use playproof_engine::time::{Duration, Instant};
 
 /// The events of both sides, call by call, and what differs in them.
-pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) -> Vec<Pair> {
+pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) -> Vec<EventPair> {
     let mut pairs = Vec::new();
     for call in calls(expected, actual) {
         let (e, a) = (events_of(expected, call), events_of(actual, call));
@@ -17,8 +17,8 @@ pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<
         for (e_at, a_at) in align(&e, &a) {
             let side =
                 |events: &[&EventLine], at: Option<usize>| at.and_then(|at| events.get(at)).map(|e| (*e).clone());
-            let mut pair = Pair { expected: side(&e, e_at), actual: side(&a, a_at), class: None };
-            let place = Place::Event(call.to_owned(), pairs.len());
+            let mut pair = EventPair { expected: side(&e, e_at), actual: side(&a, a_at), class: None };
+            let place = DivergencePlace::Event(call.to_owned(), pairs.len());
             let mut differs = differences(&pair, &place);
             differs.extend(clock.tick(&pair, &place));
             pair.class = differs.iter().map(|divergence| divergence.class).min();
@@ -47,7 +47,7 @@ pub(super) fn events_of<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLi
     body.events.iter().filter(|event| event.call == call).collect()
 }
 
-fn differences(pair: &Pair, place: &Place) -> Vec<Divergence> {
+fn differences(pair: &EventPair, place: &DivergencePlace) -> Vec<Divergence> {
     let divergence = |class, field: String, before: Option<String>, after: Option<String>| Divergence {
         class,
         place: place.clone(),
@@ -76,7 +76,7 @@ fn differences(pair: &Pair, place: &Place) -> Vec<Divergence> {
         found.push(divergence(class, kind.to_owned(), Some(e.value.to_string()), Some(a.value.to_string())));
     }
     for (key, before, after) in changed(&e.fields, &a.fields) {
-        let (before, after) = (before.map(Said::to_string), after.map(Said::to_string));
+        let (before, after) = (before.map(GoldenValue::to_string), after.map(GoldenValue::to_string));
         found.push(divergence(key.class(), format!("{kind}.{}", key.as_str()), before, after));
     }
     found
@@ -94,7 +94,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    fn tick(&mut self, pair: &Pair, place: &Place) -> Option<Divergence> {
+    fn tick(&mut self, pair: &EventPair, place: &DivergencePlace) -> Option<Divergence> {
         let (Some(e), Some(a)) = (&pair.expected, &pair.actual) else {
             self.before = None; // what follows comes later for another reason
             return None;
@@ -117,8 +117,8 @@ impl Clock {
 }
 
 /// The first pair that differs, in virtual time, and the verdicts that led there.
-pub(super) fn first_change(pairs: &[Pair]) -> Option<FirstChange> {
-    let when = |pair: &Pair| pair.expected.iter().chain(&pair.actual).map(|event| event.at).min();
+pub(super) fn first_change(pairs: &[EventPair]) -> Option<FirstChange> {
+    let when = |pair: &EventPair| pair.expected.iter().chain(&pair.actual).map(|event| event.at).min();
     let differing = pairs.iter().enumerate().filter(|(_, pair)| pair.class.is_some());
     let (at, first) = differing.min_by_key(|(at, pair)| (when(pair), *at))?;
     let words = |side: &Option<EventLine>| side.as_ref().map(EventLine::words);
@@ -133,18 +133,18 @@ pub(super) fn first_change(pairs: &[Pair]) -> Option<FirstChange> {
 }
 
 /// The end of the first call that differs where every decision is the same: another claim for the same deeds.
-pub(super) fn changed_end(pairs: &[Pair], divergences: &[Divergence]) -> Option<FirstChange> {
+pub(super) fn changed_end(pairs: &[EventPair], divergences: &[Divergence]) -> Option<FirstChange> {
     let (call, worst) = divergences.iter().find_map(|one| match &one.place {
-        Place::Call(call) | Place::Finding(call) => Some((call, one)),
+        DivergencePlace::Call(call) | DivergencePlace::Finding(call) => Some((call, one)),
         _ => None,
     })?;
-    let of_call = |pair: &Pair| pair.actual.as_ref().is_some_and(|event| event.call == *call);
+    let of_call = |pair: &EventPair| pair.actual.as_ref().is_some_and(|event| event.call == *call);
     let at = pairs.iter().rposition(of_call)?;
     let words = |side: &Option<String>| side.as_ref().map(|side| format!("{}: {side}", worst.field));
     change(pairs, at, words(&worst.expected), words(&worst.actual))
 }
 
-fn change(pairs: &[Pair], at: usize, golden: Option<String>, run: Option<String>) -> Option<FirstChange> {
+fn change(pairs: &[EventPair], at: usize, golden: Option<String>, run: Option<String>) -> Option<FirstChange> {
     let pair = pairs.get(at)?;
     let event = pair.expected.as_ref().or(pair.actual.as_ref())?;
     let before = || pairs.iter().take(at + 1).rev();
@@ -158,8 +158,8 @@ fn change(pairs: &[Pair], at: usize, golden: Option<String>, run: Option<String>
     })
 }
 
-fn because<'a>(mut latest_first: impl Iterator<Item = &'a EventLine>, call: &str) -> Option<Because> {
+fn because<'a>(mut latest_first: impl Iterator<Item = &'a EventLine>, call: &str) -> Option<PrecedingVerdict> {
     let classified = latest_first.find(|event| event.call == call && event.kind == EventKind::FailureClassified)?;
-    let rule = classified.field(Key::Rule).map(Said::to_string).unwrap_or_default();
-    Some(Because { verdict: classified.value.to_string(), rule })
+    let rule = classified.field(FieldKey::Rule).map(GoldenValue::to_string).unwrap_or_default();
+    Some(PrecedingVerdict { verdict: classified.value.to_string(), rule })
 }

@@ -2,10 +2,10 @@
 //! align: a guard that stops one attempt later is still weaker.
 
 use super::events::events_of;
-use super::result::{Divergence, Place};
+use super::result::{Divergence, DivergencePlace};
 use crate::golden::body::{EventLine, GoldenBody};
-use crate::golden::said::Said;
-use playproof_engine::event::{Asked, Class, EventKind, Key};
+use crate::golden::value::GoldenValue;
+use playproof_engine::event::{Class, EventKind, FieldKey, RequestKind};
 
 /// One divergence for each call that the golden stops and the run sends on, or takes back.
 pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
@@ -16,7 +16,7 @@ pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody, found: &mu
         if let Some(sent) = beyond(&golden, stop, reversals, actual, &call.name) {
             found.push(Divergence {
                 class: Class::GuardWeakened,
-                place: Place::Call(call.name.clone()),
+                place: DivergencePlace::Call(call.name.clone()),
                 field: golden[stop].kind.as_str().to_owned(), // found above
                 expected: Some(golden[stop].words()),
                 actual: Some(sent.words()),
@@ -42,12 +42,12 @@ fn beyond<'a>(
 
 /// The events of a call that say that its reversal token was sent, as `Decision::sent_reversal` has it.
 fn sent_reversals<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
-    let lacks = body.call(call).and_then(|end| end.field(Key::Lacks));
-    let lacks_reversal = lacks == Some(&Said::Lacks(Asked::Reversal));
+    let lacks = body.call(call).and_then(|end| end.field(FieldKey::Lacks));
+    let lacks_reversal = lacks == Some(&GoldenValue::Lacks(RequestKind::Reversal));
     let mut events = events_of(body, call);
     events.retain(|event| match (event.kind, &event.value) {
         (EventKind::ReversalRedeemed, _) => true,
-        (EventKind::ReversalRefused, Said::Refused(why)) => why.was_sent(),
+        (EventKind::ReversalRefused, GoldenValue::Refused(why)) => why.was_sent(),
         (EventKind::Outcome, _) => lacks_reversal,
         _ => false,
     });

@@ -8,4 +8,4 @@ mod result;
 #[cfg(test)]
 mod tests;
 
-pub use result::{Because, Comparison, Divergence, FirstChange, Pair, Place, compare};
+pub use result::{Comparison, Divergence, DivergencePlace, EventPair, FirstChange, PrecedingVerdict, compare};

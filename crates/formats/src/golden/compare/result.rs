@@ -13,7 +13,7 @@ pub struct Comparison {
     /// Worst first; those of one class in the order of the golden. Empty: the two mean the same.
     pub divergences: Vec<Divergence>,
     /// The events of both sides, call by call.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<EventPair>,
     /// The first decision that differs; where all are the same, the end of the call that differs.
     pub first: Option<FirstChange>,
     /// Effects that are there in the end: in the golden, in the run.
@@ -26,7 +26,7 @@ pub struct Divergence {
     /// How bad it is.
     pub class: Class,
     /// Where in the golden.
-    pub place: Place,
+    pub place: DivergencePlace,
     /// What: `effect`, `delay_ms`, `event`.
     pub field: String,
     /// What the golden says; none where it says nothing.
@@ -39,7 +39,7 @@ pub struct Divergence {
 
 /// The part of a golden in which a divergence is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DivergencePlace {
     /// The end of a call, by name.
     Call(String),
     /// The ledger line of an intent, by name.
@@ -54,7 +54,7 @@ pub enum Place {
 
 /// One event of the golden beside its counterpart in the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct EventPair {
     /// As accepted; none for an event that the run alone has.
     pub expected: Option<EventLine>,
     /// As it happened; none for an event that the golden alone has.
@@ -75,14 +75,14 @@ pub struct FirstChange {
     /// What the run decides; none where the golden alone does.
     pub run: Option<String>,
     /// What the golden had classified last.
-    pub expected: Option<Because>,
+    pub expected: Option<PrecedingVerdict>,
     /// What the run had classified last.
-    pub actual: Option<Because>,
+    pub actual: Option<PrecedingVerdict>,
 }
 
 /// The verdict that a decision followed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Because {
+pub struct PrecedingVerdict {
     /// The verdict.
     pub verdict: String,
     /// The rule that gave it; `otherwise` where none matched.
@@ -129,7 +129,7 @@ pub fn compare(expected: &GoldenBody, actual: &GoldenBody) -> Comparison {
     if divergences.is_empty() && order(expected) != order(actual) {
         divergences.push(Divergence {
             class: Class::Cosmetic,
-            place: Place::Whole,
+            place: DivergencePlace::Whole,
             field: "order".to_owned(),
             expected: Some("the same lines".to_owned()),
             actual: Some("in another order".to_owned()),

@@ -1,6 +1,6 @@
 //! A test for each class in which it fires, and that nothing milder hides it.
 
-use super::{Comparison, Place, compare};
+use super::{Comparison, DivergencePlace, compare};
 use crate::diagnostic::Source;
 use crate::golden::parse_body;
 use playproof_engine::event::Class;
@@ -270,7 +270,7 @@ fn a_divergence_points_at_its_line_of_the_golden() {
     let found = changed(RETRIED, &[("delay_ms: 200", "delay_ms: 300")]);
     let span = found.divergences[0].span.clone().unwrap();
     assert!(RETRIED[span].contains("retry_scheduled: 2, delay_ms: 200"));
-    assert_eq!(found.divergences[0].place, Place::Event("look".into(), 3));
+    assert_eq!(found.divergences[0].place, DivergencePlace::Event("look".into(), 3));
 }
 
 #[test]

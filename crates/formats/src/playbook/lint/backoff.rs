@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::{CompensationPlaces, Loaded};
-use playproof_engine::playbook::{After, AfterRefresh, Compensation, Limits, Refresh, Retry, Verdict};
+use playproof_engine::playbook::{AfterRefresh, Compensation, Limits, Refresh, Retry, RetryTiming, Verdict};
 use playproof_engine::time::Duration;
 
 /// Every lint of retries and refreshes.
@@ -13,7 +13,7 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         let Some(places) = places else { continue };
         match &verdict.then {
             Compensation::RetryWithBackoff(retry) => {
-                let check = Check { loaded, verdict, places: &places.then };
+                let check = WaitLint { loaded, verdict, places: &places.then };
                 let waits = places.then.backoff.clone().unwrap_or_else(|| places.then.kind.clone());
                 found.extend(check.beyond_attempts(retry, &waits));
                 found.extend(check.beyond_deadline(retry, &waits));
@@ -21,20 +21,20 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                 found.extend(check.max_wait(retry));
             }
             Compensation::RefreshEvidence(refresh) => {
-                found.extend(Check { loaded, verdict, places: &places.then }.refreshes(refresh));
+                found.extend(WaitLint { loaded, verdict, places: &places.then }.refreshes(refresh));
             }
             _ => {}
         }
     }
 }
 
-struct Check<'a> {
+struct WaitLint<'a> {
     loaded: &'a Loaded,
     verdict: &'a Verdict,
     places: &'a CompensationPlaces,
 }
 
-impl Check<'_> {
+impl WaitLint<'_> {
     fn limits(&self) -> &Limits {
         &self.loaded.playbook.limits
     }
@@ -124,7 +124,7 @@ impl Check<'_> {
     }
 
     fn max_wait(&self, retry: &Retry) -> Option<Diagnostic> {
-        let place = self.places.max_wait.clone().filter(|_| retry.after == After::Backoff)?;
+        let place = self.places.max_wait.clone().filter(|_| retry.after == RetryTiming::Backoff)?;
         let message = format!("`max_wait_ms` of `{}` is never asked", self.verdict.name);
         Some(
             Diagnostic::warning("unused_max_wait", message)

@@ -6,7 +6,7 @@ use crate::playbook::overlap;
 use crate::playbook::places::Loaded;
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::QueueId;
-use playproof_engine::playbook::{Compensation, Final, OnUnsafe, Playbook, Reversal};
+use playproof_engine::playbook::{Compensation, Playbook, Reversal, Terminal, UnsafePolicy};
 
 /// Everything in a playbook that is legal, but likely not what was meant. Every id is in [`super::IDS`].
 pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
@@ -48,12 +48,12 @@ fn unused_queues(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 }
 
 fn queues_of(compensation: &Compensation) -> Option<QueueId> {
-    let of_final = |end: Final| match end {
-        Final::Escalate(queue) => Some(queue),
-        Final::Deprecate(_) => None,
+    let of_final = |end: Terminal| match end {
+        Terminal::Escalate(queue) => Some(queue),
+        Terminal::Deprecate(_) => None,
     };
-    let of_unsafe = |on_unsafe: OnUnsafe| match on_unsafe {
-        OnUnsafe::Final(end) | OnUnsafe::Reverse(Reversal { on_refused: end, .. }) => of_final(end),
+    let of_unsafe = |on_unsafe: UnsafePolicy| match on_unsafe {
+        UnsafePolicy::End(end) | UnsafePolicy::Reverse(Reversal { on_refused: end, .. }) => of_final(end),
     };
     match compensation {
         Compensation::RetryWithBackoff(retry) => of_unsafe(retry.on_unsafe),

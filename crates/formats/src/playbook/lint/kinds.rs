@@ -4,7 +4,7 @@
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::places::Loaded;
-use playproof_engine::playbook::Ask;
+use playproof_engine::playbook::ConditionKind;
 
 /// The known kind that `kind` likely means: one of `known` that differs by one slip (two in a long word, none in a
 /// word of three), and not in its digits, which are never one.
@@ -24,11 +24,12 @@ pub(super) fn slips(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let rules = &loaded.playbook.rules;
     for (n, rule) in rules.iter().enumerate() {
         let unknown = |(_, kind): &(usize, &String)| !KNOWN_KINDS.contains(&kind.as_str());
-        for (nth, kind) in rule.when.texts(Ask::Kind).iter().enumerate().filter(unknown) {
-            let earlier = rules.iter().take(n).flat_map(|rule| rule.when.texts(Ask::Kind)).map(String::as_str);
+        for (nth, kind) in rule.when.texts(ConditionKind::Kind).iter().enumerate().filter(unknown) {
+            let earlier =
+                rules.iter().take(n).flat_map(|rule| rule.when.texts(ConditionKind::Kind)).map(String::as_str);
             let named_before = earlier.clone().any(|earlier| earlier == kind);
             let Some(likely) = likely_kind(kind, KNOWN_KINDS.into_iter().chain(earlier)) else { continue };
-            let both_meant = rule.when.texts(Ask::Kind).iter().any(|other| other == likely);
+            let both_meant = rule.when.texts(ConditionKind::Kind).iter().any(|other| other == likely);
             let Some(place) = loaded.places.rules.get(n).filter(|_| !both_meant && !named_before) else { continue };
             found.push(
                 Diagnostic::warning("misspelt_kind", format!("no adapter is known to give the kind `{kind}`"))

@@ -9,7 +9,7 @@ use crate::playbook::places::Loaded;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{
-    Access, AfterRefresh, Ask, Compensation, Guard, Playbook, Rule, Test, UNCLASSIFIED, Verdict,
+    Access, AfterRefresh, Compensation, ConditionKind, ConditionTest, GuardMode, Playbook, Rule, UNCLASSIFIED, Verdict,
 };
 
 /// Verdicts that no rule that can speak gives, and `otherwise` neither.
@@ -57,7 +57,7 @@ fn unreached(verdict: &Verdict, guard: &str, place: &Range<usize>, why: &str) ->
 /// claim is what this verdict says.
 pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Option<&'static str> {
     let verdict = playbook.verdict(id);
-    if playbook.retry_guard() == Guard::Off {
+    if playbook.retry_guard() == GuardMode::Off {
         return Some("the retry guard is off");
     }
     if let Compensation::RefreshEvidence(refresh) = &verdict.then
@@ -80,11 +80,13 @@ pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Op
 fn is_harmless(playbook: &Playbook, live: &[bool], rule: &Rule) -> bool {
     let when = &rule.when;
     let is = |ask| when.is(ask) == Some(true);
-    if when.access() == Some(Access::Read) || is(Ask::Idempotent) || is(Ask::Keyed) {
+    if when.access() == Some(Access::Read) || is(ConditionKind::Idempotent) || is(ConditionKind::Keyed) {
         return true;
     }
-    let unguarded = when.clone().with(Ask::Access, Test::Access(Access::Write));
-    let unguarded = unguarded.with(Ask::Idempotent, Test::Is(false)).with(Ask::Keyed, Test::Is(false));
+    let unguarded = when.clone().with(ConditionKind::Access, ConditionTest::Access(Access::Write));
+    let unguarded = unguarded
+        .with(ConditionKind::Idempotent, ConditionTest::Is(false))
+        .with(ConditionKind::Keyed, ConditionTest::Is(false));
     let regexes = Regexes::default();
     let earlier = playbook.rules.iter().zip(live).take_while(|(earlier, _)| earlier.name != rule.name);
     let mut earlier = earlier.filter(|(_, live)| **live);

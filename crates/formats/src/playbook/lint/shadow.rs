@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::playbook::overlap;
 use crate::playbook::overlap::{Follows, Regexes};
 use crate::playbook::places::Loaded;
-use playproof_engine::playbook::{Ask, Between, Playbook, Test, When};
+use playproof_engine::playbook::{ConditionKind, ConditionTest, NumberRange, Playbook, When};
 
 /// More ways than this in which one rule can match are not looked at one by one.
 const MOST_CASES: usize = 256;
@@ -37,7 +37,7 @@ pub fn silent_rules(loaded: &Loaded) -> Vec<Option<String>> {
 
 fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
     let (playbook, rule, places) = (&loaded.playbook, &loaded.playbook.rules[n], &loaded.places.rules[n]);
-    if rule.when.get(Ask::Error).is_some() && rule.when.asks_the_error() {
+    if rule.when.get(ConditionKind::Error).is_some() && rule.when.requires_error() {
         found.push(
             Diagnostic::warning("impossible_rule", format!("`{}` asks an error that it wants absent", rule.name))
                 .at(places.when.clone(), "matches nothing")
@@ -46,7 +46,7 @@ fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
         return false;
     }
     let most = playbook.limits.max_attempts;
-    let attempts = rule.when.ranges(Ask::Attempt);
+    let attempts = rule.when.ranges(ConditionKind::Attempt);
     if !attempts.is_empty() && attempts.iter().all(|range| range.first > most) {
         let place = places.attempt.clone().unwrap_or_else(|| places.when.clone());
         let message = format!("`{}` waits for an attempt that never comes: a call has at most {most}", rule.name);
@@ -116,7 +116,7 @@ fn shadows(playbook: &Playbook, regexes: &Regexes, when: &When, earlier: &[usize
 /// `when`, split into cases that together match the same: one kind, one code, one piece of status each.
 fn cases(playbook: &Playbook, when: &When, earlier: &[usize]) -> Option<Vec<When>> {
     let mut cases = vec![when.clone()];
-    for ask in [Ask::Kind, Ask::Code, Ask::Status] {
+    for ask in [ConditionKind::Kind, ConditionKind::Code, ConditionKind::Status] {
         let Some(test) = when.get(ask) else { continue };
         let parts = parts(playbook, ask, test, earlier);
         if cases.len() * parts.len() > MOST_CASES {
@@ -128,19 +128,19 @@ fn cases(playbook: &Playbook, when: &When, earlier: &[usize]) -> Option<Vec<When
 }
 
 /// Tests that together hold for the same values; ranges are cut where those of earlier rules begin or end.
-fn parts(playbook: &Playbook, ask: Ask, test: &Test, earlier: &[usize]) -> Vec<Test> {
+fn parts(playbook: &Playbook, ask: ConditionKind, test: &ConditionTest, earlier: &[usize]) -> Vec<ConditionTest> {
     match test {
-        Test::AnyOf(texts) => texts.iter().map(|text| Test::AnyOf(vec![text.clone()])).collect(),
-        Test::Ranges(ranges) => pieces(playbook, ask, ranges, earlier),
+        ConditionTest::AnyOf(texts) => texts.iter().map(|text| ConditionTest::AnyOf(vec![text.clone()])).collect(),
+        ConditionTest::Ranges(ranges) => pieces(playbook, ask, ranges, earlier),
         whole => vec![whole.clone()],
     }
 }
 
-fn pieces(playbook: &Playbook, ask: Ask, ranges: &[Between], earlier: &[usize]) -> Vec<Test> {
+fn pieces(playbook: &Playbook, ask: ConditionKind, ranges: &[NumberRange], earlier: &[usize]) -> Vec<ConditionTest> {
     let others = earlier.iter().flat_map(|&n| playbook.rules[n].when.ranges(ask));
     let mut cuts: Vec<u32> = others.flat_map(|range| [range.first, range.last.saturating_add(1)]).collect();
     cuts.sort_unstable();
-    let piece = |first, last| Test::Ranges(vec![Between { first, last }]);
+    let piece = |first, last| ConditionTest::Ranges(vec![NumberRange { first, last }]);
     let mut pieces = Vec::new();
     for range in ranges {
         let mut first = range.first;

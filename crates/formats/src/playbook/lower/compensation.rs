@@ -11,7 +11,7 @@ use crate::yaml::{Cursor, Key};
 use playproof_engine::event::CompensationWord;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    After, AfterRefresh, Compensation, Final, MOST_ATTEMPTS, OnUnsafe, Refresh, Retry, Reversal,
+    AfterRefresh, Compensation, MOST_ATTEMPTS, Refresh, Retry, RetryTiming, Reversal, Terminal, UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 
@@ -56,7 +56,7 @@ impl Context<'_> {
         };
         let after = match record.optional("after") {
             Some(after) => after.word(&syntax::AFTER),
-            None => Some(After::Backoff),
+            None => Some(RetryTiming::Backoff),
         };
         let max_wait = match written_wait {
             Some(wait) => wait.duration_ms(syntax::LONGEST_WAIT).map(Some),
@@ -95,7 +95,7 @@ impl Context<'_> {
         places.on_refused = written.map(Cursor::span);
         let on_refused = match written {
             Some(written) => self.on_refused(written),
-            None => self.default_escalation("on_refused", &kind.span).map(Final::Escalate),
+            None => self.default_escalation("on_refused", &kind.span).map(Terminal::Escalate),
         };
         Some(Reversal { reason: reason?, on_refused: on_refused? })
     }
@@ -125,27 +125,29 @@ impl Context<'_> {
         written: Option<Cursor<'_>>,
         kind: &Key<'_>,
         places: &mut CompensationPlaces,
-    ) -> Option<OnUnsafe> {
+    ) -> Option<UnsafePolicy> {
         places.on_unsafe = written.map(Cursor::span);
         let Some(written) = written else {
             return self
                 .default_escalation("on_unsafe", &kind.span)
-                .map(|queue| OnUnsafe::Final(Final::Escalate(queue)));
+                .map(|queue| UnsafePolicy::End(Terminal::Escalate(queue)));
         };
         let (kind, parameters) = written.single("`on_unsafe`", &CompensationWord::WORDS)?;
         match kind.text {
-            "issue_reversal" => self.reversal(&kind, parameters, places).map(OnUnsafe::Reverse),
-            "escalate_to_human" => self.queue(parameters).map(|queue| OnUnsafe::Final(Final::Escalate(queue))),
-            "deprecate_tool_call" => self.deprecation(parameters).map(|why| OnUnsafe::Final(Final::Deprecate(why))),
+            "issue_reversal" => self.reversal(&kind, parameters, places).map(UnsafePolicy::Reverse),
+            "escalate_to_human" => self.queue(parameters).map(|queue| UnsafePolicy::End(Terminal::Escalate(queue))),
+            "deprecate_tool_call" => {
+                self.deprecation(parameters).map(|why| UnsafePolicy::End(Terminal::Deprecate(why)))
+            }
             _ => refuse(written, &kind, "`on_unsafe` runs where sending again is unsafe; it cannot send again"),
         }
     }
 
-    fn on_refused(&self, written: Cursor<'_>) -> Option<Final> {
+    fn on_refused(&self, written: Cursor<'_>) -> Option<Terminal> {
         let (kind, parameters) = written.single("`on_refused`", &CompensationWord::WORDS)?;
         match kind.text {
-            "escalate_to_human" => self.queue(parameters).map(Final::Escalate),
-            "deprecate_tool_call" => self.deprecation(parameters).map(Final::Deprecate),
+            "escalate_to_human" => self.queue(parameters).map(Terminal::Escalate),
+            "deprecate_tool_call" => self.deprecation(parameters).map(Terminal::Deprecate),
             "issue_reversal" => refuse(written, &kind, "a refused reversal cannot be answered by another"),
             _ => refuse(written, &kind, "`on_refused` runs after a refused reversal; it cannot send again"),
         }

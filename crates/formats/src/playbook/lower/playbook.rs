@@ -8,9 +8,9 @@ use super::compensation::Context;
 use super::names::{Declared, Reasons};
 use super::{rule, study, tools, verdict};
 use crate::diagnostic::{Diagnostic, Source};
-use crate::playbook::places::{Loaded, Places, RulePlaces, VerdictPlaces};
+use crate::playbook::places::{Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
-use crate::yaml::{Cursor, Record};
+use crate::yaml::{Cursor, MapReader};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
     AfterRefresh, Compensation, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
@@ -55,7 +55,7 @@ pub(in crate::playbook) fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Op
         limits,
         study: study?,
     };
-    let places = Places {
+    let places = PlaybookPlaces {
         source,
         verdicts: verdict_places,
         rules: rule_places,
@@ -73,7 +73,7 @@ fn unzip<A, B>(pairs: Vec<(A, B)>) -> (Vec<A>, Vec<B>) {
     pairs.into_iter().unzip()
 }
 
-fn name(record: &Record<'_>) -> Option<Arc<str>> {
+fn name(record: &MapReader<'_>) -> Option<Arc<str>> {
     let at = record.required("name")?;
     let key = crate::yaml::Key { text: at.string()?, span: at.span() };
     if !at.named(&key, "/") {
@@ -88,7 +88,7 @@ fn name(record: &Record<'_>) -> Option<Arc<str>> {
 }
 
 /// The study block. `None`: wrong; `Some(None)`: a playbook for use.
-fn study_block(record: &Record<'_>, name: Option<&str>, path: &str) -> Option<Option<Study>> {
+fn study_block(record: &MapReader<'_>, name: Option<&str>, path: &str) -> Option<Option<Study>> {
     if let Some(written) = record.optional("study") {
         return study::study(written).map(Some);
     }
@@ -105,7 +105,7 @@ fn study_block(record: &Record<'_>, name: Option<&str>, path: &str) -> Option<Op
     Some(None)
 }
 
-fn context<'a>(record: &Record<'a>) -> Context<'a> {
+fn context<'a>(record: &MapReader<'a>) -> Context<'a> {
     let mut queues = Declared::new("queue");
     if let Some(list) = record.optional("queues").and_then(Cursor::list) {
         for queue in list {
@@ -124,10 +124,10 @@ fn context<'a>(record: &Record<'a>) -> Context<'a> {
     }
 }
 
-type Written = Vec<(Verdict, Option<VerdictPlaces>)>;
+type WrittenVerdicts = Vec<(Verdict, Option<VerdictPlaces>)>;
 
 /// The declared names, and the verdicts if none is wrong.
-fn verdicts(context: &Context<'_>, record: &Record<'_>) -> (Declared, Option<Written>) {
+fn verdicts(context: &Context<'_>, record: &MapReader<'_>) -> (Declared, Option<WrittenVerdicts>) {
     let mut declared = Declared::new("verdict");
     let Some(at) = record.required("verdicts") else { return (declared, None) };
     let Some(entries) = at.entries("`verdicts`") else { return (declared, None) };
@@ -146,7 +146,7 @@ fn verdicts(context: &Context<'_>, record: &Record<'_>) -> (Declared, Option<Wri
     (declared, written.into_iter().collect())
 }
 
-fn rules(record: &Record<'_>, verdicts: &Declared) -> Option<Vec<(Rule, RulePlaces)>> {
+fn rules(record: &MapReader<'_>, verdicts: &Declared) -> Option<Vec<(Rule, RulePlaces)>> {
     let list = record.required("classify")?.list()?;
     let mut names = Declared::new("rule");
     let rules: Vec<_> = list.map(|at| rule::rule(at, &mut names, verdicts)).collect();
@@ -155,7 +155,7 @@ fn rules(record: &Record<'_>, verdicts: &Declared) -> Option<Vec<(Rule, RulePlac
 
 /// The verdict of failures that no rule matches; only a study playbook may then send again.
 fn otherwise(
-    record: &Record<'_>,
+    record: &MapReader<'_>,
     verdicts: &Declared,
     written: Option<&[(Verdict, Option<VerdictPlaces>)]>,
     study: Option<&Option<Study>>,
@@ -180,7 +180,7 @@ fn otherwise(
 
 type PlacedLimits = (Limits, Option<Range<usize>>, Option<Range<usize>>);
 
-fn limits(record: &Record<'_>) -> Option<PlacedLimits> {
+fn limits(record: &MapReader<'_>) -> Option<PlacedLimits> {
     let Some(at) = record.optional("limits") else {
         return Some((Limits { max_attempts: syntax::DEFAULT_MAX_ATTEMPTS, deadline: None }, None, None));
     };

@@ -6,11 +6,13 @@ use super::names::Declared;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::RulePlaces;
 use crate::playbook::syntax;
-use crate::yaml::{Cursor, Kind, Scalar, range};
+use crate::yaml::{Cursor, NodeKind, Scalar, range};
 use playproof_engine::glob::Glob;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::pattern;
-use playproof_engine::playbook::{Ask, Between, Form, MessageOp, MessageTest, Rule, Test, When};
+use playproof_engine::playbook::{
+    ConditionKind, ConditionSyntax, ConditionTest, MessageOp, MessageTest, NumberRange, Rule, When,
+};
 
 /// The rule written at `at`; its name is declared in `rules`.
 pub(super) fn rule(at: Cursor<'_>, rules: &mut Declared, verdicts: &Declared) -> Option<(Rule, RulePlaces)> {
@@ -43,7 +45,7 @@ fn kinds(at: Cursor<'_>) -> Vec<std::ops::Range<usize>> {
 }
 
 fn when(at: Cursor<'_>) -> Option<When> {
-    let record = at.record("`when`", &Ask::WORDS)?;
+    let record = at.record("`when`", &ConditionKind::WORDS)?;
     if record.is_empty() {
         at.report(
             Diagnostic::error("empty_when", "a rule that asks nothing would match every failure")
@@ -53,8 +55,9 @@ fn when(at: Cursor<'_>) -> Option<When> {
         return None;
     }
     // Each condition is read before any is missed, so that all errors are found at once.
-    let written = Ask::ALL.into_iter().filter_map(|ask| Some((ask, test(ask, record.optional(ask.as_str())?))));
-    let written: Vec<(Ask, Option<Test>)> = written.collect();
+    let written =
+        ConditionKind::ALL.into_iter().filter_map(|ask| Some((ask, test(ask, record.optional(ask.as_str())?))));
+    let written: Vec<(ConditionKind, Option<ConditionTest>)> = written.collect();
     let mut when = When::default();
     for (ask, test) in written {
         when.set(ask, test?);
@@ -62,16 +65,16 @@ fn when(at: Cursor<'_>) -> Option<When> {
     Some(when)
 }
 
-fn test(ask: Ask, at: Cursor<'_>) -> Option<Test> {
+fn test(ask: ConditionKind, at: Cursor<'_>) -> Option<ConditionTest> {
     match ask.form() {
-        Form::Texts => texts(at).map(Test::AnyOf),
-        Form::Globs => globs(at).map(Test::Globs),
-        Form::Ranges(first, last) => ranges(at, ask.as_str(), first..=last).map(Test::Ranges),
-        Form::Messages => message(at).map(Test::Messages),
-        Form::Access => at.word(&syntax::ACCESS).map(Test::Access),
-        Form::Bool => at.bool().map(Test::Is),
-        Form::Presence => at.word(&syntax::PRESENCE).map(Test::Is),
-        Form::Absence => at.word(&[("absent", ())]).map(|()| Test::Absent),
+        ConditionSyntax::Texts => texts(at).map(ConditionTest::AnyOf),
+        ConditionSyntax::Globs => globs(at).map(ConditionTest::Globs),
+        ConditionSyntax::Ranges(first, last) => ranges(at, ask.as_str(), first..=last).map(ConditionTest::Ranges),
+        ConditionSyntax::Messages => message(at).map(ConditionTest::Messages),
+        ConditionSyntax::Access => at.word(&syntax::ACCESS).map(ConditionTest::Access),
+        ConditionSyntax::Bool => at.bool().map(ConditionTest::Is),
+        ConditionSyntax::Presence => at.word(&syntax::PRESENCE).map(ConditionTest::Is),
+        ConditionSyntax::Absence => at.word(&[("absent", ())]).map(|()| ConditionTest::Absent),
     }
 }
 
@@ -98,7 +101,7 @@ fn globs(at: Cursor<'_>) -> Option<Vec<String>> {
 }
 
 fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
-    if let Kind::Scalar { text, value: Scalar::Text } = &at.node().kind {
+    if let NodeKind::Scalar { text, value: Scalar::Text } = &at.node().kind {
         at.report(
             Diagnostic::error("wrong_type", "expected a test of the message, found a text")
                 .at(at.span(), "contains, starts_with, equals or matches?")
@@ -140,13 +143,13 @@ fn regexes(at: Cursor<'_>, case_sensitive: bool) -> Option<Vec<String>> {
 }
 
 /// `429`, `"500-599"` or a list of them.
-fn ranges(at: Cursor<'_>, what: &str, bounds: RangeInclusive<u64>) -> Option<Vec<Between>> {
+fn ranges(at: Cursor<'_>, what: &str, bounds: RangeInclusive<u64>) -> Option<Vec<NumberRange>> {
     all(at, |at| {
         let (first, last) = match &at.node().kind {
-            Kind::Scalar { text, value: Scalar::Text } => range_of(at, text, what, &bounds)?,
+            NodeKind::Scalar { text, value: Scalar::Text } => range_of(at, text, what, &bounds)?,
             _ => at.whole(bounds.clone()).map(|number| (number, number))?,
         };
-        Some(Between { first: first.try_into().ok()?, last: last.try_into().ok()? })
+        Some(NumberRange { first: first.try_into().ok()?, last: last.try_into().ok()? })
     })
 }
 

@@ -1,8 +1,8 @@
 //! The `study` block: the only place where anything unsafe can be switched on.
 
 use crate::playbook::syntax;
-use crate::yaml::{Cursor, Record};
-use playproof_engine::playbook::{Guard, Study};
+use crate::yaml::{Cursor, MapReader};
+use playproof_engine::playbook::{GuardMode, Study};
 
 /// The study block written at `at`.
 pub(super) fn study(at: Cursor<'_>) -> Option<Study> {
@@ -28,10 +28,10 @@ pub(super) fn study(at: Cursor<'_>) -> Option<Study> {
 }
 
 /// A switch that has one word; not written, it is off.
-fn switch(record: &Record<'_>, key: &str, word: &str) -> Option<bool> {
+fn switch(record: &MapReader<'_>, key: &str, word: &str) -> Option<bool> {
     record.optional(key).map_or(Some(false), |at| at.word(&[(word, true)]))
 }
 
-fn guard(record: &Record<'_>, key: &str) -> Option<Guard> {
-    record.optional(key).map_or(Some(Guard::Asked), |at| at.word(&syntax::OFF))
+fn guard(record: &MapReader<'_>, key: &str) -> Option<GuardMode> {
+    record.optional(key).map_or(Some(GuardMode::Checked), |at| at.word(&syntax::OFF))
 }

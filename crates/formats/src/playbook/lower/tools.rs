@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::playbook::places::ToolPlaces;
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, Key, shorten};
-use playproof_engine::playbook::{DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
+use playproof_engine::playbook::{DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 
 /// A tool facts file.
 pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
@@ -45,13 +45,13 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         timeout: timeout?,
         declared: true,
     };
-    let is_unsaid = |key| record.optional(key).is_none();
-    let unsaid = Unsaid {
-        idempotent: is_unsaid("idempotent"),
-        repeatable: is_unsaid("repeatable"),
-        timeout: is_unsaid("timeout_ms"),
+    let is_omitted = |key| record.optional(key).is_none();
+    let omitted = OmittedFacts {
+        idempotent: is_omitted("idempotent"),
+        repeatable: is_omitted("repeatable"),
+        timeout: is_omitted("timeout_ms"),
     };
-    match ToolRow::new(name.text, facts).map(|row| row.leaving(unsaid)) {
+    match ToolRow::new(name.text, facts).map(|row| row.omitting(omitted)) {
         Ok(row) => {
             let place = |key: &'static str| Some((key, record.optional(key)?.span()));
             let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();

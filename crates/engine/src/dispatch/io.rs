@@ -1,6 +1,6 @@
 //! What goes into the machine and what comes out: small, closed, and never a raw result.
 
-use crate::event::{Asked, Decision, DecisionEvent, Provenance};
+use crate::event::{Decision, DecisionEvent, Provenance, RequestKind};
 use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RuleId, TokenId, ToolId, VerdictId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl CallFacts {
 
 /// A failed attempt, classified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Failure {
+pub struct ClassifiedFailure {
     /// What it means.
     pub verdict: VerdictId,
     /// The rule that said so.
@@ -50,11 +50,11 @@ pub struct Failure {
 
 /// How a request of the machine ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reaction {
+pub enum Response {
     /// Yes.
     Ok,
     /// An attempt failed.
-    Failed(Failure),
+    Failed(ClassifiedFailure),
     /// A refresh or a reversal was refused: it did not happen.
     Refused(Option<ErrorId>),
     /// A refresh or a reversal failed, and may have happened all the same; without an error nothing came back in time.
@@ -65,7 +65,7 @@ pub enum Reaction {
 
 /// What is noted of an answer but decides nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Seen {
+pub struct ResponseMeta {
     /// From request to answer.
     pub latency: Option<Duration>,
     /// Whence.
@@ -84,11 +84,11 @@ pub enum Input {
         /// The call.
         call: CallId,
         /// What had been asked.
-        asked: Asked,
+        asked: RequestKind,
         /// What came of it.
-        reaction: Reaction,
+        response: Response,
         /// For the events only.
-        seen: Seen,
+        meta: ResponseMeta,
     },
     /// An answer to an attempt that had timed out.
     Late {
@@ -103,15 +103,15 @@ pub enum Input {
     Woken(CallId),
 }
 
-/// What the machine wants of the world.
+/// What the machine wants of the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Want {
+pub enum Output {
     /// Ask the upstream, and answer with `Input::Answered`.
     Ask {
         /// For this call.
         call: CallId,
         /// This.
-        asked: Asked,
+        asked: RequestKind,
         /// With this evidence.
         evidence: EvidenceId,
     },
@@ -124,17 +124,17 @@ pub enum Want {
     },
 }
 
-/// What the machine tells the world: it is written here at once and copied no more, because a trace has millions of
+/// What the machine tells the upstream: it is written here at once and copied no more, because a trace has millions of
 /// events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outputs {
+pub struct OutputBuffer {
     /// What was decided or seen.
     pub events: Vec<DecisionEvent>,
     /// What is wanted.
-    pub wants: Vec<Want>,
+    pub outputs: Vec<Output>,
 }
 
-impl Outputs {
+impl OutputBuffer {
     #[inline]
     pub(super) fn emit(&mut self, at: Instant, call: CallId, what: Decision) {
         self.events.push(DecisionEvent { at, call, what });

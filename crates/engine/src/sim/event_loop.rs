@@ -3,19 +3,19 @@
 
 use std::sync::Arc;
 
-use crate::classify::{Classification, Failed, Memo, reads_as_refusal};
-use crate::clock::{Class, EventQueue};
-use crate::dispatch::{Failure, Input, Machine, Outputs, Reaction, Seen, Want};
-use crate::event::{Asked, EffectClaim, ErrorFacts, Provenance};
+use crate::classify::{Classification, FailedAttempt, Memo, reads_as_refusal};
+use crate::clock::{EventPriority, EventQueue};
+use crate::dispatch::{ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
+use crate::event::{EffectClaim, ErrorFacts, Provenance, RequestKind};
 use crate::ids::{AttemptNo, CallId, ErrorId};
 use crate::time::{Duration, Instant};
-use crate::upstream::{Answer, Request, Says};
+use crate::upstream::{Answer, Request, UpstreamReply};
 
 use super::plan::Plan;
 use super::scenario::ScenarioCall;
 
 /// What the loop must know of the calls that it runs.
-pub(super) trait Calls {
+pub(super) trait CallSource {
     /// The next call in the order of their starts gets this number.
     fn start(&mut self, id: CallId);
 
@@ -28,33 +28,33 @@ pub(super) trait Calls {
 
 /// What will happen at some later moment.
 #[derive(Clone, Debug)]
-enum Pending {
+enum PendingEvent {
     Start,
     Wake(CallId),
-    Arrives { call: CallId, asked: Asked, answer: Answer, over_timeout: bool },
-    TimesOut { call: CallId, asked: Asked, timeout: Duration, provenance: Provenance },
-    ArrivesLate { call: CallId, attempt: AttemptNo, says: Says },
+    Arrives { call: CallId, asked: RequestKind, answer: Answer, over_timeout: bool },
+    TimesOut { call: CallId, asked: RequestKind, timeout: Duration, provenance: Provenance },
+    ArrivesLate { call: CallId, attempt: AttemptNo, reply: UpstreamReply },
 }
 
-impl Pending {
+impl PendingEvent {
     const fn call(&self) -> Option<CallId> {
         match self {
-            Pending::Start => None,
-            Pending::Wake(call)
-            | Pending::Arrives { call, .. }
-            | Pending::TimesOut { call, .. }
-            | Pending::ArrivesLate { call, .. } => Some(*call),
+            PendingEvent::Start => None,
+            PendingEvent::Wake(call)
+            | PendingEvent::Arrives { call, .. }
+            | PendingEvent::TimesOut { call, .. }
+            | PendingEvent::ArrivesLate { call, .. } => Some(*call),
         }
     }
 }
 
 /// The state of the loop between two answers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct EventLoop {
     pub machine: Machine,
     /// The events that were decided are the caller's to take.
-    pub outputs: Outputs,
-    queue: EventQueue<Pending>,
+    pub buffer: OutputBuffer,
+    queue: EventQueue<PendingEvent>,
     now: Instant,
     /// Wants of the last input that were served.
     served: usize,
@@ -62,12 +62,12 @@ pub(super) struct Steps {
     pending: Vec<u32>,
 }
 
-impl Steps {
+impl EventLoop {
     /// Forgets everything and keeps the allocations.
     pub(super) fn clear(&mut self) {
         self.machine.clear();
-        self.outputs.events.clear();
-        self.outputs.wants.clear();
+        self.buffer.events.clear();
+        self.buffer.outputs.clear();
         self.queue.clear();
         self.now = Instant::ZERO;
         self.served = 0;
@@ -77,7 +77,7 @@ impl Steps {
     /// Lets a call start at `at`. Calls that start at one moment do so in the order in which they were added.
     #[inline]
     pub(super) fn add_start(&mut self, at: Instant) {
-        self.queue.push(at, Class::Start, Pending::Start);
+        self.queue.push(at, EventPriority::Start, PendingEvent::Start);
     }
 
     /// The time of the last event.
@@ -100,18 +100,18 @@ impl Steps {
         &mut self,
         plan: &Plan,
         memo: &mut Memo,
-        calls: &mut impl Calls,
+        calls: &mut impl CallSource,
         until: Option<Instant>,
     ) -> Option<Request> {
         loop {
-            while let Some(&want) = self.outputs.wants.get(self.served) {
+            while let Some(&output) = self.buffer.outputs.get(self.served) {
                 self.served += 1;
-                match want {
-                    Want::Wake { call, at } => self.push(at, call, Pending::Wake(call)),
-                    Want::Ask { call, asked, .. } => return Some(request(calls, self.now, call, asked)),
+                match output {
+                    Output::Wake { call, at } => self.push(at, call, PendingEvent::Wake(call)),
+                    Output::Ask { call, asked, .. } => return Some(request(calls, self.now, call, asked)),
                 }
             }
-            self.outputs.wants.clear();
+            self.buffer.outputs.clear();
             self.served = 0;
             if until.is_some_and(|until| self.queue.next_at().is_some_and(|at| at >= until)) {
                 return None;
@@ -121,8 +121,8 @@ impl Steps {
             if let Some(count) = pending.call().and_then(|call| self.pending.get_mut(call.index())) {
                 *count -= 1; // it was counted when it was pushed
             }
-            let input = Turn { plan, memo, calls }.input(&self.machine, pending);
-            self.machine.handle_input(&plan.playbook, now, input, &mut self.outputs);
+            let input = InputBuilder { plan, memo, calls }.input(&self.machine, pending);
+            self.machine.handle_input(&plan.playbook, now, input, &mut self.buffer);
         }
     }
 
@@ -131,103 +131,107 @@ impl Steps {
     pub(super) fn answer(&mut self, request: &Request, answer: Option<Answer>) {
         let &Request { call, asked, within: timeout, .. } = request;
         let Some(answer) = answer else {
-            let answer = Answer { says: Says::Lost, latency: Some(Duration::ZERO), provenance: Provenance::Unanswered };
-            return self.push(self.now, call, Pending::Arrives { call, asked, answer, over_timeout: false });
+            let answer = Answer {
+                reply: UpstreamReply::Lost,
+                latency: Some(Duration::ZERO),
+                provenance: Provenance::Unanswered,
+            };
+            return self.push(self.now, call, PendingEvent::Arrives { call, asked, answer, over_timeout: false });
         };
         let at = self.now.plus(answer.latency.unwrap_or_default());
         let late = answer.is_late(timeout);
         if matches!(answer.provenance, Provenance::Recorded | Provenance::Inferred) {
-            return self.push(at, call, Pending::Arrives { call, asked, answer, over_timeout: late });
+            return self.push(at, call, PendingEvent::Arrives { call, asked, answer, over_timeout: late });
         }
-        let lost = answer.says == Says::Lost;
+        let lost = answer.reply == UpstreamReply::Lost;
         if !late && !lost {
-            return self.push(at, call, Pending::Arrives { call, asked, answer, over_timeout: false });
+            return self.push(at, call, PendingEvent::Arrives { call, asked, answer, over_timeout: false });
         }
         let due = self.now.plus(timeout);
-        self.push(due, call, Pending::TimesOut { call, asked, timeout, provenance: answer.provenance });
-        if let (Asked::Attempt(attempt), Some(_), false) = (asked, answer.latency, lost) {
-            self.push(at, call, Pending::ArrivesLate { call, attempt, says: answer.says });
+        self.push(due, call, PendingEvent::TimesOut { call, asked, timeout, provenance: answer.provenance });
+        if let (RequestKind::Attempt(attempt), Some(_), false) = (asked, answer.latency, lost) {
+            self.push(at, call, PendingEvent::ArrivesLate { call, attempt, reply: answer.reply });
         }
     }
 
     #[inline]
-    fn push(&mut self, at: Instant, call: CallId, what: Pending) {
+    fn push(&mut self, at: Instant, call: CallId, what: PendingEvent) {
         if self.pending.len() <= call.index() {
             self.pending.resize(call.index() + 1, 0);
         }
         self.pending[call.index()] += 1; // made above
-        self.queue.push(at, Class::Other, what);
+        self.queue.push(at, EventPriority::Other, what);
     }
 }
 
-fn request(calls: &impl Calls, at: Instant, id: CallId, asked: Asked) -> Request {
+fn request(calls: &impl CallSource, at: Instant, id: CallId, asked: RequestKind) -> Request {
     let call = calls.call(id);
     let ScenarioCall { tool, key, args, timeout, .. } = call;
     Request { at, call: id, asked, tool, key, args, intent: call.intent(id), within: timeout }
 }
 
 /// What the machine is told of one event.
-struct Turn<'a, C> {
+struct InputBuilder<'a, C> {
     plan: &'a Plan,
     memo: &'a mut Memo,
     calls: &'a mut C,
 }
 
-impl<C: Calls> Turn<'_, C> {
-    fn input(&mut self, machine: &Machine, pending: Pending) -> Input {
+impl<C: CallSource> InputBuilder<'_, C> {
+    fn input(&mut self, machine: &Machine, pending: PendingEvent) -> Input {
         match pending {
-            Pending::Start => {
+            PendingEvent::Start => {
                 let call = machine.next_call();
                 self.calls.start(call);
                 Input::Call(call, self.calls.call(call).dispatched())
             }
-            Pending::Wake(call) => Input::Woken(call),
-            Pending::Arrives { call, asked, answer, over_timeout } => {
-                let reaction = self.reaction(call, asked, answer.says);
-                let seen = Seen { latency: answer.latency, provenance: answer.provenance, over_timeout };
-                Input::Answered { call, asked, reaction, seen }
+            PendingEvent::Wake(call) => Input::Woken(call),
+            PendingEvent::Arrives { call, asked, answer, over_timeout } => {
+                let response = self.response(call, asked, answer.reply);
+                let meta = ResponseMeta { latency: answer.latency, provenance: answer.provenance, over_timeout };
+                Input::Answered { call, asked, response, meta }
             }
-            Pending::TimesOut { call, asked, timeout, provenance } => {
-                let reaction = self.timed_out(call, asked, timeout);
-                let seen = Seen { latency: Some(timeout), provenance, over_timeout: false };
-                Input::Answered { call, asked, reaction, seen }
+            PendingEvent::TimesOut { call, asked, timeout, provenance } => {
+                let response = self.timed_out(call, asked, timeout);
+                let meta = ResponseMeta { latency: Some(timeout), provenance, over_timeout: false };
+                Input::Answered { call, asked, response, meta }
             }
-            Pending::ArrivesLate { call, attempt, says } => {
-                let failed = match says {
-                    Says::Failed(error) => Some(self.intern(call, error)),
-                    Says::Ok | Says::Lost => None,
+            PendingEvent::ArrivesLate { call, attempt, reply } => {
+                let failed = match reply {
+                    UpstreamReply::Failed(error) => Some(self.intern(call, error)),
+                    UpstreamReply::Ok | UpstreamReply::Lost => None,
                 };
                 Input::Late { call, attempt, failed }
             }
         }
     }
 
-    fn reaction(&mut self, call: CallId, asked: Asked, says: Says) -> Reaction {
-        match (says, asked) {
-            (Says::Ok, _) => Reaction::Ok,
-            (Says::Lost, _) => Reaction::Unanswered,
-            (Says::Failed(error), Asked::Attempt(attempt)) => self.failed(call, attempt, error),
-            (Says::Failed(error), Asked::Refresh(_)) => Reaction::Refused(self.intern(call, error)),
-            (Says::Failed(error), Asked::Reversal) => self.failed_reversal(call, error),
+    fn response(&mut self, call: CallId, asked: RequestKind, reply: UpstreamReply) -> Response {
+        match (reply, asked) {
+            (UpstreamReply::Ok, _) => Response::Ok,
+            (UpstreamReply::Lost, _) => Response::Unanswered,
+            (UpstreamReply::Failed(error), RequestKind::Attempt(attempt)) => self.failed(call, attempt, error),
+            (UpstreamReply::Failed(error), RequestKind::Refresh(_)) => Response::Refused(self.intern(call, error)),
+            (UpstreamReply::Failed(error), RequestKind::Reversal) => self.failed_reversal(call, error),
         }
     }
 
     /// A reversal that failed did not happen if the upstream plainly refused it, or if the playbook says of such a
     /// failure that nothing was done. Reversals have no attempts: rules that ask for one read it as the first.
-    fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Reaction {
+    fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Response {
         let said = self.classify(id, AttemptNo::FIRST, error.as_ref());
         let said = self.plan.playbook.verdict(said.verdict).effect;
         let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);
         match (refused, self.intern(id, error)) {
-            (true, error) => Reaction::Refused(error),
+            (true, error) => Response::Refused(error),
             // Something came back, without an error object: that is one.
-            (false, None) => Reaction::Unclear(self.intern(id, Some(Arc::default()))),
-            (false, error) => Reaction::Unclear(error),
+            (false, None) => Response::Unclear(self.intern(id, Some(Arc::default()))),
+            (false, error) => Response::Unclear(error),
         }
     }
 
-    fn timed_out(&mut self, call: CallId, asked: Asked, timeout: Duration) -> Reaction {
-        let Asked::Attempt(attempt) = asked else { return Reaction::Unclear(None) };
+    fn timed_out(&mut self, call: CallId, asked: RequestKind, timeout: Duration) -> Response {
+        let RequestKind::Attempt(attempt) = asked else { return Response::Unclear(None) };
         let error = ErrorFacts {
             kind: Some("timeout".into()),
             message: Some(format!("no answer within {timeout} ms").into()),
@@ -236,16 +240,17 @@ impl<C: Calls> Turn<'_, C> {
         self.failed(call, attempt, Some(Arc::new(error)))
     }
 
-    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Reaction {
+    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Response {
         let said = self.classify(id, attempt, error.as_ref());
         let retry_after = error.as_ref().and_then(|error| error.retry_after);
         let error = self.intern(id, error);
-        Reaction::Failed(Failure { verdict: said.verdict, rule: said.rule, error, retry_after })
+        Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, retry_after })
     }
 
     fn classify(&mut self, id: CallId, attempt: AttemptNo, error: Option<&Arc<ErrorFacts>>) -> Classification {
         let call = self.calls.call(id);
-        let failed = Failed { error, tool: call.tool_name, facts: call.facts, keyed: call.key.is_some(), attempt };
+        let failed =
+            FailedAttempt { error, tool: call.tool_name, facts: call.facts, keyed: call.key.is_some(), attempt };
         self.memo.classify(&self.plan.classifier, &failed)
     }
 

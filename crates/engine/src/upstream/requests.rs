@@ -1,17 +1,17 @@
 //! The upstream itself: takes requests, answers from script, key dialect or tape, and books its effects.
 
-use crate::event::{Asked, Intent, LedgerEntry, LedgerKind, Provenance};
+use crate::event::{Intent, LedgerEntry, LedgerKind, Provenance, RequestKind};
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::{Duration, Instant};
 
-use super::keys::{KeyDialect, Keys, Sent};
+use super::keys::{KeyDialect, KeyStore, SentAttempt};
 use super::ledger::Ledger;
-use super::script::{Says, Script};
+use super::script::{Script, UpstreamReply};
 use super::tape::Tape;
 
 /// Whence a call's answers come.
 #[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+pub enum AnswerSource<'a> {
     /// A fixture.
     Script(&'a Script),
     /// A recording.
@@ -26,7 +26,7 @@ pub struct Request {
     /// The call it is for.
     pub call: CallId,
     /// What is asked.
-    pub asked: Asked,
+    pub asked: RequestKind,
     /// The tool.
     pub tool: ToolId,
     /// The idempotency key.
@@ -41,10 +41,10 @@ pub struct Request {
 
 impl Request {
     /// Which of the call's attempts it is, if it is one.
-    const fn sent(&self) -> Option<Sent> {
+    const fn sent(&self) -> Option<SentAttempt> {
         match self.asked {
-            Asked::Attempt(attempt) => Some((self.call, attempt)),
-            Asked::Refresh(_) | Asked::Reversal => None,
+            RequestKind::Attempt(attempt) => Some((self.call, attempt)),
+            RequestKind::Refresh(_) | RequestKind::Reversal => None,
         }
     }
 }
@@ -53,7 +53,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// What it says; `Lost` never arrives.
-    pub says: Says,
+    pub reply: UpstreamReply,
     /// From the request to the answer; none where the recording does not tell.
     pub latency: Option<Duration>,
     /// Whence.
@@ -69,7 +69,7 @@ impl Answer {
 
 /// What a call has asked so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Desk {
+struct CallProgress {
     refreshes: usize,
     reversals: usize,
     off_tape: bool,
@@ -77,14 +77,14 @@ struct Desk {
 
 /// The simulated upstream of one simulation.
 #[derive(Clone, Debug, Default)]
-pub struct World {
-    desks: Vec<Desk>,
+pub struct Upstream {
+    progress: Vec<CallProgress>,
     dialect: KeyDialect,
-    keys: Keys,
+    keys: KeyStore,
     ledger: Ledger,
 }
 
-impl World {
+impl Upstream {
     /// Notes an effect that existed before the simulation.
     pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
         let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
@@ -102,16 +102,16 @@ impl World {
     }
 
     /// Answers a request from the call's `source`, or nothing where nothing supplies an answer.
-    pub fn ask(&mut self, request: &Request, source: Source<'_>) -> Option<Answer> {
-        let desk = self.desk(request.call);
-        let earlier = desk.count(request.asked);
+    pub fn handle_request(&mut self, request: &Request, source: AnswerSource<'_>) -> Option<Answer> {
+        let progress = self.progress(request.call);
+        let earlier = progress.count(request.asked);
         match source {
-            Source::Script(script) => self.ask_script(request, script, earlier),
-            Source::Tape(tape) => {
-                let off_tape = desk.off_tape;
+            AnswerSource::Script(script) => self.answer_from_script(request, script, earlier),
+            AnswerSource::Tape(tape) => {
+                let off_tape = progress.off_tape;
                 let answer = tape.answer(request.asked, earlier, off_tape)?;
-                if matches!(request.asked, Asked::Refresh(_)) && answer.provenance != Provenance::Recorded {
-                    desk.off_tape = true;
+                if matches!(request.asked, RequestKind::Refresh(_)) && answer.provenance != Provenance::Recorded {
+                    progress.off_tape = true;
                 }
                 self.book_from_tape(request, &answer);
                 Some(answer)
@@ -119,35 +119,37 @@ impl World {
         }
     }
 
-    fn desk(&mut self, call: CallId) -> &mut Desk {
-        if self.desks.len() <= call.index() {
-            self.desks.resize(call.index() + 1, Desk::default());
+    fn progress(&mut self, call: CallId) -> &mut CallProgress {
+        if self.progress.len() <= call.index() {
+            self.progress.resize(call.index() + 1, CallProgress::default());
         }
-        &mut self.desks[call.index()] // made above
+        &mut self.progress[call.index()] // made above
     }
 
-    fn ask_script(&mut self, request: &Request, script: &Script, earlier: usize) -> Option<Answer> {
-        let is_attempt = matches!(request.asked, Asked::Attempt(_));
+    fn answer_from_script(&mut self, request: &Request, script: &Script, earlier: usize) -> Option<Answer> {
+        let is_attempt = matches!(request.asked, RequestKind::Attempt(_));
         let key = request.key.filter(|_| is_attempt);
         let (answer, acts) = match script.answer(request.asked, earlier) {
             Some(written) => {
                 let spent = key.is_some_and(|key| self.keys.is_spent(self.dialect, request.tool, key));
-                let acts = written.applied.unwrap_or(written.says == Says::Ok && !spent);
+                let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && !spent);
                 let latency = Some(written.latency);
-                (Answer { says: written.says.clone(), latency, provenance: Provenance::Scripted }, acts)
+                (Answer { reply: written.reply.clone(), latency, provenance: Provenance::Scripted }, acts)
             }
             None => {
                 let key = key.filter(|&key| self.keys.knows(request.tool, key))?;
                 let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), request.at)?;
                 let latency = Some(answer.latency);
-                (Answer { says: answer.says, latency, provenance: Provenance::Modelled }, answer.acts)
+                (Answer { reply: answer.reply, latency, provenance: Provenance::Modelled }, answer.acts)
             }
         };
         let landed = request.at.plus(answer.latency.unwrap_or_default());
         if let Some(key) = key {
             let acted = (acts && request.intent.is_some()).then_some(landed);
             self.keys.note((request.tool, key, request.args), request.sent(), acted);
-            if let Some(sent) = request.sent().filter(|_| answer.says == Says::Lost || answer.is_late(request.within)) {
+            if let Some(sent) =
+                request.sent().filter(|_| answer.reply == UpstreamReply::Lost || answer.is_late(request.within))
+            {
                 self.keys.lose_answer(request.tool, key, sent);
             }
         }
@@ -160,9 +162,9 @@ impl World {
     fn book(&mut self, at: Instant, request: &Request, provenance: Provenance) {
         let Some(intent) = request.intent else { return };
         let (kind, attempt) = match request.asked {
-            Asked::Attempt(attempt) => (LedgerKind::Applied, Some(attempt)),
-            Asked::Reversal => (LedgerKind::Reversed, None),
-            Asked::Refresh(_) => return,
+            RequestKind::Attempt(attempt) => (LedgerKind::Applied, Some(attempt)),
+            RequestKind::Reversal => (LedgerKind::Reversed, None),
+            RequestKind::Refresh(_) => return,
         };
         self.ledger.book(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
     }
@@ -170,10 +172,10 @@ impl World {
     /// From a recording only an `ok` is proof; of a failure, recorded or modelled, the book says that nothing is known.
     fn book_from_tape(&mut self, request: &Request, answer: &Answer) {
         let at = request.at.plus(answer.latency.unwrap_or_default());
-        match (&answer.says, request.asked) {
-            (Says::Ok, Asked::Attempt(_)) if self.is_answered_again(request, answer) => {}
-            (Says::Ok, _) => self.book(at, request, answer.provenance),
-            (Says::Failed(_), Asked::Attempt(attempt)) => {
+        match (&answer.reply, request.asked) {
+            (UpstreamReply::Ok, RequestKind::Attempt(_)) if self.is_answered_again(request, answer) => {}
+            (UpstreamReply::Ok, _) => self.book(at, request, answer.provenance),
+            (UpstreamReply::Failed(_), RequestKind::Attempt(attempt)) => {
                 self.book_unobserved(at, request, attempt, answer.provenance);
             }
             _ => {}
@@ -201,7 +203,7 @@ impl World {
     /// Forgets calls, keys and effects, keeps the allocations, and treats keys as `dialect` says from now on.
     pub fn clear(&mut self, dialect: KeyDialect) {
         self.dialect = dialect;
-        self.desks.clear();
+        self.progress.clear();
         self.keys.clear();
         self.ledger.clear();
     }
@@ -213,13 +215,13 @@ impl World {
     }
 }
 
-impl Desk {
+impl CallProgress {
     /// How many requests of this kind came before; counts this one.
-    fn count(&mut self, asked: Asked) -> usize {
+    fn count(&mut self, asked: RequestKind) -> usize {
         let counter = match asked {
-            Asked::Attempt(attempt) => return attempt.index(),
-            Asked::Refresh(_) => &mut self.refreshes,
-            Asked::Reversal => &mut self.reversals,
+            RequestKind::Attempt(attempt) => return attempt.index(),
+            RequestKind::Refresh(_) => &mut self.refreshes,
+            RequestKind::Reversal => &mut self.reversals,
         };
         *counter += 1;
         *counter - 1

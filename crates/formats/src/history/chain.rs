@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::read::Places;
+use super::read::RecordPlaces;
 use super::record::Record;
 use crate::diagnostic::Source;
 use crate::golden::{RowChange, row_changes};
 
 /// A record and its file.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// The number in the file's name.
     pub number: u32,
     /// The file's name, without its folder.
@@ -18,7 +18,7 @@ pub struct Entry {
     /// What it says.
     pub record: Record,
     /// Where its parts stand.
-    pub places: Places,
+    pub places: RecordPlaces,
     /// The file's text.
     pub source: Arc<Source>,
 }
@@ -27,43 +27,43 @@ pub struct Entry {
 /// nothing of each other; where they change different rows, any order comes to the same.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    entries: Vec<Entry>,
+    entries: Vec<HistoryEntry>,
 }
 
 /// A row as the records leave it.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
+pub struct RowState<'a> {
     /// What it says; none where it was removed.
     pub text: Option<&'a str>,
     /// The last record that changed it.
-    pub entry: &'a Entry,
+    pub entry: &'a HistoryEntry,
     /// Which row of that record.
     pub row: usize,
 }
 
 /// By playbook, then by row.
-pub type Rows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Standing<'a>>>;
+pub type RowStates<'a> = BTreeMap<&'a str, BTreeMap<&'a str, RowState<'a>>>;
 
 impl History {
     /// The history of `entries`, which come in any order.
-    pub fn new(mut entries: Vec<Entry>) -> History {
+    pub fn new(mut entries: Vec<HistoryEntry>) -> History {
         entries.sort_by(|a, b| (a.number, &a.name).cmp(&(b.number, &b.name)));
         History { entries }
     }
 
     /// The records, oldest first.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[HistoryEntry] {
         &self.entries
     }
 
     /// The rows that the records come to, from nothing. `each` sees every change and the row as it stood before it.
-    pub fn replay<'a>(&'a self, mut each: impl FnMut(&'a Entry, usize, Option<Standing<'a>>)) -> Rows<'a> {
-        let mut all = Rows::new();
+    pub fn replay<'a>(&'a self, mut each: impl FnMut(&'a HistoryEntry, usize, Option<RowState<'a>>)) -> RowStates<'a> {
+        let mut all = RowStates::new();
         for entry in &self.entries {
             let rows = all.entry(entry.record.playbook.as_str()).or_default();
             for (n, row) in entry.record.rows.iter().enumerate() {
                 each(entry, n, rows.get(row.name.as_str()).copied());
-                rows.insert(&row.name, Standing { text: row.after.as_deref(), entry, row: n });
+                rows.insert(&row.name, RowState { text: row.after.as_deref(), entry, row: n });
             }
         }
         all
