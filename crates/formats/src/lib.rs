@@ -6,6 +6,8 @@ pub mod fixture;
 pub mod golden;
 pub mod history;
 pub mod playbook;
+#[cfg(test)]
+mod schema_check;
 pub mod shell;
 pub mod text;
 pub mod yaml;

@@ -7,7 +7,7 @@ use playproof_engine::ids::{AttemptNo, VerdictId};
 use playproof_engine::playbook::{Access, ConditionKind, ConditionTest, NumberRange, Playbook, ToolFacts, When};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
-use playproof_formats::playbook::words;
+use playproof_formats::playbook::example_texts;
 
 /// Rules beyond which only neighbours are held against each other.
 const MOST_PAIRED: usize = 32;
@@ -104,7 +104,7 @@ fn of_otherwise(verdict: VerdictId) -> Vec<MadeUp> {
 
 /// Failures that `when` likely takes: the plainest, then each other way, one condition at a time.
 fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
-    let messages = words::of_tests(when.messages());
+    let messages = example_texts::of_tests(when.messages());
     let statuses = edges(when.ranges(ConditionKind::Status));
     let Some(plain) = plainest(when, verdict, &messages, &statuses) else { return Vec::new() };
     let mut made = vec![plain.clone()];
@@ -131,7 +131,7 @@ fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
         vary(&|made| error(made, &|error| error.message = Some(message.as_str().into())));
     }
     for tool in when.texts(ConditionKind::Tool).iter().skip(1) {
-        vary(&|made| made.tool = Some(words::of_glob(tool)));
+        vary(&|made| made.tool = Some(example_texts::of_glob(tool)));
     }
     made
 }
@@ -148,7 +148,7 @@ fn plainest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u1
     };
     Some(MadeUp {
         error: when.get(ConditionKind::Error).is_none().then_some(error),
-        tool: when.texts(ConditionKind::Tool).first().map(|tool| words::of_glob(tool)),
+        tool: when.texts(ConditionKind::Tool).first().map(|tool| example_texts::of_glob(tool)),
         access: when.access(),
         idempotent: when.is(ConditionKind::Idempotent),
         keyed: when.is(ConditionKind::Keyed),

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::rules::{Signal, SignalValue};
+use super::signal::{Signal, SignalValue};
 use crate::glob::Glob;
 use crate::ids::RuleId;
 use crate::playbook::pattern;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
-use super::rules::{Classification, Classifier, Signal};
+use super::rules::{Classification, Classifier};
+use super::signal::Signal;
 use crate::event::ErrorFacts;
 use crate::ids::AttemptNo;
 use crate::playbook::{Access, ToolFacts};

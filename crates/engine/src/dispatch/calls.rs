@@ -1,10 +1,118 @@
-//! The calls of a machine, in a slab: a call's number is its slot, and the lowest free slot is given out next.
-//! Memory follows the calls that are there. Decides nothing.
+//! The state of each call, and the slab that holds them: a call's number is its slot, and the lowest free slot is given out
+//! next. Memory follows the calls that are there. Decides nothing.
 
 use std::collections::BTreeSet;
 
-use super::call::CallState;
-use crate::ids::CallId;
+use super::io::CallFacts;
+use crate::event::{EffectClaim, Outcome};
+use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, VerdictId};
+use crate::playbook::{Access, AfterRefresh, Terminal};
+
+/// Where a call stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Phase {
+    /// An attempt is out.
+    InFlight(AttemptNo),
+    /// The next attempt waits for its time.
+    Backoff(AttemptNo),
+    /// New evidence was asked for.
+    Refreshing(EvidenceId, AfterRefresh),
+    /// The reversal token is being redeemed.
+    Redeeming {
+        /// The playbook's reason.
+        reason: ReasonId,
+        /// What runs if the upstream refuses.
+        on_refused: Terminal,
+    },
+    /// It has ended.
+    Done(Outcome),
+}
+
+/// Everything that the machine keeps of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CallState {
+    pub facts: CallFacts,
+    pub phase: Phase,
+    /// Attempts started.
+    pub attempts: u32,
+    /// Snapshot that the next attempt carries.
+    pub evidence: EvidenceId,
+    /// Refreshes asked for.
+    pub refreshes: u32,
+    /// The claim over the attempts that ended; none before the first.
+    pub claim: Option<EffectClaim>,
+    /// The verdict of the first failure.
+    pub first_verdict: Option<VerdictId>,
+    pub first_error: Option<ErrorId>,
+    pub last_error: Option<ErrorId>,
+    pub retries: Retries,
+}
+
+/// Retries scheduled, by the verdict that scheduled them, in the order of first use. The first two verdicts are kept
+/// in place: few calls meet more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Retries {
+    first: [Option<(VerdictId, u32)>; 2],
+    more: Vec<(VerdictId, u32)>,
+}
+
+impl Retries {
+    /// Those that `verdict` has scheduled.
+    pub(super) fn of(&self, verdict: VerdictId) -> u32 {
+        let mut counts = self.first.iter().flatten().chain(&self.more);
+        counts.find(|(by, _)| *by == verdict).map_or(0, |(_, count)| *count)
+    }
+
+    /// Counts one more.
+    pub(super) fn count(&mut self, verdict: VerdictId) {
+        let mut counts = self.first.iter_mut().flatten().chain(&mut self.more);
+        if let Some((_, count)) = counts.find(|(by, _)| *by == verdict) {
+            *count = count.saturating_add(1);
+            return;
+        }
+        match self.first.iter_mut().find(|count| count.is_none()) {
+            Some(empty) => *empty = Some((verdict, 1)),
+            None => self.more.push((verdict, 1)),
+        }
+    }
+}
+
+impl CallState {
+    /// A call whose first attempt is about to start.
+    pub(super) fn new(facts: CallFacts) -> CallState {
+        CallState {
+            facts,
+            phase: Phase::InFlight(AttemptNo::FIRST),
+            attempts: 0,
+            evidence: facts.evidence,
+            refreshes: 0,
+            claim: None,
+            first_verdict: None,
+            first_error: None,
+            last_error: None,
+            retries: Retries::default(),
+        }
+    }
+
+    /// Adds what one attempt says of the effect. A read has none, whatever is said.
+    pub(super) fn add_claim(&mut self, said: EffectClaim) {
+        let said = if self.facts.access == Access::Read { EffectClaim::NotApplied } else { said };
+        self.claim = Some(self.claim.map_or(said, |claim| claim.and(said)));
+    }
+
+    /// The claim so far; before any attempt ended, nothing was done.
+    pub(super) fn claim(&self) -> EffectClaim {
+        self.claim.unwrap_or(EffectClaim::NotApplied)
+    }
+
+    /// Notes an error as the last one, and as the first where it is.
+    pub(super) fn note_error(&mut self, error: Option<ErrorId>) {
+        if error.is_some() {
+            self.first_error = self.first_error.or(error);
+            self.last_error = error;
+        }
+    }
+}
 
 /// The slab. Its last slot is never free, so that equal calls in equal slots are equal slabs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -25,20 +25,25 @@
 
 use std::collections::BTreeSet;
 
-use super::admission::{AdmissionCheck, CHECKS};
 use super::backoff::{self, CallUsage};
-use super::call::{CallState, Phase};
-use super::calls::CallSlab;
+use super::calls::{CallSlab, CallState, Phase};
 use super::io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
 use crate::event::{
-    Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, ReversalRefusal, Status, StopReason,
-    SuppressionReason,
+    AdmissionRefusal, Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, ReversalRefusal,
+    Status, StopReason, SuppressionReason,
 };
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, TokenId, VerdictId};
 use crate::playbook::{
     Access, AfterRefresh, Compensation, GuardMode, Playbook, Refresh, Retry, Reversal, Terminal, UnsafePolicy,
 };
 use crate::time::Instant;
+
+/// A check before attempt 1: says why a call must not start now, or nothing. The machine does not have the call yet.
+pub(super) type AdmissionCheck = fn(&Machine, &Playbook, Instant, &CallFacts) -> Option<AdmissionRefusal>;
+
+/// The admission checks in their order (docs/adr/0023); the first that refuses decides. A refused call starts no attempt
+/// and costs nothing.
+const CHECKS: &[AdmissionCheck] = &[];
 
 /// The dispatcher of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

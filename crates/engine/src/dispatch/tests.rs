@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use super::admission::AdmissionCheck;
+use super::machine::AdmissionCheck;
 use super::{CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
 use crate::event::{
     AdmissionRefusal, Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, Provenance, RequestKind,

@@ -3,7 +3,7 @@
 
 use super::class::Class;
 use super::decision::{Decision, Provenance, RequestKind, Status};
-use super::outcome::{Outcome, OutcomeKind};
+use super::decision::{Outcome, OutcomeKind};
 use super::reason::{DeprecationReason, ReversalRefusal};
 use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};

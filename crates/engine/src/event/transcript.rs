@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::decision::Outcome;
 use super::decision::{Decision, DecisionEvent};
-use super::error::ErrorFacts;
 use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
-use super::outcome::Outcome;
 use super::reason::DeprecationReason;
+use super::reason::ErrorFacts;
 use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 
 /// The names behind the numbers of a playbook, for reporters.

@@ -6,7 +6,7 @@ use crate::event::ErrorFacts;
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::{Duration, Instant};
 
-use super::script::UpstreamReply;
+use super::answer::UpstreamReply;
 
 /// The dialects of upstreams (DESIGN.md section 3, *Fixture*, `keys`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -4,9 +4,9 @@ use crate::event::{Intent, LedgerEntry, LedgerKind, Provenance, RequestKind};
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::{Duration, Instant};
 
+use super::answer::{Answer, Script, UpstreamReply};
 use super::keys::{KeyDialect, KeyStore, SentAttempt};
 use super::ledger::Ledger;
-use super::script::{Script, UpstreamReply};
 use super::tape::Tape;
 
 /// Whence a call's answers come.
@@ -46,24 +46,6 @@ impl Request {
             RequestKind::Attempt(attempt) => Some((self.call, attempt)),
             RequestKind::Refresh(_) | RequestKind::Reversal => None,
         }
-    }
-}
-
-/// What comes back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// What it says; `Lost` never arrives.
-    pub reply: UpstreamReply,
-    /// From the request to the answer; none where the recording does not tell.
-    pub latency: Option<Duration>,
-    /// Whence.
-    pub provenance: Provenance,
-}
-
-impl Answer {
-    /// Whether it takes longer than a request waits.
-    pub fn is_late(&self, within: Duration) -> bool {
-        self.latency.is_some_and(|latency| latency > within)
     }
 }
 

@@ -4,8 +4,7 @@ use crate::call::{AnswerTo, RecordedAnswer, RecordedCall};
 use crate::event::{ErrorFacts, Provenance, RequestKind};
 use crate::time::Duration;
 
-use super::requests::Answer;
-use super::script::UpstreamReply;
+use super::answer::{Answer, UpstreamReply};
 
 /// What answers a request that the recording has no answer for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The history of accepted changes: one record a change, read strictly, and whether the records explain the lock.
 
 mod chain;
-mod name;
 mod read;
 mod reasons;
 mod record;
@@ -10,8 +9,7 @@ mod tests;
 mod verify;
 
 pub use chain::{History, HistoryEntry, RowState};
-pub use name::{next_number, number_of, slug};
 pub use read::{RecordPlaces, RowPlaces, SCHEMA, parse};
 pub use reasons::{reason_for, reasons, rewritten, unkept};
-pub use record::{AcceptedProposal, Record, RecordKind};
+pub use record::{AcceptedProposal, Record, RecordKind, next_number, number_of, slug};
 pub use verify::{Violation, verify};

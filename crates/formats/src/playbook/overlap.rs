@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use super::words;
+use super::example_texts;
 use playproof_engine::glob::{Glob, WILDCARDS, is_glob};
 use playproof_engine::playbook::pattern;
 use playproof_engine::playbook::{
@@ -188,7 +188,7 @@ fn regex_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &Me
 
 /// Whether a message can be found for which all of `narrow` hold and one of `wide` does not.
 fn some_message_escapes(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
-    words::of_tests(narrow).into_iter().any(|message| {
+    example_texts::of_tests(narrow).into_iter().any(|message| {
         let all_hold = |tests: &[MessageTest]| tests.iter().all(|test| holds(regexes, test, &message));
         all_hold(narrow) && !all_hold(wide)
     })

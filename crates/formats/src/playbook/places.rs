@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diagnostic::{Report, Source};
-use crate::yaml;
+use crate::diagnostic::Source;
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::Playbook;
 
@@ -180,12 +179,4 @@ impl VerdictPlaces {
         let compensation = path.starts_with("then").then(|| then.kind.clone());
         written.or(compensation).unwrap_or_else(|| self.name.clone())
     }
-}
-
-/// Reads a playbook.
-///
-/// # Errors
-/// All that is wrong with it, each with its place.
-pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
-    yaml::parse(Arc::clone(&source), |root| super::lower::playbook(root, source))
 }

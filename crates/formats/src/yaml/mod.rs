@@ -24,7 +24,6 @@ pub mod lines;
 mod node;
 mod problems;
 mod quantity;
-mod range;
 mod read;
 mod scalar;
 #[cfg(test)]
@@ -34,6 +33,6 @@ mod write;
 pub use cursor::{Cursor, Key, MapReader};
 pub use node::{MapEntry, Node, NodeKind, Scalar, shorten};
 pub use problems::Problems;
-pub use range::range;
 pub use read::{MAX_BYTES, MAX_KEY, parse, tree};
+pub use scalar::range;
 pub use write::{GUESSED, quoted, scalar};

@@ -1,6 +1,6 @@
 //! What differs in how calls ended, in the ledger and in the findings.
 
-use super::result::{Divergence, DivergencePlace};
+use super::divergence::{Divergence, DivergencePlace};
 use crate::golden::body::{CallEnd, FindingLine, GoldenBody, GoldenField, field};
 use crate::golden::value::GoldenValue;
 use playproof_engine::event::{Class, FieldKey};

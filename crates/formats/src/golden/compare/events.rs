@@ -1,11 +1,11 @@
 //! What differs in the decision events of each call, aligned; and the first of it.
 
 use super::align::align;
+use super::divergence::{Divergence, DivergencePlace, EventPair, FirstChange, PrecedingVerdict};
 use super::ends::changed;
-use super::result::{Divergence, DivergencePlace, EventPair, FirstChange, PrecedingVerdict};
 use crate::golden::body::{EventLine, GoldenBody};
 use crate::golden::value::GoldenValue;
-use playproof_engine::event::{Class, EventKind, FieldKey};
+use playproof_engine::event::{Class, EventKind, FieldKey, RequestKind};
 use playproof_engine::time::{Duration, Instant};
 
 /// The events of both sides, call by call, and what differs in them.
@@ -114,6 +114,56 @@ impl Clock {
             span: Some(e.span.clone()),
         })
     }
+}
+
+/// Guards that stop a call in the golden and no longer do in the run. Looks at what is sent after them, not at how events
+/// align: a guard that stops one attempt later is still weaker.
+///
+/// One divergence for each call that the golden stops and the run sends on, or takes back.
+pub(super) fn weakened_guards(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
+    for call in &expected.calls {
+        let golden = events_of(expected, &call.name);
+        let Some(stop) = golden.iter().position(|event| event.kind.stops()) else { continue };
+        let reversals = sent_reversals(expected, &call.name).len();
+        if let Some(sent) = beyond(&golden, stop, reversals, actual, &call.name) {
+            found.push(Divergence {
+                class: Class::GuardWeakened,
+                place: DivergencePlace::Call(call.name.clone()),
+                field: golden[stop].kind.as_str().to_owned(), // found above
+                expected: Some(golden[stop].words()),
+                actual: Some(sent.words()),
+                span: Some(golden[stop].span.clone()),
+            });
+        }
+    }
+}
+
+/// The first thing that the run sends where the golden had stopped.
+fn beyond<'a>(
+    golden: &[&EventLine],
+    stop: usize,
+    reversals: usize,
+    run: &'a GoldenBody,
+    call: &str,
+) -> Option<&'a EventLine> {
+    let is_attempt = |event: &&&EventLine| event.kind == EventKind::AttemptStarted;
+    let sent = golden.iter().take(stop).filter(is_attempt).count();
+    let attempt = events_of(run, call).iter().filter(is_attempt).nth(sent).copied();
+    attempt.or_else(|| sent_reversals(run, call).get(reversals).copied())
+}
+
+/// The events of a call that say that its reversal token was sent, as `Decision::sent_reversal` has it.
+fn sent_reversals<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
+    let lacks = body.call(call).and_then(|end| end.field(FieldKey::Lacks));
+    let lacks_reversal = lacks == Some(&GoldenValue::Lacks(RequestKind::Reversal));
+    let mut events = events_of(body, call);
+    events.retain(|event| match (event.kind, &event.value) {
+        (EventKind::ReversalRedeemed, _) => true,
+        (EventKind::ReversalRefused, GoldenValue::Refused(why)) => why.was_sent(),
+        (EventKind::Outcome, _) => lacks_reversal,
+        _ => false,
+    });
+    events
 }
 
 /// The first pair that differs, in virtual time, and the verdicts that led there.

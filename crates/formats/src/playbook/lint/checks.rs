@@ -1,12 +1,13 @@
 //! All lints over one playbook, in the order of the places.
 
-use super::{backoff, kinds, reach, shadow};
-use crate::diagnostic::Diagnostic;
+use super::{backoff, reach, shadow};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::playbook::KNOWN_KINDS;
 use crate::playbook::overlap;
 use crate::playbook::places::Loaded;
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::QueueId;
-use playproof_engine::playbook::{Compensation, Playbook, Reversal, Terminal, UnsafePolicy};
+use playproof_engine::playbook::{Compensation, ConditionKind, Playbook, Reversal, Terminal, UnsafePolicy};
 
 /// Everything in a playbook that is legal, but likely not what was meant. Every id is in [`super::IDS`].
 pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
@@ -17,7 +18,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     backoff::waits(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
-    kinds::slips(loaded, &mut found);
+    misspelt_kinds(loaded, &mut found);
     if let Some(place) = &loaded.places.study {
         found.push(
             Diagnostic::warning("study_playbook", "this playbook is for study, not for use")
@@ -86,4 +87,38 @@ fn shadowed_tools(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 fn glob_rows(playbook: &Playbook) -> impl Iterator<Item = (usize, &str)> {
     let rows = playbook.tools.rows().iter().enumerate().map(|(n, row)| (n, row.pattern.as_str()));
     rows.filter(|(_, pattern)| is_glob(pattern))
+}
+
+/// The known kind that `kind` likely means: one of `known` that differs by one slip (two in a long word, none in a
+/// word of three), and not in its digits, which are never one.
+pub fn likely_kind<'a>(kind: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let digits = |kind: &str| kind.chars().filter(char::is_ascii_digit).collect::<String>();
+    let limit = match kind.chars().count() {
+        0..=3 => return None,
+        4..=9 => 1,
+        _ => 2,
+    };
+    let alike = known.into_iter().filter(|known| *known != kind && digits(known) == digits(kind));
+    nearest(kind, alike.collect::<Vec<_>>(), limit)
+}
+
+/// One warning a kind that is known neither to the shipped playbooks nor to the rule that names what it likely means.
+fn misspelt_kinds(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let rules = &loaded.playbook.rules;
+    for (n, rule) in rules.iter().enumerate() {
+        let unknown = |(_, kind): &(usize, &String)| !KNOWN_KINDS.contains(&kind.as_str());
+        for (nth, kind) in rule.when.texts(ConditionKind::Kind).iter().enumerate().filter(unknown) {
+            let earlier =
+                rules.iter().take(n).flat_map(|rule| rule.when.texts(ConditionKind::Kind)).map(String::as_str);
+            let named_before = earlier.clone().any(|earlier| earlier == kind);
+            let Some(likely) = likely_kind(kind, KNOWN_KINDS.into_iter().chain(earlier)) else { continue };
+            let both_meant = rule.when.texts(ConditionKind::Kind).iter().any(|other| other == likely);
+            let Some(place) = loaded.places.rules.get(n).filter(|_| !both_meant && !named_before) else { continue };
+            found.push(
+                Diagnostic::warning("misspelt_kind", format!("no adapter is known to give the kind `{kind}`"))
+                    .at(place.kinds.get(nth).unwrap_or(&place.when).clone(), "unknown")
+                    .help(format!("did you mean `{likely}`? if both are given, name both in one rule")),
+            );
+        }
+    }
 }

@@ -3,14 +3,12 @@
 mod backoff;
 mod checks;
 mod explain;
-mod kinds;
 mod reach;
 mod shadow;
 #[cfg(test)]
 mod tests;
 
-pub use checks::lint;
+pub use checks::{likely_kind, lint};
 pub use explain::{IDS, explain};
-pub use kinds::likely_kind;
 pub use reach::why_never_unsafe;
 pub use shadow::silent_rules;

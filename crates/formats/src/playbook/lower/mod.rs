@@ -4,9 +4,8 @@ mod compensation;
 mod names;
 mod playbook;
 mod rule;
-mod study;
 mod tools;
 mod verdict;
 
-pub(super) use playbook::playbook;
+pub use playbook::parse;
 pub(super) use tools::tools_file;

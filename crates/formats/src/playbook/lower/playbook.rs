@@ -6,18 +6,27 @@ use std::sync::Arc;
 
 use super::compensation::Context;
 use super::names::{Declared, Reasons};
-use super::{rule, study, tools, verdict};
-use crate::diagnostic::{Diagnostic, Source};
+use super::{rule, tools, verdict};
+use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::playbook::places::{Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
-use crate::yaml::{Cursor, MapReader};
+use crate::yaml;
+use crate::yaml::{Cursor, Key, MapReader};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
+    AfterRefresh, Compensation, GuardMode, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
 };
 
+/// Reads a playbook.
+///
+/// # Errors
+/// All that is wrong with it, each with its place.
+pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
+    yaml::parse(Arc::clone(&source), |root| playbook(root, source))
+}
+
 /// The playbook of `source`. Every part is read before any is unwrapped, so that all errors are found at once.
-pub(in crate::playbook) fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
+fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let record = root.record("a playbook", syntax::PLAYBOOK)?;
     let format = record.required("format").and_then(|format| format.word(&[(syntax::FORMAT, ())]));
     let name = name(&record);
@@ -75,7 +84,7 @@ fn unzip<A, B>(pairs: Vec<(A, B)>) -> (Vec<A>, Vec<B>) {
 
 fn name(record: &MapReader<'_>) -> Option<Arc<str>> {
     let at = record.required("name")?;
-    let key = crate::yaml::Key { text: at.string()?, span: at.span() };
+    let key = Key { text: at.string()?, span: at.span() };
     if !at.named(&key, "/") {
         return None;
     }
@@ -90,7 +99,7 @@ fn name(record: &MapReader<'_>) -> Option<Arc<str>> {
 /// The study block. `None`: wrong; `Some(None)`: a playbook for use.
 fn study_block(record: &MapReader<'_>, name: Option<&str>, path: &str) -> Option<Option<Study>> {
     if let Some(written) = record.optional("study") {
-        return study::study(written).map(Some);
+        return study(written).map(Some);
     }
     let by_name = name.is_some_and(|name| name.starts_with("study/"));
     if by_name || path.replace('\\', "/").contains("playbooks/study/") {
@@ -103,6 +112,38 @@ fn study_block(record: &MapReader<'_>, name: Option<&str>, path: &str) -> Option
         return None;
     }
     Some(None)
+}
+
+/// The study block written at `at`: the only place where anything unsafe can be switched on.
+fn study(at: Cursor<'_>) -> Option<Study> {
+    let record = at.record("`study`", syntax::STUDY)?;
+    let why = record.required("why").and_then(Cursor::words);
+    let first_failure_only = switch(&record, "reclassify", "first_failure");
+    let retry_guard = guard(&record, "retry_guard");
+    let token_guard = guard(&record, "token_guard");
+    let refused_reversal_exhausts = switch(&record, "refused_reversal", "exhausted");
+    let futile_refresh_deprecates = switch(&record, "futile_refresh", "deprecated");
+    let final_error_first = switch(&record, "final_error", "first");
+    let resends_stale_evidence = switch(&record, "stale_evidence", "resent");
+    Some(Study {
+        why: why?.into(),
+        first_failure_only: first_failure_only?,
+        retry_guard: retry_guard?,
+        token_guard: token_guard?,
+        refused_reversal_exhausts: refused_reversal_exhausts?,
+        futile_refresh_deprecates: futile_refresh_deprecates?,
+        resends_stale_evidence: resends_stale_evidence?,
+        final_error_first: final_error_first?,
+    })
+}
+
+/// A switch that has one word; not written, it is off.
+fn switch(record: &MapReader<'_>, key: &str, word: &str) -> Option<bool> {
+    record.optional(key).map_or(Some(false), |at| at.word(&[(word, true)]))
+}
+
+fn guard(record: &MapReader<'_>, key: &str) -> Option<GuardMode> {
+    record.optional(key).map_or(Some(GuardMode::Checked), |at| at.word(&syntax::OFF))
 }
 
 fn context<'a>(record: &MapReader<'a>) -> Context<'a> {

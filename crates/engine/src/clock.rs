@@ -1,4 +1,5 @@
-//! The event queue: a heap by time, class and sequence. Reads no clock.
+//! The event queue of the virtual clock: a heap by time, priority and sequence. Time passes only when the next event is
+//! taken.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -1,11 +1,9 @@
-//! The comparison as a value: divergences, aligned events, and the first change with what led to it.
+//! The comparison of a run with its golden: what differs, worst first.
 
-use std::ops::Range;
-
-use super::{ends, events, guards};
-use crate::golden::body::{EventLine, GoldenBody};
+use super::divergence::{Divergence, DivergencePlace, EventPair, FirstChange};
+use super::{ends, events};
+use crate::golden::body::GoldenBody;
 use playproof_engine::event::Class;
-use playproof_engine::time::Instant;
 
 /// All in which a run differs from its golden.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,75 +16,6 @@ pub struct Comparison {
     pub first: Option<FirstChange>,
     /// Effects that are there in the end: in the golden, in the run.
     pub effects: (u32, u32),
-}
-
-/// One thing that differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Divergence {
-    /// How bad it is.
-    pub class: Class,
-    /// Where in the golden.
-    pub place: DivergencePlace,
-    /// What: `effect`, `delay_ms`, `event`.
-    pub field: String,
-    /// What the golden says; none where it says nothing.
-    pub expected: Option<String>,
-    /// What the run shows; none where it shows nothing.
-    pub actual: Option<String>,
-    /// Where it stands in the golden's body; none where the golden has no such line.
-    pub span: Option<Range<usize>>,
-}
-
-/// The part of a golden in which a divergence is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DivergencePlace {
-    /// The end of a call, by name.
-    Call(String),
-    /// The ledger line of an intent, by name.
-    Ledger(String),
-    /// A finding at a call.
-    Finding(String),
-    /// An event of a call: the place of its pair in `pairs`.
-    Event(String, usize),
-    /// The golden as a whole.
-    Whole,
-}
-
-/// One event of the golden beside its counterpart in the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventPair {
-    /// As accepted; none for an event that the run alone has.
-    pub expected: Option<EventLine>,
-    /// As it happened; none for an event that the golden alone has.
-    pub actual: Option<EventLine>,
-    /// The worst in which the two differ; none if they do not.
-    pub class: Option<Class>,
-}
-
-/// The first decision that differs, and what led to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FirstChange {
-    /// For which call.
-    pub call: String,
-    /// In virtual time.
-    pub at: Instant,
-    /// What the golden says; none where the run alone decides something.
-    pub golden: Option<String>,
-    /// What the run decides; none where the golden alone does.
-    pub run: Option<String>,
-    /// What the golden had classified last.
-    pub expected: Option<PrecedingVerdict>,
-    /// What the run had classified last.
-    pub actual: Option<PrecedingVerdict>,
-}
-
-/// The verdict that a decision followed from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrecedingVerdict {
-    /// The verdict.
-    pub verdict: String,
-    /// The rule that gave it; `otherwise` where none matched.
-    pub rule: String,
 }
 
 impl Comparison {
@@ -125,7 +54,7 @@ impl Comparison {
 pub fn compare(expected: &GoldenBody, actual: &GoldenBody) -> Comparison {
     let mut divergences = ends::divergences(expected, actual);
     let pairs = events::pairs(expected, actual, &mut divergences);
-    guards::divergences(expected, actual, &mut divergences);
+    events::weakened_guards(expected, actual, &mut divergences);
     if divergences.is_empty() && order(expected) != order(actual) {
         divergences.push(Divergence {
             class: Class::Cosmetic,

@@ -1,9 +1,9 @@
-//! The answers that a fixture's author wrote down, in the order in which they are given.
+//! What the upstream answers, and the script of answers that a fixture gives it.
 
 use std::sync::Arc;
 
 use crate::call::Reply;
-use crate::event::{ErrorFacts, RequestKind};
+use crate::event::{ErrorFacts, Provenance, RequestKind};
 use crate::time::Duration;
 
 /// What the upstream will answer for one call.
@@ -37,6 +37,24 @@ pub enum UpstreamReply {
     Lost,
     /// No; `None` is a failure without an error object.
     Failed(Option<Arc<ErrorFacts>>),
+}
+
+/// What comes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it says; `Lost` never arrives.
+    pub reply: UpstreamReply,
+    /// From the request to the answer; none where the recording does not tell.
+    pub latency: Option<Duration>,
+    /// Whence.
+    pub provenance: Provenance,
+}
+
+impl Answer {
+    /// Whether it takes longer than a request waits.
+    pub fn is_late(&self, within: Duration) -> bool {
+        self.latency.is_some_and(|latency| latency > within)
+    }
 }
 
 impl UpstreamReply {
