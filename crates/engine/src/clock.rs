@@ -6,16 +6,16 @@ use std::collections::BinaryHeap;
 
 use crate::time::Instant;
 
-/// What comes first among events of one moment.
+/// The order of events at the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventPriority {
-    /// Calls that start, in the order in which they were added.
+    /// Starting calls, in the order in which they were added.
     Start,
-    /// Everything else, in the order in which it was asked for.
+    /// Everything else, in the order in which it was added.
     Other,
 }
 
-/// Events that are still to come: the earliest first, then by class, then in the order in which they were added.
+/// Future events: the earliest first, then by priority, then in the order in which they were added.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
     events: BinaryHeap<Event<T>>,
@@ -30,7 +30,7 @@ struct Event<T> {
 }
 
 impl<T> Ord for Event<T> {
-    /// The greatest is taken first: the order of the keys, turned round.
+    /// The heap takes the greatest first: this reverses the order of the keys.
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
     }
@@ -58,7 +58,7 @@ impl<T> Default for EventQueue<T> {
 
 impl<T> EventQueue<T> {
     /// Adds an event.
-    #[inline] // an event that was just written is slow to copy
+    #[inline] // copying an event that was just written is slow
     pub fn push(&mut self, at: Instant, class: EventPriority, what: T) {
         self.events.push(Event { key: (at, class, self.next), what });
         self.next += 1;
@@ -75,7 +75,7 @@ impl<T> EventQueue<T> {
         self.events.peek().map(|event| event.key.0)
     }
 
-    /// Forgets every event.
+    /// Removes every event.
     pub fn clear(&mut self) {
         self.events.clear();
         self.next = 0;
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_starts_comes_before_all_else_of_its_moment() {
+    fn a_starting_call_comes_before_other_events_of_the_same_moment() {
         let mut queue = EventQueue::default();
         for (class, what) in [
             (EventPriority::Other, "answer"),
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_a_stable_sort(events in prop::collection::vec((0..5_u64, 0..2_u8), 0..100)) {
+        fn events_come_in_the_order_of_a_stable_sort(events in prop::collection::vec((0..5_u64, 0..2_u8), 0..100)) {
             let mut queue = EventQueue::default();
             let mut sorted: Vec<(Instant, EventPriority, usize)> = Vec::new();
             for (n, (at, class)) in events.into_iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Recorded calls under a playbook: what answers what, what is left, and what must not be invented.
+//! Recorded calls under a playbook: which answer belongs to which attempt, unused answers, and what is not invented.
 
-#![expect(clippy::expect_used, reason = "a test fails where it is wrong")]
+#![expect(clippy::expect_used, reason = "a panic fails the test")]
 
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
@@ -75,7 +75,7 @@ fn a_recorded_answer_answers_the_attempt_of_its_number() {
 }
 
 #[test]
-fn where_the_tape_ends_the_outcome_is_undetermined_and_says_what_it_lacked() {
+fn at_the_end_of_the_tape_the_outcome_is_undetermined_and_names_the_missing_answer() {
     let record = standard(&call(Some("k"), vec![timeout()]));
     assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(RequestKind::Attempt(AttemptNo::new(2))));
     assert_eq!(record.outcomes[0].claim, EffectClaim::Unknown);
@@ -91,7 +91,7 @@ fn a_call_without_any_answer_is_undetermined_and_not_off_tape() {
 }
 
 #[test]
-fn unused_answers_are_left_on_the_tape_and_stay_out_of_the_ledger() {
+fn unused_answers_are_counted_and_stay_out_of_the_ledger() {
     let record = standard(&call(None, vec![timeout(), Reply::Ok]));
     assert!(matches!(record.outcomes[0].kind, OutcomeKind::Escalated(_)));
     assert_eq!(record.tallies[0].tape_left, 1);
@@ -101,7 +101,7 @@ fn unused_answers_are_left_on_the_tape_and_stay_out_of_the_ledger() {
 }
 
 #[test]
-fn from_a_recording_only_an_ok_of_a_write_is_proof() {
+fn in_a_recording_only_an_ok_of_a_write_proves_an_effect() {
     let written = standard(&call(None, vec![Reply::Ok]));
     assert_eq!(written.ledger.entries()[0].kind, LedgerKind::Applied);
     let read = replay("standard", &call(None, vec![Reply::Ok]), READ, &MissingAnswerPolicy::Unanswered);
@@ -110,7 +110,7 @@ fn from_a_recording_only_an_ok_of_a_write_is_proof() {
 }
 
 #[test]
-fn beyond_the_tape_an_answer_is_modelled_on_request_and_says_so() {
+fn a_missing_answer_is_modelled_on_request_and_marked_as_modelled() {
     let record = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &MissingAnswerPolicy::Ok);
     assert_eq!(record.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
     let last = record.ledger.entries().last().expect("an effect");
@@ -127,7 +127,7 @@ fn beyond_the_tape_an_answer_is_modelled_on_request_and_says_so() {
 }
 
 #[test]
-fn after_a_refresh_that_was_not_recorded_the_tape_does_not_answer() {
+fn the_tape_does_not_answer_after_a_refresh_that_was_not_recorded() {
     let stale = failed("412_precondition", "evidence is stale", Some(412));
     let recorded = call(Some("k"), vec![stale, Reply::Ok]);
     let silent = standard(&recorded);
@@ -172,14 +172,14 @@ fn the_unsafe_retry_is_found_on_declared_facts_and_doubted_on_assumed_ones() {
 }
 
 #[test]
-fn a_recorded_failure_is_no_evidence_against_a_claim() {
+fn a_recorded_failure_does_not_contradict_a_claim() {
     let denied = standard(&call(None, vec![failed("403_forbidden", "no", Some(403))]));
     assert_eq!(denied.outcomes[0].claim, EffectClaim::NotApplied);
     assert!(!ids(&denied).contains(&FindingId::UntruthfulOutcome));
 }
 
 #[test]
-fn an_attempt_that_the_recording_lacks_is_unanswered_whatever_comes_later() {
+fn an_attempt_without_a_recorded_answer_is_unanswered_even_if_later_ones_have_one() {
     let mut call = call(Some("k"), vec![timeout(), Reply::Ok]);
     call.answers[1].attempt = Some(3);
     let record = standard(&call);
@@ -192,7 +192,7 @@ fn an_attempt_that_the_recording_lacks_is_unanswered_whatever_comes_later() {
 }
 
 #[test]
-fn recorded_answers_that_a_modelled_refresh_left_behind_are_left_over() {
+fn recorded_answers_after_a_modelled_refresh_are_unused() {
     let stale = failed("412_precondition", "evidence is stale", None);
     let call = call(None, vec![stale, Reply::Ok]);
     let record = replay("standard", &call, DECLARED, &MissingAnswerPolicy::Ok);
@@ -205,7 +205,7 @@ fn recorded_answers_that_a_modelled_refresh_left_behind_are_left_over() {
 }
 
 #[test]
-fn a_modelled_failure_says_no_more_of_the_upstream_than_a_recorded_one() {
+fn a_modelled_failure_proves_no_more_than_a_recorded_one() {
     let record =
         replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &MissingAnswerPolicy::Fail("5xx".into()));
     let booked: Vec<(LedgerKind, Provenance)> =
@@ -217,7 +217,7 @@ fn a_modelled_failure_says_no_more_of_the_upstream_than_a_recorded_one() {
 }
 
 #[test]
-fn a_claim_is_not_held_against_a_failure_that_was_only_modelled() {
+fn a_modelled_failure_does_not_contradict_a_claim() {
     let text = playbook::embedded("standard").expect("an embedded playbook");
     let unknown = "effect: unknown\n    then: { deprecate_tool_call: { reason: adapter";
     assert!(text.contains(unknown));

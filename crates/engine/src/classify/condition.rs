@@ -1,4 +1,4 @@
-//! One condition of a rule: whether it holds for a signal, and the words that say so.
+//! One condition of a rule: whether it holds for a signal, and its explanation in words.
 
 use regex::Regex;
 
@@ -10,18 +10,18 @@ use crate::playbook::{
     Access, ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, MessageOp, MessageTest, NumberRange, When,
 };
 
-/// What one rule said of a signal, condition by condition.
+/// The evaluation of one rule for a signal, condition by condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleEvaluation {
     /// The rule.
     pub rule: RuleId,
     /// Whether every condition held.
     pub matched: bool,
-    /// In the order in which they are asked.
+    /// In the order of evaluation.
     pub conditions: Vec<ConditionEvaluation>,
 }
 
-/// What one condition asked, and what it found.
+/// What one condition required, and what the signal had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionEvaluation {
     /// Such as ``kind is `timeout` ``.
@@ -32,7 +32,7 @@ pub struct ConditionEvaluation {
     pub held: bool,
 }
 
-/// A condition made ready to be asked often.
+/// A condition compiled for repeated evaluation.
 #[derive(Debug)]
 pub(super) struct CompiledCondition {
     ask: ConditionKind,
@@ -46,7 +46,7 @@ enum CompiledTest {
     Message { test: MessageTest, patterns: Patterns },
 }
 
-/// The texts of a message test, lowered once where case does not count.
+/// The texts of a message test, lowercased once if case does not matter.
 #[derive(Debug)]
 pub(super) enum Patterns {
     Texts(Vec<String>),
@@ -54,7 +54,7 @@ pub(super) enum Patterns {
 }
 
 impl CompiledCondition {
-    /// The checks of a `when`, the cheap ones first.
+    /// The compiled conditions of a `when`, the cheap ones first.
     pub(super) fn of(when: &When) -> Vec<CompiledCondition> {
         let mut asked: Vec<(ConditionKind, &ConditionTest)> = when.iter().collect();
         asked.sort_by_key(|(ask, _)| cost(*ask)); // stable
@@ -98,11 +98,11 @@ impl CompiledCondition {
                     texts.iter().any(|text| test_text(test.op, message, text))
                 }
             },
-            _ => false, // there is nothing of what it asks for
+            _ => false, // the signal has no such value
         }
     }
 
-    /// What the condition asks, in words.
+    /// What the condition requires, in words.
     pub(super) fn asked(&self) -> String {
         let ask = self.ask;
         match &self.ready {
@@ -120,7 +120,7 @@ impl CompiledCondition {
             CompiledTest::Test(ConditionTest::Access(access)) => format!("tool {}", access_words(*access)),
             CompiledTest::Test(ConditionTest::Is(is)) => is_words(ask, *is),
             CompiledTest::Test(ConditionTest::Absent) => is_words(ask, false),
-            CompiledTest::Test(ConditionTest::Messages(_)) => String::new(), // made ready one by one
+            CompiledTest::Test(ConditionTest::Messages(_)) => String::new(), // compiled one by one
             CompiledTest::Message { test, .. } => {
                 let case = if test.case_sensitive { ", case counts" } else { "" };
                 format!("{} {} {}{case}", ask.as_str(), op_words(test.op), quoted(&test.any_of))
@@ -128,7 +128,7 @@ impl CompiledCondition {
         }
     }
 
-    /// What the condition found in the signal, in words.
+    /// What the signal has for this condition, in words.
     pub(super) fn found(&self, signal: &Signal<'_>) -> String {
         let ask = self.ask.as_str();
         match signal.find(self.ask) {
@@ -145,7 +145,7 @@ impl CompiledTest {
     fn message(test: &MessageTest) -> CompiledTest {
         let patterns = match test.op {
             MessageOp::Matches => Patterns::Regexes(
-                // `lower` has tried every pattern; one that does not compile can match nothing.
+                // `lower` has compiled every pattern before; one that fails would match nothing.
                 test.any_of.iter().filter_map(|text| pattern::compile(text, test.case_sensitive).ok()).collect(),
             ),
             _ if test.case_sensitive => Patterns::Texts(test.any_of.clone()),
@@ -155,7 +155,7 @@ impl CompiledTest {
     }
 }
 
-/// How dear a condition is to ask; the error's own come before those of the call.
+/// The cost of evaluating a condition; those of the error come before those of the call.
 fn cost(ask: ConditionKind) -> u8 {
     match (ask.form(), ask.about()) {
         (ConditionSyntax::Absence, _) => 0,
@@ -181,7 +181,7 @@ fn is_words(ask: ConditionKind, is: bool) -> String {
     }
 }
 
-/// The message in lower case, made at most once a signal.
+/// The lowercase message, computed at most once a signal.
 #[derive(Default)]
 pub(super) struct Lowered(Option<String>);
 
@@ -196,12 +196,12 @@ fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
         MessageOp::Contains => memchr::memmem::find(message.as_bytes(), text.as_bytes()).is_some(),
         MessageOp::StartsWith => message.starts_with(text),
         MessageOp::Equals => message == text,
-        MessageOp::Matches => false, // regexes have their own arm
+        MessageOp::Matches => false, // regexes are matched in `holds`
     }
 }
 
 fn tool_glob(tool: &str) -> Option<Glob> {
-    Glob::of_tools(tool).ok().flatten() // read when the playbook was
+    Glob::of_tools(tool).ok().flatten() // validated when the playbook was read
 }
 
 fn quoted(texts: &[String]) -> String {

@@ -1,5 +1,5 @@
-//! Failures that were classified before. A trace says the same few errors again and again, and rules are slow to ask;
-//! a failure is answered from here only where all that a rule may ask of it is the same.
+//! A cache of classifications. A trace repeats few errors many times, and rules are slow; a cached classification is used
+//! only if everything that a rule can test is the same.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;
@@ -14,17 +14,17 @@ use crate::event::ErrorFacts;
 use crate::ids::AttemptNo;
 use crate::playbook::{Access, ToolFacts};
 
-/// Failures that are remembered.
+/// The most cached classifications.
 const MAX_KNOWN: usize = 512;
 
-/// A failed attempt of a call, with all that a rule may ask about it.
+/// A failed attempt of a call, with everything that a rule can test.
 #[derive(Clone, Copy, Debug)]
 pub struct FailedAttempt<'a> {
-    /// What came with the failure.
+    /// The error object of the failure.
     pub error: Option<&'a Arc<ErrorFacts>>,
     /// The tool's name.
     pub tool: &'a str,
-    /// What is known of the tool.
+    /// The tool facts.
     pub facts: ToolFacts,
     /// Whether the call has an idempotency key.
     pub keyed: bool,
@@ -32,15 +32,15 @@ pub struct FailedAttempt<'a> {
     pub attempt: AttemptNo,
 }
 
-/// What one classifier said before.
+/// The cached classifications of one classifier.
 #[derive(Debug, Default)]
 pub struct Memo {
-    /// Whose answers these are.
+    /// The classifier that gave them.
     of: Option<Arc<Classifier>>,
     known: HashMap<u64, MemoEntry, FixedState>,
 }
 
-/// What rules ask of a failure; none of what no rule of a classifier asks for.
+/// The facts of a failure that the classifier's rules test; none for those that no rule tests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct MemoKey<'a> {
     error: Option<&'a Arc<ErrorFacts>>,
@@ -56,7 +56,7 @@ struct CallTraits {
     attempt: Option<AttemptNo>,
 }
 
-/// What was asked, and what the classifier said.
+/// A failure's facts and its classification.
 #[derive(Debug)]
 struct MemoEntry {
     error: Option<Arc<ErrorFacts>>,
@@ -66,7 +66,7 @@ struct MemoEntry {
 }
 
 impl Memo {
-    /// What `classifier` says of a failure.
+    /// The classification of a failure by `classifier`.
     pub fn classify(&mut self, classifier: &Arc<Classifier>, failed: &FailedAttempt<'_>) -> Classification {
         if !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, classifier)) {
             self.of = Some(Arc::clone(classifier));
@@ -74,7 +74,7 @@ impl Memo {
         }
         let FailedAttempt { error, tool, facts, keyed, attempt } = *failed;
         let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
-        // The error stands for all that is asked of it; whatever else a rule can ask must be named here.
+        // The error covers its own fields; every other field that a rule can test must be named here.
         let Signal {
             kind: _,
             message: _,

@@ -5,12 +5,12 @@ use super::signal::Signal;
 use crate::ids::{RuleId, VerdictId};
 use crate::playbook::{ConditionKind, Playbook};
 
-/// What a failure means, and which rule said so.
+/// What a failure means, and the rule that decided it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classification {
     /// The verdict.
     pub verdict: VerdictId,
-    /// The rule; none: no rule matched, and `otherwise` spoke.
+    /// The rule; none: no rule matched, and `otherwise` applies.
     pub rule: Option<RuleId>,
 }
 
@@ -45,18 +45,18 @@ impl Classifier {
         Classification { verdict: self.otherwise, rule: None }
     }
 
-    /// Whether any rule asks for the tool's name.
+    /// Whether any rule tests the tool's name.
     pub(super) fn asks_for_tools(&self) -> bool {
         self.asks_for_tools
     }
 
-    /// Whether any rule asks for the attempt's number.
+    /// Whether any rule tests the attempt's number.
     pub(super) fn asks_for_attempts(&self) -> bool {
         self.asks_for_attempts
     }
 
-    /// Every rule up to the first that matches, with what each of its conditions asked and found: what was found is said
-    /// in the words of `shown`, the same signal as it may be shown.
+    /// Evaluates every rule up to the first that matches. What conditions found is described from `shown`, the redacted
+    /// form of the same signal.
     pub fn explain(&self, signal: &Signal<'_>, shown: &Signal<'_>) -> Vec<RuleEvaluation> {
         let mut lowered = Lowered::default();
         let mut trials = Vec::new();

@@ -24,7 +24,7 @@ pub struct Signal<'a> {
     pub tool: &'a str,
     /// Whether the tool changes the upstream.
     pub access: Access,
-    /// Whether doing it twice is doing it once.
+    /// Whether doing it twice has the effect of doing it once.
     pub idempotent: bool,
     /// Whether the call has an idempotency key.
     pub keyed: bool,
@@ -57,14 +57,14 @@ impl<'a> Signal<'a> {
     }
 }
 
-/// What a signal has where a condition asks.
+/// The value of a signal that a condition tests.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SignalValue<'a> {
     Text(Option<&'a str>),
     Number(Option<u32>),
     Access(Access),
     Is(bool),
-    /// Whether it is there at all.
+    /// Whether it is present.
     There(bool),
 }
 

@@ -1,4 +1,4 @@
-//! What the classifier answers, rule by rule.
+//! Classification, rule by rule.
 
 use std::sync::Arc;
 
@@ -61,14 +61,14 @@ fn the_first_rule_that_matches_decides() {
 }
 
 #[test]
-fn what_no_rule_knows_is_unclassified() {
+fn a_failure_that_no_rule_matches_is_unclassified() {
     let book = playbook(vec![asking(ConditionKind::Kind, ConditionTest::AnyOf(vec!["timeout".into()]))]);
     assert_eq!(rule_for(&book, Some(&error("5xx", "", 0)), "t"), None);
     assert_eq!(rule_for(&book, None, "t"), None);
 }
 
 #[test]
-fn messages_ignore_case_unless_case_counts() {
+fn messages_ignore_case_unless_the_rule_is_case_sensitive() {
     let message = error("x", "IDEMPOTENCY Key", 0);
     assert_eq!(rule_for(&playbook(vec![contains("idempotency", false)]), Some(&message), "t"), Some(0));
     assert_eq!(rule_for(&playbook(vec![contains("idempotency", true)]), Some(&message), "t"), None);
@@ -94,7 +94,7 @@ fn a_tool_is_matched_by_name_or_glob() {
 }
 
 #[test]
-fn an_explanation_says_what_each_condition_asked_and_found() {
+fn an_explanation_shows_what_each_condition_required_and_found() {
     let book = playbook(vec![
         contains("evidence", false),
         asking(ConditionKind::Kind, ConditionTest::AnyOf(vec!["5xx".into()])),
@@ -108,7 +108,7 @@ fn an_explanation_says_what_each_condition_asked_and_found() {
 }
 
 #[test]
-fn what_is_remembered_is_what_the_classifier_says_whoever_asked_before() {
+fn a_cached_classification_equals_a_new_one_whatever_was_asked_before() {
     let later = contains("busy", false)
         .with(ConditionKind::Attempt, ConditionTest::Ranges(vec![NumberRange { first: 2, last: 9 }]));
     let of_tool = contains("busy", false).with(ConditionKind::Tool, ConditionTest::Globs(vec!["pay.*".into()]));
@@ -134,5 +134,5 @@ fn what_is_remembered_is_what_the_classifier_says_whoever_asked_before() {
             }
         }
     }
-    assert_eq!(rules.len(), 4, "every rule and none of them spoke");
+    assert_eq!(rules.len(), 4, "every rule matched once, and once none did");
 }

@@ -1,15 +1,15 @@
-//! When the next attempt may start, or which limit forbids it. Pure arithmetic.
+//! When the next attempt may start, or the limit that forbids it. Pure arithmetic.
 
 use crate::event::StopReason;
 use crate::playbook::{Limits, Retry, RetryTiming};
 use crate::time::{Duration, Instant};
 
-/// What the arithmetic needs to know of a call.
+/// What a call has used of its limits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallUsage {
     /// Attempts started.
     pub attempts: u32,
-    /// Retries that this verdict has scheduled already.
+    /// Retries that this verdict has scheduled so far.
     pub retries: u32,
     /// When the call was made.
     pub since: Instant,
@@ -41,12 +41,12 @@ pub(super) fn next_delay(
     Ok(delay)
 }
 
-/// Whether the call may have another attempt.
+/// Checks that the call may have another attempt.
 pub(super) fn attempts_left(limits: &Limits, attempts: u32) -> Result<(), StopReason> {
     if attempts < limits.max_attempts { Ok(()) } else { Err(StopReason::MaxAttempts) }
 }
 
-/// Whether an attempt that starts at `due` starts before the deadline.
+/// Checks that an attempt at `due` starts before the deadline.
 pub(super) fn starts_in_time(limits: &Limits, since: Instant, due: Instant) -> Result<(), StopReason> {
     match limits.deadline {
         Some(deadline) if due.since(since) > deadline => Err(StopReason::Deadline),
@@ -54,7 +54,7 @@ pub(super) fn starts_in_time(limits: &Limits, since: Instant, due: Instant) -> R
     }
 }
 
-/// The list's value for the retry after `earlier` others; the last value holds.
+/// The listed delay of the retry after `earlier` others; the last value repeats.
 fn listed_delay(retry: &Retry, earlier: u32) -> Duration {
     let listed = retry.backoff.get(earlier as usize).or(retry.backoff.last());
     listed.copied().unwrap_or(Duration::ZERO)
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_walked_and_its_last_value_holds() {
+    fn delays_follow_the_list_and_its_last_value_repeats() {
         assert_eq!(delay(RetryTiming::Backoff, spent(1, 0, 0), None), Ok(200));
         assert_eq!(delay(RetryTiming::Backoff, spent(2, 1, 0), None), Ok(600));
         assert_eq!(delay(RetryTiming::Backoff, spent(3, 2, 0), None), Ok(600));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_lengthens_the_wait_only_where_the_playbook_says_so() {
+    fn retry_after_lengthens_the_wait_only_if_the_playbook_says_so() {
         assert_eq!(delay(RetryTiming::RetryAfter, spent(1, 0, 0), Some(3_000)), Ok(3_000));
         assert_eq!(delay(RetryTiming::RetryAfter, spent(1, 0, 0), Some(1)), Ok(200));
         assert_eq!(delay(RetryTiming::Backoff, spent(1, 0, 0), Some(3_000)), Ok(200));

@@ -8,12 +8,12 @@ use crate::event::{EffectClaim, Outcome};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, VerdictId};
 use crate::playbook::{Access, AfterRefresh, Terminal};
 
-/// Where a call stands.
+/// The phase of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// An attempt is out.
+    /// An attempt is in flight.
     InFlight(AttemptNo),
-    /// The next attempt waits for its time.
+    /// The next attempt waits for its start.
     Backoff(AttemptNo),
     /// New evidence was asked for.
     Refreshing(EvidenceId, AfterRefresh),
@@ -28,7 +28,7 @@ pub(super) enum Phase {
     Done(Outcome),
 }
 
-/// Everything that the machine keeps of a call.
+/// Everything that the machine keeps about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CallState {
     pub facts: CallFacts,
@@ -48,8 +48,8 @@ pub(super) struct CallState {
     pub retries: Retries,
 }
 
-/// Retries scheduled, by the verdict that scheduled them, in the order of first use. The first two verdicts are kept
-/// in place: few calls meet more.
+/// Retries scheduled, by verdict, in the order of first use. The first two verdicts are stored inline: few calls have
+/// more.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Retries {
     first: [Option<(VerdictId, u32)>; 2],
@@ -57,13 +57,13 @@ pub(super) struct Retries {
 }
 
 impl Retries {
-    /// Those that `verdict` has scheduled.
+    /// The retries that `verdict` has scheduled.
     pub(super) fn of(&self, verdict: VerdictId) -> u32 {
         let mut counts = self.first.iter().flatten().chain(&self.more);
         counts.find(|(by, _)| *by == verdict).map_or(0, |(_, count)| *count)
     }
 
-    /// Counts one more.
+    /// Counts one more retry of `verdict`.
     pub(super) fn count(&mut self, verdict: VerdictId) {
         let mut counts = self.first.iter_mut().flatten().chain(&mut self.more);
         if let Some((_, count)) = counts.find(|(by, _)| *by == verdict) {
@@ -94,18 +94,18 @@ impl CallState {
         }
     }
 
-    /// Adds what one attempt says of the effect. A read has none, whatever is said.
+    /// Adds what one attempt says about the effect. A read never has one.
     pub(super) fn add_claim(&mut self, said: EffectClaim) {
         let said = if self.facts.access == Access::Read { EffectClaim::NotApplied } else { said };
         self.claim = Some(self.claim.map_or(said, |claim| claim.and(said)));
     }
 
-    /// The claim so far; before any attempt ended, nothing was done.
+    /// The claim so far: `not_applied` before the first attempt ended.
     pub(super) fn claim(&self) -> EffectClaim {
         self.claim.unwrap_or(EffectClaim::NotApplied)
     }
 
-    /// Notes an error as the last one, and as the first where it is.
+    /// Records an error as the last one, and as the first if there was none.
     pub(super) fn note_error(&mut self, error: Option<ErrorId>) {
         if error.is_some() {
             self.first_error = self.first_error.or(error);
@@ -122,7 +122,7 @@ pub(super) struct CallSlab {
 }
 
 impl CallSlab {
-    /// The number that the next call gets.
+    /// The id of the next call.
     #[inline]
     pub(super) fn next(&self) -> CallId {
         let after_all = || u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
@@ -133,7 +133,7 @@ impl CallSlab {
     #[inline]
     pub(super) fn insert(&mut self, call: CallState) {
         match self.free.pop_first() {
-            Some(slot) => self.slots[CallId(slot).index()] = Some(call), // a free slot is one of them
+            Some(slot) => self.slots[CallId(slot).index()] = Some(call), // a free slot is in `slots`
             None => self.slots.push(Some(call)),
         }
     }
@@ -156,7 +156,7 @@ impl CallSlab {
         self.free.insert(call.0);
         while let Some(None) = self.slots.last() {
             self.slots.pop();
-            self.free.pop_last(); // the last slot was free: it is the highest of them
+            self.free.pop_last(); // the last slot was free: it is the highest free one
         }
     }
 

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! input                 state          -> what happens                                   next state
-//! Call                  (none)            admission asks its checks:
-//!                                         . none says no: attempt 1 starts                InFlight
-//!                                         . one does: outcome `refused`                   Done
+//! Call                  (none)            admission runs its checks:
+//!                                         . none refuses: attempt 1 starts                InFlight
+//!                                         . one refuses: outcome `refused`                Done
 //! Answered ok           InFlight          outcome                                         Done
 //! Answered failed       InFlight          classified, then the verdict's compensation:
 //!                                         . retry passes guard and limits: scheduled      Backoff
-//!                                         . refresh passes guard and limits: asked for    Refreshing
-//!                                         . reversal passes the token guard: asked for    Redeeming
+//!                                         . refresh passes guard and limits: requested    Refreshing
+//!                                         . reversal passes the token guard: requested    Redeeming
 //!                                         . escalate, deprecate, a limit hit: outcome     Done
 //! Woken                 Backoff           the next attempt starts                         InFlight
 //! Answered ok           Refreshing        the next attempt starts with the new evidence   InFlight | Done
@@ -17,11 +17,11 @@
 //! Answered, other       Refreshing,       outcome                                         Done
 //!                       Redeeming
 //! Answered unanswered   any               outcome `undetermined`                          Done
-//! anything else         any               ignored: an answer nobody waits for decides nothing
+//! anything else         any               ignored: an unexpected answer decides nothing
 //! ```
 //!
-//! The playbook and the time are arguments, so that a machine is only its state: it can be cloned, compared
-//! and hashed.
+//! The playbook and the time are arguments, so that a machine is nothing but its state: it can be cloned, compared and
+//! hashed.
 
 use std::collections::BTreeSet;
 
@@ -49,18 +49,18 @@ const CHECKS: &[AdmissionCheck] = &[];
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Machine {
     calls: CallSlab,
-    /// Tokens that were sent for redemption; a token is sent once, whatever came of it.
+    /// Tokens that were sent for redemption; a token is sent once, whatever the answer.
     redeemed: BTreeSet<TokenId>,
 }
 
 impl Machine {
-    /// Takes what happened at `now`, and adds what follows from it to `out`.
+    /// Takes what happened at `now`, and writes events and outputs to `out`.
     pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut OutputBuffer) {
         match input {
             Input::Call(call, facts) if call == self.calls.next() => {
                 self.on_call(playbook, now, facts, CHECKS, out);
             }
-            Input::Call(..) => {} // the lowest free number is given out; another one is not a call
+            Input::Call(..) => {} // ids are given out from the lowest free slot; another id is no call
             Input::Answered { call, asked, response, meta } => {
                 if let Some(phase) = self.phase(call) {
                     Transition { machine: self, playbook, now, call, out }.on_answered(phase, asked, response, meta);
@@ -78,7 +78,7 @@ impl Machine {
         }
     }
 
-    /// Notes a token that was sent for redemption by a call that another machine drives.
+    /// Records a token that a call of another machine sent for redemption.
     pub fn note_redeemed(&mut self, token: TokenId) {
         self.redeemed.insert(token);
     }
@@ -88,13 +88,13 @@ impl Machine {
         self.redeemed.contains(&token)
     }
 
-    /// The number of the next call: the lowest that no call has.
+    /// The id of the next call: the lowest free slot.
     pub fn next_call(&self) -> CallId {
         self.calls.next()
     }
 
-    /// The outcome of a call that has ended, which leaves: its number is free again. Whoever takes it has nothing more
-    /// to tell the machine of the call.
+    /// The outcome of a call that has ended, and removes the call: its id is free again. The caller must have no more
+    /// inputs for it.
     pub fn take_outcome(&mut self, call: CallId) -> Option<Outcome> {
         let outcome = self.outcome(call)?;
         self.calls.remove(call);
@@ -109,7 +109,7 @@ impl Machine {
         }
     }
 
-    /// Forgets every call and keeps the allocations.
+    /// Removes every call and keeps the allocations.
     pub fn clear(&mut self) {
         self.calls.clear();
         self.redeemed.clear();
@@ -150,7 +150,7 @@ impl Machine {
     }
 }
 
-/// One input's worth of work on one call that exists.
+/// One transition of one call of the machine.
 struct Transition<'a> {
     machine: &'a mut Machine,
     playbook: &'a Playbook,
@@ -160,7 +160,7 @@ struct Transition<'a> {
 }
 
 impl Transition<'_> {
-    #[expect(clippy::expect_used, reason = "`handle_input` has looked it up, and no step removes it")]
+    #[expect(clippy::expect_used, reason = "`handle_input` has looked it up, and no transition removes it")]
     fn state(&mut self) -> &mut CallState {
         self.machine.calls.get_mut(self.call).expect("a call of this machine")
     }
@@ -199,7 +199,7 @@ impl Transition<'_> {
         match response {
             Response::Ok => self.on_succeeded(),
             Response::Failed(failure) => self.on_failed(failure),
-            // The last two are said of refreshes and reversals; of an attempt they would say no more than nothing does.
+            // The last two are responses to refreshes and reversals; for an attempt they are the same as no answer.
             Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
                 self.state().add_claim(EffectClaim::Unknown);
                 self.finish(OutcomeKind::Undetermined(RequestKind::Attempt(attempt)));
@@ -217,7 +217,7 @@ impl Transition<'_> {
         self.finish(kind);
     }
 
-    /// Classified first, visible before anything follows from it; then the obeyed verdict's compensation.
+    /// Emits the classification before anything else, then runs the compensation of the verdict that is obeyed.
     fn on_failed(&mut self, failure: ClassifiedFailure) {
         let ClassifiedFailure { verdict, rule, error, .. } = failure;
         let first = self.state().first_verdict;
@@ -272,7 +272,7 @@ impl Transition<'_> {
             return self.suppress(why, refresh.on_unsafe);
         }
         if let Err(stop) = self.refresh_allowed(refresh) {
-            return match stop == StopReason::MaxRefreshes && self.gives_up_on_futile_refresh() {
+            return match stop == StopReason::MaxRefreshes && self.deprecates_after_futile_refresh() {
                 true => self.deprecate(DeprecationReason::RefreshFutile),
                 false => self.finish(OutcomeKind::Exhausted(stop)),
             };
@@ -356,15 +356,15 @@ impl Transition<'_> {
                 self.finish(OutcomeKind::Reversed(reason));
             }
             Response::Unanswered => {
-                self.forget_what_is_known();
+                self.make_claim_unknown();
                 self.finish(OutcomeKind::Undetermined(RequestKind::Reversal));
             }
             Response::Unclear(None) => {
-                self.forget_what_is_known();
+                self.make_claim_unknown();
                 self.refuse_reversal(ReversalRefusal::NoAnswer, on_refused);
             }
             Response::Unclear(Some(_)) | Response::Failed(_) => {
-                self.forget_what_is_known();
+                self.make_claim_unknown();
                 self.state().note_error(error_of(response));
                 self.refuse_reversal(ReversalRefusal::UpstreamFailed, on_refused);
             }
@@ -375,8 +375,8 @@ impl Transition<'_> {
         }
     }
 
-    /// A redemption that was not plainly refused may have taken the effect away.
-    fn forget_what_is_known(&mut self) {
+    /// A redemption that was not clearly refused may have reversed the effect: an applied claim becomes unknown.
+    fn make_claim_unknown(&mut self) {
         let state = self.state();
         if state.claim() != EffectClaim::NotApplied {
             state.claim = Some(EffectClaim::Unknown);
@@ -391,11 +391,11 @@ impl Transition<'_> {
         }
     }
 
-    fn gives_up_on_futile_refresh(&self) -> bool {
+    fn deprecates_after_futile_refresh(&self) -> bool {
         self.playbook.study.as_ref().is_some_and(|study| study.futile_refresh_deprecates)
     }
 
-    /// Why a further attempt must not be made; none: it may.
+    /// Why the retry guard stops a further attempt; none: it passes.
     fn retry_guard(&mut self) -> Option<SuppressionReason> {
         let guard = self.playbook.retry_guard();
         let state = self.state();

@@ -1,4 +1,4 @@
-//! The machine alone, fed by hand: guards, limits, order of events, and that it is only its state.
+//! The machine alone, driven by hand: guards, limits, the order of events, and equality by state.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -44,7 +44,7 @@ fn failed(verdict: u16) -> Response {
     Response::Failed(ClassifiedFailure { verdict: VerdictId(verdict), rule: None, error, retry_after: None })
 }
 
-/// A machine driven by a list of responses: each answers the next thing that it asks for, 10 ms later.
+/// Drives a machine with a list of responses: each answers the next request, 10 ms later.
 fn drive(playbook: &Playbook, facts: CallFacts, responses: &[Response]) -> (Vec<Decision>, Outcome) {
     let mut machine = Machine::default();
     let (mut now, mut out, mut responses) = (Instant::ZERO, OutputBuffer::default(), responses.iter());
@@ -63,7 +63,7 @@ fn drive(playbook: &Playbook, facts: CallFacts, responses: &[Response]) -> (Vec<
         };
         machine.handle_input(playbook, now, input, &mut out);
     }
-    assert_eq!(responses.len(), 0, "the machine asked for less than the test answers");
+    assert_eq!(responses.len(), 0, "the machine made fewer requests than the test answers");
     let decisions = out.events.iter().map(|event| event.what).collect();
     (decisions, machine.outcome(CALL).expect("the call ended"))
 }
@@ -73,7 +73,7 @@ fn outcome(facts: CallFacts, responses: &[Response]) -> Outcome {
 }
 
 #[test]
-fn a_call_that_does_not_fail_succeeds_and_is_not_compensated() {
+fn a_call_without_failures_succeeds_and_is_not_compensated() {
     let outcome = outcome(unkeyed_write(), &[Response::Ok]);
     assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Succeeded, EffectClaim::Applied));
 }
@@ -97,7 +97,7 @@ fn reads_idempotent_tools_and_keyed_calls_pass_the_retry_guard() {
 }
 
 #[test]
-fn what_was_not_applied_may_be_sent_again_even_unkeyed() {
+fn a_call_that_was_not_applied_is_sent_again_even_unkeyed() {
     let outcome = outcome(unkeyed_write(), &[failed(STALE), Response::Ok, Response::Ok]);
     assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::SucceededAfterCompensation, 2));
 }
@@ -119,7 +119,7 @@ fn a_retry_that_is_denied_escalates() {
 }
 
 #[test]
-fn a_failure_is_classified_before_anything_follows_from_it() {
+fn a_failure_is_classified_before_its_compensation() {
     let (decisions, _) = drive(&playbook(), keyed_write(), &[failed(TIMEOUT), Response::Ok]);
     let names: Vec<&str> = decisions
         .iter()
@@ -146,7 +146,7 @@ fn retries_are_bounded_by_the_verdict_and_attempts_by_the_call() {
 }
 
 #[test]
-fn no_sleep_begins_that_no_attempt_can_follow() {
+fn no_wait_begins_if_no_attempt_can_follow() {
     let mut tight = playbook();
     tight.limits.deadline = Some(Duration::from_millis(209));
     let (decisions, outcome) = drive(&tight, keyed_write(), &[failed(TIMEOUT)]);
@@ -180,14 +180,14 @@ fn the_deadline_bounds_a_refresh_and_the_attempt_after_it() {
         (outcome.kind, outcome.attempts)
     };
     let late = OutcomeKind::Exhausted(StopReason::Deadline);
-    assert_eq!(ends(9, &[failed(STALE)]), (late, 1), "it fails at 10 ms, and nothing is asked for");
-    assert_eq!(ends(19, &[failed(STALE), Response::Ok]), (late, 1), "the evidence is there at 20 ms");
+    assert_eq!(ends(9, &[failed(STALE)]), (late, 1), "it fails at 10 ms, and no refresh is requested");
+    assert_eq!(ends(19, &[failed(STALE), Response::Ok]), (late, 1), "the evidence arrives at 20 ms");
     let responses = [failed(STALE), Response::Ok, Response::Ok];
     assert_eq!(ends(20, &responses), (OutcomeKind::SucceededAfterCompensation, 2));
 }
 
 #[test]
-fn what_may_have_acted_or_has_acted_is_sent_again_neither_by_a_retry_nor_after_a_refresh() {
+fn neither_a_retry_nor_a_refresh_resends_a_call_that_may_have_acted() {
     for (verdict, effect, why) in [
         (STALE, EffectClaim::Unknown, SuppressionReason::MayHaveActed),
         (STALE, EffectClaim::Applied, SuppressionReason::HasActed),
@@ -203,7 +203,7 @@ fn what_may_have_acted_or_has_acted_is_sent_again_neither_by_a_retry_nor_after_a
 }
 
 #[test]
-fn the_retries_of_each_verdict_are_counted_however_many_verdicts_a_call_meets() {
+fn retries_are_counted_by_verdict_for_any_number_of_verdicts() {
     let mut book = playbook();
     let once = |verdict: &mut Verdict| {
         if let Compensation::RetryWithBackoff(retry) = &mut verdict.then {
@@ -218,14 +218,14 @@ fn the_retries_of_each_verdict_are_counted_however_many_verdicts_a_call_meets() 
 }
 
 #[test]
-fn an_attempt_that_nothing_answers_leaves_the_effect_unknown() {
+fn an_unanswered_attempt_leaves_the_effect_unknown() {
     let outcome = outcome(unkeyed_write(), &[Response::Unanswered]);
     let undetermined = OutcomeKind::Undetermined(RequestKind::Attempt(AttemptNo::FIRST));
     assert_eq!((outcome.kind, outcome.claim), (undetermined, EffectClaim::Unknown));
 }
 
 #[test]
-fn evidence_that_was_not_asked_for_starts_no_attempt() {
+fn evidence_that_was_not_requested_starts_no_attempt() {
     let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()), &mut out);
     let answer = |asked, response| Input::Answered { call: CALL, asked, response, meta: META };
@@ -240,7 +240,7 @@ fn evidence_that_was_not_asked_for_starts_no_attempt() {
 }
 
 #[test]
-fn a_refresh_that_no_attempt_follows_is_not_bound_by_the_limits_of_attempts() {
+fn a_refresh_before_an_abort_ignores_the_limits_of_attempts() {
     let mut spent = playbook();
     spent.limits = Limits { max_attempts: 1, deadline: Some(Duration::from_millis(1)) };
     let refresh = Refresh { then: AfterRefresh::Abort, max_refreshes: 1, on_unsafe: UnsafePolicy::End(HUMAN) };
@@ -268,7 +268,7 @@ fn a_redeemed_reversal_leaves_no_net_effect() {
 }
 
 #[test]
-fn a_reversal_that_was_not_answered_leaves_the_effect_unknown() {
+fn an_unanswered_reversal_leaves_the_effect_unknown() {
     let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
     let lost = outcome(facts, &[failed(TAKE_BACK), Response::Unclear(None)]);
     assert_eq!((lost.kind, lost.claim), (OutcomeKind::Escalated(QueueId(0)), EffectClaim::Unknown));
@@ -302,7 +302,7 @@ fn first_failure_only_shows_later_verdicts_and_does_not_obey_them() {
 }
 
 #[test]
-fn a_guard_that_is_off_lets_the_unsafe_retry_pass() {
+fn a_retry_guard_that_is_off_lets_an_unsafe_retry_pass() {
     let mut unguarded = playbook();
     unguarded.study = Some(Study { retry_guard: GuardMode::Off, ..Study::safe("test") });
     let (_, outcome) = drive(&unguarded, unkeyed_write(), &[failed(TIMEOUT), Response::Ok]);
@@ -310,7 +310,7 @@ fn a_guard_that_is_off_lets_the_unsafe_retry_pass() {
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_decides_nothing() {
+fn an_unexpected_answer_decides_nothing() {
     let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()), &mut out);
     let before = (machine.clone(), out.clone());
@@ -328,7 +328,7 @@ fn an_answer_that_nobody_waits_for_decides_nothing() {
 }
 
 #[test]
-fn equal_machines_hash_alike_and_a_clone_goes_its_own_way() {
+fn equal_machines_have_equal_hashes_and_a_clone_is_independent() {
     let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, keyed_write()), &mut out);
     let twin = machine.clone();
@@ -345,7 +345,7 @@ fn equal_machines_hash_alike_and_a_clone_goes_its_own_way() {
 }
 
 #[test]
-fn a_slot_is_free_again_when_the_outcome_was_taken_and_the_lowest_comes_first() {
+fn taking_the_outcome_frees_the_slot_and_the_lowest_free_slot_is_next() {
     let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     let attempt = RequestKind::Attempt(AttemptNo::FIRST);
     let ok = |call| Input::Answered { call, asked: attempt, response: Response::Ok, meta: META };
@@ -366,7 +366,7 @@ fn a_slot_is_free_again_when_the_outcome_was_taken_and_the_lowest_comes_first() 
 }
 
 #[test]
-fn a_machine_whose_calls_have_all_left_is_as_new() {
+fn a_machine_without_calls_equals_a_new_one() {
     let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     for call in (0..3).map(CallId) {
         machine.handle_input(&book, Instant::ZERO, Input::Call(call, keyed_write()), &mut out);
@@ -381,7 +381,7 @@ fn a_machine_whose_calls_have_all_left_is_as_new() {
 }
 
 #[test]
-fn the_first_check_that_says_no_decides_and_nothing_is_sent() {
+fn the_first_admission_check_that_refuses_decides_and_nothing_is_sent() {
     let admit: AdmissionCheck = |_, _, _, _| None;
     let of_another_tool: AdmissionCheck =
         |_, _, _, facts| (facts.tool != ToolId(0)).then_some(AdmissionRefusal::NotFound);
@@ -405,14 +405,14 @@ fn the_first_check_that_says_no_decides_and_nothing_is_sent() {
     let checks = [admit, of_another_tool, of_the_second_call];
     let other = CallFacts { tool: ToolId(1), ..keyed_write() };
     assert_eq!(ended(other, &checks), refused(AdmissionRefusal::NotFound), "the order decides");
-    assert_eq!(ended(keyed_write(), &checks), refused(AdmissionRefusal::CircuitOpen), "a check may ask the machine");
+    assert_eq!(ended(keyed_write(), &checks), refused(AdmissionRefusal::CircuitOpen), "a check can read the machine");
     let (decisions, outputs, outcome) = ended(keyed_write(), &[admit]);
     assert!(matches!(decisions[..], [Decision::AttemptStarted { .. }]));
     assert_eq!((outputs, outcome), (1, None));
 }
 
 #[test]
-fn reasons_to_refuse_have_words_of_their_own() {
+fn admission_refusals_have_distinct_words_in_their_order() {
     let words: std::collections::BTreeSet<&str> = AdmissionRefusal::ALL.iter().map(|why| why.as_str()).collect();
     assert_eq!(words.len(), AdmissionRefusal::ALL.len());
     assert!(AdmissionRefusal::ALL.is_sorted());

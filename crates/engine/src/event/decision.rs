@@ -26,18 +26,18 @@ words! {
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// The upstream said yes.
+    /// The upstream answered with success.
     Ok,
-    /// It failed; the error is in the record's table, unless none came with the failure.
+    /// It failed; the error, if there is one, is in the record's table.
     Failed(Option<ErrorId>),
-    /// Nothing came back and no later answer is known.
+    /// No answer came, and no later answer is known.
     Unanswered,
 }
 
-/// What the dispatcher asks of the upstream for a call.
+/// A request of the dispatcher to the upstream for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestKind {
-    /// The call itself, for the numbered time.
+    /// The call itself, as attempt number N.
     Attempt(AttemptNo),
     /// A new snapshot of the call's evidence.
     Refresh(EvidenceId),
@@ -46,7 +46,7 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    /// The one that is displayed so.
+    /// Parses the displayed form.
     pub fn parse(text: &str) -> Option<RequestKind> {
         match text.split_once(' ')? {
             ("attempt", number) => Some(RequestKind::Attempt(AttemptNo::new(number.parse().ok()?))),
@@ -70,11 +70,11 @@ impl fmt::Display for RequestKind {
 /// One thing that the dispatcher decided or saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DecisionEvent {
-    /// When, in virtual time.
+    /// The moment, in virtual time.
     pub at: Instant,
-    /// For which call.
+    /// The call.
     pub call: CallId,
-    /// What.
+    /// The decision.
     pub what: Decision,
 }
 
@@ -97,11 +97,11 @@ pub enum Decision {
     AttemptFinished {
         /// Its number.
         attempt: AttemptNo,
-        /// How.
+        /// How it ended.
         status: Status,
-        /// Start to end; none where the recording does not tell.
+        /// From start to end; none if the recording has no times.
         latency: Option<Duration>,
-        /// Whence the answer.
+        /// Where the answer comes from.
         provenance: Provenance,
         /// A recorded answer that took longer than the attempt's timeout allows.
         over_timeout: bool,
@@ -110,16 +110,16 @@ pub enum Decision {
     LateAnswer {
         /// The attempt it answers.
         attempt: AttemptNo,
-        /// What it said.
+        /// Success or failure.
         status: Status,
     },
     /// A failure got its verdict.
     FailureClassified {
         /// What it means.
         verdict: VerdictId,
-        /// The rule that said so; none: no rule matched.
+        /// The rule that matched; none: no rule matched.
         rule: Option<RuleId>,
-        /// A study playbook that obeys the first failure only did not act on this one.
+        /// A study playbook obeys only the first failure, and ignored this one.
         ignored: bool,
     },
     /// A further attempt will be sent.
@@ -136,13 +136,13 @@ pub enum Decision {
         /// Why.
         why: SuppressionReason,
     },
-    /// The upstream was asked for a new evidence snapshot, and this came of it.
+    /// A new evidence snapshot was requested, and the request ended.
     EvidenceRefreshed {
-        /// The snapshot asked for.
+        /// The requested snapshot.
         evidence: EvidenceId,
-        /// Whether it was taken.
+        /// How the request ended.
         status: Status,
-        /// Whence the answer.
+        /// Where the answer comes from.
         provenance: Provenance,
     },
     /// The call was handed to a human.
@@ -159,7 +159,7 @@ pub enum Decision {
     ReversalRedeemed {
         /// The playbook's reason.
         reason: ReasonId,
-        /// Whence the answer.
+        /// Where the answer comes from.
         provenance: Provenance,
     },
     /// The local attempt was given up.
@@ -172,7 +172,7 @@ pub enum Decision {
 }
 
 words! {
-    /// What is claimed of a call's effect on the upstream.
+    /// What the outcome claims about a call's effect on the upstream.
     pub enum EffectClaim {
         /// The upstream made the change.
         Applied = "applied",
@@ -197,7 +197,7 @@ impl EffectClaim {
 }
 
 words! {
-    /// How a call ended, without its particulars.
+    /// The name of an outcome, without its details.
     pub enum OutcomeWord {
         /// Nothing failed.
         Succeeded = "succeeded",
@@ -211,9 +211,9 @@ words! {
         Reversed = "reversed",
         /// A limit was hit.
         Exhausted = "exhausted",
-        /// Admission said no; nothing was sent.
+        /// Admission refused the call; nothing was sent.
         Refused = "refused",
-        /// An answer was needed that nothing supplies.
+        /// An answer is missing.
         Undetermined = "undetermined",
     }
 }
@@ -233,14 +233,14 @@ pub enum OutcomeKind {
     Reversed(ReasonId),
     /// A limit was hit.
     Exhausted(StopReason),
-    /// Admission said no; nothing was sent.
+    /// Admission refused the call; nothing was sent.
     Refused(AdmissionRefusal),
-    /// An answer was needed that nothing supplies.
+    /// An answer is missing.
     Undetermined(RequestKind),
 }
 
 impl OutcomeKind {
-    /// Which of the outcomes it is.
+    /// The name of the outcome.
     pub const fn word(self) -> OutcomeWord {
         match self {
             OutcomeKind::Succeeded => OutcomeWord::Succeeded,
@@ -254,23 +254,23 @@ impl OutcomeKind {
         }
     }
 
-    /// The word of the files.
+    /// The word in files.
     pub const fn as_str(self) -> &'static str {
         self.word().as_str()
     }
 }
 
-/// How a call ended, once.
+/// The one outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Outcome {
-    /// Which way.
+    /// How it ended.
     pub kind: OutcomeKind,
-    /// The net effect claimed.
+    /// The claimed net effect.
     pub claim: EffectClaim,
-    /// Attempts started; none where the call was refused.
+    /// Attempts started; 0 if the call was refused.
     pub attempts: u32,
     /// The last error, if any attempt failed with one.
     pub last_error: Option<ErrorId>,
-    /// The first error, where it is another one than the last.
+    /// The first error, if it differs from the last.
     pub first_error: Option<ErrorId>,
 }

@@ -1,5 +1,5 @@
-//! The one definition of what an event is called, what it says and how much it matters: goldens, JSON, lists and
-//! comparisons read it. Lays nothing out, and has no sentences.
+//! The one definition of each event's name, fields and severity: goldens, JSON, lists and comparisons read it. Contains
+//! no layout and no sentences.
 
 use super::class::Class;
 use super::decision::{Decision, Provenance, RequestKind, Status};
@@ -10,7 +10,7 @@ use crate::time::{Duration, Instant};
 use crate::words;
 
 words! {
-    /// The kinds of decision events, each what the [`Decision`] of its name says.
+    /// The kinds of decision events, one for each [`Decision`].
     pub enum EventKind {
         Refused = "refused",
         AttemptStarted = "attempt_started",
@@ -29,7 +29,7 @@ words! {
 }
 
 words! {
-    /// What an event, or the end of a call, says of itself.
+    /// The fields of events and of outcomes.
     pub enum FieldKey {
         Attempt = "attempt",
         Evidence = "evidence",
@@ -56,22 +56,22 @@ words! {
     }
 }
 
-/// What a key says. Names are still numbers, known to the [`Transcript`](super::Transcript).
+/// The value of a field. Names are still ids; the [`Transcript`](super::Transcript) resolves them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldValue {
     /// A number, or a count.
     Number(u32),
-    /// Whether something is so; goldens and JSON leave out what is not.
+    /// A flag; goldens and JSON leave out false ones.
     Flag(bool),
     /// How an attempt or a refresh ended.
     Status(Status),
-    /// A span of time, where it is known.
+    /// A span of time, if it is known.
     Latency(Option<Duration>),
     /// A span of time.
     Span(Duration),
     /// A moment.
     Instant(Instant),
-    /// Whence an answer came.
+    /// Where an answer comes from.
     Provenance(Provenance),
     /// Why a reversal was refused.
     Refused(ReversalRefusal),
@@ -87,7 +87,7 @@ pub enum FieldValue {
     Reason(ReasonId),
     /// Why a call was given up.
     GivenUp(DeprecationReason),
-    /// The answer that a call lacks.
+    /// The missing answer.
     Lacks(RequestKind),
     /// An error.
     Error(ErrorId),
@@ -120,7 +120,7 @@ words! {
 }
 
 impl EventKind {
-    /// What such an event says and what it is for its call: the key of its value, those of its fields, and its role.
+    /// The key of its value, the keys of its fields, and its role for the call.
     const fn definition(self) -> (FieldKey, &'static [FieldKey], Role) {
         match self {
             EventKind::Refused => (FieldKey::Why, &[], Role::Admission),
@@ -143,13 +143,13 @@ impl EventKind {
         }
     }
 
-    /// The key of its value, and those of its fields.
+    /// The key of its value, and the keys of its fields.
     pub const fn keys(self) -> (FieldKey, &'static [FieldKey]) {
         let (value, fields, _) = self.definition();
         (value, fields)
     }
 
-    /// How bad it is that one of two runs has such an event and the other has not.
+    /// The class of a divergence in which only one of two runs has such an event.
     pub const fn class(self) -> Class {
         match self.definition().2 {
             Role::Attempt | Role::Resend => Class::AttemptsChanged,
@@ -157,26 +157,26 @@ impl EventKind {
         }
     }
 
-    /// Whether it stops the call from being sent again: to send it all the same is a weaker guard.
+    /// Whether it stops the call from being sent again. Sending the call anyway is a weakened guard.
     pub const fn stops(self) -> bool {
         matches!(self.definition().2, Role::Admission | Role::Stop)
     }
 
-    /// Whether it carries out what the playbook says about a failure, or is stopped from it.
+    /// Whether it carries out a compensation, or stops one.
     pub const fn is_compensation(self) -> bool {
         matches!(self.definition().2, Role::Resend | Role::Stop | Role::GiveUp)
     }
 }
 
-/// What an event is for its call.
+/// The role of an event for its call.
 enum Role {
-    /// Admission stops the call from being sent at all.
+    /// Admission stops the call before its first attempt.
     Admission,
-    /// An attempt, or what is made of it.
+    /// An attempt, its end or its classification.
     Attempt,
     /// A compensation that leads to the next attempt.
     Resend,
-    /// A guard or people stop the call from being sent again.
+    /// A guard or a queue stops the call from being sent again.
     Stop,
     /// A compensation that ends the call without another attempt.
     GiveUp,
@@ -185,7 +185,7 @@ enum Role {
 }
 
 impl FieldKey {
-    /// How bad it is that it has another value.
+    /// The class of a divergence in the value of this field.
     pub const fn class(self) -> Class {
         match self {
             FieldKey::Effect => Class::EffectChanged,
@@ -206,13 +206,13 @@ impl FieldKey {
     }
 }
 
-/// The most fields that an event has.
+/// The largest number of fields of an event.
 const MOST: usize = 4;
 
-/// What an event is called and says.
+/// The name and the fields of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// What sort of event it is.
+    /// The kind of event.
     pub kind: EventKind,
     /// Its value.
     pub value: FieldValue,
@@ -230,7 +230,7 @@ impl Description {
         Description { kind, value, fields }
     }
 
-    /// Its fields, with the keys of its kind.
+    /// Its fields, with their keys.
     pub fn fields(&self) -> impl Iterator<Item = (FieldKey, FieldValue)> {
         self.kind.keys().1.iter().copied().zip(self.fields.into_iter().flatten())
     }
@@ -242,7 +242,7 @@ impl Description {
 }
 
 impl Decision {
-    /// What the event is called and says.
+    /// Describes the event.
     pub const fn describe(&self) -> Description {
         use EventKind as Kind;
         match *self {
@@ -295,13 +295,13 @@ impl Decision {
         }
     }
 
-    /// The guard that spoke, and whether it stopped what was to be done. A redemption that the upstream refuses has
-    /// passed the guard.
+    /// The guard that decided, and whether it stopped the compensation. A redemption that the upstream refuses has passed
+    /// the guard.
     pub const fn guard(&self) -> Option<(GuardKind, bool)> {
         self.act().0
     }
 
-    /// The compensation that this carries out. A reversal is carried out where its token was sent, whatever came of it.
+    /// The compensation that this carries out. A reversal is carried out if its token was sent, whatever the answer.
     pub const fn carries_out(&self) -> Option<CompensationWord> {
         self.act().1
     }
@@ -328,7 +328,7 @@ impl Decision {
         }
     }
 
-    /// Whether this says that the reversal token was sent to the upstream, whatever came back.
+    /// Whether this shows that the reversal token was sent to the upstream, whatever the answer.
     pub const fn sent_reversal(&self) -> bool {
         match self {
             Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(RequestKind::Reversal)),
@@ -338,7 +338,7 @@ impl Decision {
 }
 
 impl Outcome {
-    /// What the end of a call says, but for its verdicts.
+    /// The fields of an outcome, without its verdicts.
     pub fn fields(&self) -> impl Iterator<Item = (FieldKey, FieldValue)> {
         let particulars = match self.kind {
             OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => None,

@@ -1,5 +1,5 @@
-//! What a simulation says happened: decision events, outcomes, ledger entries, findings.
-//! The only seam between the engine and every reporter; plain values, no logic of either side.
+//! The results of a simulation: decision events, outcomes, ledger entries, findings. The only interface between the
+//! engine and reporters; plain values without logic of either side.
 
 mod class;
 mod decision;

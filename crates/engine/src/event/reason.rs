@@ -19,13 +19,13 @@ words! {
     pub enum ReversalRefusal {
         /// The call carries no reversal token.
         NoToken = "no_token",
-        /// The token has been sent for redemption before, whatever came of it.
+        /// The token was sent for redemption before, whatever the answer.
         TokenRedeemed = "token_redeemed",
         /// The upstream refused the redemption.
         UpstreamRefused = "upstream_refused",
         /// The redemption timed out; it may have been redeemed.
         NoAnswer = "no_answer",
-        /// The redemption failed, and the failure does not say that it was refused: it may have been redeemed.
+        /// The redemption failed without a clear refusal; it may have been redeemed.
         UpstreamFailed = "upstream_failed",
     }
 }
@@ -41,7 +41,7 @@ impl ReversalRefusal {
 }
 
 words! {
-    /// Why a call was refused before its first attempt, in the order in which admission asks.
+    /// Why a call was refused before its first attempt, in the order of the admission checks.
     pub enum AdmissionRefusal {
         /// The graph has no such action.
         UnknownAction = "unknown_action",
@@ -49,7 +49,7 @@ words! {
         InvalidTransition = "invalid_transition",
         /// The action's own validation failed.
         ValidationFailed = "validation_failed",
-        /// The tool is not declared, and the playbook refuses what is not.
+        /// The tool is not declared, and the playbook refuses undeclared tools.
         NotFound = "not_found",
         /// The arguments do not fit the tool's schema.
         Schema = "schema",
@@ -77,7 +77,7 @@ words! {
         MaxRefreshes = "max_refreshes",
         /// The refresh itself failed.
         RefreshFailed = "refresh_failed",
-        /// A refused reversal, where a study playbook gives up on it.
+        /// A reversal was refused, and a study playbook gives up then.
         ReversalRefused = "reversal_refused",
     }
 }
@@ -93,14 +93,14 @@ pub enum DeprecationReason {
     RefreshFutile,
 }
 
-/// What came with a failed answer, as the adapter reported it.
+/// The error object of a failed answer, as the adapter reported it.
 #[derive(Clone, Debug, Default, Eq, Hash)]
 #[cfg_attr(not(test), derive(PartialEq))]
-#[cfg_attr(test, expect(clippy::derived_hash_with_manual_eq, reason = "equal all the same, and counted"))]
+#[cfg_attr(test, expect(clippy::derived_hash_with_manual_eq, reason = "the same equality, but counted"))]
 pub struct ErrorFacts {
     /// The adapter's name for what went wrong.
     pub kind: Option<Box<str>>,
-    /// For people.
+    /// The message for people.
     pub message: Option<Box<str>>,
     /// The transport's status number.
     pub status: Option<u16>,

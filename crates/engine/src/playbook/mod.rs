@@ -1,4 +1,4 @@
-//! Playbooks in which nothing is invalid: what a rule can ask, what a verdict leads to, what is known of tools.
+//! Validated playbooks: the conditions of rules, the compensations of verdicts, tool facts.
 
 mod facts;
 mod model;

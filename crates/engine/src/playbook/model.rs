@@ -1,5 +1,5 @@
-//! A playbook in which nothing is invalid: names resolved to ids, units applied, one compensation a verdict.
-//! Made by `lower` only; holds no places, no regex automata and no unsafe switch that was not written.
+//! A validated playbook: names are resolved to ids, units applied, and each verdict has one compensation. Only `lower`
+//! makes one. Holds no places and no compiled regexes.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;
 
-/// The reserved verdict of failures that no rule knows.
+/// The reserved verdict of failures that no rule matches.
 pub const UNCLASSIFIED: &str = "unclassified";
 
 /// Verdicts, rules, compensations, tool facts and limits.
@@ -17,30 +17,30 @@ pub const UNCLASSIFIED: &str = "unclassified";
 pub struct Playbook {
     /// Its own name.
     pub name: Arc<str>,
-    /// In the order of the file; `unclassified` is appended where the file does not declare it.
+    /// In the order of the file; `unclassified` is appended if the file does not declare it.
     pub verdicts: Vec<Verdict>,
     /// In the order of the file: the first that matches decides.
     pub rules: Vec<Rule>,
     /// The verdict of failures that no rule matches.
     pub otherwise: VerdictId,
-    /// Where guards escalate by default; none if nothing can need it.
+    /// The queue to which guards escalate by default; none if nothing needs one.
     pub default_queue: Option<QueueId>,
     /// The declared queues.
     pub queues: Vec<Arc<str>>,
     /// The texts of every `reason`.
     pub reasons: Vec<Arc<str>>,
-    /// What is known of tools.
+    /// The tool facts.
     pub tools: Tools,
-    /// Bounds of every call.
+    /// The limits of every call.
     pub limits: Limits,
-    /// The unsafe switches; `None` for a playbook that may be used.
+    /// The unsafe switches; `None` for a playbook for use.
     pub study: Option<Study>,
 }
 
 impl Playbook {
     /// The verdict behind an id of this playbook.
     pub fn verdict(&self, id: VerdictId) -> &Verdict {
-        &self.verdicts[id.index()] // ids are given out by `lower` for this very table
+        &self.verdicts[id.index()] // `lower` gives out ids for this table
     }
 
     /// The rule behind an id of this playbook.
@@ -53,17 +53,17 @@ impl Playbook {
         self.study.as_ref().is_some_and(|study| study.first_failure_only)
     }
 
-    /// How the retry guard answers.
+    /// The mode of the retry guard.
     pub fn retry_guard(&self) -> GuardMode {
         self.study.as_ref().map_or(GuardMode::Checked, |study| study.retry_guard)
     }
 
-    /// How the token guard answers.
+    /// The mode of the token guard.
     pub fn token_guard(&self) -> GuardMode {
         self.study.as_ref().map_or(GuardMode::Checked, |study| study.token_guard)
     }
 
-    /// The names behind this playbook's numbers.
+    /// The names behind this playbook's ids.
     pub fn names(&self) -> PlaybookNames {
         PlaybookNames {
             playbook: Arc::clone(&self.name),
@@ -75,14 +75,14 @@ impl Playbook {
     }
 }
 
-/// What a failure means and what follows from it.
+/// What a failure means, and its compensation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Its name.
     pub name: Arc<str>,
     /// For people.
     pub means: Arc<str>,
-    /// What a failure of this meaning says about the effect.
+    /// The effect claim that such a failure proves.
     pub effect: EffectClaim,
     /// The one compensation.
     pub then: Compensation,
@@ -104,7 +104,7 @@ pub enum Compensation {
 }
 
 impl Compensation {
-    /// Which of the compensations it is.
+    /// The name of the compensation.
     pub const fn word(&self) -> CompensationWord {
         match self {
             Compensation::RetryWithBackoff(_) => CompensationWord::RetryWithBackoff,
@@ -115,7 +115,7 @@ impl Compensation {
         }
     }
 
-    /// The word of the files.
+    /// The word in files.
     pub const fn as_str(&self) -> &'static str {
         self.word().as_str()
     }
@@ -124,7 +124,7 @@ impl Compensation {
 /// The parameters of `retry_with_backoff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// The waits in order, never empty; the last one holds for retries beyond the list.
+    /// The waits in order, never empty; the last one repeats for further retries.
     pub backoff: Vec<Duration>,
     /// Retries (not attempts) that this verdict may schedule for one call, from 1.
     pub max_retries: u32,
@@ -132,11 +132,11 @@ pub struct Retry {
     pub after: RetryTiming,
     /// The longest wait that the upstream may ask for; none: any.
     pub max_wait: Option<Duration>,
-    /// What runs where the retry guard stops the retry.
+    /// What runs if the retry guard stops the retry.
     pub on_unsafe: UnsafePolicy,
 }
 
-/// What sets the wait of a retry.
+/// What determines the wait of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryTiming {
     /// The list alone.
@@ -148,15 +148,15 @@ pub enum RetryTiming {
 /// The parameters of `refresh_evidence`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refresh {
-    /// What follows a refresh that worked.
+    /// What follows a successful refresh.
     pub then: AfterRefresh,
     /// Refreshes that one call may take, from 1.
     pub max_refreshes: u32,
-    /// What runs where the retry guard stops the retry.
+    /// What runs if the retry guard stops the retry.
     pub on_unsafe: UnsafePolicy,
 }
 
-/// What follows a refresh that worked.
+/// What follows a successful refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AfterRefresh {
     /// Send again, with the new evidence.
@@ -168,13 +168,13 @@ pub enum AfterRefresh {
 /// The parameters of `issue_reversal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reversal {
-    /// Why the effect is taken back.
+    /// Why the effect is reversed.
     pub reason: ReasonId,
-    /// What runs where the token guard (or the upstream) refuses.
+    /// What runs if the token guard or the upstream refuses.
     pub on_refused: Terminal,
 }
 
-/// What ends a call without asking the upstream for anything.
+/// What ends a call without another request to the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Terminal {
     /// Hand the call to people.
@@ -183,12 +183,12 @@ pub enum Terminal {
     Deprecate(ReasonId),
 }
 
-/// What runs in place of a suppressed retry; never another retry.
+/// What runs instead of a suppressed retry; never another retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsafePolicy {
     /// End the call.
     End(Terminal),
-    /// Take the effect back.
+    /// Reverse the effect.
     Reverse(Reversal),
 }
 
@@ -203,27 +203,27 @@ pub struct Rule {
     pub verdict: VerdictId,
 }
 
-/// Bounds of every call.
+/// The limits of every call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Attempts of one call, from 1.
     pub max_attempts: u32,
-    /// From the call's start to the last moment at which an attempt may start; none: no bound.
+    /// The time from the call's start in which attempts may start; none: no limit.
     pub deadline: Option<Duration>,
 }
 
-/// How a guard answers. Only a study playbook, or `explain`'s second run, has another than `Asked`.
+/// The mode of a guard. Only a study playbook, or the counterfactual run of `explain`, has another one than `Checked`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuardMode {
-    /// By the facts.
+    /// It decides by the facts.
     Checked,
-    /// Always lets pass.
+    /// It always passes.
     Off,
-    /// Always stops.
+    /// It always stops.
     Stops,
 }
 
-/// The unsafe switches of a playbook that is for study, not for use.
+/// The unsafe switches of a study playbook, which is not for use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Study {
     /// Why the playbook exists.
@@ -234,9 +234,9 @@ pub struct Study {
     pub retry_guard: GuardMode,
     /// `token_guard: off`.
     pub token_guard: GuardMode,
-    /// `refused_reversal: exhausted`: a refused reversal ends the call without anyone being told.
+    /// `refused_reversal: exhausted`: a refused reversal ends the call without an escalation.
     pub refused_reversal_exhausts: bool,
-    /// `futile_refresh: deprecated`: a call is given up after its last allowed refresh did not help.
+    /// `futile_refresh: deprecated`: a call is given up if its last allowed refresh did not help.
     pub futile_refresh_deprecates: bool,
     /// `stale_evidence: resent`: the retry after a refresh carries the evidence that was refused.
     pub resends_stale_evidence: bool,
@@ -245,7 +245,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// The block with no switch on: all is as without it.
+    /// The block with every switch off.
     pub fn safe(why: &str) -> Study {
         Study {
             why: why.into(),

@@ -1,4 +1,4 @@
-//! A small playbook for tests of the engine: one verdict a compensation, and a rule for each, by an error kind of its name.
+//! A small playbook for tests of the engine: one verdict for each compensation, and one rule for each by error kind.
 
 use super::{
     AfterRefresh, Compensation, ConditionKind, ConditionTest, Limits, Playbook, Refresh, Retry, RetryTiming, Reversal,

@@ -1,5 +1,5 @@
-//! What a rule can ask about a failed attempt: one list of conditions, each with the sort of test that it makes.
-//! Whoever reads, compares, writes or changes what a rule asks visits this list. Asks nothing itself.
+//! The conditions of rules: one list, each condition with its kind of test. All code that reads, compares, writes or
+//! changes conditions visits this list. Evaluates nothing itself.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub const MOST_ATTEMPTS: u64 = 1_000;
 pub const MOST_STATUS: u64 = 999;
 
 words! {
-    /// The conditions of `when`, in the order in which they are told.
+    /// The conditions of `when`, in the order in which they are shown.
     pub enum ConditionKind {
         Kind = "kind",
         Message = "message",
@@ -28,14 +28,14 @@ words! {
     }
 }
 
-/// How a condition is written, and so which [`ConditionTest`] it makes.
+/// How a condition is written, which determines its [`ConditionTest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionSyntax {
     /// One text or several.
     Texts,
-    /// One name or glob of tools, or several.
+    /// One tool name or glob, or several.
     Globs,
-    /// Numbers and ranges of them, from the first to the last.
+    /// Numbers and ranges, within the given bounds.
     Ranges(u64, u64),
     /// Tests of a message.
     Messages,
@@ -52,7 +52,7 @@ pub enum ConditionSyntax {
 /// What a condition is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionSubject {
-    /// The error object; a failure without one has it not.
+    /// The error object, which a failure may lack.
     Error,
     /// The tool.
     Tool,
@@ -61,7 +61,7 @@ pub enum ConditionSubject {
 }
 
 impl ConditionKind {
-    /// How it is written.
+    /// Its syntax.
     pub const fn form(self) -> ConditionSyntax {
         match self {
             ConditionKind::Kind | ConditionKind::Code => ConditionSyntax::Texts,
@@ -90,10 +90,10 @@ impl ConditionKind {
     }
 }
 
-/// What one condition asks.
+/// The test of one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionTest {
-    /// It is one of these, to the letter.
+    /// It equals one of these.
     AnyOf(Vec<String>),
     /// It matches one of these globs.
     Globs(Vec<String>),
@@ -103,50 +103,50 @@ pub enum ConditionTest {
     Messages(Vec<MessageTest>),
     /// The tool's access is this.
     Access(Access),
-    /// It is so, or it is not.
+    /// It is true, or it is false.
     Is(bool),
-    /// It is not there.
+    /// It is absent.
     Absent,
 }
 
-/// What a rule asks: every condition in it must hold, and what is not in it is not asked.
+/// The conditions of a rule: all of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct When(BTreeMap<ConditionKind, ConditionTest>);
 
 impl When {
-    /// Every condition, in the order in which they are told.
+    /// Every condition, in the order in which they are shown.
     pub fn iter(&self) -> impl Iterator<Item = (ConditionKind, &ConditionTest)> {
         self.0.iter().map(|(ask, test)| (*ask, test))
     }
 
-    /// What is asked there.
+    /// The test of a condition.
     pub fn get(&self, ask: ConditionKind) -> Option<&ConditionTest> {
         self.0.get(&ask)
     }
 
-    /// What is asked there, to change it.
+    /// The test of a condition, to change it.
     pub fn get_mut(&mut self, ask: ConditionKind) -> Option<&mut ConditionTest> {
         self.0.get_mut(&ask)
     }
 
-    /// Asks something, instead of what was asked there before.
+    /// Sets the test of a condition.
     pub fn set(&mut self, ask: ConditionKind, test: ConditionTest) {
         self.0.insert(ask, test);
     }
 
-    /// Asks nothing there.
+    /// Removes a condition.
     pub fn remove(&mut self, ask: ConditionKind) {
         self.0.remove(&ask);
     }
 
-    /// The same with something else asked.
+    /// The same with this condition set.
     #[must_use]
     pub fn with(mut self, ask: ConditionKind, test: ConditionTest) -> When {
         self.set(ask, test);
         self
     }
 
-    /// The texts or globs that are asked there; none if nothing is.
+    /// The texts or globs of a condition; empty without the condition.
     pub fn texts(&self, ask: ConditionKind) -> &[String] {
         match self.get(ask) {
             Some(ConditionTest::AnyOf(texts) | ConditionTest::Globs(texts)) => texts,
@@ -154,7 +154,7 @@ impl When {
         }
     }
 
-    /// The ranges that are asked there; none if nothing is.
+    /// The ranges of a condition; empty without the condition.
     pub fn ranges(&self, ask: ConditionKind) -> &[NumberRange] {
         match self.get(ask) {
             Some(ConditionTest::Ranges(ranges)) => ranges,
@@ -170,7 +170,7 @@ impl When {
         }
     }
 
-    /// Whether something is to be so; none if it is not asked.
+    /// The flag of a condition; none without the condition.
     pub fn is(&self, ask: ConditionKind) -> Option<bool> {
         match self.get(ask) {
             Some(ConditionTest::Is(is)) => Some(*is),
@@ -178,7 +178,7 @@ impl When {
         }
     }
 
-    /// The access that is asked.
+    /// The access that the rule requires, if any.
     pub fn access(&self) -> Option<Access> {
         match self.get(ConditionKind::Access) {
             Some(ConditionTest::Access(access)) => Some(*access),
@@ -186,7 +186,7 @@ impl When {
         }
     }
 
-    /// Whether it asks for something that only an error object has.
+    /// Whether it requires something that only an error object has.
     pub fn requires_error(&self) -> bool {
         self.iter().any(|(ask, test)| ask.about() == ConditionSubject::Error && *test != ConditionTest::Is(false))
     }
@@ -204,16 +204,16 @@ pub struct NumberRange {
 /// One test of an error's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageTest {
-    /// Which test.
+    /// The comparison.
     pub op: MessageOp,
     /// It holds if it holds for any of these; for `Matches`, valid regular expressions.
     pub any_of: Vec<String>,
-    /// Whether letters must agree in case.
+    /// Whether case matters.
     pub case_sensitive: bool,
 }
 
 words! {
-    /// The ways to test a message, in the order in which they are told.
+    /// The ways to test a message, in the order in which they are shown.
     pub enum MessageOp {
         /// The text is somewhere in the message.
         Contains = "contains",

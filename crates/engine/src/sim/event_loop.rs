@@ -1,5 +1,5 @@
-//! The loop, step by step: machine, classifier and queue on virtual time. It stops where an answer of the upstream is
-//! needed, and goes on with the answer that it is given: a script's, a tape's or anyone's. Answers nothing itself.
+//! The event loop: machine, classifier and queue on virtual time. It stops where an answer of the upstream is needed, and
+//! continues with the answer that its caller gives. Answers nothing itself.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::upstream::{Answer, Request, UpstreamReply};
 use super::plan::Plan;
 use super::scenario::ScenarioCall;
 
-/// What the loop must know of the calls that it runs.
+/// Gives the loop access to its calls.
 pub(super) trait CallSource {
-    /// The next call in the order of their starts gets this number.
+    /// Assigns this id to the next call in the order of starts.
     fn start(&mut self, id: CallId);
 
-    /// The call of a number that was given out.
+    /// The call with an assigned id.
     fn call(&self, id: CallId) -> ScenarioCall<'_>;
 
-    /// The number of an error that came with a failure of a call.
+    /// The id of an error of a call.
     fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId;
 }
 
-/// What will happen at some later moment.
+/// A future event.
 #[derive(Clone, Debug)]
 enum PendingEvent {
     Start,
@@ -52,29 +52,29 @@ impl PendingEvent {
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventLoop {
     pub machine: Machine,
-    /// The events that were decided are the caller's to take.
+    /// The caller takes the decision events.
     pub buffer: OutputBuffer,
     queue: EventQueue<PendingEvent>,
     now: Instant,
-    /// Wants of the last input that were served.
-    served: usize,
-    /// By call: events in the queue.
+    /// Outputs of the last input that were handled.
+    handled: usize,
+    /// The number of queued events, by call.
     pending: Vec<u32>,
 }
 
 impl EventLoop {
-    /// Forgets everything and keeps the allocations.
+    /// Resets the state and keeps the allocations.
     pub(super) fn clear(&mut self) {
         self.machine.clear();
         self.buffer.events.clear();
         self.buffer.outputs.clear();
         self.queue.clear();
         self.now = Instant::ZERO;
-        self.served = 0;
+        self.handled = 0;
         self.pending.clear();
     }
 
-    /// Lets a call start at `at`. Calls that start at one moment do so in the order in which they were added.
+    /// Adds the start of a call. Calls with the same start time start in the order in which they were added.
     #[inline]
     pub(super) fn add_start(&mut self, at: Instant) {
         self.queue.push(at, EventPriority::Start, PendingEvent::Start);
@@ -85,17 +85,17 @@ impl EventLoop {
         self.now
     }
 
-    /// Whether nothing is left to happen.
+    /// Whether no event is left.
     pub(super) fn is_idle(&self) -> bool {
         self.queue.next_at().is_none()
     }
 
-    /// Whether anything is left to happen to a call.
+    /// Whether an event for a call is left.
     pub(super) fn awaits(&self, call: CallId) -> bool {
         self.pending.get(call.index()).is_some_and(|pending| *pending > 0)
     }
 
-    /// Goes on until an answer is needed; none: nothing is left to happen before `until`.
+    /// Runs until an answer is needed; none: no event is left before `until`.
     pub(super) fn next(
         &mut self,
         plan: &Plan,
@@ -104,15 +104,15 @@ impl EventLoop {
         until: Option<Instant>,
     ) -> Option<Request> {
         loop {
-            while let Some(&output) = self.buffer.outputs.get(self.served) {
-                self.served += 1;
+            while let Some(&output) = self.buffer.outputs.get(self.handled) {
+                self.handled += 1;
                 match output {
                     Output::Wake { call, at } => self.push(at, call, PendingEvent::Wake(call)),
                     Output::Ask { call, asked, .. } => return Some(request(calls, self.now, call, asked)),
                 }
             }
             self.buffer.outputs.clear();
-            self.served = 0;
+            self.handled = 0;
             if until.is_some_and(|until| self.queue.next_at().is_some_and(|at| at >= until)) {
                 return None;
             }
@@ -126,8 +126,8 @@ impl EventLoop {
         }
     }
 
-    /// Takes the answer to a request that `next` gave; none: nothing supplies one. A recorded answer is never cut short;
-    /// any other that takes longer than the request waits, or never comes, ends it at its timeout.
+    /// Takes the answer to a request of `next`; none: the answer is missing. A recorded answer is never cut short; any
+    /// other answer that is later than the timeout, or lost, ends the request at its timeout.
     pub(super) fn answer(&mut self, request: &Request, answer: Option<Answer>) {
         let &Request { call, asked, within: timeout, .. } = request;
         let Some(answer) = answer else {
@@ -159,7 +159,7 @@ impl EventLoop {
         if self.pending.len() <= call.index() {
             self.pending.resize(call.index() + 1, 0);
         }
-        self.pending[call.index()] += 1; // made above
+        self.pending[call.index()] += 1; // extended above
         self.queue.push(at, EventPriority::Other, what);
     }
 }
@@ -170,7 +170,7 @@ fn request(calls: &impl CallSource, at: Instant, id: CallId, asked: RequestKind)
     Request { at, call: id, asked, tool, key, args, intent: call.intent(id), within: timeout }
 }
 
-/// What the machine is told of one event.
+/// Builds the machine's input for one event.
 struct InputBuilder<'a, C> {
     plan: &'a Plan,
     memo: &'a mut Memo,
@@ -216,15 +216,15 @@ impl<C: CallSource> InputBuilder<'_, C> {
         }
     }
 
-    /// A reversal that failed did not happen if the upstream plainly refused it, or if the playbook says of such a
-    /// failure that nothing was done. Reversals have no attempts: rules that ask for one read it as the first.
+    /// A failed reversal did not happen if the upstream clearly refused it, or if the verdict of such a failure is
+    /// `not_applied`. Reversals have no attempts: rules that test the attempt see the first.
     fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Response {
         let said = self.classify(id, AttemptNo::FIRST, error.as_ref());
         let said = self.plan.playbook.verdict(said.verdict).effect;
         let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);
         match (refused, self.intern(id, error)) {
             (true, error) => Response::Refused(error),
-            // Something came back, without an error object: that is one.
+            // The failure has no error object; an empty one tells it from a missing answer.
             (false, None) => Response::Unclear(self.intern(id, Some(Arc::default()))),
             (false, error) => Response::Unclear(error),
         }

@@ -1,4 +1,4 @@
-//! Holds a run against what its fixture is meant to show. Says what differs; accepts nothing.
+//! Compares a run with the expectations of its fixture. Accepts nothing.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ use super::scenario::Scenario;
 /// One expectation that a run does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The call, or none for what concerns the whole run.
+    /// The call; none for the whole run.
     pub call: Option<String>,
     /// The field of `expect`.
     pub field: &'static str,
-    /// What the fixture says.
+    /// The fixture's value.
     pub expected: String,
-    /// What the run shows.
+    /// The run's value.
     pub actual: String,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for Contradiction {
     }
 }
 
-/// Everything in which `record` differs from what the fixture is meant to show.
+/// All differences of `record` from the fixture's expectations.
 pub fn contradictions(
     expect: &Expect,
     plan: &Plan,
@@ -88,7 +88,7 @@ fn check_call(
     check.holds("verdicts", expected.verdicts.as_ref().map(|verdicts| verdicts.join(", ")), &verdicts);
 }
 
-/// Every finding that is named must be there; an empty list says that there is none.
+/// Every named finding is required; an empty list requires that there are none.
 fn check_findings(check: &mut ExpectationCheck<'_>, expected: Option<&[FindingId]>, record: &SimulationRecord) {
     let words = |mut ids: Vec<FindingId>| {
         ids.sort_unstable();
@@ -106,7 +106,7 @@ fn check_findings(check: &mut ExpectationCheck<'_>, expected: Option<&[FindingId
     }
 }
 
-/// Collects what does not hold for one call, or for the run.
+/// Collects the contradictions of one call, or of the run.
 struct ExpectationCheck<'a> {
     call: Option<&'a str>,
     found: &'a mut Vec<Contradiction>,

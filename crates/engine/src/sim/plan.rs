@@ -1,4 +1,4 @@
-//! A playbook made ready to run: compiled rules, tool facts, names.
+//! A playbook prepared for simulation: compiled rules, tool facts, names.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::event::PlaybookNames;
 use crate::ids::VerdictId;
 use crate::playbook::{Compensation, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy};
 
-/// Everything about the playbook that a simulation needs.
+/// Everything that a simulation needs of a playbook.
 #[derive(Debug)]
 pub struct Plan {
     /// The playbook.
@@ -16,26 +16,26 @@ pub struct Plan {
     pub classifier: Arc<Classifier>,
     /// Its names, for reporters.
     pub names: PlaybookNames,
-    /// The verdicts that mean the same in every playbook.
+    /// The verdicts with the same meaning in every playbook.
     pub reserved: Reserved,
-    /// Whether calls of one run share state and are simulated together: any verdict may come to redeem a reversal token.
+    /// Whether calls of one run share state and are simulated together: some verdict may redeem a reversal token.
     pub shares_state: bool,
     tools: Tools,
 }
 
-/// Verdicts that mean the same in every playbook, where this one has them.
+/// The verdicts with the same meaning in every playbook, if this one has them.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserved {
-    /// Somebody decided against the call.
+    /// The upstream denied the call.
     pub denied: Option<VerdictId>,
     /// The upstream has processed the idempotency key.
     pub processed: Option<VerdictId>,
-    /// No rule knows the failure.
+    /// No rule matches the failure.
     pub unclassified: Option<VerdictId>,
 }
 
 impl Plan {
-    /// A plan from a playbook, with tool facts that win over the playbook's own.
+    /// A plan from a playbook, with tool facts that take precedence over the playbook's own.
     pub fn new(playbook: Playbook, stronger: &Tools) -> Plan {
         Plan {
             classifier: Arc::new(Classifier::new(&playbook)),
@@ -47,7 +47,7 @@ impl Plan {
         }
     }
 
-    /// The same plan where this is known of `tool`, whatever else is said of it; none for a name that is a bad glob.
+    /// The same plan with these facts of `tool`, which take precedence; none if `tool` is a glob that does not compile.
     pub fn with_tool_facts(&self, tool: &str, facts: ToolFacts) -> Option<Plan> {
         let row = ToolRow::new(tool, facts).ok()?;
         Some(Plan {
@@ -59,12 +59,12 @@ impl Plan {
         })
     }
 
-    /// What is known of `tool`.
+    /// The facts of `tool`.
     pub fn facts(&self, tool: &str) -> ToolFacts {
         self.tools.facts(tool)
     }
 
-    /// The place of the playbook's row for `tool`, where it says what no stronger row says.
+    /// The place of the playbook's row for `tool`, if it supplies a fact that every stronger row omits.
     pub fn tool_row(&self, tool: &str) -> Option<usize> {
         self.playbook.tools.place(tool).filter(|_| self.tools.needs_weakest_row(tool))
     }

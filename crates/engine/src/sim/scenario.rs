@@ -1,4 +1,4 @@
-//! The calls of one simulation and whence their answers come: from a fixture, or from a recorded call.
+//! The calls of one simulation and the source of their answers: a fixture or a recorded call.
 
 use crate::call::RecordedCall;
 use crate::dispatch::CallFacts;
@@ -9,14 +9,14 @@ use crate::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, KeyDialect, MissingAnswerPolicy, Tape};
 
-/// What is to be simulated. Calls are in the order in which they are made.
+/// The input of a simulation. Calls are in the order in which they are made.
 #[derive(Clone, Debug)]
 pub struct Scenario<'a> {
-    /// The calls; the number of a call is its place here.
+    /// The calls; the id of a call is its place here.
     pub calls: Vec<ScenarioCall<'a>>,
-    /// How the upstream treats keys it has seen.
+    /// How the upstream answers repeated keys.
     pub keys: KeyDialect,
-    /// Effects that exist already.
+    /// Effects that exist before the simulation.
     pub before: Vec<(ToolId, Option<KeyId>, ArgsId)>,
     /// By `ToolId`.
     pub tools: Interner,
@@ -29,11 +29,11 @@ pub struct Scenario<'a> {
 /// One call of a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct ScenarioCall<'a> {
-    /// The name that people know it by.
+    /// Its name for people.
     pub name: &'a str,
     /// The tool's name.
     pub tool_name: &'a str,
-    /// What is known of the tool.
+    /// The tool facts.
     pub facts: ToolFacts,
     /// The tool.
     pub tool: ToolId,
@@ -47,7 +47,7 @@ pub struct ScenarioCall<'a> {
     pub at: Instant,
     /// The timeout of its attempts.
     pub timeout: Duration,
-    /// Whence its answers come.
+    /// The source of its answers.
     pub source: AnswerSource<'a>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> ScenarioCall<'a> {
     /// The only call of a simulation, from its recording.
     pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
         ScenarioCall {
-            name: "", // a recording says what it is called elsewhere
+            name: "", // recorded calls are named elsewhere
             tool_name: call.tool(),
             facts,
             tool: ToolId(0),
@@ -68,7 +68,7 @@ impl<'a> ScenarioCall<'a> {
         }
     }
 
-    /// What the dispatcher is told of it.
+    /// The facts for the dispatcher.
     pub(super) const fn dispatched(&self) -> CallFacts {
         CallFacts {
             tool: self.tool,
@@ -83,7 +83,7 @@ impl<'a> ScenarioCall<'a> {
         }
     }
 
-    /// What an effect of this call is booked for; none for a read.
+    /// The intent of the call; none for a read.
     pub fn intent(&self, id: CallId) -> Option<Intent> {
         if self.facts.access == Access::Read {
             return None;
@@ -97,7 +97,7 @@ impl<'a> ScenarioCall<'a> {
 }
 
 impl<'a> Scenario<'a> {
-    /// The scenario of a fixture; its own tool facts win over `facts`.
+    /// The scenario of a fixture; its own tool facts take precedence over `facts`.
     pub fn of_fixture(fixture: &'a Fixture, facts: impl Fn(&str) -> ToolFacts) -> Scenario<'a> {
         let own = Tools::new(fixture.tools.iter().filter_map(tool_row).collect());
         let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
@@ -144,7 +144,7 @@ impl<'a> Scenario<'a> {
     }
 }
 
-/// A fixture's pattern was tried when the fixture was read; one that does not compile matches nothing.
+/// Patterns were compiled when the fixture was read; one that fails would match nothing.
 fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
     let facts = ToolFacts {
         access: if row.writes { Access::Write } else { Access::Read },

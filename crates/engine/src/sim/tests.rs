@@ -1,5 +1,5 @@
-//! Calls that are simulated together: what they share, that feeding and driving change nothing, and that many calls at
-//! once cost no more each than few.
+//! Calls that are simulated together: what they share, that the way of feeding and driving does not matter, and that the
+//! cost grows linearly.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn plan() -> Plan {
     Plan::new(playbook(), &Tools::default())
 }
 
-/// A call made at `at` that failed once with an error of this kind; its token can be redeemed.
+/// A call at `at` that failed once with an error of this kind; its token can be redeemed.
 fn failed(at: Option<u64>, token: &str, kind: &str) -> Arc<RecordedCall> {
     let texts = CallTexts { tool: "pay", token: Some(token), ..CallTexts::default() };
     let mut call = RecordedCall::new(texts, Place::default());
@@ -41,7 +41,7 @@ fn failed(at: Option<u64>, token: &str, kind: &str) -> Arc<RecordedCall> {
     Arc::new(call)
 }
 
-/// The calls that ended, in the order in which they were fed; `step` looks at the session after each call was fed.
+/// The finished calls in the order in which they were fed; `step` runs after each call is fed.
 fn together(calls: &[Arc<RecordedCall>], mut step: impl FnMut(&mut Session, &Plan, &mut Memo)) -> Vec<FinishedCall> {
     let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     for (n, call) in (0..).zip(calls) {
@@ -76,7 +76,7 @@ fn a_token_that_calls_of_one_run_share_is_redeemed_once() {
 }
 
 #[test]
-fn of_two_calls_that_overlap_the_one_that_comes_to_its_token_first_redeems_it() {
+fn of_two_overlapping_calls_the_first_to_reach_its_token_redeems_it() {
     // The first is refused at 6000 ms, the second at 1040 ms.
     let mut slow = RecordedCall::clone(&failed(Some(0), "a", "take_back"));
     slow.answers[0].at = Some(Instant::from_millis(6_000));
@@ -94,14 +94,14 @@ fn calls_without_times_follow_one_another() {
 }
 
 #[test]
-fn a_call_that_comes_too_late_starts_later_and_is_told_in_the_times_of_its_recording() {
+fn a_call_fed_late_starts_later_and_its_record_has_the_recorded_times() {
     let calls = [failed(Some(90_000), "a", "timeout"), failed(Some(10), "b", "timeout")];
     let ended = together(&calls, |session, plan, memo| session.advance(plan, memo));
     assert_eq!(ended[1].record, alone(&calls[1]));
 }
 
 #[test]
-fn what_happens_at_the_watermark_waits_for_calls_that_may_still_start_then() {
+fn events_at_the_watermark_wait_for_calls_that_may_still_start_then() {
     let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     session.feed(0, failed(Some(0), "a", "denied"), FACTS, false);
     let mut ended_by = |at| {
@@ -126,7 +126,7 @@ fn a_call_without_a_time_overlaps_with_no_other() {
 }
 
 #[test]
-fn a_retry_of_a_call_that_comes_too_late_is_due_in_the_times_of_its_recording() {
+fn a_retry_of_a_call_fed_late_is_due_in_the_recorded_times() {
     let read = ToolFacts { access: Access::Read, ..FACTS };
     let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     let late = failed(Some(10), "b", "timeout");
@@ -140,7 +140,7 @@ fn a_retry_of_a_call_that_comes_too_late_is_due_in_the_times_of_its_recording() 
 }
 
 #[test]
-fn a_call_whose_token_was_sent_before_takes_nothing_back() {
+fn a_call_whose_token_was_sent_before_reverses_nothing() {
     let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     session.feed(0, failed(Some(0), "a", "take_back"), FACTS, true);
     session.finish(&plan, &mut memo);
@@ -148,7 +148,7 @@ fn a_call_whose_token_was_sent_before_takes_nothing_back() {
 }
 
 #[test]
-fn a_call_stays_until_its_late_answer_has_come() {
+fn a_call_stays_active_until_its_late_answer_has_come() {
     let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     session.feed(0, failed(Some(0), "a", "timeout"), FACTS, false);
     let mut latencies = [90_000, 0].into_iter(); // the attempt times out, and is not made again
@@ -166,7 +166,7 @@ fn a_call_stays_until_its_late_answer_has_come() {
 }
 
 #[test]
-fn a_call_leaves_when_it_has_ended() {
+fn a_call_is_removed_when_it_has_ended() {
     let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     for n in 0..1_000 {
         session.feed(n, failed(Some(n * 60_000), "a", "take_back"), FACTS, false);
@@ -180,7 +180,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn a_session_fed_call_by_call_equals_one_that_is_fed_at_once(
+    fn a_session_that_is_fed_call_by_call_equals_one_that_is_fed_at_once(
         calls in prop::collection::vec((prop::option::weighted(0.8, 0..9_000_u64), 0..3_u8, 0..3_u8), 0..20),
     ) {
         let calls: Vec<Arc<RecordedCall>> = calls.into_iter().map(|(at, token, kind)| {
@@ -203,7 +203,7 @@ proptest! {
     }
 }
 
-/// A scenario of calls that are all out at once, and fail, wait, refresh, reverse and succeed.
+/// A scenario of simultaneous calls that fail, wait, refresh, reverse and succeed.
 fn crowd(scripts: &[Script]) -> Scenario<'_> {
     let number = |n: usize| u32::try_from(n).unwrap();
     let calls = scripts.iter().enumerate().map(|(n, script)| ScenarioCall {

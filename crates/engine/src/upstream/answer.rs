@@ -1,4 +1,4 @@
-//! What the upstream answers, and the script of answers that a fixture gives it.
+//! Answers of the upstream, and the script of answers in a fixture.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::call::Reply;
 use crate::event::{ErrorFacts, Provenance, RequestKind};
 use crate::time::Duration;
 
-/// What the upstream will answer for one call.
+/// The scripted answers for one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     /// To its attempts.
@@ -17,48 +17,48 @@ pub struct Script {
     pub reversal: Vec<ScriptedAnswer>,
 }
 
-/// One written answer.
+/// One scripted answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptedAnswer {
-    /// What it says.
+    /// Its content.
     pub reply: UpstreamReply,
     /// From the request to the answer.
     pub latency: Duration,
-    /// Whether the upstream acted; none: an `ok` acts (once a key, where keys are honoured), nothing else does.
+    /// Whether the upstream acted; none: only an `ok` acts (once for each key, if the dialect honours keys).
     pub applied: Option<bool>,
 }
 
-/// What an answer says.
+/// The content of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UpstreamReply {
-    /// Yes.
+    /// Success.
     Ok,
-    /// Nothing: the answer never arrives.
+    /// The answer never arrives.
     Lost,
-    /// No; `None` is a failure without an error object.
+    /// Failure; `None`: without an error object.
     Failed(Option<Arc<ErrorFacts>>),
 }
 
-/// What comes back.
+/// An answer of the upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What it says; `Lost` never arrives.
+    /// Its content; `Lost` never arrives.
     pub reply: UpstreamReply,
-    /// From the request to the answer; none where the recording does not tell.
+    /// From the request to the answer; none if the recording has no times.
     pub latency: Option<Duration>,
-    /// Whence.
+    /// Where the answer comes from.
     pub provenance: Provenance,
 }
 
 impl Answer {
-    /// Whether it takes longer than a request waits.
+    /// Whether it comes later than the timeout `within`.
     pub fn is_late(&self, within: Duration) -> bool {
         self.latency.is_some_and(|latency| latency > within)
     }
 }
 
 impl UpstreamReply {
-    /// No, with this error object.
+    /// A failure with this error object.
     pub fn failed(error: ErrorFacts) -> UpstreamReply {
         UpstreamReply::Failed(Some(Arc::new(error)))
     }
@@ -74,7 +74,7 @@ impl From<&Reply> for UpstreamReply {
 }
 
 impl Script {
-    /// The answer written for a request, given how many of its kind came before.
+    /// The scripted answer to a request, given the number of earlier requests of its kind.
     pub(super) fn answer(&self, asked: RequestKind, earlier: usize) -> Option<&ScriptedAnswer> {
         match asked {
             RequestKind::Attempt(attempt) => self.attempts.get(attempt.index()),

@@ -1,4 +1,4 @@
-//! How an upstream treats an idempotency key that it has seen before.
+//! How an upstream answers repeated idempotency keys.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use crate::time::{Duration, Instant};
 
 use super::answer::UpstreamReply;
 
-/// The dialects of upstreams (DESIGN.md section 3, *Fixture*, `keys`).
+/// The key dialects of upstreams: how they answer a repeated key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyDialect {
-    /// Gives the first `ok` again.
+    /// Repeats the first `ok`.
     Replay,
     /// As `Replay`; 409 while the first request is in flight; 422 for other arguments.
     Ietf,
-    /// 409: the key was processed.
+    /// Answers 409: the key was processed.
     Conflict,
-    /// Forgets a key whose answer was lost, and acts again.
+    /// Forgets a key if its answer was lost, and acts again.
     Lossy,
     /// Ignores keys.
     #[default]
@@ -29,7 +29,7 @@ impl KeyDialect {
     pub const ALL: [KeyDialect; 5] =
         [KeyDialect::Replay, KeyDialect::Ietf, KeyDialect::Conflict, KeyDialect::Lossy, KeyDialect::None];
 
-    /// The word of the files.
+    /// The word in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             KeyDialect::Replay => "replay",
@@ -41,11 +41,11 @@ impl KeyDialect {
     }
 }
 
-/// What the upstream remembers of one key.
+/// The state of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct KeyState {
     args: ArgsId,
-    /// When the request that acted was done; none: no request with this key has acted.
+    /// The request that acted; none: no request with this key has acted.
     acted: Option<ActingRequest>,
 }
 
@@ -56,7 +56,7 @@ struct ActingRequest {
     answer_lost: bool,
 }
 
-/// Which request: the call and its attempt.
+/// A request: the call and its attempt.
 pub(super) type SentAttempt = (CallId, AttemptNo);
 
 /// The keys that the upstream has seen.
@@ -65,7 +65,7 @@ pub(super) struct KeyStore {
     seen: BTreeMap<(ToolId, KeyId), KeyState>,
 }
 
-/// What the dialect answers to a repeated key.
+/// The dialect's answer to a repeated key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DialectAnswer {
     pub reply: UpstreamReply,
@@ -74,17 +74,17 @@ pub(super) struct DialectAnswer {
 }
 
 impl KeyStore {
-    /// Forgets every key.
+    /// Removes every key.
     pub(super) fn clear(&mut self) {
         self.seen.clear();
     }
 
-    /// Whether a request with this key was made before.
+    /// Whether a request with this key came before.
     pub(super) fn knows(&self, tool: ToolId, key: KeyId) -> bool {
         self.seen.contains_key(&(tool, key))
     }
 
-    /// Whether a request with this key has acted, in an upstream that would not act again for it.
+    /// Whether a request with this key has acted, and the dialect does not act again for it.
     pub(super) fn is_spent(&self, dialect: KeyDialect, tool: ToolId, key: KeyId) -> bool {
         let acted = self.seen.get(&(tool, key)).and_then(|seen| seen.acted);
         match dialect {
@@ -94,7 +94,7 @@ impl KeyStore {
         }
     }
 
-    /// Notes a request; `acted` says when its effect is done, if it has one. `by`: none before the simulation.
+    /// Records a request; `acted` is the moment of its effect, if it has one. `by`: none before the simulation.
     pub(super) fn note(
         &mut self,
         (tool, key, args): (ToolId, KeyId, ArgsId),
@@ -107,7 +107,7 @@ impl KeyStore {
         }
     }
 
-    /// Notes that the answer to a request did not arrive; that matters if it is the one that acted for this key.
+    /// Records that the answer to a request was lost; this matters only for the request that acted for this key.
     pub(super) fn lose_answer(&mut self, tool: ToolId, key: KeyId, to: SentAttempt) {
         let acted = self.seen.get_mut(&(tool, key)).and_then(|seen| seen.acted.as_mut());
         if let Some(acted) = acted.filter(|acted| acted.by == Some(to)) {
@@ -115,7 +115,7 @@ impl KeyStore {
         }
     }
 
-    /// The dialect's answer at `now` to a key seen before; none for a key that is new.
+    /// The dialect's answer at `now` to a repeated key; none for a new key.
     pub(super) fn answer(
         &self,
         dialect: KeyDialect,
@@ -177,18 +177,18 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_new_is_not_the_dialect_s_business() {
+    fn the_dialect_does_not_answer_a_new_key() {
         assert_eq!(KeyStore::default().answer(KeyDialect::Replay, KEY, Instant::ZERO), None);
     }
 
     #[test]
-    fn replay_gives_the_first_ok_again_and_does_not_act() {
+    fn replay_repeats_the_first_ok_and_does_not_act() {
         let again = answer(KeyDialect::Replay, 5, true, 10);
         assert_eq!((again.reply, again.acts), (UpstreamReply::Ok, false));
     }
 
     #[test]
-    fn ietf_tells_in_flight_from_done_and_other_arguments() {
+    fn ietf_distinguishes_in_flight_from_done_and_from_other_arguments() {
         assert_eq!(status(&answer(KeyDialect::Ietf, 20, true, 10)), Some(409));
         assert_eq!(answer(KeyDialect::Ietf, 5, true, 10).reply, UpstreamReply::Ok);
         let mut keys = KeyStore::default();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn lossy_acts_again_only_where_the_answer_was_lost() {
+    fn lossy_acts_again_only_if_the_answer_was_lost() {
         assert!(answer(KeyDialect::Lossy, 5, true, 10).acts);
         assert!(!answer(KeyDialect::Lossy, 5, false, 10).acts);
     }

@@ -1,4 +1,4 @@
-//! The simulated upstream: it answers what it is asked and books what it did. It does not know the plan.
+//! The simulated upstream: it answers requests and records effects in its ledger. It does not know the playbook.
 
 mod answer;
 mod keys;

@@ -1,4 +1,4 @@
-//! The upstream itself: takes requests, answers from script, key dialect or tape, and books its effects.
+//! The upstream itself: takes requests, answers from script, key dialect or tape, and records effects in its ledger.
 
 use crate::event::{Intent, LedgerEntry, LedgerKind, Provenance, RequestKind};
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
@@ -9,7 +9,7 @@ use super::keys::{KeyDialect, KeyStore, SentAttempt};
 use super::ledger::Ledger;
 use super::tape::Tape;
 
-/// Whence a call's answers come.
+/// Where a call's answers come from.
 #[derive(Clone, Copy, Debug)]
 pub enum AnswerSource<'a> {
     /// A fixture.
@@ -18,14 +18,14 @@ pub enum AnswerSource<'a> {
     Tape(Tape<'a>),
 }
 
-/// One request of the dispatcher, as the upstream sees it.
+/// One request of the dispatcher to the upstream.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// When it is made.
     pub at: Instant,
     /// The call it is for.
     pub call: CallId,
-    /// What is asked.
+    /// Attempt, refresh or reversal.
     pub asked: RequestKind,
     /// The tool.
     pub tool: ToolId,
@@ -33,14 +33,14 @@ pub struct Request {
     pub key: Option<KeyId>,
     /// The canonical arguments.
     pub args: ArgsId,
-    /// What an effect of it would be booked for; none: it only reads.
+    /// The intent of its effect; none: it only reads.
     pub intent: Option<Intent>,
-    /// How long it is waited for; a recorded answer is waited for as long as it takes.
+    /// The timeout; a recorded answer is never cut short by it.
     pub within: Duration,
 }
 
 impl Request {
-    /// Which of the call's attempts it is, if it is one.
+    /// The attempt, if the request is one.
     const fn sent(&self) -> Option<SentAttempt> {
         match self.asked {
             RequestKind::Attempt(attempt) => Some((self.call, attempt)),
@@ -49,7 +49,7 @@ impl Request {
     }
 }
 
-/// What a call has asked so far.
+/// The requests of a call so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct CallProgress {
     refreshes: usize,
@@ -67,13 +67,13 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// Notes an effect that existed before the simulation.
+    /// Adds an effect that existed before the simulation.
     pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
         let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
         if let Some(key) = key {
             self.keys.note((tool, key, args), None, Some(Instant::ZERO));
         }
-        self.ledger.book(LedgerEntry {
+        self.ledger.add(LedgerEntry {
             at: Instant::ZERO,
             intent,
             kind: LedgerKind::Existing,
@@ -83,7 +83,7 @@ impl Upstream {
         });
     }
 
-    /// Answers a request from the call's `source`, or nothing where nothing supplies an answer.
+    /// Answers a request from the call's `source`; none: the answer is missing.
     pub fn handle_request(&mut self, request: &Request, source: AnswerSource<'_>) -> Option<Answer> {
         let progress = self.progress(request.call);
         let earlier = progress.count(request.asked);
@@ -95,7 +95,7 @@ impl Upstream {
                 if matches!(request.asked, RequestKind::Refresh(_)) && answer.provenance != Provenance::Recorded {
                     progress.off_tape = true;
                 }
-                self.book_from_tape(request, &answer);
+                self.record_from_tape(request, &answer);
                 Some(answer)
             }
         }
@@ -105,7 +105,7 @@ impl Upstream {
         if self.progress.len() <= call.index() {
             self.progress.resize(call.index() + 1, CallProgress::default());
         }
-        &mut self.progress[call.index()] // made above
+        &mut self.progress[call.index()] // extended above
     }
 
     fn answer_from_script(&mut self, request: &Request, script: &Script, earlier: usize) -> Option<Answer> {
@@ -136,43 +136,43 @@ impl Upstream {
             }
         }
         if acts {
-            self.book(landed, request, answer.provenance);
+            self.record_effect(landed, request, answer.provenance);
         }
         Some(answer)
     }
 
-    fn book(&mut self, at: Instant, request: &Request, provenance: Provenance) {
+    fn record_effect(&mut self, at: Instant, request: &Request, provenance: Provenance) {
         let Some(intent) = request.intent else { return };
         let (kind, attempt) = match request.asked {
             RequestKind::Attempt(attempt) => (LedgerKind::Applied, Some(attempt)),
             RequestKind::Reversal => (LedgerKind::Reversed, None),
             RequestKind::Refresh(_) => return,
         };
-        self.ledger.book(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
+        self.ledger.add(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
     }
 
-    /// From a recording only an `ok` is proof; of a failure, recorded or modelled, the book says that nothing is known.
-    fn book_from_tape(&mut self, request: &Request, answer: &Answer) {
+    /// In a recording only an `ok` proves an effect; a recorded or modelled failure is added as unobserved.
+    fn record_from_tape(&mut self, request: &Request, answer: &Answer) {
         let at = request.at.plus(answer.latency.unwrap_or_default());
         match (&answer.reply, request.asked) {
-            (UpstreamReply::Ok, RequestKind::Attempt(_)) if self.is_answered_again(request, answer) => {}
-            (UpstreamReply::Ok, _) => self.book(at, request, answer.provenance),
+            (UpstreamReply::Ok, RequestKind::Attempt(_)) if self.is_repeated_answer(request, answer) => {}
+            (UpstreamReply::Ok, _) => self.record_effect(at, request, answer.provenance),
             (UpstreamReply::Failed(_), RequestKind::Attempt(attempt)) => {
-                self.book_unobserved(at, request, attempt, answer.provenance);
+                self.record_unobserved(at, request, attempt, answer.provenance);
             }
             _ => {}
         }
     }
 
-    /// A modelled `ok` to a key that has acted is the first answer again, not another effect.
-    fn is_answered_again(&self, request: &Request, answer: &Answer) -> bool {
+    /// Whether this is a modelled `ok` to a key that has acted: a repeated answer without another effect.
+    fn is_repeated_answer(&self, request: &Request, answer: &Answer) -> bool {
         let acted = |entry: &LedgerEntry| entry.kind == LedgerKind::Applied && Some(entry.intent) == request.intent;
         answer.provenance == Provenance::Modelled && request.key.is_some() && self.ledger.entries().iter().any(acted)
     }
 
-    fn book_unobserved(&mut self, at: Instant, request: &Request, attempt: AttemptNo, provenance: Provenance) {
+    fn record_unobserved(&mut self, at: Instant, request: &Request, attempt: AttemptNo, provenance: Provenance) {
         let Some(intent) = request.intent else { return };
-        self.ledger.book(LedgerEntry {
+        self.ledger.add(LedgerEntry {
             at,
             intent,
             kind: LedgerKind::Unobserved,
@@ -182,7 +182,7 @@ impl Upstream {
         });
     }
 
-    /// Forgets calls, keys and effects, keeps the allocations, and treats keys as `dialect` says from now on.
+    /// Removes calls, keys and effects, keeps the allocations, and sets the key dialect.
     pub fn clear(&mut self, dialect: KeyDialect) {
         self.dialect = dialect;
         self.progress.clear();
@@ -190,7 +190,7 @@ impl Upstream {
         self.ledger.clear();
     }
 
-    /// Hands the book over in exchange for another one, whose allocation is used next.
+    /// Swaps the sorted ledger with another one, whose allocation is reused.
     pub fn swap_ledger(&mut self, other: &mut Ledger) {
         self.ledger.sort();
         std::mem::swap(&mut self.ledger, other);
@@ -198,7 +198,7 @@ impl Upstream {
 }
 
 impl CallProgress {
-    /// How many requests of this kind came before; counts this one.
+    /// Counts a request, and returns the number of earlier requests of its kind.
     fn count(&mut self, asked: RequestKind) -> usize {
         let counter = match asked {
             RequestKind::Attempt(attempt) => return attempt.index(),

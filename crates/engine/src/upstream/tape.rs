@@ -1,4 +1,4 @@
-//! A recording as an upstream: recorded answer n answers attempt n, and nothing is invented unless asked for.
+//! A recording as an upstream: recorded answer n answers attempt n; missing answers are modelled only on request.
 
 use crate::call::{AnswerTo, RecordedAnswer, RecordedCall};
 use crate::event::{ErrorFacts, Provenance, RequestKind};
@@ -6,17 +6,17 @@ use crate::time::Duration;
 
 use super::answer::{Answer, UpstreamReply};
 
-/// What answers a request that the recording has no answer for.
+/// What happens if the recording has no answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum MissingAnswerPolicy {
-    /// Nothing: the outcome is undetermined.
+    /// No answer: the outcome is undetermined.
     #[default]
     Unanswered,
-    /// Yes.
+    /// Success.
     Ok,
-    /// The last recorded answer before it again.
+    /// Repeats the last recorded answer.
     Repeat,
-    /// No, with this error kind.
+    /// A failure with this error kind.
     Fail(Box<str>),
 }
 
@@ -25,7 +25,7 @@ pub enum MissingAnswerPolicy {
 pub struct Tape<'a> {
     /// The recording.
     pub call: &'a RecordedCall,
-    /// What answers where it ends.
+    /// What supplies missing answers.
     pub missing: &'a MissingAnswerPolicy,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Tape<'a> {
         self.call.answers.iter().filter(move |answer| answer.to == to)
     }
 
-    /// The answer to a request. `off_tape` says that a refresh that was not recorded came before.
+    /// The answer to a request. `off_tape`: a refresh that was not recorded came before.
     pub(super) fn answer(&self, asked: RequestKind, earlier: usize, off_tape: bool) -> Option<Answer> {
         let recorded = match asked {
             RequestKind::Attempt(_) if off_tape => None,
@@ -54,7 +54,7 @@ impl<'a> Tape<'a> {
         }
     }
 
-    /// From the attempt's recorded start to its answer; none where the recording does not tell.
+    /// From the attempt's recorded start to its answer; none if the recording has no times.
     fn latency(&self, asked: RequestKind, answer: &RecordedAnswer) -> Option<Duration> {
         let first = matches!(asked, RequestKind::Attempt(attempt) if attempt.get() == 1);
         let started = answer.started.or(if first { self.call.at } else { None })?;

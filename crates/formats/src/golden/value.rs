@@ -24,7 +24,7 @@ pub enum GoldenValue {
     Word(&'static str),
     /// Why a reversal was refused.
     Refused(ReversalRefusal),
-    /// The answer that a call lacks.
+    /// The missing answer.
     Lacks(RequestKind),
     /// A name or a text of the playbook or of the upstream.
     Name(String),

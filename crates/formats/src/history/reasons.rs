@@ -21,7 +21,7 @@ pub fn reasons(golden: &GoldenFile, source: &Arc<Source>) -> Vec<Violation> {
         if reason.why.trim().is_empty() {
             return Some(("empty_reason", "a reason in this golden says nothing".to_owned()));
         }
-        let wanted = about(reason).is_some_and(Class::wants_reason);
+        let wanted = about(reason).is_some_and(Class::requires_reason);
         let said = || format!("no golden keeps a reason for `{}`", reason.class);
         (!wanted).then(|| ("odd_reason", said()))
     };
@@ -44,7 +44,7 @@ pub fn reason_for(before: &GoldenFile, golden: &GoldenFile, source: &Arc<Source>
     }
     let read = |file: &GoldenFile| parse_body(Arc::clone(&file.body)).ok();
     let comparison = compare(&read(before)?, &read(golden)?);
-    let class = comparison.worst().filter(|class| class.wants_reason())?;
+    let class = comparison.worst().filter(|class| class.requires_reason())?;
     if golden.reasons.len() > before.reasons.len() {
         return None;
     }

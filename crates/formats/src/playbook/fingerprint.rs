@@ -123,7 +123,7 @@ fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
     orders
 }
 
-/// The word of the files.
+/// The word in files.
 fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: &T) -> &'static str {
     table.iter().find(|(_, known)| known == meaning).map_or("", |(word, _)| word)
 }
