@@ -1,5 +1,5 @@
-//! What people write, from text to a model with places: playbooks, fixtures, goldens, locks and histories. Touches no
-//! disk.
+//! The files that people write, parsed into models with places: playbooks, fixtures, goldens, locks and histories.
+//! Accesses no disk.
 
 pub mod diagnostic;
 pub mod fixture;

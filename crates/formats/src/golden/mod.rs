@@ -1,4 +1,4 @@
-//! Goldens: the accepted text of what a fixture shows under a playbook, and what a run changes in it.
+//! Goldens: the accepted result of a fixture under a playbook, and the comparison of a run with it.
 
 mod body;
 mod compare;

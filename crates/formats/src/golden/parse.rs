@@ -1,5 +1,5 @@
-//! From the text of a golden's body back to its values, each with its place. Strict: what `render` does not write
-//! is reported, so that a golden that was edited by hand, or cut short, is never taken for another one.
+//! Parses the body of a golden into values with places. Strict: text that `render` never writes is an error, so that an
+//! edited or truncated golden is never misread.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::yaml::{Cursor, Key as YamlKey, NodeKind};
 use playproof_engine::event::{EventKind, FieldKey, FindingBy, FindingId, LedgerKind};
 use playproof_engine::time::Instant;
 
-/// What may be said of a call.
+/// The fields of an outcome.
 const CALL: &[FieldKey] = &[
     FieldKey::Outcome,
     FieldKey::Queue,
@@ -30,7 +30,7 @@ const CALL: &[FieldKey] = &[
 /// Reads a golden's body.
 ///
 /// # Errors
-/// Everything in it that no golden has, with its place.
+/// All text that no golden has, each with its place.
 pub fn parse_body(source: Arc<Source>) -> Result<GoldenBody, Report> {
     yaml::parse(source, body)
 }
@@ -51,7 +51,7 @@ fn body(root: Cursor<'_>) -> Option<GoldenBody> {
     for part in missing {
         let message = format!("a golden needs `{part}`");
         let said = Diagnostic::error("missing_key", message).at(root.span(), format!("`{part}` is missing"));
-        root.report(said.help("it seems to be cut short"));
+        root.report(said.help("the golden seems to be truncated"));
         good = false;
     }
     good.then_some(body)
@@ -69,7 +69,7 @@ fn call(key: &YamlKey<'_>, value: Cursor<'_>) -> Option<CallEnd> {
     Some(CallEnd { name: key.text.to_owned(), fields, span: key.span.clone() })
 }
 
-/// Reports what is needed and not there.
+/// Reports a missing field.
 fn lacks(at: Cursor<'_>, key: &YamlKey<'_>, what: &str, needed: &str, label: &str) {
     let message = format!("{what} needs `{needed}`");
     at.report(Diagnostic::error("missing_key", message).at(key.span.clone(), label));
@@ -89,7 +89,7 @@ fn counts(value: Cursor<'_>) -> Option<BTreeMap<LedgerKind, u32>> {
         let read =
             part.rsplit_once(" x").and_then(|(word, count)| Some((LedgerKind::parse(word)?, count.parse().ok()?)));
         let Some((kind, count)) = read else {
-            value.wrong("not_a_count", "this is no line of a ledger", "expected such as `applied x1`");
+            value.wrong("not_a_count", "this is not a ledger line", "expected a count such as `applied x1`");
             return None;
         };
         counts.insert(kind, count);
@@ -104,7 +104,7 @@ fn findings(value: Cursor<'_>) -> Option<Vec<FindingLine>> {
 fn finding(value: Cursor<'_>) -> Option<FindingLine> {
     let mut entries = value.entries("a finding")?;
     let Some((key, call)) = entries.next() else {
-        value.wrong("empty_map", "this finding says nothing", "");
+        value.wrong("empty_map", "this finding is empty", "");
         return None;
     };
     let Some(id) = FindingId::parse(key.text) else {
@@ -142,11 +142,11 @@ fn events(value: Cursor<'_>) -> Option<Vec<EventLine>> {
 fn event(value: Cursor<'_>, before: Instant) -> Option<EventLine> {
     let mut entries = value.entries("an event")?;
     let (Some((delta, call)), Some((what, of))) = (entries.next(), entries.next()) else {
-        value.wrong("empty_map", "this event says nothing", "expected `+MS: call` and what happened");
+        value.wrong("empty_map", "this event is incomplete", "expected `+MS: CALL` and an event");
         return None;
     };
     let Some(passed) = delta.text.strip_prefix('+').and_then(millis) else {
-        let message = format!("`{}` is no delta time", delta.text);
+        let message = format!("`{}` is not a delta time", delta.text);
         value.report(Diagnostic::error("not_a_delta", message).at(delta.span, "expected `+` and milliseconds"));
         return None;
     };
@@ -181,13 +181,13 @@ fn said(key: FieldKey, value: Cursor<'_>) -> Option<GoldenValue> {
     GoldenValue::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
 }
 
-/// Reports a value that no golden has there.
+/// Reports an invalid value.
 fn no_value<T>(at: Cursor<'_>, key: &str) -> Option<T> {
-    at.wrong("unknown_value", format!("this is no value of `{key}`"), "no golden says this here");
+    at.wrong("unknown_value", format!("this is not a value of `{key}`"), "unknown value");
     None
 }
 
-/// The name of a field, if `what` may have it.
+/// The name of a field; an unknown one is reported.
 fn known<'a>(
     at: Cursor<'_>,
     key: &YamlKey<'_>,
@@ -224,7 +224,7 @@ fn words(value: Cursor<'_>) -> Option<String> {
             Some(parts?.join(", "))
         }
         NodeKind::Map(_) => {
-            value.wrong("wrong_type", "expected a value or a list, found a map", "no golden has a map here");
+            value.wrong("wrong_type", "expected a value or a list, found a map", "not a value");
             None
         }
     }

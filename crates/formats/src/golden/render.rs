@@ -1,5 +1,5 @@
-//! One simulation as the body of a golden, and that body as text: outcomes first, then ledger, findings and events
-//! with delta times, so that one changed delay is one changed line. Holds no time of day, path, line number or version.
+//! Renders a simulation as the body of a golden, and that body as text: outcomes, then ledger, findings, and events with
+//! delta times, so that one changed delay changes one line. Writes no time of day, path, line number or version.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use playproof_engine::ids::CallId;
 use playproof_engine::time::Instant;
 
 impl GoldenBody {
-    /// What a golden says of a simulation. Nothing of it stands at any place of a text.
+    /// The body of a simulation, without places.
     pub fn of(transcript: &Transcript<'_>) -> GoldenBody {
         let finding = |finding: &playproof_engine::event::Finding| FindingLine {
             id: finding.id,
@@ -79,7 +79,7 @@ fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallE
     CallEnd { name: transcript.call(id).to_owned(), fields, span: 0..0 }
 }
 
-/// One line an intent, in the order in which the first effect of each landed.
+/// One line for each intent, in the order of its first effect.
 fn ledger(transcript: &Transcript<'_>) -> Vec<LedgerLine> {
     let mut lines: Vec<(Intent, LedgerLine)> = Vec::new();
     for entry in transcript.ledger {

@@ -1,4 +1,4 @@
-//! What `render` writes, `parse_body` reads: every kind of event, outcome, ledger entry and finding.
+//! `parse_body` reads what `render` writes: every kind of event, outcome, ledger entry and finding.
 
 use std::sync::Arc;
 
@@ -122,7 +122,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn everything_that_is_rendered_is_read_back() {
+fn a_rendered_body_reads_back() {
     let text = rendered();
     let body = parse(&text).unwrap_or_else(|report| panic!("{report}\n{text}"));
     assert_eq!(body.render(), text);
@@ -140,7 +140,7 @@ fn everything_that_is_rendered_is_read_back() {
 }
 
 #[test]
-fn every_kind_of_event_says_all_that_its_kind_may_say() {
+fn every_event_has_all_fields_of_its_kind() {
     let all: Vec<Decision> = decisions().into_iter().chain([Decision::Outcome(outcomes()[0])]).collect();
     let told: Vec<Description> = all.iter().map(Decision::describe).collect();
     assert!(told.iter().map(|one| one.kind).eq(EventKind::ALL));
@@ -148,50 +148,50 @@ fn every_kind_of_event_says_all_that_its_kind_may_say() {
 }
 
 #[test]
-fn what_a_call_lacks_is_read_as_it_is_written() {
+fn a_missing_answer_is_parsed_from_its_displayed_form() {
     for asked in [RequestKind::Attempt(AttemptNo::new(2)), RequestKind::Refresh(EvidenceId(1)), RequestKind::Reversal] {
         assert_eq!(RequestKind::parse(&asked.to_string()), Some(asked));
     }
 }
 
 #[test]
-fn values_that_no_golden_has_are_refused_with_their_place() {
+fn invalid_values_are_refused_with_their_place() {
     let event = |event: &str| refused(&format!("ledger: {{}}\nfindings: []\nevents:\n- {event}\n"));
-    assert_eq!(event("{ +0: a, outcome: lost }"), "g.snap:4:21: this is no value of `outcome`");
-    assert_eq!(event("{ +0: a, reversal_refused: maybe }"), "g.snap:4:30: this is no value of `why`");
-    assert_eq!(event("{ +0: a, attempt_started: one }"), "g.snap:4:29: this is no value of `attempt`");
-    assert_eq!(event("{ +0: a, retry_scheduled: 2, delay_ms: soon }"), "g.snap:4:42: this is no value of `delay_ms`");
+    assert_eq!(event("{ +0: a, outcome: lost }"), "g.snap:4:21: this is not a value of `outcome`");
+    assert_eq!(event("{ +0: a, reversal_refused: maybe }"), "g.snap:4:30: this is not a value of `why`");
+    assert_eq!(event("{ +0: a, attempt_started: one }"), "g.snap:4:29: this is not a value of `attempt`");
+    assert_eq!(event("{ +0: a, retry_scheduled: 2, delay_ms: soon }"), "g.snap:4:42: this is not a value of `delay_ms`");
     let finding = |finding: &str| refused(&format!("ledger: {{}}\nfindings:\n- {finding}\nevents: []\n"));
-    assert_eq!(finding("{ unsafe_retry: a, by: agent, count: 1 }"), "g.snap:3:26: this is no value of `by`");
+    assert_eq!(finding("{ unsafe_retry: a, by: agent, count: 1 }"), "g.snap:3:26: this is not a value of `by`");
     assert_eq!(finding("{ unsafe_retry: a, by: playbook }"), "g.snap:3:5: a finding needs `count`");
 }
 
 #[test]
-fn every_line_of_a_golden_is_one_line() {
+fn every_value_of_a_golden_takes_one_line() {
     let text = rendered();
     let lines = outcomes().len() + 2 + 1 + FindingId::ALL.len() + 1 + decisions().len() + outcomes().len();
     assert_eq!(text.lines().count(), lines, "{text}");
 }
 
 #[test]
-fn a_golden_that_is_cut_short_is_refused() {
+fn a_truncated_golden_is_refused() {
     let text = rendered();
     assert!(refused(&text[..text.find("findings:").unwrap()]).contains("a golden needs `findings`"));
     assert!(refused(&text[..text.len() - 9]).starts_with("g.snap:"));
 }
 
 #[test]
-fn words_that_no_golden_has_are_refused_with_their_place() {
+fn unknown_words_are_refused_with_their_place() {
     let (head, tail) = ("ledger: {}\nfindings: []\nevents:\n", "ledger: {}\nfindings: []\nevents: []\n");
     let event = |event: &str| refused(&format!("{head}- {event}\n"));
     assert_eq!(event("{ +0: a, retry_schedule: 2 }"), "g.snap:4:12: there is no event `retry_schedule`");
     assert_eq!(event("{ +0: a, retry_scheduled: 2, delay: 3 }"), "g.snap:4:32: this event has no key `delay`");
-    assert_eq!(event("{ 200: a, outcome: x }"), "g.snap:4:5: `200` is no delta time");
-    assert_eq!(event("{ +1.2345: a, outcome: x }"), "g.snap:4:5: `+1.2345` is no delta time");
+    assert_eq!(event("{ 200: a, outcome: x }"), "g.snap:4:5: `200` is not a delta time");
+    assert_eq!(event("{ +1.2345: a, outcome: x }"), "g.snap:4:5: `+1.2345` is not a delta time");
     assert_eq!(
         refused(&format!("a: {{ outcome: succeeded }}\n{tail}")),
         "g.snap:1:1: the end of a call needs `effect`"
     );
-    assert_eq!(refused(&tail.replace("{}", "{ a: many }")), "g.snap:1:14: this is no line of a ledger");
+    assert_eq!(refused(&tail.replace("{}", "{ a: many }")), "g.snap:1:14: this is not a ledger line");
     assert_eq!(refused(&tail.replace("[]\nevents", "[{ odd: a }]\nevents")), "g.snap:2:14: there is no finding `odd`");
 }

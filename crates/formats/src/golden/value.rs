@@ -1,4 +1,4 @@
-//! One value of a golden: made from what a simulation says, read from the golden's text, and written into it.
+//! One value of a golden: made from a simulation, parsed from the golden's text, and written into it.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use playproof_engine::event::{
 };
 use playproof_engine::time::{Duration, Instant};
 
-/// What stands behind a key, with names instead of a simulation's numbers.
+/// The value of a key, with names instead of ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GoldenValue {
     /// A number, or a count.
     Number(u32),
-    /// It is so.
+    /// A flag.
     Flag(bool),
     /// A span of time.
     Span(Duration),
-    /// A span of time that is not known.
+    /// An unknown span of time.
     Unknown,
     /// One of a closed set of words.
     Word(&'static str),
@@ -32,18 +32,18 @@ pub enum GoldenValue {
     Names(Vec<String>),
 }
 
-/// What a golden says and what it leaves to be understood: that something is not so, and times that delta times tell.
+/// Whether a golden writes a field. It omits false flags, and times that follow from delta times.
 pub(super) fn is_written(field: &(FieldKey, FieldValue)) -> bool {
-    let is_understood = matches!(
+    let is_implied = matches!(
         field,
         (FieldKey::Evidence, FieldValue::Number(0))
             | (_, FieldValue::Flag(false) | FieldValue::Latency(Some(_)) | FieldValue::Instant(_))
     );
-    !is_understood
+    !is_implied
 }
 
 impl GoldenValue {
-    /// What a simulation says.
+    /// The value of a simulation's field.
     pub(super) fn of(value: FieldValue, transcript: &Transcript<'_>) -> GoldenValue {
         let names = transcript.names;
         let name = |name: &str| GoldenValue::Name(name.to_owned());
@@ -69,7 +69,7 @@ impl GoldenValue {
         }
     }
 
-    /// What the text behind a key says; none if no golden says that there.
+    /// Parses the text of a key; none if the text is not a value of the key.
     pub(super) fn read(key: FieldKey, text: &str) -> Option<GoldenValue> {
         let refused = || ReversalRefusal::parse(text).map(GoldenValue::Refused);
         let turned_away = || AdmissionRefusal::parse(text).map(|why| GoldenValue::Word(why.as_str()));
@@ -99,7 +99,7 @@ impl GoldenValue {
         }
     }
 
-    /// As the golden's text has it behind a key. Verdicts and rules have names that need no quotes.
+    /// The text in the golden. Names of verdicts and rules need no quotes.
     pub(super) fn written(&self, key: FieldKey) -> String {
         match self {
             GoldenValue::Name(name) if !matches!(key, FieldKey::Verdict | FieldKey::Rule) => scalar(name).into_owned(),

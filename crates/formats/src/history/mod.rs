@@ -1,4 +1,4 @@
-//! The history of accepted changes: one record a change, read strictly, and whether the records explain the lock.
+//! The history of accepted changes: one record for each change, read strictly, and whether the records explain the lock.
 
 mod chain;
 mod read;

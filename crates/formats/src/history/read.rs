@@ -1,4 +1,4 @@
-//! Reads a record strictly, and keeps where its rows stand. Compares nothing.
+//! Reads a record strictly, with the places of its rows. Compares nothing.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ const ROW: [&str; 5] = ["added", "changed", "removed", "before", "after"];
 const KEYS: [&str; 10] =
     ["format", "kind", "proposal", "adr", "playbook", "reason", "fixtures", "goldens", "explained", "rows"];
 
-/// What only a proposal has.
+/// Keys that only a proposal has.
 const OF_A_PROPOSAL: [&str; 5] = ["proposal", "adr", "fixtures", "goldens", "explained"];
 
-/// Where parts of a record stand in its file.
+/// The places of a record's parts in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordPlaces {
     /// The playbook's name.
@@ -29,30 +29,30 @@ pub struct RecordPlaces {
     pub reason: Range<usize>,
     /// The path of the ADR; none for an approval.
     pub adr: Option<Range<usize>>,
-    /// As the goldens in which the reason is kept.
+    /// The goldens in which the reason is kept.
     pub explained: Vec<Range<usize>>,
-    /// As the record's rows.
+    /// The rows, in the order of the record.
     pub rows: Vec<RowPlaces>,
 }
 
-/// Where parts of a row stand.
+/// The places of a row's parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowPlaces {
     /// Its name.
     pub name: Range<usize>,
-    /// The text before; of a row that was added, its name.
+    /// The text before; for an added row, its name.
     pub before: Range<usize>,
-    /// The text after; of a row that was removed, its name.
+    /// The text after; for a removed row, its name.
     pub after: Range<usize>,
 }
 
 /// Reads a record.
 ///
 /// # Errors
-/// Everything that is wrong with it, with places; a merge conflict as such.
+/// All errors, each with its place; a merge conflict is one error.
 pub fn parse(source: Arc<Source>) -> Result<(Record, RecordPlaces), Report> {
     if let Some(said) = merge_conflict(&source.text) {
-        return Err(Report::one(source, said.help("take either side: a record says what one change was")));
+        return Err(Report::one(source, said.help("take either side: a record describes one change")));
     }
     yaml::parse(source, read)
 }
@@ -92,7 +92,7 @@ fn taken(map: &MapReader<'_>) -> Option<AcceptedProposal> {
 fn approval(map: &MapReader<'_>) -> Option<RecordKind> {
     let mut odd = OF_A_PROPOSAL.iter().filter_map(|key| Some((key, map.key_span(key)?)));
     let Some((key, span)) = odd.next() else { return Some(RecordKind::Approval) };
-    let said = Diagnostic::error("unknown_key", format!("an approval has no `{key}`")).at(span, "only a proposal has");
+    let said = Diagnostic::error("unknown_key", format!("an approval has no `{key}`")).at(span, "only a proposal has this key");
     map.cursor().report(said);
     None
 }
@@ -101,7 +101,7 @@ fn rows(at: Cursor<'_>) -> Option<Vec<(RowChange, RowPlaces)>> {
     let read: Vec<Option<(RowChange, RowPlaces)>> = at.list()?.map(row).collect();
     let rows: Vec<(RowChange, RowPlaces)> = read.into_iter().collect::<Option<_>>()?;
     if rows.is_empty() {
-        at.wrong("empty_list", "a record without rows changes nothing", "name the rows that changed");
+        at.wrong("empty_list", "a record without rows changes nothing", "name the changed rows");
         return None;
     }
     for (n, (row, places)) in rows.iter().enumerate() {
@@ -119,7 +119,7 @@ fn row(at: Cursor<'_>) -> Option<(RowChange, RowPlaces)> {
     let map = at.record("a row", &ROW)?;
     let mut chosen = WHAT.iter().filter_map(|&(word, before, after)| Some((map.optional(word)?, word, before, after)));
     let (Some((name, word, before, after)), None) = (chosen.next(), chosen.next()) else {
-        at.wrong("nothing_chosen", "a row is one of `added`, `changed` and `removed`", "exactly one of the three");
+        at.wrong("nothing_chosen", "a row is one of `added`, `changed` and `removed`", "expected exactly one of the three");
         return None;
     };
     let side = |key: &'static str, is_there: bool| match (is_there, map.key_span(key)) {

@@ -1,4 +1,4 @@
-//! One accepted change: what it is, the name of its file and its text. Reading it back is `read`'s.
+//! One accepted change: its content, its file name and its text. `read` parses it.
 
 use std::fmt::Write as _;
 
@@ -17,41 +17,41 @@ format: history/1
 pub struct Record {
     /// How it was accepted.
     pub kind: RecordKind,
-    /// The playbook, by the name that the lock knows it by.
+    /// The playbook, by its name in the lock.
     pub playbook: String,
     /// Why it was accepted.
     pub reason: String,
-    /// The rows that it changed, before and after; never empty, and no row twice.
+    /// The changed rows, before and after; never empty, and no row twice.
     pub rows: Vec<RowChange>,
 }
 
 /// How a change was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordKind {
-    /// The rows of a playbook that was edited by hand.
+    /// An approval of rows that were edited by hand.
     Approval,
     /// A proposal.
     Proposal(AcceptedProposal),
 }
 
-/// What was taken in with a proposal; paths are those that people know, with `/`.
+/// What was accepted with a proposal; paths are relative to the project, with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AcceptedProposal {
     /// The proposal's id.
     pub id: String,
-    /// The path of its ADR, where it lies now.
+    /// The current path of its ADR.
     pub adr: String,
     /// Its fixtures, by name.
     pub fixtures: Vec<String>,
-    /// The goldens that came or changed with it, as `PLAYBOOK/FIXTURE`.
+    /// The goldens that it added or changed, as `PLAYBOOK/FIXTURE`.
     pub goldens: Vec<String>,
-    /// Those of them that changed dangerously, and so keep the record's reason.
+    /// The goldens that changed dangerously, and keep the record's reason.
     pub explained: Vec<String>,
 }
 
 impl Record {
-    /// The name of its file. An approval's ends in a short hash of what it says, so that two branches which approve
-    /// different rows in the same words write different files.
+    /// Its file name. The name of an approval ends in a short hash of its content, so that two branches that approve
+    /// different rows with the same reason write different files.
     pub fn file_name(&self, number: u32) -> String {
         let words = match &self.kind {
             RecordKind::Proposal(taken) => taken.id.clone(),
@@ -112,7 +112,7 @@ impl Record {
     }
 }
 
-/// What a name may hold of a reason.
+/// The longest slug of a file name.
 const SLUG_MAX: usize = 48;
 
 const ENDING: &str = ".yaml";
@@ -124,7 +124,7 @@ pub fn next_number<'a>(existing: impl IntoIterator<Item = &'a str>) -> u32 {
     existing.into_iter().filter_map(number_of).max().unwrap_or(0).saturating_add(1)
 }
 
-/// The number in a record's file name; none where the name is not one of a record.
+/// The number in a record's file name; none if this is not the name of a record.
 pub fn number_of(name: &str) -> Option<u32> {
     let (number, slug) = name.strip_suffix(ENDING)?.split_once('-')?;
     let is_number = number.len() >= 4 && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -136,18 +136,18 @@ fn file_name(number: u32, slug: &str) -> String {
     format!("{number:04}-{slug}{ENDING}")
 }
 
-/// A text as part of a file name: lowercase letters and digits, joined by `-`; whole words, as many as fit.
+/// A text as part of a file name: lowercase words of letters and digits, joined by `-`, as many as fit.
 pub fn slug(text: &str) -> String {
     let mut out = String::new();
     for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
-        let room = SLUG_MAX.saturating_sub(out.len() + usize::from(!out.is_empty()));
-        if word.len() > room && !out.is_empty() {
+        let left = SLUG_MAX.saturating_sub(out.len() + usize::from(!out.is_empty()));
+        if word.len() > left && !out.is_empty() {
             break;
         }
         if !out.is_empty() {
             out.push('-');
         }
-        out.extend(word.chars().take(room).map(|c| c.to_ascii_lowercase()));
+        out.extend(word.chars().take(left).map(|c| c.to_ascii_lowercase()));
     }
     out
 }
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_number_is_one_past_the_highest_whatever_else_lies_there() {
+    fn the_next_number_is_one_past_the_highest_and_ignores_other_files() {
         assert_eq!(next_number([]), 1);
         assert_eq!(next_number(["0001-a.yaml", "0007-b.yaml", "README.md", "0009.yaml", "9-c.yaml"]), 8);
     }

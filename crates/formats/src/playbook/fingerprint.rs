@@ -1,7 +1,7 @@
-//! The canonical form of a playbook, one row a part, and the fingerprint over it. Comments and layout do not count.
+//! The canonical form of a playbook, one row for each part, and its fingerprint. Comments and layout do not matter.
 //!
-//! A row does not know its place in the file, so that two branches that each add a verdict and a rule merge. What
-//! order decides is in the rows all the same: a rule's row names the earlier rules that can match the same failures.
+//! A row has no place in the file, so that git merges two branches that each add a verdict and a rule. Rows still contain
+//! the order that matters: the row of a rule names the earlier rules that can match the same failures.
 
 use std::fmt;
 
@@ -17,16 +17,16 @@ use playproof_engine::playbook::{
 };
 use playproof_engine::time::Duration;
 
-/// One part of a playbook in canonical words.
+/// One part of a playbook in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PlaybookRow {
-    /// What it is: `rule timeout`, `limit max_attempts`. No two rows have the same.
+    /// Its unique name: `rule timeout`, `limit max_attempts`.
     pub name: String,
-    /// What it says, as compact JSON with sorted keys.
+    /// Its content as compact JSON with sorted keys.
     pub text: String,
 }
 
-/// What tells a playbook from every other: SHA-256 over its sorted rows.
+/// The identity of a playbook: SHA-256 over its sorted rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint([u8; 32]);
 
@@ -49,16 +49,16 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// The fingerprint of a playbook; its name does not count.
+/// The fingerprint of a playbook; its name does not matter.
 pub fn fingerprint(playbook: &Playbook) -> Fingerprint {
     fingerprint_of(rows(playbook).iter().map(|row| (&*row.name, &*row.text)))
 }
 
-/// The fingerprint of the playbook that has these rows, which are sorted by name.
+/// The fingerprint of the playbook with these rows, which are sorted by name.
 pub fn fingerprint_of<'r>(rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Fingerprint {
     let mut hash = Sha256::new_with_prefix(syntax::FORMAT);
     for (name, text) in rows {
-        // Neither a name nor compact JSON holds a line break.
+        // Neither a name nor compact JSON contains a line break.
         hash.update(format!("\n{name}\n{text}"));
     }
     Fingerprint(hash.finalize().into())
@@ -95,13 +95,13 @@ fn row(kind: &str, name: &str, text: &Value) -> PlaybookRow {
     PlaybookRow { name, text: text.to_string() }
 }
 
-/// For each rule the earlier ones that it must stay behind, without those that follow from others.
+/// For each rule, the earlier rules that must stay before it, without those that follow from others.
 ///
-/// Rules that cannot match the same failure may change places freely. Order among the rest is given back in full:
-/// if a rule left out an earlier one that overlaps it, a rule between them that it names must stay behind that one.
+/// Rules that cannot match the same failure may swap places. The order of all others is complete: if a rule omits an
+/// overlapping earlier one, it names a rule between them that must stay after that one.
 fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
     let count = playbook.rules.len();
-    let mut behind: Vec<Vec<bool>> = Vec::with_capacity(count); // all that a rule is behind, at any remove
+    let mut behind: Vec<Vec<bool>> = Vec::with_capacity(count); // all rules before a rule, directly or not
     let mut orders = Vec::with_capacity(count);
     for (n, rule) in playbook.rules.iter().enumerate() {
         let mut mine = vec![false; n];
@@ -196,7 +196,7 @@ fn asked(test: &ConditionTest) -> Value {
     }
 }
 
-/// Lists mean "any of": their order says nothing.
+/// Lists mean "any of": their order does not matter.
 fn sorted(texts: &[String]) -> Vec<&String> {
     let mut texts: Vec<&String> = texts.iter().collect();
     texts.sort();
@@ -208,7 +208,7 @@ fn message(test: &MessageTest) -> Value {
     json!({ test.op.as_str(): sorted(&test.any_of), "case": test.case_sensitive })
 }
 
-/// Names are alone; a glob stands behind the globs before it, for the first that matches a tool speaks.
+/// The row of a glob names the glob before it, because the first glob that matches applies. Plain names have no order.
 fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut last_glob: Option<&str> = None;
     let mut rows = Vec::new();
@@ -231,7 +231,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     rows
 }
 
-/// Switches in the playbook's own words; one that is not written has no row.
+/// Switches in the playbook's own words; a switch that is off has no row.
 fn study(study: &Study) -> Vec<PlaybookRow> {
     let guard = |guard: GuardMode| match guard {
         GuardMode::Checked => None,

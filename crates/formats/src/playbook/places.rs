@@ -12,7 +12,7 @@ use playproof_engine::playbook::Playbook;
 pub struct Loaded {
     /// The playbook.
     pub playbook: Playbook,
-    /// Where its parts stand.
+    /// The places of its parts.
     pub places: PlaybookPlaces,
 }
 

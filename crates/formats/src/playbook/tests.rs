@@ -125,7 +125,7 @@ fn what_replaces_an_unsafe_retry_or_a_refused_reversal_cannot_send_again() {
 }
 
 #[test]
-fn dangling_names_are_underlined_and_the_near_one_is_offered() {
+fn undeclared_names_are_underlined_and_a_near_one_is_suggested() {
     assert_eq!(errors("verdict: stale", "verdict: stele"), ["dangling_name: stele"]);
     assert_eq!(help("verdict: stale", "verdict: stele"), "did you mean `stale`?");
     assert_eq!(help("default_queue: humans", "default_queue: nowhere"), "declared: `humans`, `attic`");

@@ -54,7 +54,7 @@ pub struct FactPlace {
 /// Reads a tool facts file (`format: tools/1`).
 ///
 /// # Errors
-/// All that is wrong with it, each with its place.
+/// All errors, each with its place.
 pub fn parse(source: Arc<Source>) -> Result<ToolsFile, Report> {
     Ok(load(source)?.file)
 }

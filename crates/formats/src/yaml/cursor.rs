@@ -218,7 +218,7 @@ impl<'a> Cursor<'a> {
     pub fn one_or_many(self) -> Vec<Cursor<'a>> {
         match &self.node.kind {
             NodeKind::List(items) if items.is_empty() => {
-                self.wrong("empty_list", "an empty list says nothing", "name at least one");
+                self.wrong("empty_list", "this list is empty", "name at least one");
                 Vec::new()
             }
             NodeKind::List(items) => items.iter().map(|node| Cursor { node, ..self }).collect(),

@@ -5,26 +5,26 @@ use super::{ends, events};
 use crate::golden::body::GoldenBody;
 use playproof_engine::event::Class;
 
-/// All in which a run differs from its golden.
+/// All divergences of a run from its golden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// Worst first; those of one class in the order of the golden. Empty: the two mean the same.
+    /// Worst first; within a class in the order of the golden. Empty: both mean the same.
     pub divergences: Vec<Divergence>,
     /// The events of both sides, call by call.
     pub pairs: Vec<EventPair>,
-    /// The first decision that differs; where all are the same, the end of the call that differs.
+    /// The first decision that differs; if all are the same, the outcome that differs.
     pub first: Option<FirstChange>,
-    /// Effects that are there in the end: in the golden, in the run.
+    /// Net effects: in the golden, in the run.
     pub effects: (u32, u32),
 }
 
 impl Comparison {
-    /// The worst class; none if the two mean the same.
+    /// The worst class; none if both mean the same.
     pub fn worst(&self) -> Option<Class> {
         self.divergences.first().map(|first| first.class)
     }
 
-    /// Whether anything of this class differs.
+    /// Whether there is a divergence of this class.
     pub fn has(&self, class: Class) -> bool {
         self.divergences.iter().any(|divergence| divergence.class == class)
     }
@@ -34,7 +34,7 @@ impl Comparison {
         Class::ALL.into_iter().filter(|class| self.has(*class)).collect()
     }
 
-    /// What happened, in a line: `guard weakened: 1 effect becomes 3`.
+    /// The comparison in one line: `guard weakened: 1 effect becomes 3`.
     pub fn headline(&self) -> String {
         let what = match self.worst() {
             None => return "the same".to_owned(),
@@ -50,7 +50,7 @@ impl Comparison {
     }
 }
 
-/// Holds what a run shows against what was accepted.
+/// Compares a run with its golden.
 pub fn compare(expected: &GoldenBody, actual: &GoldenBody) -> Comparison {
     let mut divergences = ends::divergences(expected, actual);
     let pairs = events::pairs(expected, actual, &mut divergences);

@@ -1,4 +1,4 @@
-//! One thing in which a run differs from its golden, and what led to it. Plain values.
+//! One divergence of a run from its golden, and the verdict before it. Plain values.
 
 use std::ops::Range;
 
@@ -6,20 +6,20 @@ use crate::golden::body::EventLine;
 use playproof_engine::event::Class;
 use playproof_engine::time::Instant;
 
-/// One thing that differs.
+/// One divergence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// How bad it is.
+    /// Its class.
     pub class: Class,
-    /// Where in the golden.
+    /// The part of the golden.
     pub place: DivergencePlace,
-    /// What: `effect`, `delay_ms`, `event`.
+    /// The field: `effect`, `delay_ms`, `event`.
     pub field: String,
-    /// What the golden says; none where it says nothing.
+    /// The golden's value, if it has one.
     pub expected: Option<String>,
-    /// What the run shows; none where it shows nothing.
+    /// The run's value, if it has one.
     pub actual: Option<String>,
-    /// Where it stands in the golden's body; none where the golden has no such line.
+    /// Its place in the golden's body; none if the golden has no such line.
     pub span: Option<Range<usize>>,
 }
 
@@ -41,36 +41,36 @@ pub enum DivergencePlace {
 /// One event of the golden beside its counterpart in the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPair {
-    /// As accepted; none for an event that the run alone has.
+    /// The golden's event; none if only the run has it.
     pub expected: Option<EventLine>,
-    /// As it happened; none for an event that the golden alone has.
+    /// The run's event; none if only the golden has it.
     pub actual: Option<EventLine>,
-    /// The worst in which the two differ; none if they do not.
+    /// The worst class of their divergences; none if they are the same.
     pub class: Option<Class>,
 }
 
-/// The first decision that differs, and what led to it.
+/// The first decision that differs, and the verdict before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstChange {
-    /// For which call.
+    /// The call.
     pub call: String,
-    /// In virtual time.
+    /// The moment in virtual time.
     pub at: Instant,
-    /// What the golden says; none where the run alone decides something.
+    /// The golden's decision; none if only the run decides something.
     pub golden: Option<String>,
-    /// What the run decides; none where the golden alone does.
+    /// The run's decision; none if only the golden decides something.
     pub run: Option<String>,
-    /// What the golden had classified last.
+    /// The last classification in the golden.
     pub expected: Option<PrecedingVerdict>,
-    /// What the run had classified last.
+    /// The last classification in the run.
     pub actual: Option<PrecedingVerdict>,
 }
 
-/// The verdict that a decision followed from.
+/// The verdict before a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrecedingVerdict {
     /// The verdict.
     pub verdict: String,
-    /// The rule that gave it; `otherwise` where none matched.
+    /// The rule that matched; `otherwise` if none did.
     pub rule: String,
 }

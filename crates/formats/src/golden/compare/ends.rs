@@ -1,11 +1,11 @@
-//! What differs in how calls ended, in the ledger and in the findings.
+//! Divergences in outcomes, ledger and findings.
 
 use super::divergence::{Divergence, DivergencePlace};
 use crate::golden::body::{CallEnd, FindingLine, GoldenBody, GoldenField, field};
 use crate::golden::value::GoldenValue;
 use playproof_engine::event::{Class, FieldKey};
 
-/// Everything that differs outside the events, in the order of the golden.
+/// All divergences outside the events, in the order of the golden.
 pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody) -> Vec<Divergence> {
     let mut found = Vec::new();
     calls(expected, actual, &mut found);
@@ -54,18 +54,18 @@ fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
     }
 }
 
-/// Verdicts that go on where the others end are more attempts.
+/// The class of a changed field; a list of verdicts that continues the other one means more or fewer attempts.
 fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenValue>) -> Class {
-    let goes_on = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
+    let continues = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
     match (before, after) {
-        (Some(GoldenValue::Names(a)), Some(GoldenValue::Names(b))) if goes_on(a, b) || goes_on(b, a) => {
+        (Some(GoldenValue::Names(a)), Some(GoldenValue::Names(b))) if continues(a, b) || continues(b, a) => {
             Class::AttemptsChanged
         }
         _ => key.class(),
     }
 }
 
-/// The fields that differ, in the order of the golden, then those that only the run has.
+/// The changed fields, in the order of the golden, then fields that only the run has.
 pub(super) fn changed<'a>(
     expected: &'a [GoldenField],
     actual: &'a [GoldenField],
@@ -97,7 +97,7 @@ fn ledger(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence
     }
 }
 
-/// A finding is told from the next by its id and its call; a second one of the same by its place among those.
+/// Findings are matched by id and call; repeated ones by their order.
 fn findings(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
     let same = |a: &FindingLine, b: &FindingLine| a.id == b.id && a.call == b.call;
     let mut left: Vec<&FindingLine> = actual.findings.iter().collect();

@@ -1,4 +1,4 @@
-//! What differs in the decision events of each call, aligned; and the first of it.
+//! Divergences in the aligned decision events of each call, weakened guards, and the first change.
 
 use super::align::align;
 use super::divergence::{Divergence, DivergencePlace, EventPair, FirstChange, PrecedingVerdict};
@@ -8,7 +8,7 @@ use crate::golden::value::GoldenValue;
 use playproof_engine::event::{Class, EventKind, FieldKey, RequestKind};
 use playproof_engine::time::{Duration, Instant};
 
-/// The events of both sides, call by call, and what differs in them.
+/// The aligned events of both sides, call by call; adds their divergences to `found`.
 pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) -> Vec<EventPair> {
     let mut pairs = Vec::new();
     for call in calls(expected, actual) {
@@ -82,7 +82,7 @@ fn differences(pair: &EventPair, place: &DivergencePlace) -> Vec<Divergence> {
     found
 }
 
-/// Compares the time that passed since the call's event before, where both sides have the same one.
+/// Compares the time since the call's previous event, if both sides have the same event.
 struct Clock {
     before: Option<(Instant, Instant)>,
 }
@@ -96,10 +96,10 @@ impl Default for Clock {
 impl Clock {
     fn tick(&mut self, pair: &EventPair, place: &DivergencePlace) -> Option<Divergence> {
         let (Some(e), Some(a)) = (&pair.expected, &pair.actual) else {
-            self.before = None; // what follows comes later for another reason
+            self.before = None; // later times differ for another reason
             return None;
         };
-        // A late answer comes when the upstream sends it, whatever the call does meanwhile.
+        // A late answer comes at the upstream's own time, independent of the call's events.
         let before = match e.kind {
             EventKind::LateAnswer => (Instant::ZERO, Instant::ZERO),
             _ => self.before.replace((e.at, a.at))?,
@@ -116,16 +116,14 @@ impl Clock {
     }
 }
 
-/// Guards that stop a call in the golden and no longer do in the run. Looks at what is sent after them, not at how events
-/// align: a guard that stops one attempt later is still weaker.
-///
-/// One divergence for each call that the golden stops and the run sends on, or takes back.
+/// Guards that stop a call in the golden and not in the run: one divergence for each call that the run sends again or
+/// reverses. Counts requests instead of aligning events: a guard that stops one attempt later is weaker too.
 pub(super) fn weakened_guards(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
     for call in &expected.calls {
         let golden = events_of(expected, &call.name);
         let Some(stop) = golden.iter().position(|event| event.kind.stops()) else { continue };
         let reversals = sent_reversals(expected, &call.name).len();
-        if let Some(sent) = beyond(&golden, stop, reversals, actual, &call.name) {
+        if let Some(sent) = sent_after_stop(&golden, stop, reversals, actual, &call.name) {
             found.push(Divergence {
                 class: Class::GuardWeakened,
                 place: DivergencePlace::Call(call.name.clone()),
@@ -138,8 +136,8 @@ pub(super) fn weakened_guards(expected: &GoldenBody, actual: &GoldenBody, found:
     }
 }
 
-/// The first thing that the run sends where the golden had stopped.
-fn beyond<'a>(
+/// The first request of the run after the point at which the golden stops.
+fn sent_after_stop<'a>(
     golden: &[&EventLine],
     stop: usize,
     reversals: usize,
@@ -152,7 +150,7 @@ fn beyond<'a>(
     attempt.or_else(|| sent_reversals(run, call).get(reversals).copied())
 }
 
-/// The events of a call that say that its reversal token was sent, as `Decision::sent_reversal` has it.
+/// The events of a call that show that its reversal token was sent, as in `Decision::sent_reversal`.
 fn sent_reversals<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
     let lacks = body.call(call).and_then(|end| end.field(FieldKey::Lacks));
     let lacks_reversal = lacks == Some(&GoldenValue::Lacks(RequestKind::Reversal));
@@ -166,7 +164,7 @@ fn sent_reversals<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
     events
 }
 
-/// The first pair that differs, in virtual time, and the verdicts that led there.
+/// The first pair that differs, in virtual time, and the verdicts before it.
 pub(super) fn first_change(pairs: &[EventPair]) -> Option<FirstChange> {
     let when = |pair: &EventPair| pair.expected.iter().chain(&pair.actual).map(|event| event.at).min();
     let differing = pairs.iter().enumerate().filter(|(_, pair)| pair.class.is_some());
@@ -179,10 +177,10 @@ pub(super) fn first_change(pairs: &[EventPair]) -> Option<FirstChange> {
     let timed = |side: &Option<EventLine>| {
         side.as_ref().map(|event| format!("{}, at {} ms", event.words(), event.at.since(Instant::ZERO)))
     };
-    change(pairs, at, timed(&first.expected), timed(&first.actual)) // the same at another time
+    change(pairs, at, timed(&first.expected), timed(&first.actual)) // the same event at another time
 }
 
-/// The end of the first call that differs where every decision is the same: another claim for the same deeds.
+/// The outcome of the first call that differs if all decisions are the same: the same events with a different claim.
 pub(super) fn changed_end(pairs: &[EventPair], divergences: &[Divergence]) -> Option<FirstChange> {
     let (call, worst) = divergences.iter().find_map(|one| match &one.place {
         DivergencePlace::Call(call) | DivergencePlace::Finding(call) => Some((call, one)),

@@ -1,4 +1,4 @@
-//! What a run changes in its golden: aligned, classified, worst first.
+//! The comparison of a run with its golden: aligned, classified, worst first.
 
 mod align;
 mod comparison;

@@ -1,4 +1,4 @@
-//! All lints over one playbook, in the order of the places.
+//! All lints of one playbook, in the order of their places.
 
 use super::{backoff, reach, shadow};
 use crate::diagnostic::{Diagnostic, nearest};
@@ -9,7 +9,7 @@ use playproof_engine::glob::is_glob;
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{Compensation, ConditionKind, Playbook, Reversal, Terminal, UnsafePolicy};
 
-/// Everything in a playbook that is legal, but likely not what was meant. Every id is in [`super::IDS`].
+/// All parts of a playbook that are valid, but probably not what was meant. Every id is in [`super::IDS`].
 pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let live = shadow::live_rules(loaded, &mut found);
@@ -23,7 +23,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
         found.push(
             Diagnostic::warning("study_playbook", "this playbook is for study, not for use")
                 .at(place.clone(), "unsafe switches")
-                .help("use it to compare; commands other than those that name it skip it"),
+                .help("use it for comparison; commands skip it unless they name it"),
         );
     }
     found.sort_by_key(|diagnostic| diagnostic.labels.first().map_or(0, |label| label.span.start));
@@ -41,7 +41,7 @@ fn unused_queues(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         if !used.iter().any(|queue| queue.index() == n) {
             found.push(
                 Diagnostic::warning("unused_queue", format!("nothing escalates to the queue `{name}`"))
-                    .at(place.clone(), "nobody will find anything here")
+                    .at(place.clone(), "no call ever waits here")
                     .help("remove it, or name it in an `escalate_to_human`"),
             );
         }
@@ -75,7 +75,7 @@ fn shadowed_tools(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         found.push(
             Diagnostic::warning(
                 "shadowed_tool",
-                format!("`{pattern}` never speaks: `{wide}` matches all its tools first"),
+                format!("`{pattern}` never applies: `{wide}` matches all its tools first"),
             )
             .at(here, "never reached")
             .at(there, "the first glob that matches wins")
@@ -89,8 +89,8 @@ fn glob_rows(playbook: &Playbook) -> impl Iterator<Item = (usize, &str)> {
     rows.filter(|(_, pattern)| is_glob(pattern))
 }
 
-/// The known kind that `kind` likely means: one of `known` that differs by one slip (two in a long word, none in a
-/// word of three), and not in its digits, which are never one.
+/// The kind of `known` that `kind` probably means: it differs by one typo (by two in a long word, by none in a word of
+/// three letters), and has the same digits.
 pub fn likely_kind<'a>(kind: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let digits = |kind: &str| kind.chars().filter(char::is_ascii_digit).collect::<String>();
     let limit = match kind.chars().count() {
@@ -102,7 +102,8 @@ pub fn likely_kind<'a>(kind: &str, known: impl IntoIterator<Item = &'a str>) -> 
     nearest(kind, alike.collect::<Vec<_>>(), limit)
 }
 
-/// One warning a kind that is known neither to the shipped playbooks nor to the rule that names what it likely means.
+/// Warns of each kind that is probably a misspelt one: neither the embedded playbooks nor an earlier rule have it, and
+/// its rule does not name both.
 fn misspelt_kinds(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let rules = &loaded.playbook.rules;
     for (n, rule) in rules.iter().enumerate() {
@@ -115,9 +116,9 @@ fn misspelt_kinds(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
             let both_meant = rule.when.texts(ConditionKind::Kind).iter().any(|other| other == likely);
             let Some(place) = loaded.places.rules.get(n).filter(|_| !both_meant && !named_before) else { continue };
             found.push(
-                Diagnostic::warning("misspelt_kind", format!("no adapter is known to give the kind `{kind}`"))
+                Diagnostic::warning("misspelt_kind", format!("no known adapter gives the kind `{kind}`"))
                     .at(place.kinds.get(nth).unwrap_or(&place.when).clone(), "unknown")
-                    .help(format!("did you mean `{likely}`? if both are given, name both in one rule")),
+                    .help(format!("did you mean `{likely}`? if both exist, name both in one rule")),
             );
         }
     }

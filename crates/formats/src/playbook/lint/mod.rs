@@ -1,4 +1,4 @@
-//! What is legal in a playbook, but likely not what was meant.
+//! Lints: parts of a playbook that are valid, but probably not what was meant.
 
 mod backoff;
 mod checks;

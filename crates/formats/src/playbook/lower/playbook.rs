@@ -20,7 +20,7 @@ use playproof_engine::playbook::{
 /// Reads a playbook.
 ///
 /// # Errors
-/// All that is wrong with it, each with its place.
+/// All errors, each with its place.
 pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
     yaml::parse(Arc::clone(&source), |root| playbook(root, source))
 }
