@@ -197,7 +197,7 @@ fn place(loaded: &Loaded, goal: Goal) -> Option<Range<usize>> {
         Goal::Otherwise => places.otherwise(),
         Goal::Verdict(id) => places.verdict(id),
         Goal::Compensation(id) => compensation(id),
-        Goal::Guard { verdict, stops, .. } if stops => places.stand_in(verdict).or_else(|| compensation(verdict)),
+        Goal::Guard { verdict, stops, .. } if stops => places.fallback(verdict).or_else(|| compensation(verdict)),
         Goal::Guard { verdict, .. } => compensation(verdict),
         Goal::Stop(StopReason::MaxAttempts) => places.max_attempts(),
         Goal::Stop(StopReason::Deadline) => places.deadline(),

@@ -9,7 +9,7 @@ use playproof_engine::playbook::UNCLASSIFIED;
 use playproof_formats::diagnostic::{Diagnostic, Source, did_you_mean};
 use playproof_formats::yaml;
 use playproof_formats::yaml::lines::{
-    behind_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_end,
+    after_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_end,
     line_start, trimmed, with_comments,
 };
 use playproof_formats::yaml::{MapEntry, Node, NodeKind};
@@ -193,7 +193,7 @@ impl<'a> Text<'a> {
             let section = self.section(key)?;
             let empty = if matches!(section.value.kind, NodeKind::Map(_)) { " {}" } else { " []" };
             let end = trimmed(self.text, self.end_of(item));
-            return Ok(self.replaced(behind_colon(self.text, section)..end, empty));
+            return Ok(self.replaced(after_colon(self.text, section)..end, empty));
         }
         let (mut start, mut end) = (with_comments(self.text, item.at), self.end_of(item));
         if is_last && is_blank_before(self.text, start) {
@@ -278,12 +278,12 @@ impl<'a> Text<'a> {
         let indent = indentation(self.text, old.key_span.start);
         match (new.line(), is_map) {
             (Some(line), false) if is_below => {
-                Ok((behind_colon(self.text, old)..trimmed(self.text, old.value.span.end), format!(" {line}")))
+                Ok((after_colon(self.text, old)..trimmed(self.text, old.value.span.end), format!(" {line}")))
             }
             (Some(line), false) => Ok((old.value.span.clone(), line.to_owned())),
             (Some(line), true) => {
                 let end = trimmed(self.text, block_end(self.text, &old.value, indent));
-                Ok((behind_colon(self.text, old)..end, format!(" {line}")))
+                Ok((after_colon(self.text, old)..end, format!(" {line}")))
             }
             (None, _)
                 if self
@@ -295,7 +295,7 @@ impl<'a> Text<'a> {
                 let blanks = " ".repeat(indent + self.step());
                 let lines: Vec<String> = new.0.iter().map(|line| format!("{blanks}{line}")).collect();
                 let broken = line_break(self.text);
-                Ok((behind_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
+                Ok((after_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
             }
             (None, _) => Err(by_hand(
                 old,
@@ -362,7 +362,7 @@ impl<'a> Text<'a> {
     /// Rows for a section that is `[]`, `{}` or nothing.
     fn fill_empty(&self, key: &str, lines: &[String]) -> Edited {
         let section = self.section(key)?;
-        let start = behind_colon(self.text, section);
+        let start = after_colon(self.text, section);
         let end = if is_flow(self.text, &section.value) { section.value.span.end } else { start };
         let broken = line_break(self.text);
         Ok(self.replaced(start..end, &format!("{broken}{}", lines.join(broken))))

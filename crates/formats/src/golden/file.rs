@@ -204,7 +204,10 @@ mod tests {
     fn an_empty_file_and_other_formats_are_refused() {
         assert!(refused(" \n").ends_with("the golden is empty"));
         assert_eq!(refused("hello\n"), "goldens/standard/refund.snap:1:1: this file is not in insta's format");
-        assert_eq!(refused("---\ninfo: {}\nno end\n"), "goldens/standard/refund.snap:1:1: this file is not in insta's format");
+        assert_eq!(
+            refused("---\ninfo: {}\nno end\n"),
+            "goldens/standard/refund.snap:1:1: this file is not in insta's format"
+        );
     }
 
     #[test]

@@ -82,7 +82,8 @@ impl Lock {
         }
         yaml::parse(source, read).map_err(|mut report| {
             for twice in report.diagnostics.iter_mut().filter(|diagnostic| diagnostic.id == "duplicate_key") {
-                let help = "two branches changed this row: delete both lines, then run `playproof approve --reason '...'`";
+                let help =
+                    "two branches changed this row: delete both lines, then run `playproof approve --reason '...'`";
                 twice.help = Some(help.to_owned());
             }
             report
@@ -267,7 +268,7 @@ mod tests {
         let text = "format: lock/1\nstandard:\n  limit a: { is: '1', why: 'x' }\n  limit a: { is: '2', why: 'y' }\n";
         let report = parse(text).unwrap_err();
         assert!(
-            report.to_string().starts_with("goldens/playbook.lock:4:3: the key `limit a` is there twice"),
+            report.to_string().starts_with("goldens/playbook.lock:4:3: the key `limit a` is written twice"),
             "{report}"
         );
         assert!(report.diagnostics[0].help.as_deref().unwrap().contains("delete both lines"));

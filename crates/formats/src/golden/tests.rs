@@ -160,7 +160,10 @@ fn invalid_values_are_refused_with_their_place() {
     assert_eq!(event("{ +0: a, outcome: lost }"), "g.snap:4:21: this is not a value of `outcome`");
     assert_eq!(event("{ +0: a, reversal_refused: maybe }"), "g.snap:4:30: this is not a value of `why`");
     assert_eq!(event("{ +0: a, attempt_started: one }"), "g.snap:4:29: this is not a value of `attempt`");
-    assert_eq!(event("{ +0: a, retry_scheduled: 2, delay_ms: soon }"), "g.snap:4:42: this is not a value of `delay_ms`");
+    assert_eq!(
+        event("{ +0: a, retry_scheduled: 2, delay_ms: soon }"),
+        "g.snap:4:42: this is not a value of `delay_ms`"
+    );
     let finding = |finding: &str| refused(&format!("ledger: {{}}\nfindings:\n- {finding}\nevents: []\n"));
     assert_eq!(finding("{ unsafe_retry: a, by: agent, count: 1 }"), "g.snap:3:26: this is not a value of `by`");
     assert_eq!(finding("{ unsafe_retry: a, by: playbook }"), "g.snap:3:5: a finding needs `count`");

@@ -92,7 +92,8 @@ fn taken(map: &MapReader<'_>) -> Option<AcceptedProposal> {
 fn approval(map: &MapReader<'_>) -> Option<RecordKind> {
     let mut odd = OF_A_PROPOSAL.iter().filter_map(|key| Some((key, map.key_span(key)?)));
     let Some((key, span)) = odd.next() else { return Some(RecordKind::Approval) };
-    let said = Diagnostic::error("unknown_key", format!("an approval has no `{key}`")).at(span, "only a proposal has this key");
+    let said = Diagnostic::error("unknown_key", format!("an approval has no `{key}`"))
+        .at(span, "only a proposal has this key");
     map.cursor().report(said);
     None
 }
@@ -119,7 +120,11 @@ fn row(at: Cursor<'_>) -> Option<(RowChange, RowPlaces)> {
     let map = at.record("a row", &ROW)?;
     let mut chosen = WHAT.iter().filter_map(|&(word, before, after)| Some((map.optional(word)?, word, before, after)));
     let (Some((name, word, before, after)), None) = (chosen.next(), chosen.next()) else {
-        at.wrong("nothing_chosen", "a row is one of `added`, `changed` and `removed`", "expected exactly one of the three");
+        at.wrong(
+            "nothing_chosen",
+            "a row is one of `added`, `changed` and `removed`",
+            "expected exactly one of the three",
+        );
         return None;
     };
     let side = |key: &'static str, is_there: bool| match (is_there, map.key_span(key)) {

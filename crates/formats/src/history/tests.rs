@@ -149,7 +149,7 @@ fn invalid_records_are_refused_with_the_place() {
     for (text, said) in [
         (good.replace("history/1", "history/2"), "0001-x.yaml:2:9: expected `history/1`"),
         (good.replace("reason:", "raeson:"), "0001-x.yaml:7:1: a record has no key `raeson`"),
-        (approval.replace("reason: 'first'", "reason: ' '"), "0001-x.yaml:5:9: this text says nothing"),
+        (approval.replace("reason: 'first'", "reason: ' '"), "0001-x.yaml:5:9: this text is empty"),
         (approval.replace("rows:", "adr: 'x'\nrows:"), "0001-x.yaml:6:1: an approval has no `adr`"),
         (approval.replace("added: 'limit b'", "added: 'limit a'"), "0001-x.yaml:9:12: `limit a` changes twice"),
         (approval.replace("added: 'limit b'", "changed: 'limit b'"), "0001-x.yaml:9:5: a row needs `before`"),

@@ -73,12 +73,15 @@ fn unfit(entry: &HistoryEntry, n: usize, before: Option<RowState<'_>>) -> Option
         (None, Some(by)) => format!("{by} removed this row"),
         _ => "no earlier record has this row".to_owned(),
     };
-    let said = Diagnostic::error("broken_chain", format!("the text before of `{}` differs from the earlier record", shorten(&row.name)))
-        .at(places.before.clone(), label)
-        .help(
-            "if a record is missing or was edited, restore it from git; if two branches changed the row, make the later \
+    let said = Diagnostic::error(
+        "broken_chain",
+        format!("the text before of `{}` differs from the earlier record", shorten(&row.name)),
+    )
+    .at(places.before.clone(), label)
+    .help(
+        "if a record is missing or was edited, restore it from git; if two branches changed the row, make the later \
              record begin where the earlier one ended",
-        );
+    );
     Some(Violation::new(Some(&entry.record.playbook), &entry.source, said))
 }
 
@@ -125,9 +128,7 @@ fn not_in_the_lock(rows: &RowStates<'_>, lock: &Lock) -> Vec<Violation> {
                 format!("the row `{}` of `{playbook}` is not what this record made it", shorten(name)),
             )
             .at(places.after.clone(), said)
-            .help(
-                "the lock or the record was edited, or a later record is missing: restore it from git, or approve",
-            );
+            .help("the lock or the record was edited, or a later record is missing: restore it from git, or approve");
             found.push(Violation::new(Some(playbook), &standing.entry.source, said));
         }
     }

@@ -1,4 +1,4 @@
-//! Playbooks: from text to a model in which nothing is invalid.
+//! Playbooks: from text to a validated model.
 
 mod embedded;
 pub mod example_texts;

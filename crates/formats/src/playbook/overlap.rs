@@ -1,5 +1,5 @@
-//! How the conditions of two rules relate: whether both can match one failure, and whether all that one matches the
-//! other matches too. Conservative: says only what is certain.
+//! Relations of two rules' conditions: whether both can match one failure, and whether one matches everything that the
+//! other matches. Conservative: answers only what is certain.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use playproof_engine::playbook::{
 pub(super) struct Regexes(RefCell<BTreeMap<(String, bool), Option<Regex>>>);
 
 impl Regexes {
-    /// Whether `pattern` matches somewhere in `text`; none if it is no expression.
+    /// Whether `pattern` matches somewhere in `text`; none if it does not compile.
     fn is_match(&self, pattern: &str, case_sensitive: bool, text: &str) -> Option<bool> {
         let mut known = self.0.borrow_mut();
         let compile = || pattern::compile(pattern, case_sensitive).ok();
@@ -27,7 +27,7 @@ impl Regexes {
     }
 }
 
-/// Whether no failure can match both.
+/// Whether no failure can match both rules.
 pub(super) fn are_disjoint(a: &When, b: &When) -> bool {
     let wants_none = |a: &When, b: &When| a.get(ConditionKind::Error).is_some() && b.requires_error();
     a.iter().any(|(ask, test)| b.get(ask).is_some_and(|other| are_apart(test, other)))
@@ -46,19 +46,19 @@ fn are_apart(a: &ConditionTest, b: &ConditionTest) -> bool {
         (ConditionTest::Ranges(a), ConditionTest::Ranges(b)) => {
             !a.iter().any(|a| b.iter().any(|b| a.first <= b.last && b.first <= a.last))
         }
-        (ConditionTest::Messages(_), _) | (_, ConditionTest::Messages(_)) => false, // a message can say everything at once
+        (ConditionTest::Messages(_), _) | (_, ConditionTest::Messages(_)) => false, // one message can satisfy any two tests
         (a, b) => a != b,
     }
 }
 
-/// Whether one thing follows from another.
+/// Whether one condition follows from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Follows {
-    /// It does.
+    /// It follows.
     Yes,
-    /// A regular expression is asked that this does not decide.
+    /// A regular expression makes it undecided.
     Undecided,
-    /// It is not certain, or certainly not so.
+    /// It does not follow, or it is not certain.
     No,
 }
 
@@ -82,14 +82,13 @@ pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
         .map(|test| message_follows(regexes, test, narrow.messages()))
         .max()
         .unwrap_or(Follows::Yes);
-    if follows == Follows::Undecided && some_message_escapes(regexes, wide.messages(), narrow.messages()) {
+    if follows == Follows::Undecided && has_counterexample(regexes, wide.messages(), narrow.messages()) {
         return Follows::No;
     }
     follows
 }
 
-/// Whether every value that holds for `narrow` holds for `wide`, but for messages, which are held against each other
-/// one by one.
+/// Whether every value that satisfies `narrow` satisfies `wide`, except for messages, which are compared one by one.
 fn includes(wide: &ConditionTest, narrow: &ConditionTest) -> bool {
     match (wide, narrow) {
         (ConditionTest::AnyOf(wide), ConditionTest::AnyOf(narrow)) => narrow.iter().all(|text| wide.contains(text)),
@@ -110,7 +109,7 @@ pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
     if !is_glob(narrow) {
         return is_glob(wide) && Glob::new(wide).is_ok_and(|glob| glob.is_match(narrow));
     }
-    // `search.*` covers `search.web.*`: all that begins so.
+    // `search.*` covers `search.web.*`: everything with this prefix.
     let prefix = wide.trim_end_matches('*');
     let fixed = narrow.find(WILDCARDS).map_or(narrow, |end| &narrow[..end]);
     prefix.len() < wide.len() && !is_glob(prefix) && !prefix.contains('\\') && fixed.starts_with(prefix)
@@ -166,7 +165,7 @@ fn text_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &Mes
     if holds { Follows::Yes } else { Follows::No }
 }
 
-/// A regular expression without special characters asks what `contains` asks.
+/// A regular expression without special characters is the same as `contains`.
 fn plain_op(op: MessageOp, text: &str) -> MessageOp {
     let special = |c: char| r"\.+*?()|[]{}^$#&-~".contains(c);
     if op == MessageOp::Matches && !text.contains(special) { MessageOp::Contains } else { op }
@@ -186,8 +185,8 @@ fn regex_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &Me
     }
 }
 
-/// Whether a message can be found for which all of `narrow` hold and one of `wide` does not.
-fn some_message_escapes(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
+/// Whether an example message satisfies all of `narrow` but not all of `wide`.
+fn has_counterexample(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
     example_texts::of_tests(narrow).into_iter().any(|message| {
         let all_hold = |tests: &[MessageTest]| tests.iter().all(|test| holds(regexes, test, &message));
         all_hold(narrow) && !all_hold(wide)

@@ -46,17 +46,17 @@ pub(super) const PRESENCE: [(&str, bool); 2] = [("present", true), ("absent", fa
 pub(super) const CASE_SENSITIVE: [(&str, bool); 2] = [("sensitive", true), ("insensitive", false)];
 pub(super) const OFF: [(&str, GuardMode); 1] = [("off", GuardMode::Off)];
 
-/// Attempts of a call where `limits` does not say: the first and five more.
+/// The default of `max_attempts`.
 pub(super) const DEFAULT_MAX_ATTEMPTS: u32 = 6;
-/// A longer list of waits is a mistake.
+/// The longest list of waits.
 pub(super) const MOST_WAITS: usize = 100;
-/// Verdicts, rules, queues; the fingerprint compares every pair of rules.
+/// The most verdicts, rules or queues; the fingerprint compares every pair of rules.
 pub(super) const MOST_NAMES: usize = 1_000;
-/// Rows of a tool facts file.
+/// The most rows of a tool facts file.
 pub(super) const MOST_TOOLS: usize = 20_000;
-/// A day: a longer wait or timeout is a wrong unit.
+/// The longest wait or timeout, a day: a longer one is probably in the wrong unit.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(86_400_000);
-/// A week.
+/// The longest deadline, a week.
 pub(super) const LONGEST_DEADLINE: Duration = Duration::from_millis(7 * 86_400_000);
 
 #[cfg(test)]

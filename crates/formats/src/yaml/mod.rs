@@ -1,9 +1,7 @@
-//! Strict reading of what people write: YAML with places, several errors at once. The one module that knows
-//! which YAML crate there is.
+//! Strict reading of YAML with places and several errors at once. The only module that uses the YAML crate.
 //!
-//! A format is read in three steps, the first two of which are here: the text becomes a [`Node`] tree (duplicate
-//! keys, limits, syntax), a [`Cursor`] walks the tree and collects what is wrong, and the format's own `lower`
-//! makes its model:
+//! A format is read in three steps, of which the first two are here: the text becomes a [`Node`] tree (duplicate keys,
+//! limits, syntax), a [`Cursor`] walks the tree and collects errors, and the format's own `lower` makes its model:
 //!
 //! ```
 //! use playproof_formats::diagnostic::Source;

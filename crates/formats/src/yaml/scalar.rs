@@ -47,7 +47,7 @@ fn float(text: &str) -> Option<Scalar> {
     if is_number { text.parse().ok().map(Scalar::Float) } else { None }
 }
 
-/// The numbers of `500-599`; none for a text of another form.
+/// The numbers of `500-599`, in any order; none if the text is not a range.
 pub fn range(text: &str) -> Option<(u64, u64)> {
     let number = |part: &str| {
         let part = part.trim();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_two_whole_numbers_whichever_comes_first() {
+    fn a_range_is_two_whole_numbers_in_any_order() {
         assert_eq!(
             ["500-599", " 500 - 599 ", "599-400"].map(range),
             [Some((500, 599)), Some((500, 599)), Some((599, 400))]

@@ -68,7 +68,10 @@ fn weight(expected: &AlignedEvent<'_>, actual: &AlignedEvent<'_>) -> Option<u32>
     alike(expected, actual).map(|alike| alike.min(120))
 }
 
-fn common_subsequence(expected: &[AlignedEvent<'_>], actual: &[AlignedEvent<'_>]) -> Vec<(Option<usize>, Option<usize>)> {
+fn common_subsequence(
+    expected: &[AlignedEvent<'_>],
+    actual: &[AlignedEvent<'_>],
+) -> Vec<(Option<usize>, Option<usize>)> {
     let (rows, columns) = (expected.len(), actual.len());
     if (rows + 1).saturating_mul(columns + 1) > MOST_CELLS {
         return (0..rows.max(columns)).map(|n| ((n < rows).then_some(n), (n < columns).then_some(n))).collect();

@@ -39,9 +39,12 @@ fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
     let (playbook, rule, places) = (&loaded.playbook, &loaded.playbook.rules[n], &loaded.places.rules[n]);
     if rule.when.get(ConditionKind::Error).is_some() && rule.when.requires_error() {
         found.push(
-            Diagnostic::warning("impossible_rule", format!("`{}` requires that the error is absent, and tests it", rule.name))
-                .at(places.when.clone(), "matches nothing")
-                .help("combine `error: absent` only with tool, access, idempotent, keyed and attempt"),
+            Diagnostic::warning(
+                "impossible_rule",
+                format!("`{}` requires that the error is absent, and tests it", rule.name),
+            )
+            .at(places.when.clone(), "matches nothing")
+            .help("combine `error: absent` only with tool, access, idempotent, keyed and attempt"),
         );
         return false;
     }
@@ -67,8 +70,7 @@ fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], foun
     let earlier: Vec<usize> = (0..n).filter(|&earlier| live[earlier] && meets(earlier)).collect();
     if let Some(shadows) = shadows(playbook, regexes, &rule.when, &earlier) {
         let names: Vec<String> = shadows.iter().map(|&earlier| format!("`{}`", playbook.rules[earlier].name)).collect();
-        let message =
-            format!("`{}` never decides: {} matches the same failures first", rule.name, names.join(" and "));
+        let message = format!("`{}` never decides: {} matches the same failures first", rule.name, names.join(" and "));
         let diagnostic = Diagnostic::warning("shadowed_rule", message)
             .at(places.rules[n].name.clone(), "never reached")
             .help("put the narrower rule first, or remove it");

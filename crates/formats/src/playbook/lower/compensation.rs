@@ -1,4 +1,4 @@
-//! Compensations: exactly one a verdict, its parameters, and what runs where a guard stops it.
+//! Compensations: exactly one for each verdict, its parameters, and what runs if a guard stops it.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -15,14 +15,14 @@ use playproof_engine::playbook::{
 };
 use playproof_engine::time::Duration;
 
-/// What the compensations of a playbook refer to.
+/// The names that compensations of a playbook refer to.
 pub(super) struct Context<'a> {
     pub root: Cursor<'a>,
     pub queues: Declared,
-    /// `Some(None)`: written, and wrong, which has been reported.
+    /// `Some(None)`: written but invalid, which has been reported.
     pub default_queue: Option<Option<QueueId>>,
     pub reasons: Reasons,
-    /// One missing default queue is one error, however many guards need it.
+    /// A missing default queue is one error, for any number of guards.
     pub default_queue_missed: Cell<bool>,
 }
 
@@ -111,7 +111,7 @@ impl Context<'_> {
         if let Some(replan) = record.optional("replan")
             && replan.bool() == Some(false)
         {
-            replan.wrong("no_replan", "a call that is given up must be reconciled: `replan` can only be `true`", "");
+            replan.wrong("no_replan", "a deprecated call must be reconciled: `replan` can only be `true`", "");
         }
         reason
     }
@@ -139,7 +139,7 @@ impl Context<'_> {
             "deprecate_tool_call" => {
                 self.deprecation(parameters).map(|why| UnsafePolicy::End(Terminal::Deprecate(why)))
             }
-            _ => refuse(written, &kind, "`on_unsafe` runs where sending again is unsafe; it cannot send again"),
+            _ => refuse(written, &kind, "`on_unsafe` runs if sending again is unsafe; it cannot send again"),
         }
     }
 
@@ -148,15 +148,17 @@ impl Context<'_> {
         match kind.text {
             "escalate_to_human" => self.queue(parameters).map(Terminal::Escalate),
             "deprecate_tool_call" => self.deprecation(parameters).map(Terminal::Deprecate),
-            "issue_reversal" => refuse(written, &kind, "a refused reversal cannot be answered by another"),
+            "issue_reversal" => {
+                refuse(written, &kind, "`on_refused` runs after a refused reversal; it cannot issue another")
+            }
             _ => refuse(written, &kind, "`on_refused` runs after a refused reversal; it cannot send again"),
         }
     }
 
-    /// Where a guard escalates that does not say: the default queue, which must then be there.
+    /// The queue of a guard that names none: the default queue, which is then required.
     fn default_escalation(&self, guard: &str, at: &Range<usize>) -> Option<QueueId> {
         if self.default_queue.is_none() && !self.default_queue_missed.replace(true) {
-            let message = format!("without `{guard}` this escalates to the `default_queue`, and there is none");
+            let message = format!("without `{guard}` this escalates to the `default_queue`, which is missing");
             self.root.report(
                 Diagnostic::error("missing_default_queue", message).at(at.clone(), format!("no `{guard}` here")).help(
                     format!("declare `default_queue: QUEUE`, or write `{guard}: {{ escalate_to_human: {{ queue: QUEUE }} }}`"),
@@ -171,7 +173,7 @@ fn refuse<T>(at: Cursor<'_>, kind: &Key<'_>, why: &str) -> Option<T> {
     at.report(
         Diagnostic::error("unsafe_fallback", why)
             .at(kind.span.clone(), "not possible here")
-            .help("escalate to a human, or give the call up"),
+            .help("use `escalate_to_human` or `deprecate_tool_call`"),
     );
     None
 }

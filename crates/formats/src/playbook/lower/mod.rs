@@ -1,4 +1,4 @@
-//! From a playbook as written to the model, with every check that needs a place.
+//! Lowers a playbook from its syntax to the model, with every check that needs a place.
 
 mod compensation;
 mod names;

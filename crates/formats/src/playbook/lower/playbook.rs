@@ -1,4 +1,4 @@
-//! The whole playbook: declares its names, reads its parts, and checks what only the whole can tell.
+//! The whole playbook: declares its names, reads its parts, and checks what needs several parts.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -88,15 +88,19 @@ fn name(record: &MapReader<'_>) -> Option<Arc<str>> {
     if !at.named(&key, "/") {
         return None;
     }
-    // It also names a folder.
+    // The name is also a folder.
     if key.text.split('/').any(|part| part.is_empty() || part.chars().all(|c| c == '.')) {
-        at.wrong("bad_name", format!("`{}` cannot be the name of a playbook", key.text), "an empty part or only dots");
+        at.wrong(
+            "bad_name",
+            format!("`{}` cannot be the name of a playbook", key.text),
+            "a part is empty or only dots",
+        );
         return None;
     }
     Some(key.text.into())
 }
 
-/// The study block. `None`: wrong; `Some(None)`: a playbook for use.
+/// The study block. `None`: invalid; `Some(None)`: a playbook for use.
 fn study_block(record: &MapReader<'_>, name: Option<&str>, path: &str) -> Option<Option<Study>> {
     if let Some(written) = record.optional("study") {
         return study(written).map(Some);
@@ -105,8 +109,8 @@ fn study_block(record: &MapReader<'_>, name: Option<&str>, path: &str) -> Option
     if by_name || path.replace('\\', "/").contains("playbooks/study/") {
         let at = record.optional("name").map_or(record.span(), Cursor::span);
         record.cursor().report(
-            Diagnostic::error("study_without_why", "a study playbook must say why it exists")
-                .at(at, "for study by its name or folder")
+            Diagnostic::error("study_without_why", "a study playbook needs a reason")
+                .at(at, "a study playbook by its name or folder")
                 .help("write `study: { why: ... }`, or give the playbook another name and folder"),
         );
         return None;
@@ -137,7 +141,7 @@ fn study(at: Cursor<'_>) -> Option<Study> {
     })
 }
 
-/// A switch that has one word; not written, it is off.
+/// A switch with one word; it is off by default.
 fn switch(record: &MapReader<'_>, key: &str, word: &str) -> Option<bool> {
     record.optional(key).map_or(Some(false), |at| at.word(&[(word, true)]))
 }
@@ -167,7 +171,7 @@ fn context<'a>(record: &MapReader<'a>) -> Context<'a> {
 
 type WrittenVerdicts = Vec<(Verdict, Option<VerdictPlaces>)>;
 
-/// The declared names, and the verdicts if none is wrong.
+/// The declared names, and the verdicts if all are valid.
 fn verdicts(context: &Context<'_>, record: &MapReader<'_>) -> (Declared, Option<WrittenVerdicts>) {
     let mut declared = Declared::new("verdict");
     let Some(at) = record.required("verdicts") else { return (declared, None) };
@@ -194,7 +198,7 @@ fn rules(record: &MapReader<'_>, verdicts: &Declared) -> Option<Vec<(Rule, RuleP
     rules.into_iter().collect()
 }
 
-/// The verdict of failures that no rule matches; only a study playbook may then send again.
+/// The verdict of failures that no rule matches; only in a study playbook may it send again.
 fn otherwise(
     record: &MapReader<'_>,
     verdicts: &Declared,
@@ -211,9 +215,9 @@ fn otherwise(
     });
     if sends_again && study == Some(&None) {
         at.report(
-            Diagnostic::error("otherwise_retries", "a failure that no rule knows must not be sent again")
+            Diagnostic::error("otherwise_retries", "a call whose failure no rule matches must not be sent again")
                 .at(at.span(), "this verdict sends again")
-                .help("write `otherwise: unclassified`, and name the failures that may be retried in rules"),
+                .help("write `otherwise: unclassified`, and add rules for the failures that may be retried"),
         );
     }
     Some(VerdictId(id))

@@ -1,4 +1,4 @@
-//! Rules: what each `when` asks, and the verdict it gives.
+//! Rules: the conditions of each `when`, and its verdict.
 
 use std::ops::RangeInclusive;
 
@@ -48,13 +48,13 @@ fn when(at: Cursor<'_>) -> Option<When> {
     let record = at.record("`when`", &ConditionKind::WORDS)?;
     if record.is_empty() {
         at.report(
-            Diagnostic::error("empty_when", "a rule that asks nothing would match every failure")
-                .at(at.span(), "nothing is asked")
-                .help("ask at least one thing; for all that no rule matches there is `otherwise`"),
+            Diagnostic::error("empty_when", "a rule without conditions would match every failure")
+                .at(at.span(), "no conditions")
+                .help("write at least one condition; `otherwise` covers failures that no rule matches"),
         );
         return None;
     }
-    // Each condition is read before any is missed, so that all errors are found at once.
+    // Every condition is read before any is unwrapped, so that all errors are found at once.
     let written =
         ConditionKind::ALL.into_iter().filter_map(|ask| Some((ask, test(ask, record.optional(ask.as_str())?))));
     let written: Vec<(ConditionKind, Option<ConditionTest>)> = written.collect();
@@ -78,7 +78,7 @@ fn test(ask: ConditionKind, at: Cursor<'_>) -> Option<ConditionTest> {
     }
 }
 
-/// All of `each`, or `None` if one is wrong or there is none; every one is read.
+/// All values, or `None` if one is invalid or there is none; reads every one.
 fn all<'a, T>(at: Cursor<'a>, each: impl FnMut(Cursor<'a>) -> Option<T>) -> Option<Vec<T>> {
     let read: Vec<Option<T>> = at.one_or_many().into_iter().map(each).collect();
     let read: Option<Vec<T>> = read.into_iter().collect();
@@ -93,7 +93,11 @@ fn globs(at: Cursor<'_>) -> Option<Vec<String>> {
     all(at, |glob| {
         let text = glob.words()?;
         if let Err(why) = Glob::of_tools(text) {
-            glob.wrong("bad_glob", format!("`{}` is no glob: {why}", crate::yaml::shorten(text)), "not a glob");
+            glob.wrong(
+                "bad_glob",
+                format!("`{}` is not a valid glob: {why}", crate::yaml::shorten(text)),
+                "not a glob",
+            );
             return None;
         }
         Some(text.to_owned())
@@ -115,7 +119,7 @@ fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
     let ops = MessageOp::ALL.into_iter();
     let written: Vec<_> = ops.filter_map(|op| Some((op, record.optional(op.as_str())?))).collect();
     if written.is_empty() {
-        at.wrong("empty_message", "`message` asks nothing: write `contains`, `starts_with`, `equals` or `matches`", "");
+        at.wrong("empty_message", "`message` has no test: write `contains`, `starts_with`, `equals` or `matches`", "");
         return None;
     }
     let sensitive = case_sensitive.unwrap_or(false);
@@ -134,7 +138,7 @@ fn regexes(at: Cursor<'_>, case_sensitive: bool) -> Option<Vec<String>> {
     all(at, |regex| {
         let text = regex.words()?;
         if let Err(why) = pattern::compile(text, case_sensitive) {
-            let message = format!("`{}` is no regular expression: {why}", crate::yaml::shorten(text));
+            let message = format!("`{}` is not a valid regular expression: {why}", crate::yaml::shorten(text));
             regex.wrong("bad_regex", message, "not a regular expression");
             return None;
         }
@@ -158,7 +162,7 @@ fn range_of(at: Cursor<'_>, text: &str, what: &str, bounds: &RangeInclusive<u64>
     if range.is_some() {
         return range;
     }
-    let message = format!("`{}` is no {what} and no range of them", crate::yaml::shorten(text));
+    let message = format!("`{}` is neither a value nor a range of `{what}`", crate::yaml::shorten(text));
     let class = text.strip_suffix("xx").filter(|digit| digit.len() == 1 && digit.parse::<u8>().is_ok());
     let help = match class {
         Some(digit) if what == "status" => format!("write `\"{digit}00-{digit}99\"`"),

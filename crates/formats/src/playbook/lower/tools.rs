@@ -1,4 +1,4 @@
-//! Tool facts: the `tools` of a playbook, and the file that holds nothing else.
+//! Tool facts: the `tools` of a playbook, and the tool facts file.
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::ToolPlaces;
@@ -34,7 +34,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let (idempotent, repeatable) = (fact("idempotent"), fact("repeatable"));
     let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
     if name.text.trim().is_empty() {
-        let message = format!("`{}` cannot be a tool", shorten(name.text));
+        let message = format!("`{}` is not a tool name", shorten(name.text));
         at.report(Diagnostic::error("bad_name", message).at(name.span.clone(), "not a name"));
         return None;
     }
@@ -58,7 +58,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
             Some((row, ToolPlaces { name: name.span.clone(), facts }))
         }
         Err(why) => {
-            let message = format!("`{}` is no glob: {why}", shorten(name.text));
+            let message = format!("`{}` is not a valid glob: {why}", shorten(name.text));
             at.report(Diagnostic::error("bad_glob", message).at(name.span.clone(), "not a glob"));
             None
         }
