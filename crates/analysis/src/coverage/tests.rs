@@ -130,7 +130,7 @@ fn standard_leaves_no_doubt_about_any_goal() {
 #[test]
 fn what_cannot_be_exercised_says_why() {
     let report = bare(&load(NARROW));
-    assert!(why(&report, "rule slower").contains("`slow` matches all that it matches first"));
+    assert!(why(&report, "rule slower").contains("`slow` matches the same failures first"));
     assert_eq!(why(&report, "verdict lonely"), "no rule that can speak gives it");
     assert_eq!(why(&report, "compensation lonely deprecate_tool_call"), "no rule that can speak gives it");
     assert!(why(&report, "retry_guard slow stops").contains("`effect: not_applied`"));

@@ -80,7 +80,7 @@ impl<'a> Cursor<'a> {
                 format!("declared: {}{more}", shown.join(", "))
             }
         };
-        let message = format!("there is no {what} `{}`", shorten(name.text));
+        let message = format!("no {what} is called `{}`", shorten(name.text));
         self.report(Diagnostic::error("dangling_name", message).at(name.span.clone(), "not declared").help(help));
     }
 
