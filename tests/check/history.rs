@@ -184,7 +184,7 @@ fn a_record_that_is_gone_or_edited_breaks_the_chain() {
     let all = records(&project);
     let middle = &all[all.len() - 2];
     std::fs::remove_file(project.path(middle)).unwrap();
-    objects(&verify(&project), &["does not fit", "next: git log --oneline -- proposals/history/"]);
+    objects(&verify(&project), &["differs", "next: git log --oneline -- proposals/history/"]);
 }
 
 #[test]

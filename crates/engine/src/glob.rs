@@ -43,10 +43,10 @@ impl Glob {
     fn compile(pattern: &str, ignores_case: bool) -> Result<Glob, String> {
         // Both limits are checked first: the glob parser recurses for each `{`, and aborts if the result is too large.
         if pattern.len() > LONGEST {
-            return Err(format!("it has {} bytes; a glob has at most {LONGEST}", pattern.len()));
+            return Err(format!("it has {} bytes, and a glob may have {LONGEST}", pattern.len()));
         }
         if depth(pattern) > DEEPEST {
-            return Err(format!("`{{` is nested more than {DEEPEST} deep"));
+            return Err(format!("more than {DEEPEST} `{{` stand within one another"));
         }
         let glob = globset::Glob::new(pattern).map_err(|error| error.kind().to_string())?;
         // A regex of bytes knows case for ASCII only; other letters are lowercased before.
@@ -151,10 +151,10 @@ mod tests {
     fn a_glob_that_is_too_long_too_deep_or_invalid_is_refused_in_one_line() {
         let nested = |depth: usize| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
         assert_eq!(why(&nested(DEEPEST)), "");
-        assert_eq!(why(&nested(DEEPEST + 1)), "`{` is nested more than 16 deep");
-        assert_eq!(why(&nested(2_000)), "`{` is nested more than 16 deep");
+        assert_eq!(why(&nested(DEEPEST + 1)), "more than 16 `{` stand within one another");
+        assert_eq!(why(&nested(2_000)), "more than 16 `{` stand within one another");
         assert_eq!(why(&"?".repeat(LONGEST)), "");
-        assert_eq!(why(&"?".repeat(300_000)), "it has 300000 bytes; a glob has at most 4096");
+        assert_eq!(why(&"?".repeat(300_000)), "it has 300000 bytes, and a glob may have 4096");
         assert!(!why("a[").is_empty() && !why("a[").contains('\n'));
     }
 
