@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use super::files;
 use super::missing_answer;
 use super::read_options::ReadOptions;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_trace::assemble::AssembleOptions;
 
@@ -65,7 +65,7 @@ impl Flags {
 
     /// Adds `--beyond-tape`, if it is given.
     #[must_use]
-    pub fn beyond(self, beyond: &BeyondTape) -> Flags {
+    pub fn beyond(self, beyond: &MissingAnswerPolicy) -> Flags {
         self.with("--beyond-tape", missing_answer::word(beyond).as_deref())
     }
 
@@ -114,7 +114,7 @@ mod tests {
     fn a_suggested_command_keeps_the_flags_that_were_given_and_no_others() {
         let mut reading = ReadOptions::plain(None);
         assert_eq!(
-            Flags::default().reading(&reading).beyond(&BeyondTape::Unanswered).after("go".into()).to_string(),
+            Flags::default().reading(&reading).beyond(&MissingAnswerPolicy::Unanswered).after("go".into()).to_string(),
             "go"
         );
         let map = Some("my map".into());
@@ -122,7 +122,7 @@ mod tests {
             ReadOptions { map, join_resends: true, skip_invalid: true, allow_skipped: Some(3), reorder_window: 7 };
         let flags = Flags::default().with("--tools", Some("t")).with("--playbook", None).reading(&reading);
         assert_eq!(
-            flags.beyond(&BeyondTape::Fail("timeout".into())).after("go".into()).to_string(),
+            flags.beyond(&MissingAnswerPolicy::Fail("timeout".into())).after("go".into()).to_string(),
             "go --tools t --map 'my map' --join-resends --skip-invalid --allow-skipped 3 --reorder-window 7 --beyond-tape fail:timeout"
         );
     }

@@ -1,23 +1,23 @@
 //! `--beyond-tape`: the answers after the end of a recording.
 
 use super::output::say;
-use playproof_engine::playbook::Ask;
+use playproof_engine::playbook::ConditionKind;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::KNOWN_KINDS;
 use playproof_formats::playbook::lint::likely_kind;
 
 /// Warns of a modelled error kind that no rule of a playbook names. A modelled failure has no message and no status, so
 /// hardly any rule can match it.
-pub fn warn(beyond: &BeyondTape, plans: &[&Plan]) {
-    if let BeyondTape::Fail(kind) = beyond {
+pub fn warn(beyond: &MissingAnswerPolicy, plans: &[&Plan]) {
+    if let MissingAnswerPolicy::Fail(kind) = beyond {
         plans.iter().filter_map(|plan| unnamed(kind, plan)).for_each(|said| say(&said));
     }
 }
 
 fn unnamed(kind: &str, plan: &Plan) -> Option<String> {
     let named: Vec<&str> =
-        plan.playbook.rules.iter().flat_map(|rule| rule.when.texts(Ask::Kind)).map(String::as_str).collect();
+        plan.playbook.rules.iter().flat_map(|rule| rule.when.texts(ConditionKind::Kind)).map(String::as_str).collect();
     if named.contains(&kind) || plan.playbook.rules.is_empty() {
         return None;
     }
@@ -30,11 +30,11 @@ fn unnamed(kind: &str, plan: &Plan) -> Option<String> {
 ///
 /// # Errors
 /// Any other text.
-pub fn parse(text: &str) -> Result<BeyondTape, String> {
+pub fn parse(text: &str) -> Result<MissingAnswerPolicy, String> {
     match text.split_once(':') {
-        None if text == "ok" => Ok(BeyondTape::Ok),
-        None if text == "repeat" => Ok(BeyondTape::Repeat),
-        Some(("fail", kind)) if !kind.is_empty() => Ok(BeyondTape::Fail(kind.into())),
+        None if text == "ok" => Ok(MissingAnswerPolicy::Ok),
+        None if text == "repeat" => Ok(MissingAnswerPolicy::Repeat),
+        Some(("fail", kind)) if !kind.is_empty() => Ok(MissingAnswerPolicy::Fail(kind.into())),
         _ => {
             Err("it is `ok`, `repeat` (the last recorded answer again) or `fail:KIND`, such as `fail:timeout`"
                 .to_owned())
@@ -43,12 +43,12 @@ pub fn parse(text: &str) -> Result<BeyondTape, String> {
 }
 
 /// The text that [`parse`] reads; none without an answer.
-pub fn word(beyond: &BeyondTape) -> Option<String> {
+pub fn word(beyond: &MissingAnswerPolicy) -> Option<String> {
     match beyond {
-        BeyondTape::Unanswered => None,
-        BeyondTape::Ok => Some("ok".to_owned()),
-        BeyondTape::Repeat => Some("repeat".to_owned()),
-        BeyondTape::Fail(kind) => Some(format!("fail:{kind}")),
+        MissingAnswerPolicy::Unanswered => None,
+        MissingAnswerPolicy::Ok => Some("ok".to_owned()),
+        MissingAnswerPolicy::Repeat => Some("repeat".to_owned()),
+        MissingAnswerPolicy::Fail(kind) => Some(format!("fail:{kind}")),
     }
 }
 
@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn the_three_forms_are_read_and_nothing_else() {
-        assert_eq!(parse("ok"), Ok(BeyondTape::Ok));
-        assert_eq!(parse("repeat"), Ok(BeyondTape::Repeat));
-        assert_eq!(parse("fail:timeout"), Ok(BeyondTape::Fail("timeout".into())));
+        assert_eq!(parse("ok"), Ok(MissingAnswerPolicy::Ok));
+        assert_eq!(parse("repeat"), Ok(MissingAnswerPolicy::Repeat));
+        assert_eq!(parse("fail:timeout"), Ok(MissingAnswerPolicy::Fail("timeout".into())));
         assert!(parse("fail").is_err() && parse("fail:").is_err() && parse("OK").is_err());
     }
 }

@@ -53,7 +53,7 @@ pub fn acceptance(workspace: &Workspace, results: &[&CaseResult], reason: Option
     let mut accepted = Acceptance::default();
     for result in results {
         let Some(mut golden) = acceptable(result)? else { continue };
-        if let Some(class) = result.worst().filter(|class| class.wants_reason()) {
+        if let Some(class) = result.worst().filter(|class| class.requires_reason()) {
             let why = reason.ok_or_else(|| unexplained(class, results))?;
             golden.reasons.push(Reason { class: class.words().to_owned(), why: why.to_owned() });
         }
@@ -97,7 +97,7 @@ fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
 }
 
 fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
-    let count = results.iter().filter(|result| result.worst().is_some_and(Class::wants_reason)).count();
+    let count = results.iter().filter(|result| result.worst().is_some_and(Class::requires_reason)).count();
     let which = match (count, results.iter().find(|result| result.worst() == Some(class))) {
         (1, Some(result)) => format!("`{}`", result.id),
         _ => format!("{count} of them"),

@@ -18,7 +18,7 @@ use super::terminal::{Terminal, cores};
 use super::{duplicate_args, files, folders, inputs};
 use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
 use playproof_formats::shell::Command;
 use playproof_report::overview;
@@ -42,7 +42,7 @@ pub struct Stream<'a> {
     /// The flags that say how to read them.
     pub reading: &'a ReadOptions,
     /// The answers after the end of a recording.
-    pub beyond: BeyondTape,
+    pub beyond: MissingAnswerPolicy,
     /// The number of threads; by default all cores.
     pub jobs: Option<NonZeroUsize>,
     /// Whether `--allow-empty` is given; none if the command has no such flag.

@@ -8,7 +8,7 @@ use playproof_analysis::check::body_of;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, Simulator, contradictions};
-use playproof_engine::upstream::{Ledger, World};
+use playproof_engine::upstream::{Ledger, Upstream};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 use playproof_formats::playbook;
@@ -50,7 +50,7 @@ fn run(fixture: &Fixture, name: &str) -> (String, Vec<String>) {
     let plan = plan(name);
     let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
     let mut simulator = Simulator::new();
-    let record = simulator.rehearse(&plan, &scenario);
+    let record = simulator.run_fixture(&plan, &scenario);
     let expect = fixture.expect.get(name).unwrap_or_else(|| panic!("nothing is expected of `{name}`"));
     let wrong = contradictions(expect, &plan, &scenario, record).iter().map(ToString::to_string).collect();
     (body_of(&plan, &scenario, record).render(), wrong)
@@ -89,8 +89,8 @@ fn a_run_is_the_same_every_time_and_in_a_used_simulator() {
     for (_, fixture) in fixtures() {
         let plan = plan(&playbooks(&fixture)[0]);
         let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
-        let used = simulator.rehearse(&plan, &scenario).clone();
-        assert_eq!(used, *Simulator::new().rehearse(&plan, &scenario));
+        let used = simulator.run_fixture(&plan, &scenario).clone();
+        assert_eq!(used, *Simulator::new().run_fixture(&plan, &scenario));
     }
 }
 
@@ -101,21 +101,21 @@ fn a_run_that_is_driven_step_by_step_is_the_same() {
         for playbook in playbooks(&fixture) {
             let plan = plan(&playbook);
             let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
-            let (mut simulator, mut world) = (Simulator::new(), World::default());
-            world.clear(scenario.keys);
+            let (mut simulator, mut upstream) = (Simulator::new(), Upstream::default());
+            upstream.clear(scenario.keys);
             for &(tool, key, args) in &scenario.before {
-                world.add_existing(tool, key, args);
+                upstream.add_existing(tool, key, args);
             }
             simulator.begin(&scenario);
             while let Some(request) = simulator.next(&plan, &scenario) {
-                let answer = world.ask(&request, scenario.calls[request.call.index()].source);
+                let answer = upstream.handle_request(&request, scenario.calls[request.call.index()].source);
                 simulator.answer(&request, answer);
                 asked += 1;
             }
             let mut ledger = Ledger::default();
-            world.swap_ledger(&mut ledger);
+            upstream.swap_ledger(&mut ledger);
             let driven = simulator.finish(&plan, &scenario, ledger).clone();
-            assert_eq!(driven, *Simulator::new().rehearse(&plan, &scenario));
+            assert_eq!(driven, *Simulator::new().run_fixture(&plan, &scenario));
         }
     }
     assert!(asked > 100, "{asked} answers were needed");

@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 use playproof_analysis::check::PlaybookRows;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::golden::Lock;
-use playproof_formats::history::{History, Kind, Record, next_number};
+use playproof_formats::history::{History, Record, RecordKind, next_number};
 use playproof_formats::playbook::rows;
 use playproof_formats::shell::Command;
 use playproof_report::check;
@@ -128,7 +128,7 @@ fn records(
     let record = |name: &String| {
         let rows = checked.used.get(name).map(|used| rows(&used.loaded.playbook)).unwrap_or_default();
         let rows = history.changes(name, rows.iter().map(|row| (&*row.name, &*row.text)));
-        Record { kind: Kind::Approval, playbook: name.clone(), reason: reason.to_owned(), rows }
+        Record { kind: RecordKind::Approval, playbook: name.clone(), reason: reason.to_owned(), rows }
     };
     let records = names.into_iter().filter(|name| is_meant(name)).map(record);
     records.filter(|record| !record.rows.is_empty()).collect()

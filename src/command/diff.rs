@@ -54,7 +54,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     };
     let pages: Vec<String> = meant.iter().map(one).collect();
     output.page(&pages.join("\n\n"))?;
-    let wants = first.worst().is_some_and(playproof_formats::golden::Class::wants_reason);
+    let wants = first.worst().is_some_and(playproof_formats::golden::Class::requires_reason);
     let next = Command::new("playproof accept").name(&first.id.to_string());
     let next = if wants { next.and("--reason '...'") } else { next };
     output.page(&format!("\n{} {next}", palette.strong("next:")))?;

@@ -10,7 +10,7 @@ use crate::terminal::Terminal;
 use crate::{duplicate_args, files, fixtures, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{Candidate, Finder, LISTED, Names, NotFound, Subject, Wanted};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_report::block::{Arguments, Style};
 use playproof_report::explain::page;
@@ -46,7 +46,7 @@ pub struct Args {
 
     /// What answers where the recording ends: `ok`, `repeat`, `fail:KIND`
     #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
-    pub beyond_tape: Option<BeyondTape>,
+    pub beyond_tape: Option<MissingAnswerPolicy>,
 
     /// How the trace is read.
     #[command(flatten)]
@@ -102,7 +102,7 @@ pub struct Search<'a> {
     /// How a trace is read.
     pub reading: &'a ReadOptions,
     /// What answers where the recording ends.
-    pub beyond: BeyondTape,
+    pub beyond: MissingAnswerPolicy,
     /// What must not be shown.
     pub redaction: &'a RedactionRules,
 }

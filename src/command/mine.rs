@@ -15,7 +15,7 @@ use crate::values::whole;
 use crate::{inputs, playbooks};
 use playproof_analysis::mining::{Mined, Miner, Part};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_report::mining::{Shown, json, page};
 use playproof_report::style::Palette;
@@ -87,7 +87,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         inputs: &args.inputs,
         sources: inputs::sources(&args.inputs),
         reading: &args.reading,
-        beyond: BeyondTape::Unanswered,
+        beyond: MissingAnswerPolicy::Unanswered,
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
     };

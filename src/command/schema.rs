@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn what_is_written_of_records_and_feedback_has_a_place_in_their_schemas() {
         let row = RowChange { name: "limit a".into(), before: None, after: Some("1".into()) };
-        let kind = history::Kind::Proposal(history::Taken {
+        let kind = history::RecordKind::Proposal(history::AcceptedProposal {
             id: "a".into(),
             adr: "b".into(),
             fixtures: vec!["c".into()],

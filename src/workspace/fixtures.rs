@@ -97,7 +97,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Every name that a playbook does not have.
-    pub fn hold_verdicts<'f>(
+    pub fn check_excluded_verdicts<'f>(
         &self,
         fixtures: impl IntoIterator<Item = (&'f str, &'f Fixture)>,
         used: &BTreeMap<String, Used>,
@@ -106,7 +106,7 @@ impl Workspace {
             let expected = fixture.expect.iter().filter_map(|(name, expect)| Some((name, expect, used.get(name)?)));
             for (playbook, expect, used) in expected {
                 let path = self.fixture_path(name);
-                self.hold_verdicts_of(&path, (playbook, expect), &used.loaded.playbook)?;
+                self.check_excluded_verdicts_of(&path, (playbook, expect), &used.loaded.playbook)?;
             }
             Ok(())
         };
@@ -117,16 +117,16 @@ impl Workspace {
     ///
     /// # Errors
     /// Every name that the playbook does not have.
-    pub fn hold_verdicts_of(
+    pub fn check_excluded_verdicts_of(
         &self,
         path: &Path,
         (name, expect): (&str, &Expect),
         playbook: &Playbook,
     ) -> Result<(), Failure> {
         let verdicts: Vec<&str> = playbook.verdicts.iter().map(|verdict| &*verdict.name).collect();
-        match fixture::knows_its_verdicts(expect, &verdicts) {
+        match fixture::excludes_known_verdicts(expect, &verdicts) {
             true => Ok(()),
-            false => Ok(fixture::hold_verdicts(self.read(path)?, name, &verdicts)?),
+            false => Ok(fixture::check_excluded_verdicts(self.read(path)?, name, &verdicts)?),
         }
     }
 

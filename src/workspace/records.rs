@@ -7,7 +7,7 @@ use super::root::{Workspace, gather, names};
 use crate::exit::Failure;
 use crate::folders;
 use playproof_formats::history;
-use playproof_formats::history::{Entry, History};
+use playproof_formats::history::{History, HistoryEntry};
 use playproof_formats::shell::Command;
 
 impl Workspace {
@@ -22,12 +22,12 @@ impl Workspace {
     /// Everything that is wrong in any record; a file with another name than a record's.
     pub fn read_history(&self) -> Result<History, Failure> {
         let found = names(folders::files_under(&self.record_path(""), ".yaml")?, "");
-        let read = |name: &String| -> Result<Entry, Failure> {
+        let read = |name: &String| -> Result<HistoryEntry, Failure> {
             let path = self.record_path(name);
             let number = history::number_of(name).ok_or_else(|| misnamed(&self.name(&path)))?;
             let source = self.read(&path)?;
             let (record, places) = history::parse(Arc::clone(&source))?;
-            Ok(Entry { number, name: name.clone(), record, places, source })
+            Ok(HistoryEntry { number, name: name.clone(), record, places, source })
         };
         let folder = self.here(&self.record_path(""));
         let next = |failure: Failure| failure.next(Command::new("git log --oneline --").path(&folder));

@@ -80,7 +80,7 @@ fn a_lock_without_a_history_does_not_pass_until_somebody_approves() {
     for record in records(&project) {
         std::fs::remove_file(project.path(&record)).unwrap();
     }
-    objects(&verify(&project), &["no record speaks of the playbook `standard`", "next: playproof approve"]);
+    objects(&verify(&project), &["no record has the playbook `standard`", "next: playproof approve"]);
     let approved = project.run(&["approve", "--reason", "approved before there was a history"]);
     assert!(approved.out.contains("recorded in proposals/history/0001-"), "{approved:?}");
     assert_eq!(verify(&project).code, 0);
@@ -165,12 +165,15 @@ fn a_reason_that_was_edited_everywhere_is_seen_against_what_it_was() {
     assert!(alone.code == 0 && alone.out.contains("only `--since REV` can tell"), "files alone cannot tell: {alone:?}");
     let since = || project.run(&["history", "verify", "--since", "main"]);
     let next = format!("next: git log -p -- {record}");
-    objects(&since(), &["a record that was there says something else by now", "it was: the gateway is slower", &next]);
+    objects(
+        &since(),
+        &["this record was changed after it was accepted", "the reason was: the gateway is slower", &next],
+    );
     // Gone altogether, with a playbook, a lock and a chain that fit again.
     std::fs::remove_file(project.path(&record)).unwrap();
     assert_eq!(project.run(&["approve", "--reason", "it felt right"]).code, 0);
     assert_eq!(verify(&project).code, 0);
-    objects(&since(), &["a record that was there is gone", &next]);
+    objects(&since(), &["a record was removed", &next]);
 }
 
 #[test]
@@ -181,7 +184,7 @@ fn a_record_that_is_gone_or_edited_breaks_the_chain() {
     let all = records(&project);
     let middle = &all[all.len() - 2];
     std::fs::remove_file(project.path(middle)).unwrap();
-    objects(&verify(&project), &["does not fit", "next: git log --oneline -- proposals/history/"]);
+    objects(&verify(&project), &["differs", "next: git log --oneline -- proposals/history/"]);
 }
 
 #[test]
@@ -265,7 +268,7 @@ fn a_golden_that_was_changed_dangerously_by_hand_is_seen_against_what_it_was() {
     project.edit(golden, "existing x1", "existing x2");
     assert_eq!(verify(&project).code, 0, "files alone cannot tell");
     let ran = project.run(&["history", "verify", "--since", "main"]);
-    objects(&ran, &["effect changed, and nobody said why", &format!("next: git log -p -- {golden}")]);
+    objects(&ran, &["effect changed, but there is no reason for it", &format!("next: git log -p -- {golden}")]);
     let json = project.run(&["history", "verify", "--since", "main", "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
     assert_eq!((json.code, &document["objections"][0]["id"]), (1, &"no_reason".into()));

@@ -14,8 +14,8 @@ use playproof_engine::glob;
 use playproof_engine::glob::Glob;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Playbook, Tools};
-use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::{GoldenFile, Lock};
 use playproof_formats::playbook::lint;
@@ -185,16 +185,16 @@ fn plans() -> &'static [Plan] {
 
 fn rehearses_twice_the_same(plan: &Plan, fixture: &Fixture) {
     let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
-    let first = Simulator::new().rehearse(plan, &scenario).clone();
+    let first = Simulator::new().run_fixture(plan, &scenario).clone();
     let mut used = Simulator::new();
-    used.rehearse(plan, &scenario);
-    let second = used.rehearse(plan, &scenario);
+    used.run_fixture(plan, &scenario);
+    let second = used.run_fixture(plan, &scenario);
     assert_eq!((&first.events, &first.outcomes), (&second.events, &second.outcomes), "a used simulator runs otherwise");
     ends_well(plan, &first, scenario.calls.len());
 }
 
 /// One outcome a call, time that does not run back, and no unsafe retry but by a playbook for study.
-fn ends_well(plan: &Plan, record: &Record, calls: usize) {
+fn ends_well(plan: &Plan, record: &SimulationRecord, calls: usize) {
     assert_eq!(record.outcomes.len(), calls, "one outcome a call");
     let ends = record.events.iter().filter(|event| matches!(event.what, Decision::Outcome(_)));
     assert_eq!(ends.count(), calls, "one outcome event a call");
@@ -230,7 +230,7 @@ fn balances(data: &[u8], options: &AssembleOptions) -> (u64, u64) {
     assert_eq!(ledger.closed, closed.len() as u64, "every closed call is given out");
     let mut simulator = Simulator::new();
     for (call, plan) in closed.iter().map(|closed| closed.raw()).zip(plans().iter().cycle()) {
-        ends_well(plan, simulator.replay(plan, call, plan.facts(call.tool()), &BeyondTape::Unanswered), 1);
+        ends_well(plan, simulator.replay(plan, call, plan.facts(call.tool()), &MissingAnswerPolicy::Unanswered), 1);
     }
     reports.iter().for_each(points_into_its_source);
     (ledger.calls + ledger.combined, ledger.skipped)

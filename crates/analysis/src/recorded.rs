@@ -8,7 +8,7 @@ use serde_json::Value;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::time::{Duration, Instant};
-use playproof_engine::upstream::{KeyDialect, Says, Script, ScriptedAnswer};
+use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
 use playproof_trace::canonical::text_of;
 
 /// What the only call of such a fixture is called.
@@ -93,7 +93,7 @@ fn script(call: &RecordedCall) -> Script {
             .map(|answer| {
                 let latency = latency(answer, before);
                 before = answer.at;
-                ScriptedAnswer { says: Says::from(&answer.reply), latency, applied: None }
+                ScriptedAnswer { reply: UpstreamReply::from(&answer.reply), latency, applied: None }
             })
             .collect()
     };
@@ -114,7 +114,7 @@ fn written(span: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playproof_engine::upstream::Says;
+    use playproof_engine::upstream::UpstreamReply;
     use playproof_trace::input::TraceInput;
     use playproof_trace::redact::RedactionRules;
 
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!((call.key.as_deref(), call.token.as_deref()), (Some("ik_1"), Some("rev_1")));
         assert_eq!(call.evidence, ["e-8", "e-9"]);
         let answers: Vec<_> =
-            call.script.attempts.iter().map(|one| (one.says == Says::Ok, one.latency.as_millis())).collect();
+            call.script.attempts.iter().map(|one| (one.reply == UpstreamReply::Ok, one.latency.as_millis())).collect();
         assert_eq!(answers, [(false, 86_400_000), (true, 8)], "a day at most, in whole milliseconds");
     }
 

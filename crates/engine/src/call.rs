@@ -6,7 +6,7 @@ use crate::event::ErrorFacts;
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
-/// Where in the inputs something stands.
+/// A place in the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// Which input, from 0, in the order of the command line.
@@ -23,17 +23,17 @@ pub struct RecordedCall {
     text: String,
     ends: [u32; TEXTS],
     present: u8,
-    /// Where the call stands.
+    /// The call's place.
     pub place: Place,
     /// The call's number in its input, from 1, in the order of the calls' lines.
     pub number: u64,
     /// The call's number in its run, from 1.
     pub number_in_run: u32,
-    /// When it was made; none where the trace has no times.
+    /// When the call was made; none if the trace has no times.
     pub at: Option<Instant>,
-    /// The timeout of its attempts, where the call itself says one.
+    /// The timeout of its attempts, if the call sets one.
     pub timeout: Option<Duration>,
-    /// Those to attempts in the order of the attempts; otherwise in the order of the trace.
+    /// Answers to attempts are in the order of the attempts, other answers in the order of the trace.
     pub answers: Vec<RecordedAnswer>,
 }
 
@@ -42,21 +42,21 @@ pub struct RecordedCall {
 pub struct RecordedAnswer {
     /// What it answers.
     pub to: AnswerTo,
-    /// The attempt's number, where the trace says one.
+    /// The attempt's number, if the trace has one.
     pub attempt: Option<u32>,
-    /// When the attempt began, where the trace says so.
+    /// When the attempt began, if the trace has the time.
     pub started: Option<Instant>,
     /// When the answer came.
     pub at: Option<Instant>,
-    /// What it said.
+    /// Its content.
     pub reply: Reply,
     /// Read from an identical later call (`--join-resends`), not recorded as this call's own.
     pub inferred: bool,
-    /// The source has no flag for it: an import read from the text whether it is ok or a failure.
+    /// The source has no success flag: the importer read from the text whether this is an ok or a failure.
     pub from_text: bool,
-    /// Tells it from others of its call where its line says more than what is known of it here; 0: it does not.
+    /// A hash of what its line says beyond these fields; it tells answers of one call apart. 0: nothing more.
     pub line_hash: u32,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
 }
 
@@ -71,19 +71,19 @@ pub enum AnswerTo {
     Reversal,
 }
 
-/// What an answer said.
+/// The content of a recorded answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Yes.
+    /// Success.
     Ok,
-    /// No; the error object is missing where the trace has none.
+    /// Failure; without an error object if the trace has none.
     Failed(Option<Arc<ErrorFacts>>),
 }
 
 /// The texts of a recorded call, for building one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallTexts<'a> {
-    /// The agent run, where the trace names runs.
+    /// The agent run, if the trace names runs.
     pub run: Option<&'a str>,
     /// The call's label; labels repeat in real data.
     pub id: Option<&'a str>,
@@ -99,7 +99,7 @@ pub struct CallTexts<'a> {
     pub token: Option<&'a str>,
 }
 
-/// Texts take up a multiple of this.
+/// The buffer of a call's texts grows in multiples of this many bytes.
 const ROUND: usize = 128;
 
 const TEXTS: usize = 7;
@@ -108,17 +108,17 @@ const ID: usize = 2;
 const KEY: usize = 3;
 const TOKEN: usize = 4;
 const EVIDENCE: usize = 5;
-/// The last, behind the evidence: both are long, and seldom looked at.
+/// Last, behind the evidence: both are long and rarely read.
 const ARGS: usize = 6;
 
 impl RecordedAnswer {
-    /// Whether the line of `other` says, as far as anyone can tell, the very same.
-    pub fn says_the_same(&self, other: &RecordedAnswer) -> bool {
-        self.line_hash == other.line_hash && self.is_known_as(other)
+    /// Whether the line of `other` has the same content, as far as the trace shows.
+    pub fn is_duplicate_of(&self, other: &RecordedAnswer) -> bool {
+        self.line_hash == other.line_hash && self.has_same_facts(other)
     }
 
-    /// Whether all that is known here of the two is the same; their lines may say more.
-    pub fn is_known_as(&self, other: &RecordedAnswer) -> bool {
+    /// Whether the fields of both are the same; their lines may say more.
+    pub fn has_same_facts(&self, other: &RecordedAnswer) -> bool {
         let when = |answer: &RecordedAnswer| (answer.at, answer.started, answer.attempt, answer.to);
         when(self) == when(other) && self.reply == other.reply
     }
@@ -138,17 +138,17 @@ impl RecordedCall {
             timeout: None,
             answers: Vec::new(),
         };
-        call.begin_again(texts, place);
+        call.reset(texts, place);
         call
     }
 
-    /// Becomes another call, without times and answers yet, and keeps its allocations.
-    pub fn begin_again(&mut self, texts: CallTexts<'_>, place: Place) {
+    /// Turns this into another call without times and answers, and keeps the allocations.
+    pub fn reset(&mut self, texts: CallTexts<'_>, place: Place) {
         let all = [Some(texts.tool), texts.run, texts.id, texts.key, texts.token, texts.evidence, texts.args];
         self.text.clear();
         let length: usize = all.iter().flatten().map(|part| part.len()).sum();
         if length > self.text.capacity() {
-            self.text.reserve_exact(length.next_multiple_of(ROUND)); // so that it seldom moves away from its call again
+            self.text.reserve_exact(length.next_multiple_of(ROUND)); // rounded up, so that it is rarely allocated again
         }
         self.present = 0;
         for (n, part) in all.into_iter().enumerate() {
@@ -166,27 +166,27 @@ impl RecordedCall {
         self.answers.clear();
     }
 
-    /// Bytes that its texts take up, used or not.
+    /// Bytes allocated for its texts.
     pub fn allocated(&self) -> usize {
         self.text.capacity()
     }
 
-    /// All its texts one behind the other.
+    /// All its texts, concatenated.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The first of its texts one behind the other: names, key and reversal token.
+    /// Its names, key and reversal token, concatenated.
     pub fn names(&self) -> &str {
         &self.text[..self.ends[TOKEN] as usize]
     }
 
-    /// Whether it has an idempotency key; does not look at it.
+    /// Whether it has an idempotency key; does not read it.
     pub fn is_keyed(&self) -> bool {
         self.has(KEY)
     }
 
-    /// Whether it has a reversal token; does not look at it.
+    /// Whether it has a reversal token; does not read it.
     pub fn has_token(&self) -> bool {
         self.has(TOKEN)
     }
@@ -205,7 +205,7 @@ impl RecordedCall {
         self.part(0).unwrap_or("")
     }
 
-    /// The agent run, where the trace names runs.
+    /// The agent run, if the trace names runs.
     pub fn run(&self) -> Option<&str> {
         self.part(RUN)
     }
@@ -235,8 +235,8 @@ impl RecordedCall {
         self.part(TOKEN)
     }
 
-    /// The answers to attempts, each with the number of the attempt that it answers, ascending. Without a number it
-    /// answers the attempt after the one before it.
+    /// The answers to attempts in ascending order, each with its attempt's number. An answer without a number belongs to
+    /// the attempt after the one before it.
     pub fn attempts(&self) -> impl Iterator<Item = (AttemptNo, &RecordedAnswer)> {
         let mut next = AttemptNo::FIRST;
         self.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt).map(move |answer| {
@@ -246,19 +246,19 @@ impl RecordedCall {
         })
     }
 
-    /// Whether only the text says of one of its answers whether it is ok or a failure.
+    /// Whether an importer read success or failure of one of its answers from text alone.
     pub fn is_read_from_text(&self) -> bool {
         self.answers.iter().any(|answer| answer.from_text)
     }
 
-    /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` where runs have no names.
+    /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` if runs have no names.
     pub fn reference(&self) -> String {
         let mut reference = String::new();
         self.write_reference(&mut reference);
         reference
     }
 
-    /// Makes `out` the same.
+    /// Writes the reference into `out`, replacing its content.
     pub fn write_reference(&self, out: &mut String) {
         out.clear();
         out.push_str(self.run().unwrap_or(""));
@@ -268,7 +268,7 @@ impl RecordedCall {
             unit *= 10;
         }
         while unit > 0 {
-            out.extend(char::from_digit(number / unit % 10, 10)); // by hand, for a trace has millions
+            out.extend(char::from_digit(number / unit % 10, 10)); // by hand: a trace has millions
             unit /= 10;
         }
     }

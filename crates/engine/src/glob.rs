@@ -1,10 +1,10 @@
-//! Globs, wherever people write them: how they are read, and which are too much. Knows no tools and no keys.
+//! Globs: how they are parsed, and their limits. Knows no tools and no keys.
 
 use std::borrow::Cow;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// What makes a glob of a pattern; without one of these it is a name.
+/// The characters that make a pattern a glob; without one of these it is a name.
 pub const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// The most bytes of a glob.
@@ -13,10 +13,10 @@ const LONGEST: usize = 4_096;
 /// The most `{` within `{`.
 const DEEPEST: usize = 16;
 
-/// A compiled glob may hold so many bytes.
+/// The most bytes of a compiled glob.
 const LARGEST: usize = 10 << 20;
 
-/// A glob that can be asked.
+/// A compiled glob.
 #[derive(Clone, Debug)]
 pub struct Glob {
     regex: Regex,
@@ -24,24 +24,24 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// The glob that `pattern` is: of at most 4,096 bytes, with at most 16 `{` within one another.
+    /// Compiles `pattern`, which has at most 4,096 bytes and nests `{` at most 16 deep.
     ///
     /// # Errors
-    /// Why it is none, in one line.
+    /// Why it does not compile, in one line.
     pub fn new(pattern: &str) -> Result<Glob, String> {
         Glob::compile(pattern, false)
     }
 
-    /// The same, for which a capital is the letter that it is the capital of.
+    /// Compiles a glob that ignores case.
     ///
     /// # Errors
-    /// Why it is none, in one line.
+    /// Why it does not compile, in one line.
     pub fn ignoring_case(pattern: &str) -> Result<Glob, String> {
         Glob::compile(&lowercase(pattern), true)
     }
 
     fn compile(pattern: &str, ignores_case: bool) -> Result<Glob, String> {
-        // Both bounds come first: what reads globs calls itself for each `{`, and stops the program if the result is large.
+        // Both limits are checked first: the glob parser recurses for each `{`, and aborts if the result is too large.
         if pattern.len() > LONGEST {
             return Err(format!("it has {} bytes, and a glob may have {LONGEST}", pattern.len()));
         }
@@ -49,31 +49,31 @@ impl Glob {
             return Err(format!("more than {DEEPEST} `{{` stand within one another"));
         }
         let glob = globset::Glob::new(pattern).map_err(|error| error.kind().to_string())?;
-        // The expression is one of bytes, of which case is known for ASCII alone; other letters come in lower case.
+        // A regex of bytes knows case for ASCII only; other letters are lowercased before.
         let regex = RegexBuilder::new(glob.regex())
             .dot_matches_new_line(true)
             .case_insensitive(ignores_case)
             .size_limit(LARGEST)
             .build();
-        regex.map(|regex| Glob { regex, ignores_case }).map_err(|_| "it becomes too large".to_owned())
+        regex.map(|regex| Glob { regex, ignores_case }).map_err(|_| "it is too large when compiled".to_owned())
     }
 
-    /// The glob of a pattern of tools; none where it has no wildcard, and so is a name that is compared to the letter.
+    /// The glob of a tool pattern; none for a plain name, which is compared exactly.
     ///
     /// # Errors
-    /// Why it is neither, in one line.
+    /// Why the glob does not compile, in one line.
     pub fn of_tools(pattern: &str) -> Result<Option<Glob>, String> {
         is_glob(pattern).then(|| Glob::new(pattern)).transpose()
     }
 
-    /// Whether all of `text` is as the glob says.
+    /// Whether the glob matches all of `text`.
     pub fn is_match(&self, text: &str) -> bool {
         let text = if self.ignores_case { lowercase(text) } else { Cow::Borrowed(text) };
         self.regex.is_match(text.as_bytes())
     }
 }
 
-/// The text with what is beyond ASCII in lower case, letter by letter.
+/// Lowercases a text that has non-ASCII characters, character by character.
 fn lowercase(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -81,17 +81,17 @@ fn lowercase(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().flat_map(char::to_lowercase).collect())
 }
 
-/// Whether a pattern is meant as a glob and not as a name.
+/// Whether a pattern is a glob and not a name.
 pub fn is_glob(pattern: &str) -> bool {
     pattern.contains(WILDCARDS)
 }
 
-/// The pattern that only `name` matches: itself, or a glob in which nothing is a wildcard.
+/// The pattern that matches only `name`: itself, or an escaped glob.
 pub fn escape(name: &str) -> String {
     if is_glob(name) { globset::escape(&name.replace('\\', "\\\\")) } else { name.to_owned() }
 }
 
-/// How many `{` stand within one another at most; one that is escaped, or within `[]`, opens nothing.
+/// How deep `{` is nested; one that is escaped or within `[]` does not count.
 fn depth(pattern: &str) -> usize {
     let (mut open, mut deepest) = (0_usize, 0);
     let mut rest = pattern.chars();
@@ -108,7 +108,7 @@ fn depth(pattern: &str) -> usize {
     deepest
 }
 
-/// Passes what stands within `[]`: one `]` at its beginning is a letter of it.
+/// Skips to the end of `[]`; a `]` at its beginning is one of its characters.
 fn pass_class(rest: &mut std::str::Chars<'_>) {
     let begin = rest.as_str().trim_start_matches(['!', '^']);
     let begin = begin.strip_prefix(']').unwrap_or(begin);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_matches_the_whole_of_a_text() {
+    fn a_glob_matches_a_whole_text() {
         let matches = |glob: &str, text: &str| Glob::new(glob).unwrap().is_match(text);
         assert!(matches("search.*", "search.a/b\nc") && !matches("search.*", "a.search.b"));
         assert!(matches("pay.{refund,void}", "pay.void") && !matches("pay.{refund,void}", "pay.voided"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_too_deep_or_no_glob_is_refused_in_one_line() {
+    fn a_glob_that_is_too_long_too_deep_or_invalid_is_refused_in_one_line() {
         let nested = |depth: usize| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
         assert_eq!(why(&nested(DEEPEST)), "");
         assert_eq!(why(&nested(DEEPEST + 1)), "more than 16 `{` stand within one another");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brace_that_is_a_letter_nests_nothing() {
+    fn a_literal_brace_does_not_nest() {
         for name in ["{".repeat(300), "[{]".repeat(99), "[!]{".repeat(99), "]".repeat(99)] {
             assert!(Glob::new(&escape(&name)).is_ok_and(|glob| glob.is_match(&name)), "{name}");
         }

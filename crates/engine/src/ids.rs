@@ -1,16 +1,13 @@
-//! Small numbers that stand for names, so that the machine compares and hashes integers.
-//! What a number means is known to whoever gave it out: a playbook, or one simulation.
+//! Small numbers that stand for names, so that the machine compares and hashes integers. A number is valid only within
+//! the playbook or the simulation that gave it out.
 
-#![expect(
-    clippy::disallowed_types,
-    reason = "the interner looks names up; lists of them come from the `Vec` beside it"
-)]
+#![expect(clippy::disallowed_types, reason = "the interner looks names up; its lists come from the `Vec` beside it")]
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// `wanted`, or where that is taken, `wanted-2`, `wanted-3` and so on: the first that is free.
+/// The first free name of `wanted`, `wanted-2`, `wanted-3` and so on.
 pub fn first_free(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let numbered = (2..u32::MAX).map(|n| format!("{wanted}-{n}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
@@ -22,7 +19,7 @@ macro_rules! ids {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(not(test), derive(PartialEq))]
-        #[cfg_attr(test, expect(clippy::derived_hash_with_manual_eq, reason = "equal all the same, and counted"))]
+        #[cfg_attr(test, expect(clippy::derived_hash_with_manual_eq, reason = "the same equality, but counted"))]
         pub struct $name(pub $inner);
 
         #[cfg(test)]
@@ -51,7 +48,7 @@ ids! {
     QueueId(u16);
     /// The text of a `reason` in the playbook.
     ReasonId(u16);
-    /// A call, by its slot in one machine: its place in one simulation, where no call leaves.
+    /// A call, by its slot in one machine; in a simulation that removes no calls, its place.
     CallId(u32);
     /// A tool name of one simulation.
     ToolId(u32);
@@ -61,20 +58,20 @@ ids! {
     TokenId(u32);
     /// Canonical arguments of one simulation.
     ArgsId(u32);
-    /// A snapshot of evidence: 0 is what the call came with, each refresh takes the next.
+    /// A snapshot of evidence: 0 is the one that the call came with, each refresh takes the next.
     EvidenceId(u32);
     /// An error seen in one simulation.
     ErrorId(u32);
 }
 
 impl CallId {
-    /// The number of the call at a place of one simulation.
+    /// The id of the call at a place of one simulation.
     pub fn at(place: usize) -> CallId {
         CallId(u32::try_from(place).unwrap_or(u32::MAX))
     }
 }
 
-/// How often numbers were compared: what searches through a list shows here, whatever it searches for.
+/// Counts comparisons of ids, so that tests notice linear searches.
 #[cfg(test)]
 pub(crate) mod comparisons {
     use std::cell::Cell;
@@ -83,12 +80,12 @@ pub(crate) mod comparisons {
         static COUNT: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// Counts one more.
+    /// Counts one comparison.
     pub(crate) fn count() {
         COUNT.set(COUNT.get() + 1);
     }
 
-    /// The comparisons of this thread while `work` is done.
+    /// The comparisons of this thread while `work` runs.
     pub(crate) fn of(work: impl FnOnce()) -> u64 {
         let before = COUNT.get();
         work();
@@ -131,7 +128,7 @@ impl fmt::Display for AttemptNo {
     }
 }
 
-/// Gives each distinct name a number, in the order of first sight.
+/// Gives each distinct name a number, in the order of first use.
 #[derive(Clone, Debug, Default)]
 pub struct Interner {
     numbers: HashMap<Arc<str>, u32, foldhash::fast::FixedState>,
@@ -139,7 +136,7 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// An interner that has seen no name.
+    /// An interner without names.
     pub fn new() -> Interner {
         Interner::default()
     }
@@ -156,7 +153,7 @@ impl Interner {
         number
     }
 
-    /// The name that got `number`, if one did.
+    /// The name with this number, if there is one.
     pub fn name(&self, number: u32) -> Option<&str> {
         self.names.get(number as usize).map(|name| &**name)
     }

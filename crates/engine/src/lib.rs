@@ -1,5 +1,5 @@
-//! What decides: classifier, dispatcher, simulated upstream, and the one loop that joins them. No I/O, clock, randomness
-//! or environment: the same input gives the same decisions.
+//! The deciding part: classifier, dispatcher, simulated upstream, and the one loop that connects them. No I/O, clock,
+//! randomness or environment: the same input gives the same decisions.
 
 pub mod call;
 pub mod classify;

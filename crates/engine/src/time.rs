@@ -11,8 +11,8 @@ pub struct Instant(Micros);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(Micros);
 
-/// Microseconds and one more, so that a time that may be missing takes up no more room than one that is there: a trace
-/// has millions. The end of time is one microsecond before the last that 64 bits can say.
+/// Microseconds plus one, so that an optional time is as small as a time: a trace has millions. The end of time is one
+/// microsecond before the maximum of 64 bits.
 type Micros = NonZeroU64;
 
 const fn stored(micros: u64) -> Micros {
@@ -50,7 +50,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero time.
     pub const ZERO: Duration = Duration::from_micros(0);
 
     /// A span of `micros` microseconds, saturating.
@@ -103,7 +103,7 @@ impl fmt::Debug for Duration {
     }
 }
 
-/// Milliseconds, with up to three decimals where the span is not whole: `200`, `0.5`.
+/// Milliseconds, with up to three decimals if the span is not whole: `200`, `0.5`.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.as_micros() / 1_000, self.as_micros() % 1_000);

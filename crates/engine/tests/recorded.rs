@@ -1,16 +1,17 @@
-//! Recorded calls under a playbook: what answers what, what is left, and what must not be invented.
+//! Recorded calls under a playbook: which answer belongs to which attempt, unused answers, and what is not invented.
 
-#![expect(clippy::expect_used, reason = "a test fails where it is wrong")]
+#![expect(clippy::expect_used, reason = "a panic fails the test")]
 
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
-    Asked, Decision, EffectClaim, ErrorFacts, FindingBy, FindingId, LedgerKind, OutcomeKind, Provenance, StopReason,
+    Decision, EffectClaim, ErrorFacts, FindingBy, FindingId, LedgerKind, OutcomeKind, Provenance, RequestKind,
+    StopReason,
 };
 use playproof_engine::ids::{AttemptNo, EvidenceId};
 use playproof_engine::playbook::{Access, ToolFacts, Tools};
-use playproof_engine::sim::{OffTape, Plan, Record, Simulator};
+use playproof_engine::sim::{OffTape, Plan, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
 
@@ -53,15 +54,15 @@ fn call(key: Option<&str>, replies: Vec<Reply>) -> RecordedCall {
     call
 }
 
-fn replay(playbook: &str, call: &RecordedCall, facts: ToolFacts, beyond: &BeyondTape) -> Record {
+fn replay(playbook: &str, call: &RecordedCall, facts: ToolFacts, beyond: &MissingAnswerPolicy) -> SimulationRecord {
     Simulator::new().replay(&plan(playbook), call, facts, beyond).clone()
 }
 
-fn standard(call: &RecordedCall) -> Record {
-    replay("standard", call, DECLARED, &BeyondTape::Unanswered)
+fn standard(call: &RecordedCall) -> SimulationRecord {
+    replay("standard", call, DECLARED, &MissingAnswerPolicy::Unanswered)
 }
 
-fn ids(record: &Record) -> Vec<FindingId> {
+fn ids(record: &SimulationRecord) -> Vec<FindingId> {
     record.findings.iter().map(|finding| finding.id).collect()
 }
 
@@ -74,9 +75,9 @@ fn a_recorded_answer_answers_the_attempt_of_its_number() {
 }
 
 #[test]
-fn where_the_tape_ends_the_outcome_is_undetermined_and_says_what_it_lacked() {
+fn at_the_end_of_the_tape_the_outcome_is_undetermined_and_names_the_missing_answer() {
     let record = standard(&call(Some("k"), vec![timeout()]));
-    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::new(2))));
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(RequestKind::Attempt(AttemptNo::new(2))));
     assert_eq!(record.outcomes[0].claim, EffectClaim::Unknown);
     assert_eq!(record.tallies[0].off_tape, Some(OffTape::Attempts { recorded: 1, now: 2 }));
     assert_eq!(ids(&record), [FindingId::Undetermined]);
@@ -85,12 +86,12 @@ fn where_the_tape_ends_the_outcome_is_undetermined_and_says_what_it_lacked() {
 #[test]
 fn a_call_without_any_answer_is_undetermined_and_not_off_tape() {
     let record = standard(&call(None, vec![]));
-    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::FIRST)));
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(RequestKind::Attempt(AttemptNo::FIRST)));
     assert_eq!(record.tallies[0].off_tape, None);
 }
 
 #[test]
-fn unused_answers_are_left_on_the_tape_and_stay_out_of_the_ledger() {
+fn unused_answers_are_counted_and_stay_out_of_the_ledger() {
     let record = standard(&call(None, vec![timeout(), Reply::Ok]));
     assert!(matches!(record.outcomes[0].kind, OutcomeKind::Escalated(_)));
     assert_eq!(record.tallies[0].tape_left, 1);
@@ -100,34 +101,38 @@ fn unused_answers_are_left_on_the_tape_and_stay_out_of_the_ledger() {
 }
 
 #[test]
-fn from_a_recording_only_an_ok_of_a_write_is_proof() {
+fn in_a_recording_only_an_ok_of_a_write_proves_an_effect() {
     let written = standard(&call(None, vec![Reply::Ok]));
     assert_eq!(written.ledger.entries()[0].kind, LedgerKind::Applied);
-    let read = replay("standard", &call(None, vec![Reply::Ok]), READ, &BeyondTape::Unanswered);
+    let read = replay("standard", &call(None, vec![Reply::Ok]), READ, &MissingAnswerPolicy::Unanswered);
     assert!(read.ledger.entries().is_empty());
     assert_eq!(read.outcomes[0].claim, EffectClaim::NotApplied);
 }
 
 #[test]
-fn beyond_the_tape_an_answer_is_modelled_on_request_and_says_so() {
-    let record = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Ok);
+fn a_missing_answer_is_modelled_on_request_and_marked_as_modelled() {
+    let record = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &MissingAnswerPolicy::Ok);
     assert_eq!(record.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
     let last = record.ledger.entries().last().expect("an effect");
     assert_eq!((last.kind, last.provenance), (LedgerKind::Applied, Provenance::Modelled));
-    let repeated = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Repeat);
+    let repeated = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &MissingAnswerPolicy::Repeat);
     assert_eq!(repeated.outcomes[0].kind, OutcomeKind::Exhausted(StopReason::MaxRetries));
-    let denied =
-        replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Fail("403_forbidden".into()));
+    let denied = replay(
+        "standard",
+        &call(Some("k"), vec![timeout()]),
+        DECLARED,
+        &MissingAnswerPolicy::Fail("403_forbidden".into()),
+    );
     assert!(matches!(denied.outcomes[0].kind, OutcomeKind::Escalated(_)));
 }
 
 #[test]
-fn after_a_refresh_that_was_not_recorded_the_tape_does_not_answer() {
+fn the_tape_does_not_answer_after_a_refresh_that_was_not_recorded() {
     let stale = failed("412_precondition", "evidence is stale", Some(412));
     let recorded = call(Some("k"), vec![stale, Reply::Ok]);
     let silent = standard(&recorded);
-    assert_eq!(silent.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Refresh(EvidenceId(1))));
-    let modelled = replay("standard", &recorded, DECLARED, &BeyondTape::Ok);
+    assert_eq!(silent.outcomes[0].kind, OutcomeKind::Undetermined(RequestKind::Refresh(EvidenceId(1))));
+    let modelled = replay("standard", &recorded, DECLARED, &MissingAnswerPolicy::Ok);
     let last = modelled.events.iter().rev().find_map(|event| match event.what {
         Decision::AttemptFinished { provenance, .. } => Some(provenance),
         _ => None,
@@ -158,39 +163,39 @@ fn without_times_the_latency_is_unknown_and_not_zero() {
 #[test]
 fn the_unsafe_retry_is_found_on_declared_facts_and_doubted_on_assumed_ones() {
     let twice = call(None, vec![timeout(), timeout(), timeout()]);
-    let declared = replay("study/retry-everything", &twice, DECLARED, &BeyondTape::Unanswered);
+    let declared = replay("study/retry-everything", &twice, DECLARED, &MissingAnswerPolicy::Unanswered);
     assert!(ids(&declared).contains(&FindingId::UnsafeRetry));
-    let assumed = replay("study/retry-everything", &twice, ToolFacts::ASSUMED, &BeyondTape::Unanswered);
+    let assumed = replay("study/retry-everything", &twice, ToolFacts::ASSUMED, &MissingAnswerPolicy::Unanswered);
     assert!(ids(&assumed).contains(&FindingId::PossibleDuplicateEffect));
     assert!(!ids(&assumed).contains(&FindingId::UnsafeRetry));
     assert!(!ids(&standard(&twice)).contains(&FindingId::UnsafeRetry));
 }
 
 #[test]
-fn a_recorded_failure_is_no_evidence_against_a_claim() {
+fn a_recorded_failure_does_not_contradict_a_claim() {
     let denied = standard(&call(None, vec![failed("403_forbidden", "no", Some(403))]));
     assert_eq!(denied.outcomes[0].claim, EffectClaim::NotApplied);
     assert!(!ids(&denied).contains(&FindingId::UntruthfulOutcome));
 }
 
 #[test]
-fn an_attempt_that_the_recording_lacks_is_unanswered_whatever_comes_later() {
+fn an_attempt_without_a_recorded_answer_is_unanswered_even_if_later_ones_have_one() {
     let mut call = call(Some("k"), vec![timeout(), Reply::Ok]);
     call.answers[1].attempt = Some(3);
     let record = standard(&call);
-    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::new(2))));
+    assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(RequestKind::Attempt(AttemptNo::new(2))));
     assert_eq!(record.tallies[0].off_tape, Some(OffTape::Attempts { recorded: 3, now: 2 }));
     assert_eq!(record.tallies[0].tape_left, 1);
-    let repeated = replay("standard", &call, DECLARED, &BeyondTape::Repeat);
+    let repeated = replay("standard", &call, DECLARED, &MissingAnswerPolicy::Repeat);
     assert_eq!(repeated.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
     assert_eq!((repeated.outcomes[0].attempts, repeated.tallies[0].tape_left), (3, 0));
 }
 
 #[test]
-fn recorded_answers_that_a_modelled_refresh_left_behind_are_left_over() {
+fn recorded_answers_after_a_modelled_refresh_are_unused() {
     let stale = failed("412_precondition", "evidence is stale", None);
     let call = call(None, vec![stale, Reply::Ok]);
-    let record = replay("standard", &call, DECLARED, &BeyondTape::Ok);
+    let record = replay("standard", &call, DECLARED, &MissingAnswerPolicy::Ok);
     let finished = |event: &&playproof_engine::event::DecisionEvent| {
         matches!(event.what, Decision::AttemptFinished { provenance: Provenance::Modelled, .. })
     };
@@ -200,8 +205,9 @@ fn recorded_answers_that_a_modelled_refresh_left_behind_are_left_over() {
 }
 
 #[test]
-fn a_modelled_failure_says_no_more_of_the_upstream_than_a_recorded_one() {
-    let record = replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &BeyondTape::Fail("5xx".into()));
+fn a_modelled_failure_proves_no_more_than_a_recorded_one() {
+    let record =
+        replay("standard", &call(Some("k"), vec![timeout()]), DECLARED, &MissingAnswerPolicy::Fail("5xx".into()));
     let booked: Vec<(LedgerKind, Provenance)> =
         record.ledger.entries().iter().map(|entry| (entry.kind, entry.provenance)).collect();
     assert_eq!(
@@ -211,14 +217,14 @@ fn a_modelled_failure_says_no_more_of_the_upstream_than_a_recorded_one() {
 }
 
 #[test]
-fn a_claim_is_not_held_against_a_failure_that_was_only_modelled() {
+fn a_modelled_failure_does_not_contradict_a_claim() {
     let text = playbook::embedded("standard").expect("an embedded playbook");
     let unknown = "effect: unknown\n    then: { deprecate_tool_call: { reason: adapter";
     assert!(text.contains(unknown));
     let text = text.replace(unknown, "effect: applied\n    then: { deprecate_tool_call: { reason: adapter");
     let plan =
         Plan::new(playbook::parse(Source::whole("p", text)).expect("a valid playbook").playbook, &Tools::default());
-    let beyond = BeyondTape::Fail("schema_validation".into());
+    let beyond = MissingAnswerPolicy::Fail("schema_validation".into());
     let record = Simulator::new().replay(&plan, &call(None, Vec::new()), DECLARED, &beyond).clone();
     assert_eq!(record.outcomes[0].claim, EffectClaim::Applied);
     assert!(!ids(&record).contains(&FindingId::UntruthfulOutcome), "{:?}", record.findings);

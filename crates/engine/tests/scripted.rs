@@ -1,52 +1,52 @@
-//! Made-up scenarios under a playbook: who is to blame for an effect too many, and what a failed reversal leaves known.
+//! Scripted scenarios under a playbook: who caused a duplicate effect, and the claim after a failed reversal.
 
-#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails where it is wrong")]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 
-use playproof_engine::event::{Decision, EffectClaim, FindingBy, FindingId, RefusedWhy};
+use playproof_engine::event::{Decision, EffectClaim, FindingBy, FindingId, ReversalRefusal};
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::{fixture, playbook};
 
-const HEAD: &str = "format: fixture/1\ntitle: made up\ncalls:\n  one: { tool: payments.issue_refund, args: {}";
+const HEAD: &str = "format: fixture/1\ntitle: scripted\ncalls:\n  one: { tool: payments.issue_refund, args: {}";
 
-fn run(playbook: &str, text: &str) -> Record {
+fn run(playbook: &str, text: &str) -> SimulationRecord {
     run_under(playbook::embedded(playbook).unwrap().to_owned(), text)
 }
 
-fn run_under(playbook: String, text: &str) -> Record {
+fn run_under(playbook: String, text: &str) -> SimulationRecord {
     let text = format!("{HEAD}{text}\nexpect: {{ standard: {{ effects: 0 }} }}\n");
     let fixture = fixture::parse(Source::whole("fixture", text)).unwrap_or_else(|report| panic!("{report}"));
     let parsed = playbook::parse(Source::whole("playbook", playbook)).unwrap_or_else(|report| panic!("{report}"));
     let plan = Plan::new(parsed.playbook, &Tools::default());
     let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
-    Simulator::new().rehearse(&plan, &scenario).clone()
+    Simulator::new().run_fixture(&plan, &scenario).clone()
 }
 
-fn blamed(record: &Record) -> Vec<(FindingBy, u32, u32)> {
+fn duplicates(record: &SimulationRecord) -> Vec<(FindingBy, u32, u32)> {
     let doubled = record.findings.iter().filter(|finding| finding.id == FindingId::DuplicateEffect);
     doubled.map(|finding| (finding.by, finding.call.0, finding.count)).collect()
 }
 
 #[test]
-fn a_first_attempt_that_lands_after_its_retry_is_still_the_dispatchers_surplus() {
+fn a_first_attempt_that_lands_after_its_retry_is_a_duplicate_of_the_dispatcher() {
     let late = " }\nupstream: { one: [{ ok: {}, latency_ms: 20000 }, { ok: {}, latency_ms: 40 }] }";
-    assert_eq!(blamed(&run("study/retry-everything", late)), [(FindingBy::Playbook, 0, 2)]);
+    assert_eq!(duplicates(&run("study/retry-everything", late)), [(FindingBy::Playbook, 0, 2)]);
 }
 
 #[test]
-fn an_agent_that_asks_twice_is_to_blame_though_a_retry_made_the_last_effect() {
+fn an_agent_that_asks_twice_causes_the_duplicate_even_if_a_retry_made_the_last_effect() {
     let twice = " }\n  two: { tool: payments.issue_refund, args: {}, at_ms: 10 }\n\
                  upstream: { one: [{ timeout: {} }, { ok: {}, latency_ms: 40 }], two: [{ ok: {}, latency_ms: 40 }] }";
-    assert_eq!(blamed(&run("study/retry-everything", twice)), [(FindingBy::Recorded, 1, 2)]);
+    assert_eq!(duplicates(&run("study/retry-everything", twice)), [(FindingBy::Recorded, 1, 2)]);
 }
 
 #[test]
-fn agent_and_dispatcher_may_both_be_to_blame_for_one_intent() {
+fn agent_and_dispatcher_may_both_cause_duplicates_of_one_intent() {
     let both = " }\n  two: { tool: payments.issue_refund, args: {}, at_ms: 10 }\n\
                 upstream: { one: [{ timeout: {}, applied: true }, { ok: {} }], two: [{ ok: {} }] }";
     let record = run("study/retry-everything", both);
-    assert_eq!(blamed(&record), [(FindingBy::Recorded, 1, 3), (FindingBy::Playbook, 0, 3)]);
+    assert_eq!(duplicates(&record), [(FindingBy::Recorded, 1, 3), (FindingBy::Playbook, 0, 3)]);
 }
 
 #[test]
@@ -57,13 +57,12 @@ fn a_lossy_upstream_forgets_a_key_only_with_the_answer_of_the_request_that_acted
         let record = run("standard", &text.replace("FIRST", first));
         record.ledger.net().values().map(|net| net.effects).sum::<u32>()
     };
-    assert_eq!(effects("{ ok: {} }"), 1, "the answer that was lost is that of a request that did nothing");
+    assert_eq!(effects("{ ok: {} }"), 1, "the lost answer belongs to a request that did nothing");
     assert_eq!(effects("{ timeout: {}, applied: true }"), 2);
 }
 
-/// How a reversal was refused, and what is claimed then, where a playbook that knows that the call has
-/// acted takes it back in vain.
-fn taken_back_in_vain(answer: &str) -> (RefusedWhy, EffectClaim) {
+/// How a reversal was refused, and the claim then, under a playbook whose verdict says that the call has acted.
+fn failed_reversal(answer: &str) -> (ReversalRefusal, EffectClaim) {
     let text = format!(
         ", reversal_token: rev }}\nupstream:\n  one:\n    attempts: [{{ error: {{ kind: schema_validation }}, applied: true }}]\n    \
          reversal: [{answer}]"
@@ -80,16 +79,16 @@ fn taken_back_in_vain(answer: &str) -> (RefusedWhy, EffectClaim) {
 }
 
 #[test]
-fn a_reversal_that_was_plainly_refused_leaves_the_claim_as_it_was() {
+fn a_clearly_refused_reversal_leaves_the_claim_unchanged() {
     for refused in ["{ error: { kind: token_expired, status: 410 } }", "{ error: { kind: 403_forbidden } }"] {
-        assert_eq!(taken_back_in_vain(refused), (RefusedWhy::UpstreamRefused, EffectClaim::Applied), "{refused}");
+        assert_eq!(failed_reversal(refused), (ReversalRefusal::UpstreamRefused, EffectClaim::Applied), "{refused}");
     }
 }
 
 #[test]
-fn a_reversal_that_failed_otherwise_may_have_taken_the_effect_away() {
+fn a_reversal_that_failed_otherwise_may_have_reversed_the_effect() {
     for failed in ["{ error: { kind: 5xx, status: 503 } }", "{ error: { kind: timeout } }", "{ error: absent }"] {
-        assert_eq!(taken_back_in_vain(failed), (RefusedWhy::UpstreamFailed, EffectClaim::Unknown), "{failed}");
+        assert_eq!(failed_reversal(failed), (ReversalRefusal::UpstreamFailed, EffectClaim::Unknown), "{failed}");
     }
-    assert_eq!(taken_back_in_vain("{ timeout: {} }"), (RefusedWhy::NoAnswer, EffectClaim::Unknown));
+    assert_eq!(failed_reversal("{ timeout: {} }"), (ReversalRefusal::NoAnswer, EffectClaim::Unknown));
 }

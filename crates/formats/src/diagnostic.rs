@@ -1,32 +1,32 @@
-//! What is wrong, where in which source, and what to do. Plain values: `report` draws them.
+//! Diagnostics: what is wrong, where, and what to do. Plain values: `report` draws them.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How bad a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The input cannot be used.
     Error,
-    /// The input is legal, but likely not what was meant.
+    /// The input is valid, but probably not what was meant.
     Warning,
 }
 
-/// A text (or the part of one that matters) that diagnostics point into.
+/// A text, or an excerpt of one, that diagnostics point into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What people call it: a path, `<stdin>`, `<embedded>/standard`.
+    /// Its name: a path, `<stdin>`, `<embedded>/standard`.
     pub name: String,
     /// The text that spans point into.
     pub text: String,
     /// The number of the text's first line in the whole source, from 1.
     pub first_line: usize,
-    /// The characters before the text in its first line, so that columns stay true; 0 for whole sources.
+    /// The characters before the text in its first line, so that columns are correct; 0 for whole sources.
     pub first_column: usize,
-    /// The first line of the text begins before it, and that is to be seen.
+    /// Whether the first line of the text begins before it, which is shown.
     pub begins_before: bool,
-    /// The last line of the text goes on behind it, and that is to be seen.
+    /// Whether the last line of the text continues after it, which is shown.
     pub goes_on: bool,
 }
 
@@ -56,25 +56,25 @@ impl Source {
     }
 }
 
-/// A place in a source, underlined, with a word about it.
+/// A place in a source that is underlined, with a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Bytes of the source's text.
     pub span: Range<usize>,
-    /// What is to be said of the place; may be empty.
+    /// The label of the place; may be empty.
     pub text: String,
 }
 
-/// One thing that is wrong.
+/// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// A stable id such as `unknown_key`; `playproof help ID` explains the lint ids.
     pub id: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// What is wrong, lowercase, user text in backticks.
     pub message: String,
-    /// Where; the first label is the place that is named first.
+    /// Where; the first label gives the place in `FILE:LINE:COLUMN`.
     pub labels: Vec<Label>,
     /// What to do.
     pub help: Option<String>,
@@ -91,14 +91,14 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(id, message) }
     }
 
-    /// The same, pointing at `span` too.
+    /// The same with a further label at `span`.
     #[must_use]
     pub fn at(mut self, span: Range<usize>, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into() });
         self
     }
 
-    /// The same, saying what to do.
+    /// The same with a help text.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
@@ -106,7 +106,7 @@ impl Diagnostic {
     }
 }
 
-/// All that is wrong with one source, several at once, in the order of their places.
+/// All diagnostics of one source, in the order of their places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// What the diagnostics point into.
@@ -145,11 +145,11 @@ impl std::error::Error for Report {}
 /// The candidate nearest to `word`, if one is near enough to be what was meant.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
-    // Where every character differs, nothing is near.
+    // A candidate in which every character differs is never near.
     nearest(word, candidates, (length / 3).max(1).min(length.saturating_sub(1)))
 }
 
-/// The candidate nearest to `word`, if no more than `limit` characters are between the two.
+/// The candidate nearest to `word`, if the edit distance is at most `limit`.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -159,7 +159,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, li
         .map(|(_, candidate)| candidate)
 }
 
-/// How many characters must be changed, added, removed or swapped with their neighbour, blind to case.
+/// The number of characters to change, add, remove or swap with a neighbour, ignoring case.
 fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
     let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
@@ -180,7 +180,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// A count with its thousands separated: `1,234,567`.
+/// A count with separated thousands: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_counts_characters_and_keeps_the_window_s_line() {
+    fn a_place_counts_characters_and_starts_at_the_excerpts_first_line() {
         let source = Source::lines("t", "é: 1\nb: 2", 7);
         assert_eq!(source.place(2), (7, 2));
         assert_eq!(source.place(6), (8, 1));

@@ -1,11 +1,13 @@
-//! What people write, from text to a model with places: playbooks, fixtures, goldens, locks and histories. Touches no
-//! disk.
+//! The files that people write, parsed into models with places: playbooks, fixtures, goldens, locks and histories.
+//! Accesses no disk.
 
 pub mod diagnostic;
 pub mod fixture;
 pub mod golden;
 pub mod history;
 pub mod playbook;
+#[cfg(test)]
+mod schema_check;
 pub mod shell;
 pub mod text;
 pub mod yaml;

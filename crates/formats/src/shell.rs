@@ -1,15 +1,15 @@
-//! Commands that people are told to run next: our own words, and foreign ones quoted, so that a shell takes each as it
-//! is and runs nothing in it. Decides on no command.
+//! Shell commands that users can paste: our own words, and quoted foreign ones, so that a shell takes each word literally.
+//! Does not choose commands.
 
 use std::fmt;
 
 use crate::text::is_unsafe_to_print;
 
-/// A command that can be pasted. Foreign words enter by methods that quote them; a text of ours is `'static`.
+/// A command that can be pasted. Methods quote foreign words; our own words are `'static`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     words: String,
-    /// Names from the first on that begins with a dash: they stand behind `--`.
+    /// The names after `--`: from the first one that begins with a dash.
     behind: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ impl Command {
         self
     }
 
-    /// With a word that people have typed themselves, a flag or not.
+    /// With a word that the user typed, a flag or not.
     #[must_use]
     pub fn given(mut self, typed: &str) -> Command {
         self.push(&word(typed));
@@ -61,7 +61,7 @@ impl Command {
         paths.into_iter().fold(self, |command, path| command.path(path.as_ref()))
     }
 
-    /// With every file in a folder whose name ends so.
+    /// With every file in a folder with this extension.
     #[must_use]
     pub fn files_in(mut self, folder: &str, ending: &'static str) -> Command {
         let dot = if is_dashed(folder) { "./" } else { "" };
@@ -89,7 +89,7 @@ impl Command {
         self.and(">").path(path)
     }
 
-    /// With a second command that gets what the first one writes, or runs after it.
+    /// With a second command that reads the output of the first one, or runs after it.
     #[must_use]
     pub fn then(mut self, joint: &'static str, second: &Command) -> Command {
         self.words = format!("{self} {joint} {second}");
@@ -116,12 +116,12 @@ impl fmt::Display for Command {
     }
 }
 
-/// Whether a program would take it for a flag; `-` alone is standard input.
+/// Whether a program takes it for a flag; `-` alone is standard input.
 fn is_dashed(text: &str) -> bool {
     text.len() > 1 && text.starts_with('-')
 }
 
-/// The text as one word of a shell command: quoted unless it is harmless; what is unsafe to print as bytes in octal.
+/// The text as one word of a shell command: quoted unless it is harmless, with unsafe characters as octal bytes.
 pub fn word(text: &str) -> String {
     let harmless =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '%' | '+' | '=' | ',');
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_that_is_not_ours_is_quoted_however_it_enters_a_command() {
+    fn every_foreign_word_is_quoted_by_every_method() {
         let odd = "a; b";
         let enters: [fn(Command, &str) -> Command; 9] = [
             |command, odd| command.name(odd),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_with_any_character_that_a_shell_reads_is_quoted() {
+    fn a_word_with_any_special_character_of_a_shell_is_quoted() {
         for c in " \t\n\r*?[]{}()<>|&;$`\"'\\!#~^\u{1b}\u{a0}\u{202e}".chars() {
             for text in [format!("{c}"), format!("a{c}b")] {
                 let word = word(&text);
@@ -201,7 +201,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
-        fn a_shell_takes_a_word_as_it_is(text in r"(?s)[^\x00]{0,24}", odd in "[-'\"\\\\$`!*?~;&|<>(){}\\[\\] \t\r\n#=%]{0,24}") {
+        fn a_shell_takes_a_word_literally(text in r"(?s)[^\x00]{0,24}", odd in "[-'\"\\\\$`!*?~;&|<>(){}\\[\\] \t\r\n#=%]{0,24}") {
             for text in [text, odd] {
                 let script = format!("printf %s {}", word(&text));
                 let Ok(ran) = Process::new("bash").args(["-c", &script]).output() else { return Ok(()) };

@@ -1,11 +1,11 @@
-//! Which characters of foreign text are unsafe to print, and how they are escaped: the one table for every output.
+//! The characters of foreign text that are unsafe to print, and their escapes: one table for every output.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 
-/// Whether printing `c` could do anything but draw a character: controls, line and direction changes, tags, and what
-/// Unicode lets a reader ignore (soft hyphens, joiners, variation selectors, fillers).
+/// Whether `c` is more than a visible character: controls, line and direction changes, tags, and characters that Unicode
+/// lets a reader ignore (soft hyphens, joiners, variation selectors, fillers).
 pub fn is_unsafe_to_print(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -16,7 +16,7 @@ pub fn is_unsafe_to_print(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The text with an escape (`\n`, `\u{1b}`) in place of each character that is unsafe to print.
+/// The text with an escape (`\n`, `\u{1b}`) for each character that is unsafe to print.
 pub fn escape_unprintable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe_to_print) {
         return Cow::Borrowed(text);
@@ -43,8 +43,8 @@ fn push_code(out: &mut String, c: char) {
     let _ = write!(out, "\\u{{{:x}}}", u32::from(c)); // writing to a String cannot fail
 }
 
-/// JSON with an escape (`\u001b`) in place of each character that is unsafe to print: it says the same. Between its parts
-/// stand no such characters but line ends and tabs, which stay.
+/// JSON with an escape (`\u001b`) for each character that is unsafe to print; its meaning is the same. Outside strings,
+/// JSON has no such characters except line ends and tabs, which stay.
 pub fn escape_json(json: &str) -> Cow<'_, str> {
     let is_suspect = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_unsafe_to_print(c);
     if !json.contains(is_suspect) {
@@ -70,14 +70,14 @@ impl fmt::Display for JsonEscape {
     }
 }
 
-/// A page with an escape in place of whatever a terminal or a CI system would obey: all that is unsafe to print but line
-/// ends and styles (`ESC [ 31 m`), and the first character of a command: `::` (GitHub) and `%%[` where a line begins,
-/// blanks not counted; `##[`, `##vso[`, `##teamcity[` and their like anywhere, for systems look for them anywhere.
+/// A page with an escape for everything that a terminal or a CI system would execute: characters that are unsafe to print,
+/// except line ends and styles (`ESC [ 31 m`), and the first character of a CI command: `::` (GitHub) and `%%[` at the
+/// beginning of a line, after blanks; `##[`, `##vso[`, `##teamcity[` and the like anywhere.
 pub fn escape_page(page: &str) -> Cow<'_, str> {
     escaped(page, style)
 }
 
-/// The same of a page that has no styles.
+/// The same for a page without styles.
 pub fn escape_plain_page(page: &str) -> Cow<'_, str> {
     escaped(page, |_| None)
 }
@@ -103,7 +103,7 @@ fn escaped(page: &str, style: fn(&str) -> Option<usize>) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// How long the style is that the text begins with.
+/// The length of the style at the beginning of the text.
 fn style(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\u{1b}[")?;
     let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_anything_but_draw_a_character_is_escaped() {
+    fn unsafe_characters_are_escaped() {
         assert_eq!(escape_unprintable("a\u{1b}[31mb\n\t\u{7}"), "a\\u{1b}[31mb\\n\\t\\u{7}");
         assert_eq!(escape_unprintable("x\u{202e}y\u{9b}z\u{200b}"), "x\\u{202e}y\\u{9b}z\\u{200b}");
         for c in
@@ -160,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same_with_escapes_in_place_of_what_is_unsafe() {
+    fn escaped_json_has_the_same_meaning() {
         let json = "{\"a\u{202e}\":\t\"\u{ad}\u{2028}\u{7f}\u{e0041}é\"}\r\n";
         assert_eq!(escape_json(json), "{\"a\\u202e\":\t\"\\u00ad\\u2028\\u007f\\udb40\\udc41é\"}\r\n");
         assert!(matches!(escape_json("{\"a\": \"é🎉\"}\n"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn what_a_terminal_or_a_ci_system_would_obey_is_escaped_in_a_page_and_nothing_else_is() {
+    fn only_commands_to_terminals_and_ci_systems_are_escaped_in_a_page() {
         for (line, escaped) in [
             ("::error::x", "\\u{3a}:error::x"),
             ("a\n \u{a0} ::stop-commands::x\n", "a\n \u{a0} \\u{3a}:stop-commands::x\n"),

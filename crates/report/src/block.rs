@@ -6,7 +6,7 @@ use super::text;
 use super::timeline::{self, Line, Tone};
 use super::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
-use playproof_engine::event::{EffectClaim, Finding, FindingBy, LedgerKind, OutcomeKind, Provenance, Truth};
+use playproof_engine::event::{EffectClaim, Finding, FindingBy, IntentBalance, LedgerKind, OutcomeKind, Provenance};
 use playproof_engine::time::Duration;
 use playproof_trace::origin::Origin;
 
@@ -231,7 +231,7 @@ fn unused_ok(run: &RunView<'_>, recorded: &RecordedCall) -> u32 {
 
 /// What a recording proves of one call, in words; other calls may have had the same intent.
 /// `unused` are recorded answers that prove an effect, and that the playbook did not ask for.
-fn proved(truth: Truth, unused: u32) -> String {
+fn proved(truth: IntentBalance, unused: u32) -> String {
     let modelled = truth.modelled.min(truth.effects);
     match (truth.effects - modelled, modelled, truth.unobserved) {
         (0, _, _) if unused > 0 => "an unused answer of the recording proves one".to_owned(),
@@ -253,7 +253,7 @@ fn proved(truth: Truth, unused: u32) -> String {
 }
 
 /// What the ledger holds, in words.
-pub fn truth(truth: Truth) -> String {
+pub fn truth(truth: IntentBalance) -> String {
     let mut said = match (truth.effects, truth.unobserved) {
         (0, 0) => "no effect upstream".to_owned(),
         (0, _) => "upstream not observed".to_owned(),

@@ -12,9 +12,9 @@ use super::block::Alike;
 use playproof_analysis::replay::{FactsUsed, Forms, SeenCall};
 use playproof_engine::call::{Place, RecordedCall, Reply};
 use playproof_engine::event::{
-    Decision, EffectClaim, Finding, FindingId, FindingSeverity, Names, Outcome, OutcomeKind, Status,
+    Decision, EffectClaim, Finding, FindingId, FindingSeverity, Outcome, OutcomeKind, PlaybookNames, Status,
 };
-use playproof_engine::sim::Record;
+use playproof_engine::sim::SimulationRecord;
 use playproof_trace::origin::Sources;
 
 /// References that are kept of the calls that went the same way as the one shown.
@@ -47,7 +47,7 @@ impl Selection {
         &self,
         call: SeenCall<'_>,
         recorded: &[Finding],
-        mut runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
+        mut runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
     ) -> bool {
         let Selection { only, call: wanted, sources, run, .. } = self;
         if run.as_deref().is_some_and(|run| !call.either(|call| call.run() == Some(run))) {
@@ -103,7 +103,7 @@ pub struct Detail {
     /// What the recording shows of it.
     pub recorded: Vec<Finding>,
     /// One simulation a playbook, in the order of the command line.
-    pub records: Vec<Record>,
+    pub records: Vec<SimulationRecord>,
 }
 
 /// Calls that went the same way.
@@ -194,7 +194,7 @@ impl Listing {
         call: SeenCall<'_>,
         intent: u128,
         recorded: &[Finding],
-        runs: impl Iterator<Item = (&'r Names, &'r Record)> + Clone,
+        runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
         forms: &mut Forms,
     ) {
         if !self.selection.wants(call, recorded, runs.clone()) {
@@ -267,7 +267,7 @@ impl Listing {
         &self,
         call: &RecordedCall,
         recorded: &[Finding],
-        runs: impl Iterator<Item = (&'r Names, &'r Record)>,
+        runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)>,
         forms: &mut Forms,
     ) -> u64 {
         let mut hash = FixedState::default().build_hasher();

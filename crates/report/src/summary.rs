@@ -2,7 +2,7 @@
 //! Rows in which nothing was counted are left out. Draws nothing.
 
 use playproof_analysis::replay::{Replayed, Summary};
-use playproof_engine::event::{EffectClaim, FindingBy, FindingId, Names, OutcomeWord};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord, PlaybookNames};
 
 use super::text;
 use super::timeline::millis;
@@ -33,7 +33,7 @@ pub struct Totals<'a> {
     /// What was counted.
     pub replayed: &'a Replayed,
     /// One a playbook.
-    pub names: &'a [&'a Names],
+    pub names: &'a [&'a PlaybookNames],
 }
 
 /// A label, and what is counted under it.
@@ -138,7 +138,7 @@ impl Totals<'_> {
         rows.filter(is_said).collect()
     }
 
-    fn by_name(&self, counts: impl Fn(&Summary, &Names) -> Vec<(String, u64)>) -> Vec<Row> {
+    fn by_name(&self, counts: impl Fn(&Summary, &PlaybookNames) -> Vec<(String, u64)>) -> Vec<Row> {
         let columns: Vec<Vec<(String, u64)>> =
             self.replayed.summaries.iter().zip(self.names).map(|(summary, names)| counts(summary, names)).collect();
         let mut labels: Vec<&String> = Vec::new();

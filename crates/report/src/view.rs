@@ -1,10 +1,10 @@
 //! A call and what playbooks made of it, as every page sees them, and the words for what is known of a tool.
 
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Decision, Finding, Intent, Outcome, Transcript, Truth};
+use playproof_engine::event::{Decision, Finding, Intent, IntentBalance, Outcome, Transcript};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts};
-use playproof_engine::sim::Tally;
+use playproof_engine::sim::CallTally;
 use playproof_engine::time::{Duration, Instant};
 use playproof_trace::origin::Sources;
 
@@ -53,7 +53,7 @@ pub struct RunView<'a> {
     /// The call's number in it.
     pub call: CallId,
     /// What was counted.
-    pub tally: Tally,
+    pub tally: CallTally,
     /// The findings of this call, worst first.
     pub findings: Vec<Finding>,
     /// What an effect of the call is booked for; none for a read.
@@ -102,8 +102,8 @@ impl RunView<'_> {
     }
 
     /// What the ledger holds of this call's intent.
-    pub fn truth(&self) -> Truth {
-        self.intent.map_or_else(Truth::default, |intent| Truth::of(self.transcript.ledger, intent))
+    pub fn truth(&self) -> IntentBalance {
+        self.intent.map_or_else(IntentBalance::default, |intent| IntentBalance::of(self.transcript.ledger, intent))
     }
 }
 

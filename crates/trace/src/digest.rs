@@ -234,7 +234,7 @@ fn call_entry(
     let hashes = CallHashes::new(texts.run, texts.id, texts.tool, texts.key, line.args_hash);
     let mut built = match context.pool.pop() {
         Some(mut reused) => {
-            reused.call.begin_again(texts, place);
+            reused.call.reset(texts, place);
             reused.hashes = hashes;
             reused.counts = AttemptCounts::default();
             if let Some(next) = context.pool.last_mut() {

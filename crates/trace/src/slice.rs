@@ -86,7 +86,7 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
 /// The number of an attempt that would be equal to another line of its call: redaction may hide the difference, and some
 /// differences are not written.
 fn number_of(call: &RecordedCall, answer: &RecordedAnswer) -> Option<u32> {
-    let is_distinct = call.answers.iter().filter(|other| other.is_known_as(answer)).nth(1).is_none();
+    let is_distinct = call.answers.iter().filter(|other| other.has_same_facts(answer)).nth(1).is_none();
     let own = call.attempts().find(|(_, other)| std::ptr::eq(*other, answer));
     own.filter(|_| !is_distinct).map(|(number, _)| number.get())
 }

@@ -18,7 +18,7 @@ use playproof_analysis::explain::Subject;
 use playproof_analysis::feedback;
 use playproof_analysis::feedback::{CameFrom, Ending, Feedback, NotCut, Slice, earlier};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_report::feedback::expectation;
 use playproof_report::text::counted;
@@ -210,7 +210,7 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
         inputs: std::slice::from_ref(&args.input),
         wanted: args.call.as_deref(),
         reading: &reading,
-        beyond: BeyondTape::Unanswered,
+        beyond: MissingAnswerPolicy::Unanswered,
         redaction,
     };
     let Subject::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)?

@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 use playproof_analysis::explain::Subject;
 use playproof_analysis::feedback::{Ending, Judged, Kept, State};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_report::block::{Arguments, Style};
 use playproof_report::explain::page;
@@ -77,7 +77,7 @@ fn subject(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -
         inputs: std::slice::from_ref(&slice),
         wanted: Some(&kept.feedback.call),
         reading: &ReadOptions::plain(None),
-        beyond: BeyondTape::Unanswered,
+        beyond: MissingAnswerPolicy::Unanswered,
         redaction: &project.redaction,
     };
     explain::find(&search, plan)

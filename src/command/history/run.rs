@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_formats::diagnostic::did_you_mean;
-use playproof_formats::history::{Entry, History};
+use playproof_formats::history::{History, HistoryEntry};
 use playproof_report::history::{Extent, json, markdown, page};
 use playproof_report::style::Palette;
 
@@ -81,10 +81,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(Exit::Clean)
 }
 
-fn chosen<'a>(args: &Args, history: &'a History, playbook: Option<&str>) -> Result<Vec<&'a Entry>, Failure> {
+fn chosen<'a>(args: &Args, history: &'a History, playbook: Option<&str>) -> Result<Vec<&'a HistoryEntry>, Failure> {
     let Some(asked) = playbook else { return Ok(history.entries().iter().collect()) };
     let all = history.entries().iter();
-    let found: Vec<&Entry> = all.clone().filter(|entry| entry.record.playbook == asked).collect();
+    let found: Vec<&HistoryEntry> = all.clone().filter(|entry| entry.record.playbook == asked).collect();
     if !found.is_empty() || history.entries().is_empty() {
         return Ok(found);
     }

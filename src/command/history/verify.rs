@@ -13,7 +13,9 @@ use crate::workspace::Workspace;
 use playproof_analysis::check::Id;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{GoldenFile, Lock};
-use playproof_formats::history::{Entry, History, Kind, Objection, reason_for, reasons, rewritten, unkept, verify};
+use playproof_formats::history::{
+    History, HistoryEntry, RecordKind, Violation, reason_for, reasons, rewritten, unkept, verify,
+};
 use playproof_formats::shell::Command;
 use playproof_report::history::objections_json;
 use playproof_report::style::Palette;
@@ -114,8 +116,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 }
 
 /// That the ADR of an accepted proposal is gone.
-fn without_adr(workspace: &Workspace, entry: &Entry) -> Option<Objection> {
-    let Kind::Proposal(taken) = &entry.record.kind else { return None };
+fn without_adr(workspace: &Workspace, entry: &HistoryEntry) -> Option<Violation> {
+    let RecordKind::Proposal(taken) = &entry.record.kind else { return None };
     if workspace.read(&workspace.root().join(&taken.adr)).is_ok() {
         return None;
     }
@@ -123,7 +125,7 @@ fn without_adr(workspace: &Workspace, entry: &Entry) -> Option<Objection> {
         .at(entry.places.adr.clone().unwrap_or_default(), "no such file")
         .help("restore it from git; if it was renamed, say so here");
     let report = Report::one(Arc::clone(&entry.source), said);
-    Some(Objection { playbook: Some(entry.record.playbook.clone()), report })
+    Some(Violation { playbook: Some(entry.record.playbook.clone()), report })
 }
 
 /// Every golden with its source.
@@ -161,7 +163,7 @@ impl Since<'_> {
     fn goldens(
         &self,
         goldens: &[(GoldenFile, Arc<Source>)],
-        objections: &mut Vec<Objection>,
+        objections: &mut Vec<Violation>,
     ) -> Result<usize, Failure> {
         let mut count = 0;
         for (golden, source) in goldens.iter().filter(|(_, source)| self.changed.contains(Path::new(&source.name))) {
@@ -176,7 +178,7 @@ impl Since<'_> {
     }
 
     /// Records that were there and are gone, or give another reason, are objected to.
-    fn records(&self, history: &History, objections: &mut Vec<Objection>) -> Result<(), Failure> {
+    fn records(&self, history: &History, objections: &mut Vec<Violation>) -> Result<(), Failure> {
         let folder = PathBuf::from(self.workspace.name(&self.workspace.record_path("")));
         for path in self.changed.iter().filter(|path| path.starts_with(&folder)) {
             let Some(before) = self.text(path)? else { continue };
@@ -186,7 +188,7 @@ impl Since<'_> {
     }
 }
 
-fn next(objections: &[Objection]) -> Option<Command> {
+fn next(objections: &[Violation]) -> Option<Command> {
     let first = objections.first()?;
     let file = &first.report.source.name;
     Some(match first.id() {
@@ -198,7 +200,7 @@ fn next(objections: &[Objection]) -> Option<Command> {
 
 fn page(
     looked: &Looked,
-    objections: &[Objection],
+    objections: &[Violation],
     since: Option<&str>,
     next: Option<&Command>,
     terminal: &Terminal,

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use crate::format::PublicFormat;
 use crate::read_options::ReadOptions;
 use crate::{missing_answer, reason};
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 
 const EXAMPLES: &str = "\
 Every recorded call is put through both playbooks and the two are held together. Where they first decide
@@ -57,7 +57,7 @@ pub struct Args {
 
     /// What answers where a recording ends: `ok`, `repeat` (the last answer), `fail:KIND`
     #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
-    pub beyond_tape: Option<BeyondTape>,
+    pub beyond_tape: Option<MissingAnswerPolicy>,
 
     /// Exit with 1 where a call widens, or its effects change, and with 3 where no failed call ends determined; both:
     /// `widening,effects`

@@ -16,7 +16,7 @@ use crate::{inputs, playbooks};
 use playproof_analysis::impact::{Gate, Part, Watcher};
 use playproof_analysis::proposal::Judged;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_page;
@@ -134,7 +134,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
         inputs: &args.corpus,
         sources: inputs::sources(&args.corpus),
         reading: &args.reading,
-        beyond: BeyondTape::Unanswered,
+        beyond: MissingAnswerPolicy::Unanswered,
         jobs: args.jobs,
         allow_empty: None,
     };

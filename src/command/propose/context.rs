@@ -62,7 +62,7 @@ impl<'a> Trials<'a> {
     /// be read.
     pub fn try_out(&self, stored: &Stored) -> Result<TrialResult, Failure> {
         let (name, used, applied) = applied(self.workspace, stored)?;
-        self.hold_verdicts(stored, &name, &applied)?;
+        self.check_excluded_verdicts(stored, &name, &applied)?;
         let plan = Plan::new(applied.loaded.playbook.clone(), self.workspace.tools());
         let mut goldens = BTreeMap::new();
         for (id, _) in self.context.runs(&self.context.fixtures, &name) {
@@ -92,7 +92,7 @@ impl<'a> Trials<'a> {
 
     /// Holds the verdicts that fixtures, its own too, say are not given against the playbook as proposed: it may add
     /// them, and it may take them away.
-    fn hold_verdicts(&self, stored: &Stored, playbook: &str, applied: &Applied) -> Result<(), Failure> {
+    fn check_excluded_verdicts(&self, stored: &Stored, playbook: &str, applied: &Applied) -> Result<(), Failure> {
         let own = stored
             .fixtures
             .iter()
@@ -102,7 +102,7 @@ impl<'a> Trials<'a> {
         for (path, fixture) in own.chain(others) {
             let Some(expect) = fixture.expect.get(playbook) else { continue };
             self.workspace
-                .hold_verdicts_of(&path, (playbook, expect), &applied.loaded.playbook)
+                .check_excluded_verdicts_of(&path, (playbook, expect), &applied.loaded.playbook)
                 .map_err(|failure| failure.next(Command::new("playproof propose check").name(&stored.id)))?;
         }
         Ok(())

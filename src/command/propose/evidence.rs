@@ -20,7 +20,7 @@ use playproof_analysis::proposal::{Calls, Evidence, NoCluster};
 use playproof_analysis::replay::Replayed;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::counted;
 use playproof_formats::shell::Command;
 
@@ -157,7 +157,7 @@ impl Recordings<'_> {
             inputs,
             sources: inputs::sources(inputs),
             reading,
-            beyond: BeyondTape::Unanswered,
+            beyond: MissingAnswerPolicy::Unanswered,
             jobs: None,
             allow_empty: None,
         };

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use crate::flags::Flags;
 use crate::missing_answer;
 use crate::read_options::ReadOptions;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,7 +56,7 @@ pub struct Args {
 
     /// What answers where a recording ends: `ok`, `repeat` (the last answer), `fail:KIND`
     #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
-    pub beyond_tape: Option<BeyondTape>,
+    pub beyond_tape: Option<MissingAnswerPolicy>,
 
     /// List only these calls: `failed`, `findings`, or the name of a verdict
     #[arg(long, value_name = "failed|findings|VERDICT", conflicts_with = "call", help_heading = "Showing")]

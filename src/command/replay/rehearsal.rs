@@ -9,7 +9,7 @@ use crate::{files, project};
 use playproof_engine::event::{Finding, FindingSeverity, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
-use playproof_engine::sim::{Contradiction, Plan, Record, Scenario, Simulator, contradictions};
+use playproof_engine::sim::{Contradiction, Plan, Scenario, SimulationRecord, Simulator, contradictions};
 use playproof_engine::time::Duration;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell::Command;
@@ -65,7 +65,7 @@ struct Rehearsed<'a> {
     name: &'a str,
     scenario: Scenario<'a>,
     names: Vec<String>,
-    record: Record,
+    record: SimulationRecord,
     /// None where the fixture says nothing of this playbook.
     contradictions: Option<Vec<Contradiction>>,
 }
@@ -80,7 +80,7 @@ impl<'a> Rehearsal<'a> {
     ) -> Rehearsal<'a> {
         let run = |(name, plan): &'a (String, Plan)| {
             let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
-            let record = Simulator::new().rehearse(plan, &scenario).clone();
+            let record = Simulator::new().run_fixture(plan, &scenario).clone();
             let expect = fixture.expect.get(&*plan.playbook.name);
             let contradictions = expect.map(|expect| contradictions(expect, plan, &scenario, &record));
             let names = scenario.calls.iter().map(|call| call.name.to_owned()).collect();

@@ -37,7 +37,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let (fixtures, traces): (Vec<String>, Vec<String>) =
         args.inputs.iter().cloned().partition(|path| inputs::is_fixture(path));
     match (fixtures.is_empty(), traces.is_empty()) {
-        (false, true) => rehearse(args, &fixtures, &project, &tools, terminal, output),
+        (false, true) => run_fixture(args, &fixtures, &project, &tools, terminal, output),
         (false, false) => Err(Failure::new("a fixture and a trace cannot be replayed by one command")
             .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))
             .next(unselected(args).after(Command::new("playproof replay").paths(&fixtures)))),
@@ -86,7 +86,7 @@ fn unselected(args: &Args) -> Flags {
     args.given().without(&["--only", "--run"])
 }
 
-fn rehearse(
+fn run_fixture(
     args: &Args,
     paths: &[String],
     project: &Project,

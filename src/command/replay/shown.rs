@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use super::watch::of_playbook;
 use playproof_engine::event::{Finding, unnamed};
 use playproof_engine::ids::CallId;
-use playproof_engine::sim::{Plan, Record, ScenarioCall};
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::sim::{Plan, ScenarioCall, SimulationRecord};
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_report::block;
 use playproof_report::block::Style;
 use playproof_report::json::{Events, raw, write_call};
@@ -22,7 +22,7 @@ pub struct Drawing<'a> {
     /// The playbooks.
     pub plans: &'a [Plan],
     /// What answers where a recording ends.
-    pub beyond: &'a BeyondTape,
+    pub beyond: &'a MissingAnswerPolicy,
     /// What the inputs are called, and where their lines come from.
     pub sources: &'a Sources,
 }
@@ -60,7 +60,7 @@ impl Drawing<'_> {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
         let view = CallView::recorded(&detail.call, &reference[0], "", self.sources);
-        let run = |(record, plan): (&Record, &Plan)| {
+        let run = |(record, plan): (&SimulationRecord, &Plan)| {
             let transcript = record.transcript(&plan.names, &reference, &unnamed);
             let tally = record.tallies.first().copied().unwrap_or_default();
             let findings: Vec<Finding> = detail.recorded.iter().copied().chain(of_playbook(record)).collect();
@@ -78,7 +78,7 @@ impl Drawing<'_> {
 
     fn runs<'g>(&'g self, group: &'g Group, reference: &'g [String]) -> Vec<RunView<'g>> {
         let detail = &group.detail;
-        let run = |(n, (record, plan)): (usize, (&'g Record, &'g Plan))| {
+        let run = |(n, (record, plan)): (usize, (&'g SimulationRecord, &'g Plan))| {
             let facts = detail.facts.under(n);
             let recorded = if n == 0 { detail.recorded.as_slice() } else { &[] };
             RunView {

@@ -16,10 +16,10 @@ use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::{inputs, missing_answer, playbooks};
 use playproof_analysis::replay::Replayed;
-use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, Names};
+use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, PlaybookNames};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell;
 use playproof_formats::shell::Command;
@@ -185,7 +185,7 @@ struct Page<'a> {
     args: &'a Args,
     terminal: &'a Terminal,
     plans: &'a [Plan],
-    beyond: &'a BeyondTape,
+    beyond: &'a MissingAnswerPolicy,
     only: &'a Only,
     streamed: &'a Streamed,
 }
@@ -301,7 +301,7 @@ impl Page<'_> {
         &self.streamed.replayed
     }
 
-    fn playbooks(&self) -> Vec<&Names> {
+    fn playbooks(&self) -> Vec<&PlaybookNames> {
         self.plans.iter().map(|plan| &plan.names).collect()
     }
 

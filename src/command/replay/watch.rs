@@ -3,9 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use playproof_analysis::replay::{Forms, Seen, Watch};
-use playproof_engine::event::{Finding, FindingBy, Names, unnamed};
+use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
-use playproof_engine::sim::Record;
+use playproof_engine::sim::SimulationRecord;
 use playproof_report::json::{Events, write_call, write_events};
 use playproof_report::listing::{Listing, Selection};
 use playproof_report::view::CallView;
@@ -63,7 +63,12 @@ impl Watcher {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(part);
     }
 
-    fn write<'r>(&self, seen: &Seen<'_>, runs: impl Iterator<Item = (&'r Names, &'r Record)>, part: &mut Part) {
+    fn write<'r>(
+        &self,
+        seen: &Seen<'_>,
+        runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)>,
+        part: &mut Part,
+    ) {
         let Part { lines, reference, findings, .. } = part;
         seen.call.write_reference(&mut reference[0]);
         for (names, record) in runs {
@@ -81,6 +86,6 @@ impl Watcher {
 }
 
 /// What the dispatcher would have done; what the recording shows is said once, not once a playbook.
-pub fn of_playbook(record: &Record) -> impl Iterator<Item = Finding> {
+pub fn of_playbook(record: &SimulationRecord) -> impl Iterator<Item = Finding> {
     record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook).copied()
 }

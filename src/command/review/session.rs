@@ -131,7 +131,7 @@ fn decide(
     match choice {
         Choice::Accept => {
             let mut reason = None;
-            if let Some(class) = result.worst().filter(|class| class.wants_reason()) {
+            if let Some(class) = result.worst().filter(|class| class.requires_reason()) {
                 reason = reason_for(desk, result, class, reason_for_all)?;
                 if reason.is_none() {
                     desk.show(&format!("skipped {}: it is not accepted without a reason", result.id))?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use playproof_engine::fixture::Fixture;
-use playproof_engine::sim::{Contradiction, Plan, Record, Scenario, Simulator, contradictions};
+use playproof_engine::sim::{Contradiction, Plan, Scenario, SimulationRecord, Simulator, contradictions};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, compare, parse_body};
 
@@ -111,7 +111,7 @@ impl CaseResult {
 }
 
 /// What a golden says of a run: its decisions, outcomes, effects and findings.
-pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> GoldenBody {
+pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord) -> GoldenBody {
     let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
     GoldenBody::of(&record.transcript(&plan.names, &calls, &|intent| scenario.intent_name(intent)))
 }
@@ -120,7 +120,7 @@ pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> GoldenB
 pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
     let plan = case.plan;
     let scenario = Scenario::of_fixture(case.fixture, |tool| plan.facts(tool));
-    let record = simulator.rehearse(plan, &scenario);
+    let record = simulator.run_fixture(plan, &scenario);
     let expect = case.fixture.expect.get(&case.id.playbook);
     let body = body_of(plan, &scenario, record);
     CaseResult {

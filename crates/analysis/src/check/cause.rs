@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::rows::PlaybookRows;
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::{Diagnostic, Report};
-use playproof_formats::golden::{Because, Comparison, PartChange, RowChange};
+use playproof_formats::golden::{Comparison, PartChange, PrecedingVerdict, RowChange};
 use playproof_formats::playbook::Loaded;
 
 /// More places than this tell nobody anything.
@@ -46,7 +46,7 @@ pub fn cause(loaded: &Loaded, rows: Option<&PlaybookRows>, comparison: &Comparis
 }
 
 /// What the playbook does about the verdict that a run had reached.
-pub(super) fn compensation(playbook: &Playbook, run: Option<&Because>) -> Option<&'static str> {
+pub(super) fn compensation(playbook: &Playbook, run: Option<&PrecedingVerdict>) -> Option<&'static str> {
     let verdict = playbook.verdicts.iter().find(|verdict| run.is_some_and(|run| *verdict.name == *run.verdict));
     verdict.map(|verdict| verdict.then.as_str())
 }
@@ -56,9 +56,9 @@ type InRow = (String, (Range<usize>, String));
 
 /// The places of the rows that changed and bear on this divergence: those of its verdicts and rules, else those that
 /// bear on every call.
-fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&Because>]) -> Vec<InRow> {
+fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&PrecedingVerdict>]) -> Vec<InRow> {
     let is_near = |change: &&RowChange| {
-        let names = |because: &&Because| {
+        let names = |because: &&PrecedingVerdict| {
             change.name == format!("verdict {}", because.verdict) || change.name == format!("rule {}", because.rule)
         };
         because.iter().flatten().any(names)
@@ -116,7 +116,7 @@ fn moved(before: &[String], after: &[String]) -> String {
     now.into_iter().chain(no_longer).collect::<Vec<_>>().join(", ")
 }
 
-fn places_in_force(loaded: &Loaded, because: &Because) -> Vec<InRow> {
+fn places_in_force(loaded: &Loaded, because: &PrecedingVerdict) -> Vec<InRow> {
     let playbook = &loaded.playbook;
     let verdict = playbook.verdicts.iter().find(|verdict| *verdict.name == *because.verdict);
     let verdict_row = format!("verdict {}", because.verdict);

@@ -26,7 +26,7 @@ pub fn cause_in_facts(
     let tool = &*case.fixture.calls.iter().find(|call| *call.name == *first.call)?.tool;
     let now = case.plan.facts(tool);
     let mut is_accepted = |facts: &ToolFacts| {
-        let Some(plan) = case.plan.knowing(tool, *facts) else { return false };
+        let Some(plan) = case.plan.with_tool_facts(tool, *facts) else { return false };
         matches!(check_one(simulator, &Case { plan: &plan, ..case.clone() }).golden, GoldenState::Same)
     };
     let accepted = others(case.plan, tool, now).into_iter().find(|facts| is_accepted(facts))?;

@@ -2,7 +2,7 @@
 
 use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
-use playproof_engine::playbook::{Access, AfterRefresh, Compensation, OnUnsafe, Playbook};
+use playproof_engine::playbook::{Access, AfterRefresh, Compensation, Playbook, UnsafePolicy};
 use playproof_engine::words;
 
 /// One thing that a fixture can exercise.
@@ -156,9 +156,9 @@ pub fn goals(playbook: &Playbook) -> Vec<Goal> {
 
 /// The guards that stand before a compensation, or before what stands in for it.
 pub(super) fn guards_of(compensation: &Compensation) -> Vec<GuardKind> {
-    let on_unsafe = |on_unsafe: &OnUnsafe| match on_unsafe {
-        OnUnsafe::Final(_) => vec![GuardKind::Retry],
-        OnUnsafe::Reverse(_) => vec![GuardKind::Retry, GuardKind::Token],
+    let on_unsafe = |on_unsafe: &UnsafePolicy| match on_unsafe {
+        UnsafePolicy::End(_) => vec![GuardKind::Retry],
+        UnsafePolicy::Reverse(_) => vec![GuardKind::Retry, GuardKind::Token],
     };
     match compensation {
         Compensation::RetryWithBackoff(retry) => on_unsafe(&retry.on_unsafe),

@@ -4,10 +4,10 @@ use super::shape::Shape;
 use playproof_engine::classify::{Classification, Signal};
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::{AttemptNo, VerdictId};
-use playproof_engine::playbook::{Access, Ask, Between, Playbook, Test, ToolFacts, When};
+use playproof_engine::playbook::{Access, ConditionKind, ConditionTest, NumberRange, Playbook, ToolFacts, When};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
-use playproof_formats::playbook::words;
+use playproof_formats::playbook::example_texts;
 
 /// Rules beyond which only neighbours are held against each other.
 const MOST_PAIRED: usize = 32;
@@ -26,7 +26,7 @@ pub(super) struct MadeUp {
     pub idempotent: Option<bool>,
     pub keyed: Option<bool>,
     /// The attempts that the rule takes; empty: any.
-    pub attempts: Vec<Between>,
+    pub attempts: Vec<NumberRange>,
     /// The verdict that it is made for.
     pub verdict: VerdictId,
 }
@@ -104,8 +104,8 @@ fn of_otherwise(verdict: VerdictId) -> Vec<MadeUp> {
 
 /// Failures that `when` likely takes: the plainest, then each other way, one condition at a time.
 fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
-    let messages = words::of_tests(when.messages());
-    let statuses = edges(when.ranges(Ask::Status));
+    let messages = example_texts::of_tests(when.messages());
+    let statuses = edges(when.ranges(ConditionKind::Status));
     let Some(plain) = plainest(when, verdict, &messages, &statuses) else { return Vec::new() };
     let mut made = vec![plain.clone()];
     let mut vary = |change: &dyn Fn(&mut MadeUp)| {
@@ -118,10 +118,10 @@ fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
             change(error);
         }
     };
-    for kind in when.texts(Ask::Kind).iter().skip(1) {
+    for kind in when.texts(ConditionKind::Kind).iter().skip(1) {
         vary(&|made| error(made, &|error| error.kind = Some(kind.as_str().into())));
     }
-    for code in when.texts(Ask::Code).iter().skip(1) {
+    for code in when.texts(ConditionKind::Code).iter().skip(1) {
         vary(&|made| error(made, &|error| error.code = Some(code.as_str().into())));
     }
     for &status in statuses.iter().skip(1) {
@@ -130,8 +130,8 @@ fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
     for message in messages.iter().skip(1).filter(|_| !when.messages().is_empty()) {
         vary(&|made| error(made, &|error| error.message = Some(message.as_str().into())));
     }
-    for tool in when.texts(Ask::Tool).iter().skip(1) {
-        vary(&|made| made.tool = Some(words::of_glob(tool)));
+    for tool in when.texts(ConditionKind::Tool).iter().skip(1) {
+        vary(&|made| made.tool = Some(example_texts::of_glob(tool)));
     }
     made
 }
@@ -140,26 +140,26 @@ fn plainest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u1
     let text = |texts: &[String]| texts.first().map(|text| text.as_str().into());
     let message = if when.messages().is_empty() { None } else { Some(messages.first()?.as_str().into()) };
     let error = ErrorFacts {
-        kind: text(when.texts(Ask::Kind)),
+        kind: text(when.texts(ConditionKind::Kind)),
         message,
         status: statuses.first().copied(),
-        code: text(when.texts(Ask::Code)),
-        retry_after: (when.is(Ask::RetryAfter) == Some(true)).then_some(RETRY_AFTER),
+        code: text(when.texts(ConditionKind::Code)),
+        retry_after: (when.is(ConditionKind::RetryAfter) == Some(true)).then_some(RETRY_AFTER),
     };
     Some(MadeUp {
-        error: when.get(Ask::Error).is_none().then_some(error),
-        tool: when.texts(Ask::Tool).first().map(|tool| words::of_glob(tool)),
+        error: when.get(ConditionKind::Error).is_none().then_some(error),
+        tool: when.texts(ConditionKind::Tool).first().map(|tool| example_texts::of_glob(tool)),
         access: when.access(),
-        idempotent: when.is(Ask::Idempotent),
-        keyed: when.is(Ask::Keyed),
-        attempts: when.ranges(Ask::Attempt).to_vec(),
+        idempotent: when.is(ConditionKind::Idempotent),
+        keyed: when.is(ConditionKind::Keyed),
+        attempts: when.ranges(ConditionKind::Attempt).to_vec(),
         verdict,
     })
 }
 
 /// The first, the last and a middle value of every range, and the one after the first.
-fn edges(ranges: &[Between]) -> Vec<u16> {
-    let of = |range: &Between| [range.first, range.last, range.first.midpoint(range.last), range.first + 1];
+fn edges(ranges: &[NumberRange]) -> Vec<u16> {
+    let of = |range: &NumberRange| [range.first, range.last, range.first.midpoint(range.last), range.first + 1];
     let mut values: Vec<u16> = Vec::new();
     for value in
         ranges.iter().flat_map(of).filter(|value| ranges.iter().any(|range| (range.first..=range.last).contains(value)))
@@ -186,22 +186,22 @@ fn both(a: &When, b: &When) -> Option<When> {
 }
 
 /// What holds where both tests hold; of globs the first are taken for both.
-fn common(a: &Test, b: &Test) -> Option<Test> {
+fn common(a: &ConditionTest, b: &ConditionTest) -> Option<ConditionTest> {
     match (a, b) {
-        (Test::AnyOf(a), Test::AnyOf(b)) => {
+        (ConditionTest::AnyOf(a), ConditionTest::AnyOf(b)) => {
             let both: Vec<String> = a.iter().filter(|text| b.contains(text)).cloned().collect();
-            (!both.is_empty()).then_some(Test::AnyOf(both))
+            (!both.is_empty()).then_some(ConditionTest::AnyOf(both))
         }
-        (Test::Ranges(a), Test::Ranges(b)) => {
+        (ConditionTest::Ranges(a), ConditionTest::Ranges(b)) => {
             let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
-            let both = pairs.map(|(a, b)| Between { first: a.first.max(b.first), last: a.last.min(b.last) });
-            let both: Vec<Between> = both.filter(|range| range.first <= range.last).collect();
-            (!both.is_empty()).then_some(Test::Ranges(both))
+            let both = pairs.map(|(a, b)| NumberRange { first: a.first.max(b.first), last: a.last.min(b.last) });
+            let both: Vec<NumberRange> = both.filter(|range| range.first <= range.last).collect();
+            (!both.is_empty()).then_some(ConditionTest::Ranges(both))
         }
-        (Test::Messages(a), Test::Messages(b)) => {
-            Some(Test::Messages(a.iter().chain(b.iter().filter(|test| !a.contains(test))).cloned().collect()))
+        (ConditionTest::Messages(a), ConditionTest::Messages(b)) => {
+            Some(ConditionTest::Messages(a.iter().chain(b.iter().filter(|test| !a.contains(test))).cloned().collect()))
         }
-        (Test::Globs(a), Test::Globs(_)) => Some(Test::Globs(a.clone())),
+        (ConditionTest::Globs(a), ConditionTest::Globs(_)) => Some(ConditionTest::Globs(a.clone())),
         (a, b) => (a == b).then(|| a.clone()),
     }
 }

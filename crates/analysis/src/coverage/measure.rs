@@ -131,7 +131,7 @@ pub fn measure(name: &str, loaded: &Loaded, stronger: &Tools, cases: &[Case]) ->
 /// Everything that one fixture exercises.
 pub(super) fn goals_of(plan: &Plan, fixture: &Fixture, simulator: &mut Simulator) -> BTreeSet<Goal> {
     let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
-    let mut goals = exercised(&plan.playbook, &scenario, simulator.rehearse(plan, &scenario));
+    let mut goals = exercised(&plan.playbook, &scenario, simulator.run_fixture(plan, &scenario));
     let facts = plan.facts("");
     let rows = fixture.tools.iter().filter_map(|row| ToolRow::new(row.pattern.clone(), facts).ok());
     let own = Tools::new(rows.collect());
@@ -183,7 +183,7 @@ fn choose_for(
 /// The fixture's text, saying what it shows now.
 fn text_of(name: &str, plan: &Plan, mut fixture: Fixture, simulator: &mut Simulator) -> String {
     let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
-    let expect = expected(plan, &scenario, simulator.rehearse(plan, &scenario));
+    let expect = expected(plan, &scenario, simulator.run_fixture(plan, &scenario));
     fixture.expect.insert(name.to_owned(), expect);
     to_yaml(&fixture)
 }
@@ -197,7 +197,7 @@ fn place(loaded: &Loaded, goal: Goal) -> Option<Range<usize>> {
         Goal::Otherwise => places.otherwise(),
         Goal::Verdict(id) => places.verdict(id),
         Goal::Compensation(id) => compensation(id),
-        Goal::Guard { verdict, stops, .. } if stops => places.stand_in(verdict).or_else(|| compensation(verdict)),
+        Goal::Guard { verdict, stops, .. } if stops => places.fallback(verdict).or_else(|| compensation(verdict)),
         Goal::Guard { verdict, .. } => compensation(verdict),
         Goal::Stop(StopReason::MaxAttempts) => places.max_attempts(),
         Goal::Stop(StopReason::Deadline) => places.deadline(),

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::goal::{Cell, Goal};
-use playproof_engine::event::{Asked, CompensationWord, Decision, GuardKind, OutcomeKind, StopReason};
+use playproof_engine::event::{CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason};
 use playproof_engine::ids::{AttemptNo, CallId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Compensation, Playbook};
-use playproof_engine::sim::{Record, Scenario, ScenarioCall};
+use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
 
 /// Every goal that the run exercises, but for rows of tool facts, which a run does not know of.
-pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &Record) -> BTreeSet<Goal> {
+pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Goal> {
     let mut goals = BTreeSet::new();
     for (n, call) in scenario.calls.iter().enumerate() {
         let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
@@ -99,7 +99,7 @@ impl Watch<'_, '_> {
                     self.passed_before_a_retry(); // the guard is asked before the limits
                 }
             }
-            OutcomeKind::Undetermined(Asked::Reversal) => {
+            OutcomeKind::Undetermined(RequestKind::Reversal) => {
                 self.guard(GuardKind::Token, false);
                 self.compensated(CompensationWord::IssueReversal);
             }

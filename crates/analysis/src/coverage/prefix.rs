@@ -6,7 +6,7 @@ use super::madeup::{self, MadeUp};
 use super::shape::Shape;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::{AfterRefresh, Compensation, Guard};
+use playproof_engine::playbook::{AfterRefresh, Compensation, GuardMode};
 use playproof_engine::sim::Plan;
 
 /// The failures that can be made up under one playbook.
@@ -55,7 +55,9 @@ impl<'a> Kit<'a> {
         let playbook = &self.plan.playbook;
         let effect = playbook.verdict(verdict).effect;
         resends(&playbook.verdict(verdict).then)
-            && (playbook.retry_guard() == Guard::Off || shape.is_safe_to_resend() || effect == EffectClaim::NotApplied)
+            && (playbook.retry_guard() == GuardMode::Off
+                || shape.is_safe_to_resend()
+                || effect == EffectClaim::NotApplied)
     }
 
     /// Failures after which attempt number `attempt` starts, of other verdicts than `avoid` where there are any;

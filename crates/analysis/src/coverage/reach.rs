@@ -5,7 +5,8 @@ use super::prefix::resends;
 use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
-    After, AfterRefresh, Ask, Between, Compensation, Final, Guard, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule,
+    AfterRefresh, Compensation, ConditionKind, GuardMode, NumberRange, Playbook, Refresh, Retry, RetryTiming, Reversal,
+    Rule, Terminal, UnsafePolicy,
 };
 use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::{lint, silent_rules, why_never_unsafe};
@@ -86,7 +87,7 @@ impl<'a> Reach<'a> {
     }
 
     /// What stands in where the retry guard stops, where it can stop.
-    fn stand_ins(&self) -> impl Iterator<Item = (VerdictId, OnUnsafe)> {
+    fn stand_ins(&self) -> impl Iterator<Item = (VerdictId, UnsafePolicy)> {
         self.given().filter_map(|(id, then)| {
             let stand_in = match then {
                 Compensation::RetryWithBackoff(retry) => retry.on_unsafe,
@@ -103,21 +104,21 @@ impl<'a> Reach<'a> {
             _ => None,
         });
         own.chain(self.stand_ins().filter_map(|(_, stand_in)| match stand_in {
-            OnUnsafe::Reverse(reversal) => Some(reversal),
-            OnUnsafe::Final(_) => None,
+            UnsafePolicy::Reverse(reversal) => Some(reversal),
+            UnsafePolicy::End(_) => None,
         }))
     }
 
     /// Everything that can end a call without asking the upstream.
-    fn finals(&self) -> Vec<Final> {
+    fn finals(&self) -> Vec<Terminal> {
         let own = self.given().filter_map(|(_, then)| match then {
-            Compensation::EscalateToHuman(queue) => Some(Final::Escalate(*queue)),
-            Compensation::DeprecateToolCall(reason) => Some(Final::Deprecate(*reason)),
+            Compensation::EscalateToHuman(queue) => Some(Terminal::Escalate(*queue)),
+            Compensation::DeprecateToolCall(reason) => Some(Terminal::Deprecate(*reason)),
             _ => None,
         });
         let stand_ins = self.stand_ins().filter_map(|(_, stand_in)| match stand_in {
-            OnUnsafe::Final(end) => Some(end),
-            OnUnsafe::Reverse(_) => None,
+            UnsafePolicy::End(end) => Some(end),
+            UnsafePolicy::Reverse(_) => None,
         });
         let refused = self.reversals().map(|reversal| reversal.on_refused).filter(|_| !self.refusal_exhausts());
         own.chain(stand_ins).chain(refused).collect()
@@ -141,7 +142,7 @@ impl<'a> Reach<'a> {
     }
 
     fn guard(&self, id: VerdictId, guard: GuardKind, stops: bool) -> Why {
-        let off = |guard: Guard| (guard == Guard::Off && stops).then(|| "the guard is off".to_owned());
+        let off = |guard: GuardMode| (guard == GuardMode::Off && stops).then(|| "the guard is off".to_owned());
         match guard {
             GuardKind::Retry if stops => self.never_stops(id).map(str::to_owned),
             GuardKind::Retry => None,
@@ -168,11 +169,11 @@ impl<'a> Reach<'a> {
             OutcomeWord::Deprecated => {
                 let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);
                 let aborts = self.refreshes().any(|refresh| refresh.then == AfterRefresh::Abort || futile);
-                let gives_up = self.finals().iter().any(|end| matches!(end, Final::Deprecate(_)));
+                let gives_up = self.finals().iter().any(|end| matches!(end, Terminal::Deprecate(_)));
                 none(aborts || gives_up, "nothing gives a call up")
             }
             OutcomeWord::Escalated => {
-                let escalates = self.finals().iter().any(|end| matches!(end, Final::Escalate(_)));
+                let escalates = self.finals().iter().any(|end| matches!(end, Terminal::Escalate(_)));
                 none(escalates, "nothing hands a call to people")
             }
             OutcomeWord::Reversed => none(self.reversals().next().is_some(), "nothing issues a reversal"),
@@ -207,7 +208,8 @@ impl<'a> Reach<'a> {
             StopReason::Deadline => none(limits.deadline.is_some(), "there is no deadline")
                 .or_else(|| none(bounded, "nothing is sent after the first attempt")),
             StopReason::MaxWait => {
-                let waits = self.retries().any(|retry| retry.after == After::RetryAfter && retry.max_wait.is_some());
+                let waits =
+                    self.retries().any(|retry| retry.after == RetryTiming::RetryAfter && retry.max_wait.is_some());
                 none(waits, "no retry waits as the upstream asks, up to a `max_wait_ms`")
             }
             StopReason::MaxRefreshes => {
@@ -226,7 +228,7 @@ impl<'a> Reach<'a> {
     }
 
     fn queue(&self, id: QueueId) -> Why {
-        let used = self.finals().contains(&Final::Escalate(id));
+        let used = self.finals().contains(&Terminal::Escalate(id));
         (!used).then(|| "nothing that can happen escalates to it".to_owned())
     }
 
@@ -259,12 +261,12 @@ const ONE_ATTEMPT: &str = "a call has one attempt";
 /// Whether a rule can take a failure in this cell, by what it asks of the call.
 fn takes(rule: &Rule, cell: Cell) -> bool {
     let when = &rule.when;
-    let attempts = when.ranges(Ask::Attempt);
-    let attempt = |range: &Between| match cell.later {
+    let attempts = when.ranges(ConditionKind::Attempt);
+    let attempt = |range: &NumberRange| match cell.later {
         true => range.last > 1,
         false => range.first == 1,
     };
     when.access().is_none_or(|access| access == cell.access)
-        && when.is(Ask::Keyed).is_none_or(|keyed| keyed == cell.keyed)
+        && when.is(ConditionKind::Keyed).is_none_or(|keyed| keyed == cell.keyed)
         && (attempts.is_empty() || attempts.iter().any(attempt))
 }

@@ -9,7 +9,7 @@ use playproof_engine::event::{EffectClaim, ErrorFacts};
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureTool};
 use playproof_engine::playbook::Access;
 use playproof_engine::time::{Duration, Instant};
-use playproof_engine::upstream::{KeyDialect, Says, Script, ScriptedAnswer};
+use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
 
 /// How long an answer takes.
 pub(super) const LATENCY: Duration = Duration::from_millis(20);
@@ -27,12 +27,12 @@ pub(super) struct Story {
 
 /// A yes.
 pub(super) fn ok() -> ScriptedAnswer {
-    answer(Says::Ok, LATENCY)
+    answer(UpstreamReply::Ok, LATENCY)
 }
 
 /// No answer.
 pub(super) fn lost() -> ScriptedAnswer {
-    answer(Says::Lost, Duration::ZERO)
+    answer(UpstreamReply::Lost, Duration::ZERO)
 }
 
 /// A plain no, for refreshes and reversals.
@@ -43,11 +43,11 @@ pub(super) fn refused() -> ScriptedAnswer {
         status: Some(503),
         ..ErrorFacts::default()
     };
-    answer(Says::failed(error), LATENCY)
+    answer(UpstreamReply::failed(error), LATENCY)
 }
 
-fn answer(says: Says, latency: Duration) -> ScriptedAnswer {
-    ScriptedAnswer { says, latency, applied: None }
+fn answer(reply: UpstreamReply, latency: Duration) -> ScriptedAnswer {
+    ScriptedAnswer { reply, latency, applied: None }
 }
 
 /// The failure as an answer to an attempt: where a timeout of the attempt's own means the same, no answer comes.
@@ -61,7 +61,7 @@ pub(super) fn failure(kit: &Kit<'_>, made: &MadeUp, shape: Shape, attempt: u32, 
     });
     match is_timeout && same(&silent) == same(made) {
         true => ScriptedAnswer { applied, ..lost() },
-        false => ScriptedAnswer { applied, ..answer(Says::Failed(made.error.clone().map(Arc::new)), LATENCY) },
+        false => ScriptedAnswer { applied, ..answer(UpstreamReply::Failed(made.error.clone().map(Arc::new)), LATENCY) },
     }
 }
 

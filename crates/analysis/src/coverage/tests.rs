@@ -71,7 +71,7 @@ fn a_suggested_fixture_parses_runs_shows_what_it_says_and_covers_what_it_promise
             let case = case(&suggestion.name, &suggestion.text);
             let scenario = Scenario::of_fixture(&case.fixture, |tool| plan.facts(tool));
             let mut simulator = Simulator::new();
-            let record = simulator.rehearse(&plan, &scenario);
+            let record = simulator.run_fixture(&plan, &scenario);
             let wrong = contradictions(&case.fixture.expect[&*plan.playbook.name], &plan, &scenario, record);
             assert_eq!(wrong, [], "{}", suggestion.text);
             let covered = goals_of(&plan, &case.fixture, &mut simulator);
@@ -130,7 +130,7 @@ fn standard_leaves_no_doubt_about_any_goal() {
 #[test]
 fn what_cannot_be_exercised_says_why() {
     let report = bare(&load(NARROW));
-    assert!(why(&report, "rule slower").contains("`slow` matches all that it matches first"));
+    assert!(why(&report, "rule slower").contains("`slow` matches the same failures first"));
     assert_eq!(why(&report, "verdict lonely"), "no rule that can speak gives it");
     assert_eq!(why(&report, "compensation lonely deprecate_tool_call"), "no rule that can speak gives it");
     assert!(why(&report, "retry_guard slow stops").contains("`effect: not_applied`"));

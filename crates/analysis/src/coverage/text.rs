@@ -9,12 +9,12 @@ use serde_json::Value;
 use playproof_engine::event::{Decision, ErrorFacts, OutcomeKind};
 use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
 use playproof_engine::ids::CallId;
-use playproof_engine::sim::{Plan, Record, Scenario};
-use playproof_engine::upstream::{KeyDialect, Says, Script, ScriptedAnswer};
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
+use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
 use playproof_formats::yaml::scalar;
 
 /// What a run shows, as the `expect` of its fixture: for people to read before they keep it.
-pub fn expected(plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> Expect {
+pub fn expected(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord) -> Expect {
     let calls = scenario.calls.iter().zip(&record.outcomes).zip(0..);
     let calls = calls.map(|((call, outcome), n)| {
         let verdicts = record.events_of(CallId(n)).filter_map(|event| match event.what {
@@ -127,11 +127,11 @@ fn script(text: &mut String, name: &str, script: &Script) {
 }
 
 fn answer_fields(answer: &ScriptedAnswer) -> String {
-    let mut fields = match &answer.says {
-        Says::Ok => "ok: {}".to_owned(),
-        Says::Lost => "timeout: {}".to_owned(),
-        Says::Failed(None) => "error: absent".to_owned(),
-        Says::Failed(Some(error)) => format!("error: {{ {} }}", error_fields(error)),
+    let mut fields = match &answer.reply {
+        UpstreamReply::Ok => "ok: {}".to_owned(),
+        UpstreamReply::Lost => "timeout: {}".to_owned(),
+        UpstreamReply::Failed(None) => "error: absent".to_owned(),
+        UpstreamReply::Failed(Some(error)) => format!("error: {{ {} }}", error_fields(error)),
     };
     if answer.latency.as_micros() > 0 {
         fields += &format!(", latency_ms: {}", answer.latency);

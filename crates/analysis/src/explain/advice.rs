@@ -2,7 +2,7 @@
 
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{Known, Surplus, UpstreamState};
-use playproof_engine::event::{Asked, Outcome, OutcomeKind};
+use playproof_engine::event::{Outcome, OutcomeKind, RequestKind};
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
@@ -45,7 +45,7 @@ pub enum Actor {
     /// Whoever called: it got the last error.
     Caller,
     /// Nothing supplies an answer that the playbook asks for.
-    Undetermined(Asked),
+    Undetermined(RequestKind),
 }
 
 /// What a planner goes on from.

@@ -1,9 +1,9 @@
 //! What would have happened otherwise: the same simulation, run again without one rule or with one guard flipped.
 
 use super::subject::{Simulation, Subject};
-use playproof_engine::event::{Asked, Decision, GuardKind, Names, Outcome, OutcomeKind, Truth};
+use playproof_engine::event::{Decision, GuardKind, IntentBalance, Outcome, OutcomeKind, PlaybookNames, RequestKind};
 use playproof_engine::ids::RuleId;
-use playproof_engine::playbook::{Guard, Playbook, Study, Tools};
+use playproof_engine::playbook::{GuardMode, Playbook, Study, Tools};
 use playproof_engine::sim::Plan;
 
 /// One change of the playbook, and what it makes of the call.
@@ -21,7 +21,7 @@ pub enum Change {
     /// Without a rule that gave a verdict.
     WithoutRule(RuleId),
     /// With a guard that was asked and lets everything pass, or stops everything.
-    Guard(GuardKind, Guard),
+    Guard(GuardKind, GuardMode),
 }
 
 /// What a change makes different.
@@ -40,7 +40,7 @@ pub enum Difference {
         /// The outcome.
         outcome: Outcome,
         /// What the ledger then holds; none where that is undetermined, or the call has no intent.
-        truth: Option<Truth>,
+        truth: Option<IntentBalance>,
     },
 }
 
@@ -70,12 +70,12 @@ fn rules_that_matched(simulation: &Simulation) -> Vec<RuleId> {
 }
 
 /// The opposite of what the guard said, if it was asked at all.
-fn guard_flipped(simulation: &Simulation, kind: GuardKind) -> Option<Guard> {
+fn guard_flipped(simulation: &Simulation, kind: GuardKind) -> Option<GuardMode> {
     let asked = simulation.decisions().filter_map(|(_, decision)| decision.guard());
     let stops: Vec<bool> = asked.filter(|(guard, _)| *guard == kind).map(|(_, stops)| stops).collect();
     match stops.contains(&true) {
-        true => Some(Guard::Off),
-        false => (!stops.is_empty()).then_some(Guard::Stops),
+        true => Some(GuardMode::Off),
+        false => (!stops.is_empty()).then_some(GuardMode::Stops),
     }
 }
 
@@ -121,10 +121,11 @@ fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> Diff
 }
 
 /// Whether two outcomes are the same to whoever reads them: an evidence refresh is one whatever its number.
-fn is_same(was: OutcomeKind, is: OutcomeKind, names: &Names) -> bool {
+fn is_same(was: OutcomeKind, is: OutcomeKind, names: &PlaybookNames) -> bool {
     use OutcomeKind::{Deprecated, Reversed, Undetermined};
     match (was, is) {
-        (Deprecated(_), Deprecated(_)) | (Undetermined(Asked::Refresh(_)), Undetermined(Asked::Refresh(_))) => true,
+        (Deprecated(_), Deprecated(_))
+        | (Undetermined(RequestKind::Refresh(_)), Undetermined(RequestKind::Refresh(_))) => true,
         (Reversed(was), Reversed(is)) => names.reason(was) == names.reason(is),
         _ => was == is,
     }

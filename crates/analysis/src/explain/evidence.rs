@@ -9,7 +9,7 @@ use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::origin::Sources;
 
@@ -109,7 +109,7 @@ impl Recorded {
 /// for it.
 pub struct Observer<'a> {
     plan: &'a Plan,
-    beyond: &'a BeyondTape,
+    beyond: &'a MissingAnswerPolicy,
     sources: &'a Sources,
     recording: Recording,
     sessions: Sessions,
@@ -140,7 +140,7 @@ struct Booked {
 
 impl<'a> Observer<'a> {
     /// Nothing seen yet; tool facts come from `plan`.
-    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape, sources: &'a Sources) -> Observer<'a> {
+    pub fn new(plan: &'a Plan, beyond: &'a MissingAnswerPolicy, sources: &'a Sources) -> Observer<'a> {
         Observer {
             plan,
             beyond,

@@ -9,7 +9,7 @@ use super::subject::Subject;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::input::{ReadError, TraceInput};
@@ -32,7 +32,7 @@ pub struct Finder<'a> {
     /// The call that is meant; none where there is a single one.
     pub wanted: Option<Wanted<'a>>,
     /// What answers where a recording ends.
-    pub beyond: &'a BeyondTape,
+    pub beyond: &'a MissingAnswerPolicy,
     /// What the inputs are called; learns where the lines of the foreign ones come from.
     pub sources: &'a Sources,
     found: Found,
@@ -69,7 +69,12 @@ struct Found {
 
 impl<'a> Finder<'a> {
     /// Nothing seen yet.
-    pub fn new(plan: &'a Plan, wanted: Option<Wanted<'a>>, beyond: &'a BeyondTape, sources: &'a Sources) -> Finder<'a> {
+    pub fn new(
+        plan: &'a Plan,
+        wanted: Option<Wanted<'a>>,
+        beyond: &'a MissingAnswerPolicy,
+        sources: &'a Sources,
+    ) -> Finder<'a> {
         Finder { plan, wanted, beyond, sources, found: Found::default() }
     }
 

@@ -2,10 +2,10 @@
 //! further attempt pass.
 
 use super::subject::{Simulation, Subject};
-use playproof_engine::classify::{Signal, Trial};
+use playproof_engine::classify::{RuleEvaluation, Signal};
 use playproof_engine::event::{Decision, Status};
 use playproof_engine::ids::AttemptNo;
-use playproof_engine::playbook::{Access, Guard};
+use playproof_engine::playbook::{Access, GuardMode};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 
@@ -26,7 +26,7 @@ pub enum Detail {
     /// Nothing more is known.
     Nothing,
     /// A failure was classified: every rule that was tried, in order.
-    Tried(Vec<Trial>),
+    Tried(Vec<RuleEvaluation>),
     /// A retry was scheduled: why the retry guard let it pass.
     LetPass(LetPass),
 }
@@ -80,7 +80,7 @@ pub fn steps(subject: &Subject, plan: &Plan, simulation: &Simulation) -> Vec<Ste
 fn let_pass(subject: &Subject, plan: &Plan, simulation: &Simulation) -> LetPass {
     let facts = simulation.facts;
     match (plan.playbook.retry_guard(), facts.access, subject.key()) {
-        (Guard::Off, ..) => LetPass::Off,
+        (GuardMode::Off, ..) => LetPass::Off,
         (_, Access::Read, _) => LetPass::Read,
         _ if facts.idempotent => LetPass::Idempotent,
         (.., Some(_)) => LetPass::Keyed,

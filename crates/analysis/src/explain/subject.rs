@@ -4,13 +4,13 @@ use super::advice::Advice;
 use super::counterfactual::{Counterfactual, counterfactuals};
 use super::evidence::Recorded;
 use super::narrative::{Step, steps};
-use playproof_engine::event::{Decision, Finding, FindingBy, Intent, Outcome, Transcript, Truth, unnamed};
+use playproof_engine::event::{Decision, Finding, FindingBy, Intent, IntentBalance, Outcome, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{ToolFacts, Tools};
-use playproof_engine::sim::{Plan, Record, Scenario, ScenarioCall, Simulator, Tally};
+use playproof_engine::sim::{CallTally, Plan, Scenario, ScenarioCall, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::origin::Sources;
 
@@ -21,7 +21,7 @@ pub enum Subject {
         /// The call.
         call: Box<CompletedCall>,
         /// What answers where the recording ends.
-        beyond: BeyondTape,
+        beyond: MissingAnswerPolicy,
         /// What the inputs are called, and where their lines come from.
         sources: Sources,
         /// What the recording shows of it, whatever the playbook.
@@ -40,7 +40,7 @@ pub enum Subject {
 #[derive(Clone, Debug)]
 pub struct Simulation {
     /// What it left behind.
-    pub record: Record,
+    pub record: SimulationRecord,
     /// The call's number in it.
     pub call: CallId,
     /// The names of its calls.
@@ -97,7 +97,7 @@ impl Subject {
             }
             Subject::Fixture { fixture, name } => {
                 let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
-                let record = simulator.rehearse(plan, &scenario).clone();
+                let record = simulator.run_fixture(plan, &scenario).clone();
                 let place = scenario.calls.iter().position(|call| call.name == name).unwrap_or(0);
                 let call = CallId(u32::try_from(place).unwrap_or(u32::MAX));
                 let known = scenario.calls.get(place);
@@ -179,13 +179,14 @@ impl Simulation {
     }
 
     /// What was counted of the call.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> CallTally {
         self.record.tallies.get(self.call.index()).copied().unwrap_or_default()
     }
 
     /// What the ledger holds of the call's intent.
-    pub fn truth(&self) -> Truth {
-        self.intent.map_or_else(Truth::default, |intent| Truth::of(self.record.ledger.entries(), intent))
+    pub fn truth(&self) -> IntentBalance {
+        self.intent
+            .map_or_else(IntentBalance::default, |intent| IntentBalance::of(self.record.ledger.entries(), intent))
     }
 
     /// The verdicts of the call's failures, in order.

@@ -1,11 +1,11 @@
 //! Calls of small traces found and explained, as values.
 
 use super::*;
-use playproof_engine::event::{EffectClaim, GuardKind, OutcomeKind, OutcomeWord, Truth};
+use playproof_engine::event::{EffectClaim, GuardKind, IntentBalance, OutcomeKind, OutcomeWord};
 use playproof_engine::fixture::Fixture;
-use playproof_engine::playbook::{Access, Guard, ToolFacts, ToolRow, Tools};
+use playproof_engine::playbook::{Access, GuardMode, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::{embedded, parse};
 use playproof_trace::assemble::AssembleOptions;
@@ -32,7 +32,7 @@ const OK: &str = r#""status":"ok""#;
 const TIMEOUT: &str = r#""status":"error","error":{"kind":"timeout","message":"none"}"#;
 const DENIED: &str = r#""status":"error","error":{"kind":"403_forbidden"}"#;
 
-fn search(traces: &[&str], wanted: Option<&str>, beyond: &BeyondTape) -> Result<Subject, NotFound> {
+fn search(traces: &[&str], wanted: Option<&str>, beyond: &MissingAnswerPolicy) -> Result<Subject, NotFound> {
     let names = (0..traces.len()).map(|n| format!("t{n}.jsonl"));
     let (sources, plan) = (Sources::new(names), plan(&tools()));
     let wanted = wanted.map(|name| Wanted { name, place: name });
@@ -45,7 +45,8 @@ fn search(traces: &[&str], wanted: Option<&str>, beyond: &BeyondTape) -> Result<
 }
 
 fn found(trace: &str, wanted: &str) -> Subject {
-    search(&[trace], Some(wanted), &BeyondTape::Unanswered).unwrap_or_else(|_| panic!("no {wanted} in {trace}"))
+    search(&[trace], Some(wanted), &MissingAnswerPolicy::Unanswered)
+        .unwrap_or_else(|_| panic!("no {wanted} in {trace}"))
 }
 
 fn explained(subject: &Subject) -> Explanation {
@@ -77,14 +78,14 @@ fn a_call_is_found_by_reference_place_and_id_and_the_only_one_without_a_name() {
     for (wanted, reference) in [("r1#2", "r1#2"), ("t0.jsonl:1", "r1#1"), ("b", "r1#2")] {
         assert_eq!(found(&two, wanted).reference(), reference);
     }
-    let only = search(&[&line("a", OK)], None, &BeyondTape::Unanswered);
+    let only = search(&[&line("a", OK)], None, &MissingAnswerPolicy::Unanswered);
     assert_eq!(only.ok().unwrap().reference(), "r1#1");
     assert_eq!(found(&(line("r1#2", OK) + &line("b", OK)), "r1#2").reference(), "r1#2", "a reference wins over an id");
 }
 
 #[test]
 fn a_name_of_several_calls_gives_names_that_tell_them_apart() {
-    let several = |traces: &[&str], wanted| match search(traces, wanted, &BeyondTape::Unanswered) {
+    let several = |traces: &[&str], wanted| match search(traces, wanted, &MissingAnswerPolicy::Unanswered) {
         Err(NotFound::Several(found)) => {
             Candidate::names(&found).into_iter().map(|name| name.unwrap().to_owned()).collect::<Vec<_>>()
         }
@@ -100,7 +101,7 @@ fn a_name_of_several_calls_gives_names_that_tell_them_apart() {
 #[test]
 fn a_name_that_no_call_has_gives_what_is_near() {
     let trace = line("charge", OK) + &line("refund", OK);
-    let names = |wanted| match search(&[&trace], Some(wanted), &BeyondTape::Unanswered) {
+    let names = |wanted| match search(&[&trace], Some(wanted), &MissingAnswerPolicy::Unanswered) {
         Err(NotFound::Unknown(names)) => names,
         _ => panic!("{wanted} is there"),
     };
@@ -117,10 +118,10 @@ fn a_call_of_a_fixture_is_found_and_its_ledger_is_the_truth() {
     let fixture: Fixture =
         playproof_formats::fixture::parse(Source::whole("f.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
     let (sources, plan) = (Sources::new([]), plan(&Tools::default()));
-    let mut finder = Finder::new(&plan, None, &BeyondTape::Unanswered, &sources);
+    let mut finder = Finder::new(&plan, None, &MissingAnswerPolicy::Unanswered, &sources);
     finder.take_fixture(0, &fixture);
     let subject = finder.finish().ok().unwrap();
-    let truth = Truth { effects: 1, ..Truth::default() };
+    let truth = IntentBalance { effects: 1, ..IntentBalance::default() };
     let advice = advice(&subject);
     assert_eq!((subject.reference(), subject.tool(), subject.is_timed()), ("one".to_owned(), "pay", true));
     assert_eq!(advice.state.basis, Basis::Ledger(truth, EffectClaim::Applied));
@@ -176,8 +177,8 @@ fn each_rule_and_guard_that_had_a_say_is_taken_away() {
     assert_eq!(plan(&tools()).names.rule(Some(id)), "server-error");
     let Difference::End { verdicts, outcome, truth } = &rule.difference else { panic!("{rule:?}") };
     assert_eq!((&verdicts[..], outcome.kind.word()), (&["unclassified".to_owned()][..], OutcomeWord::Escalated));
-    assert_eq!(*truth, Some(Truth { unobserved: 1, ..Truth::default() }));
-    assert_eq!(guard.change, Change::Guard(GuardKind::Retry, Guard::Off));
+    assert_eq!(*truth, Some(IntentBalance { unobserved: 1, ..IntentBalance::default() }));
+    assert_eq!(guard.change, Change::Guard(GuardKind::Retry, GuardMode::Off));
     let Difference::End { verdicts, outcome, truth: None } = &guard.difference else { panic!("{guard:?}") };
     assert_eq!((&verdicts[..], outcome.kind.word()), (&[][..], OutcomeWord::Undetermined));
     let other = explained(&found(&line("a", TIMEOUT), "a"));
@@ -267,7 +268,7 @@ fn a_reversal_takes_the_effect_back() {
 #[test]
 fn what_was_modelled_proves_nothing() {
     let keyed = line("c", &format!(r#""idempotency_key":"k",{TIMEOUT}"#));
-    let subject = search(&[&keyed], None, &BeyondTape::Ok).ok().unwrap();
+    let subject = search(&[&keyed], None, &MissingAnswerPolicy::Ok).ok().unwrap();
     let explanation = explained(&subject);
     assert_eq!(explanation.simulation.outcome().unwrap().kind, OutcomeKind::SucceededAfterCompensation);
     let state = explanation.advice.unwrap().state;

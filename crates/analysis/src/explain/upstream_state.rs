@@ -5,7 +5,7 @@
 use super::evidence::{Evidence, OtherCall, Recorded};
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{EffectClaim, Key, Outcome, Provenance, Truth, Value};
+use playproof_engine::event::{EffectClaim, FieldKey, FieldValue, IntentBalance, Outcome, Provenance};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 
@@ -56,7 +56,7 @@ pub enum Basis {
     /// The tool only reads.
     ReadOnly,
     /// The fixture's ledger, beside what the outcome claims.
-    Ledger(Truth, EffectClaim),
+    Ledger(IntentBalance, EffectClaim),
     /// Several requests with the intent were answered with ok.
     SeveralOk {
         /// How many.
@@ -140,7 +140,7 @@ impl Own {
 }
 
 /// A script decides its effects, and its ledger is the truth.
-fn of_fixture(truth: Truth, facts: ToolFacts, outcome: &Outcome) -> UpstreamState {
+fn of_fixture(truth: IntentBalance, facts: ToolFacts, outcome: &Outcome) -> UpstreamState {
     let known = match (truth.effects, outcome.claim) {
         (1.., _) => Known::Done,
         (0, EffectClaim::Unknown) => Known::MaybeDone,
@@ -233,6 +233,6 @@ fn of_one_effect(recorded: &Recorded, evidence: Evidence, known: Known) -> Basis
 }
 
 fn asked_a_model(simulation: &Simulation) -> bool {
-    let is_modelled = |(_, value): (Key, Value)| value == Value::Provenance(Provenance::Modelled);
+    let is_modelled = |(_, value): (FieldKey, FieldValue)| value == FieldValue::Provenance(Provenance::Modelled);
     simulation.decisions().any(|(_, decision)| decision.describe().fields().any(is_modelled))
 }

@@ -7,9 +7,7 @@ use super::file::parse;
 use super::model::{Feedback, Kept};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::yaml;
-use playproof_formats::yaml::lines::{
-    behind_colon, block_end, is_block_text, is_flow, line_break, line_start, trimmed,
-};
+use playproof_formats::yaml::lines::{after_colon, block_end, is_block_text, is_flow, line_break, line_start, trimmed};
 use playproof_formats::yaml::{Node, quoted};
 
 impl Kept {
@@ -59,7 +57,7 @@ fn said_anew(text: &str, root: &Node, key: &str, value: Option<&str>) -> Option<
     }
     let (span, new) = match (root.entry(key), value) {
         (Some(old), Some(value)) if is_block_text(text, old) => {
-            (behind_colon(text, old)..trimmed(text, old.value.span.end), format!(" {}", quoted(value)))
+            (after_colon(text, old)..trimmed(text, old.value.span.end), format!(" {}", quoted(value)))
         }
         (Some(old), Some(value)) if old.value.span.start > old.key_span.end => (old.value.span.clone(), quoted(value)),
         (None, Some(value)) => {

@@ -5,7 +5,7 @@ use playproof_engine::classify::Signal;
 use playproof_engine::event::{Decision, ErrorFacts};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::sim::{Plan, Simulator};
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 
 /// How a call ends under a playbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Ending {
     pub fn of(plan: &Plan, call: &RecordedCall, token_spent: bool) -> Ending {
         let mut simulator = Simulator::new();
         let facts = plan.facts(call.tool());
-        let record = simulator.replay_after(plan, call, facts, &BeyondTape::Unanswered, token_spent);
+        let record = simulator.replay_after(plan, call, facts, &MissingAnswerPolicy::Unanswered, token_spent);
         let mut attempt = 0;
         let mut failed = None;
         for event in &record.events {

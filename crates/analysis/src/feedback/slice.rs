@@ -9,7 +9,7 @@ use super::model::Feedback;
 use crate::replay::Sessions;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::CallHashes;
@@ -125,7 +125,7 @@ impl Slice {
         let closed = TraceInput::own("the slice", text.as_bytes()).calls(redaction)?;
         let mut sessions = Sessions::default();
         for (number, closed) in (0..).zip(&closed) {
-            sessions.take(plan, &BeyondTape::Unanswered, number, closed);
+            sessions.take(plan, &MissingAnswerPolicy::Unanswered, number, closed);
         }
         sessions.finish(plan);
         let spent: Vec<u64> =

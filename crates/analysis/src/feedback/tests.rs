@@ -122,8 +122,8 @@ fn what_no_feedback_says_is_refused_with_its_place() {
     for (old, new, said) in [
         ("feedback/1", "feedback/2", "x.yaml:3:9: expected `feedback/1`"),
         ("expected:", "expcted:", "x.yaml:7:1: a feedback has no key `expcted`"),
-        ("expected: 'out_of_stock'", "expected: 'out of stock'", "x.yaml:7:11: `out of stock` cannot be a name"),
-        ("note: ", "note: ' ' #", "x.yaml:4:7: this text says nothing"),
+        ("expected: 'out_of_stock'", "expected: 'out of stock'", "x.yaml:7:11: `out of stock` is not a valid name"),
+        ("note: ", "note: ' ' #", "x.yaml:4:7: this text is empty"),
         ("  attempt: 1", "  attempt: 0", "x.yaml:10:12: expected a whole number from 1"),
         ("  rule: 'otherwise'\n", "", "x.yaml:10:3: what was made of the call needs `rule`"),
         ("call: ", "<<<<<<< HEAD\ncall: ", "x.yaml:6:1: git could not merge"),

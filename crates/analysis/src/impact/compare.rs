@@ -4,26 +4,26 @@
 use super::cause::{Cause, Change, Changes, Direction, Said};
 use super::pairing::Pairing;
 use playproof_engine::event::{
-    Decision, DecisionEvent, DeprecatedWhy, EventKind, FindingBy, FindingId, GuardKind, Key, Outcome, OutcomeKind,
-    Status, StopReason, Value,
+    Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy, FindingId, GuardKind,
+    Outcome, OutcomeKind, Status, StopReason,
 };
 use playproof_engine::ids::{CallId, ErrorId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Record, Tally};
+use playproof_engine::sim::{CallTally, SimulationRecord};
 use playproof_engine::upstream::NetEffects;
 
 /// One call under one playbook.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ran<'a> {
-    pub record: &'a Record,
+    pub record: &'a SimulationRecord,
     pub outcome: &'a Outcome,
-    pub tally: Tally,
+    pub tally: CallTally,
     pub facts: ToolFacts,
 }
 
 impl<'a> Ran<'a> {
     /// None only for a simulation that ran nothing.
-    pub fn of(record: &'a Record, facts: ToolFacts) -> Option<Ran<'a>> {
+    pub fn of(record: &'a SimulationRecord, facts: ToolFacts) -> Option<Ran<'a>> {
         Some(Ran { record, outcome: record.outcomes.first()?, tally: *record.tallies.first()?, facts })
     }
 
@@ -85,15 +85,17 @@ impl Sides<'_> {
     }
 
     fn same(&self, base: &Decision, candidate: &Decision) -> bool {
-        self.same_but_for(base, candidate, |key| matches!(key, Key::Rule | Key::Latency | Key::OverTimeout | Key::Due))
+        self.same_but_for(base, candidate, |key| {
+            matches!(key, FieldKey::Rule | FieldKey::Latency | FieldKey::OverTimeout | FieldKey::Due)
+        })
     }
 
     /// As `same`, but waits do not count.
     fn same_compensation(&self, base: &Decision, candidate: &Decision) -> bool {
-        self.same_but_for(base, candidate, |key| matches!(key, Key::Delay | Key::Due))
+        self.same_but_for(base, candidate, |key| matches!(key, FieldKey::Delay | FieldKey::Due))
     }
 
-    fn same_but_for(&self, base: &Decision, candidate: &Decision, is_left_out: impl Fn(Key) -> bool) -> bool {
+    fn same_but_for(&self, base: &Decision, candidate: &Decision, is_left_out: impl Fn(FieldKey) -> bool) -> bool {
         if let (Decision::Outcome(mine), Decision::Outcome(theirs)) = (base, candidate) {
             return self.same_outcome(mine, theirs);
         }
@@ -105,20 +107,22 @@ impl Sides<'_> {
                 .all(|((key, mine), (_, theirs))| is_left_out(key) || self.same_value(mine, theirs))
     }
 
-    fn same_value(&self, base: Value, candidate: Value) -> bool {
+    fn same_value(&self, base: FieldValue, candidate: FieldValue) -> bool {
         match (base, candidate) {
-            (Value::Verdict(mine), Value::Verdict(theirs)) => self.pairing.same_verdict(mine, theirs),
-            (Value::Queue(mine), Value::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
-            (Value::Reason(mine), Value::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
-            (Value::GivenUp(mine), Value::GivenUp(theirs)) => self.same_why(mine, theirs),
-            (Value::Status(mine), Value::Status(theirs)) => self.same_status(mine, theirs),
+            (FieldValue::Verdict(mine), FieldValue::Verdict(theirs)) => self.pairing.same_verdict(mine, theirs),
+            (FieldValue::Queue(mine), FieldValue::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
+            (FieldValue::Reason(mine), FieldValue::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
+            (FieldValue::GivenUp(mine), FieldValue::GivenUp(theirs)) => self.same_why(mine, theirs),
+            (FieldValue::Status(mine), FieldValue::Status(theirs)) => self.same_status(mine, theirs),
             (mine, theirs) => mine == theirs,
         }
     }
 
-    fn same_why(&self, base: DeprecatedWhy, candidate: DeprecatedWhy) -> bool {
+    fn same_why(&self, base: DeprecationReason, candidate: DeprecationReason) -> bool {
         match (base, candidate) {
-            (DeprecatedWhy::Stated(mine), DeprecatedWhy::Stated(theirs)) => self.pairing.same_reason(mine, theirs),
+            (DeprecationReason::Stated(mine), DeprecationReason::Stated(theirs)) => {
+                self.pairing.same_reason(mine, theirs)
+            }
             (mine, theirs) => mine == theirs,
         }
     }

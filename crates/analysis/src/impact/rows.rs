@@ -2,7 +2,7 @@
 
 use playproof_engine::playbook::Playbook;
 use playproof_formats::golden::{PartChange, RowChange, row_changes};
-use playproof_formats::playbook::{Row, rows};
+use playproof_formats::playbook::{PlaybookRow, rows};
 
 /// Every row that differs, sorted by name.
 pub(super) fn changed(base: &Playbook, candidate: &Playbook) -> Vec<RowChange> {
@@ -19,6 +19,6 @@ pub fn parts(change: &RowChange) -> Vec<PartChange> {
     parts
 }
 
-fn text(row: &Row) -> (&str, &str) {
+fn text(row: &PlaybookRow) -> (&str, &str) {
     (&row.name, &row.text)
 }

@@ -7,7 +7,7 @@ use super::compare::{Difference, Ran};
 use crate::replay::{Counts, SeenCall};
 use playproof_engine::call::{Place, Reply};
 use playproof_engine::event::{FindingBy, FindingId, Outcome, OutcomeKind};
-use playproof_engine::sim::Record;
+use playproof_engine::sim::SimulationRecord;
 use playproof_engine::time::Duration;
 
 /// Causes that are told apart. More than a batch of calls can have, so that it is the order of the calls alone that
@@ -228,11 +228,11 @@ impl Tallies {
         }
     }
 
-    fn add_findings(&mut self, base: &Record, candidate: &Record) {
+    fn add_findings(&mut self, base: &SimulationRecord, candidate: &SimulationRecord) {
         if base.findings.is_empty() && candidate.findings.is_empty() {
             return; // the usual call
         }
-        let has = |record: &Record, id: FindingId| {
+        let has = |record: &SimulationRecord, id: FindingId| {
             record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && finding.id == id)
         };
         for (swing, id) in self.findings.iter_mut().zip(FindingId::ALL) {

@@ -6,8 +6,8 @@ use super::{CauseName, CauseRow, Change, Direction, Gate, Impact, Part, Refusal,
 use crate::replay::{Inputs, ReplayOptions, Seen, TraceInput, Watch, replay};
 use playproof_engine::event::{EffectClaim, FindingId};
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::{Plan, Record};
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::sim::{Plan, SimulationRecord};
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
 use playproof_formats::playbook::embedded;
@@ -41,7 +41,7 @@ fn plan(text: &str) -> Plan {
     Plan::new(loaded.playbook, &Tools::default())
 }
 
-fn impact_on(trace: &str, base: &str, candidate: &str, beyond: BeyondTape, jobs: usize) -> Impact {
+fn impact_on(trace: &str, base: &str, candidate: &str, beyond: MissingAnswerPolicy, jobs: usize) -> Impact {
     let plans = [plan(base), plan(candidate)];
     let [mine, theirs] = &plans;
     let watcher = Watcher::new(mine, theirs);
@@ -57,7 +57,7 @@ fn impact_on(trace: &str, base: &str, candidate: &str, beyond: BeyondTape, jobs:
 }
 
 fn impact(base: &str, candidate: &str) -> Impact {
-    impact_on(TRACE, base, candidate, BeyondTape::Fail("timeout".into()), 1)
+    impact_on(TRACE, base, candidate, MissingAnswerPolicy::Fail("timeout".into()), 1)
 }
 
 fn only(impact: &Impact) -> &CauseRow {
@@ -141,7 +141,7 @@ fn a_guard_that_is_switched_off_is_the_switch_s_row_and_widens() {
         &TRACE.replace("timeout", "5xx"),
         &text("standard"),
         &standard("name: standard", study),
-        BeyondTape::Fail("timeout".into()),
+        MissingAnswerPolicy::Fail("timeout".into()),
         1,
     );
     let cause = only(&impact);
@@ -156,7 +156,7 @@ fn another_fact_of_a_tool_is_said_to_be_the_cause() {
         &TRACE.replace("timeout", "5xx"),
         &text("standard"),
         &standard(fact, "access: write, idempotent: true, timeout_ms"),
-        BeyondTape::Fail("timeout".into()),
+        MissingAnswerPolicy::Fail("timeout".into()),
         1,
     );
     let cause = only(&impact);
@@ -180,7 +180,7 @@ fn a_queue_and_an_effect_claim_are_changes_of_their_verdict() {
     );
     let shape = "The answer does not have the declared shape; the upstream may have acted.\n    effect: ";
     let claim = standard(&format!("{shape}unknown"), &format!("{shape}not_applied"));
-    let claimed = impact_on(MALFORMED, &text("standard"), &claim, BeyondTape::Unanswered, 1);
+    let claimed = impact_on(MALFORMED, &text("standard"), &claim, MissingAnswerPolicy::Unanswered, 1);
     assert_eq!(claimed.changes.rows().collect::<Vec<_>>(), [(Change::Effect, 1)]);
     assert_eq!(claimed.causes[0].example.as_ref().map(|one| one.candidate.claim), Some(EffectClaim::NotApplied));
 }
@@ -191,7 +191,7 @@ fn a_reversal_that_only_the_candidate_redeems_widens() {
         "then: { deprecate_tool_call: { reason: adapter response failed schema validation, replan: true } }",
         "then: { issue_reversal: { reason: undo it } }",
     );
-    for beyond in [BeyondTape::Ok, BeyondTape::Unanswered, BeyondTape::Fail("5xx".into())] {
+    for beyond in [MissingAnswerPolicy::Ok, MissingAnswerPolicy::Unanswered, MissingAnswerPolicy::Fail("5xx".into())] {
         assert_eq!(
             impact_on(MALFORMED, &text("standard"), &reverse, beyond.clone(), 1).directions,
             [1, 0, 0],
@@ -208,14 +208,15 @@ fn a_reversal_that_only_the_candidate_redeems_widens() {
 #[test]
 fn an_undetermined_call_is_never_unchanged() {
     let delay = standard("[200, 600, 1800]", "[100, 600, 1800]");
-    let impact = impact_on(TRACE, &text("standard"), &delay, BeyondTape::Unanswered, 1);
+    let impact = impact_on(TRACE, &text("standard"), &delay, MissingAnswerPolicy::Unanswered, 1);
     assert_eq!((impact.undetermined.both, impact.undetermined.calls()), (2, 2));
     assert_eq!((impact.undetermined_differing, impact.changed, impact.unchanged()), (2, 0, 4));
     let alike = standard("[200, 600, 1800]", "[200, 600, 900]"); // what differs lies behind what the recording tells
-    let impact = impact_on(TRACE, &text("standard"), &alike, BeyondTape::Unanswered, 1);
+    let impact = impact_on(TRACE, &text("standard"), &alike, MissingAnswerPolicy::Unanswered, 1);
     assert_eq!((impact.undetermined_differing, impact.undetermined.both, impact.unchanged()), (0, 2, 4));
     assert!(impact.causes.is_empty());
-    let one_sided = impact_on(TRACE, &text("standard"), &text("study/retry-everything"), BeyondTape::Unanswered, 1);
+    let one_sided =
+        impact_on(TRACE, &text("standard"), &text("study/retry-everything"), MissingAnswerPolicy::Unanswered, 1);
     assert_eq!((one_sided.undetermined.base, one_sided.undetermined.candidate), (0, 3));
     assert_eq!((one_sided.changed, one_sided.unchanged()), (0, 1));
 }
@@ -233,7 +234,7 @@ fn names_texts_and_layout_change_nothing() {
 
 #[test]
 fn the_balance_holds_and_causes_account_for_every_difference() {
-    for beyond in [BeyondTape::Unanswered, BeyondTape::Ok, BeyondTape::Repeat] {
+    for beyond in [MissingAnswerPolicy::Unanswered, MissingAnswerPolicy::Ok, MissingAnswerPolicy::Repeat] {
         let impact = impact_on(TRACE, &text("reversing"), &text("study/typed-verdicts-literal"), beyond, 1);
         assert_eq!(impact.unchanged() + impact.changed + impact.undetermined.calls(), impact.calls);
         let of_causes: u64 = impact.causes.iter().map(|cause| cause.calls).sum();
@@ -247,7 +248,7 @@ fn any_number_of_threads_finds_the_same() {
     let many = TRACE.repeat(1_500);
     let run = |jobs| {
         let (base, candidate) = (text("standard"), text("study/retry-everything"));
-        format!("{:?}", impact_on(&many, &base, &candidate, BeyondTape::Repeat, jobs))
+        format!("{:?}", impact_on(&many, &base, &candidate, MissingAnswerPolicy::Repeat, jobs))
     };
     let one = run(1);
     for jobs in [2, 5, 16] {
@@ -303,7 +304,7 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
 }
 
 /// Keeps the records of a replay.
-struct Keep<'a>(&'a Mutex<&'a mut Vec<Record>>);
+struct Keep<'a>(&'a Mutex<&'a mut Vec<SimulationRecord>>);
 
 impl Watch for Keep<'_> {
     type Part = ();
@@ -326,7 +327,7 @@ fn a_finding_that_comes_without_another_decision_is_gained_all_the_same() {
     assert!(bold.contains("tools:\n"));
     let with = |facts: &str| bold.replacen("tools:\n", &format!("tools:\n  t: {{ {facts} }}\n"), 1);
     let (idempotent, not) = (with("access: write, idempotent: true"), with("access: write, idempotent: false"));
-    let impact = impact_on(retried, &idempotent, &not, BeyondTape::Unanswered, 1);
+    let impact = impact_on(retried, &idempotent, &not, MissingAnswerPolicy::Unanswered, 1);
     let gained = impact.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
     assert_eq!(gained.map(|finding| (finding.candidate, finding.gained)), Some((1, 1)), "{:?}", impact.findings);
 }

@@ -5,26 +5,26 @@ use super::runs::Runs;
 use crate::check::body_of;
 use playproof_engine::event::Decision;
 use playproof_engine::fixture::Fixture;
-use playproof_engine::sim::{Plan, Record, Scenario};
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
 use playproof_formats::golden::GoldenBody;
 
 /// A run without the names of rules, and its body.
 pub(super) struct Body {
-    record: Record,
+    record: SimulationRecord,
     body: GoldenBody,
 }
 
 impl Body {
     /// Of the run of a scenario.
     pub fn of(plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> Body {
-        let mut record = runs.rehearse(plan, scenario).clone();
+        let mut record = runs.run_fixture(plan, scenario).clone();
         forget_rules(&mut record);
         Body { body: body_of(plan, scenario, &record), record }
     }
 
     /// Whether another playbook shows another body.
     pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> bool {
-        let record = runs.rehearse(plan, scenario);
+        let record = runs.run_fixture(plan, scenario);
         if same(&self.record, record) {
             return false; // the body is made from nothing else
         }
@@ -35,7 +35,7 @@ impl Body {
 }
 
 /// Whether two records are the same but for the rules that spoke.
-fn same(nameless: &Record, other: &Record) -> bool {
+fn same(nameless: &SimulationRecord, other: &SimulationRecord) -> bool {
     let events = || nameless.events.iter().zip(&other.events);
     nameless.events.len() == other.events.len()
         && nameless.outcomes == other.outcomes
@@ -54,7 +54,7 @@ fn without_rule(what: Decision) -> Decision {
     }
 }
 
-fn forget_rules(record: &mut Record) {
+fn forget_rules(record: &mut SimulationRecord) {
     for event in &mut record.events {
         event.what = without_rule(event.what);
     }

@@ -256,7 +256,7 @@ impl<'a> Court<'a> {
         let mut fixture = probe.fixture.clone();
         fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
         let scenario = scenario(&self.plan, &probe.fixture);
-        let expect = expected(&self.plan, &scenario, runs.rehearse(&self.plan, &scenario));
+        let expect = expected(&self.plan, &scenario, runs.run_fixture(&self.plan, &scenario));
         fixture.expect.insert(self.name.to_owned(), expect);
         Shown { name: slug(&mutant.id), text: to_yaml(&fixture) }
     }

@@ -1,6 +1,6 @@
 //! Simulations that are counted by their calls, so that a judgement ends after so many and not after so long.
 
-use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 
 /// A simulator that counts.
 pub(super) struct Runs<'a> {
@@ -16,9 +16,9 @@ impl<'a> Runs<'a> {
     }
 
     /// Runs a scenario.
-    pub fn rehearse(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &Record {
+    pub fn run_fixture(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &SimulationRecord {
         self.count(scenario.calls.len());
-        self.simulator.rehearse(plan, scenario)
+        self.simulator.run_fixture(plan, scenario)
     }
 
     /// Counts calls that were simulated elsewhere.

@@ -13,7 +13,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Contradiction, Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::{Class, GoldenFile, Reason, RowChange, row_changes};
-use playproof_formats::history::{History, Kind, Record, Taken};
+use playproof_formats::history::{AcceptedProposal, History, Record, RecordKind};
 use playproof_formats::playbook::{Loaded, fingerprint_of, rows};
 
 /// Why a proposal cannot be accepted.
@@ -47,7 +47,7 @@ pub fn accepted_goldens(
             return Ok((diff.id.clone(), GoldenFile::new(fixture, playbook, &body)));
         };
         let mut golden = GoldenFile::parse(source).map_err(NotAccepted::Golden)?.with_body(&body);
-        if let Some(class) = diff.class().filter(|class| class.wants_reason()) {
+        if let Some(class) = diff.class().filter(|class| class.requires_reason()) {
             golden.reasons.push(Reason { class: class.words().to_owned(), why: reason.to_owned() });
         }
         Ok((diff.id.clone(), golden))
@@ -111,8 +111,8 @@ pub fn record(
     if rows.is_empty() {
         return Err(NotAccepted::NoRow);
     }
-    let explained = changed(judged).filter(|diff| !diff.is_new && diff.class().is_some_and(Class::wants_reason));
-    let kind = Kind::Proposal(Taken {
+    let explained = changed(judged).filter(|diff| !diff.is_new && diff.class().is_some_and(Class::requires_reason));
+    let kind = RecordKind::Proposal(AcceptedProposal {
         id: judged.id.clone(),
         adr: adr.replace('\\', "/"),
         fixtures: fixtures.iter().map(|(name, _)| name.clone()).collect(),

@@ -8,7 +8,7 @@ use super::model::{Proposal, What};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{RowChange, changes, merge_conflict};
 use playproof_formats::playbook;
-use playproof_formats::playbook::{Loaded, Row, rows};
+use playproof_formats::playbook::{Loaded, PlaybookRow, rows};
 
 /// A playbook with the change in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn apply(source: &Arc<Source>, proposal: &Proposal) -> Result<Applied, Repor
     Ok(Applied { loaded, rows: changed })
 }
 
-fn row_changes(before: &[Row], after: &[Row]) -> Vec<RowChange> {
+fn row_changes(before: &[PlaybookRow], after: &[PlaybookRow]) -> Vec<RowChange> {
     let mut locked = playproof_formats::golden::Lock::default();
     locked.approve("", before.iter().map(|row| (&*row.name, &*row.text)), "");
     changes(locked.playbooks.get(""), after.iter().map(|row| (&*row.name, &*row.text)))

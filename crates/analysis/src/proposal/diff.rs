@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::check::{Case, Id, check_one};
-use playproof_engine::event::Key;
+use playproof_engine::event::FieldKey;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::{Contradiction, Plan, Simulator};
 use playproof_engine::time::Duration;
 use playproof_formats::diagnostic::Source;
-use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, Said, compare, parse_body};
+use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, GoldenValue, compare, parse_body};
 
 /// One fixture under the playbook as it is and as proposed.
 #[derive(Clone, Debug)]
@@ -85,8 +85,8 @@ impl FixtureDiff {
 }
 
 fn speaks(body: &GoldenBody, rule: &str) -> bool {
-    let is_rule = |said: &Said| matches!(said, Said::Name(name) if name == rule);
-    body.events.iter().any(|event| event.field(Key::Rule).is_some_and(is_rule))
+    let is_rule = |said: &GoldenValue| matches!(said, GoldenValue::Name(name) if name == rule);
+    body.events.iter().any(|event| event.field(FieldKey::Rule).is_some_and(is_rule))
 }
 
 fn gives(calls: &[CallFacts], verdict: &str) -> bool {
@@ -120,26 +120,26 @@ pub fn before_and_after(
 
 fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallFacts> {
     let facts = body.calls.iter().map(|call| {
-        let field = |key: Key| call.field(key).map(Said::to_string).unwrap_or_default();
-        let verdicts = match call.field(Key::Verdicts) {
-            Some(Said::Names(names)) => names.clone(),
+        let field = |key: FieldKey| call.field(key).map(GoldenValue::to_string).unwrap_or_default();
+        let verdicts = match call.field(FieldKey::Verdicts) {
+            Some(GoldenValue::Names(names)) => names.clone(),
             _ => Vec::new(),
         };
         let compensation =
             playbook.verdicts.iter().find(|verdict| verdicts.last().is_some_and(|last| **last == *verdict.name));
         let waits = body.events.iter().filter(|event| event.call == call.name);
-        let delay = waits.filter_map(|event| match event.field(Key::Delay) {
-            Some(Said::Span(delay)) => Some(*delay),
+        let delay = waits.filter_map(|event| match event.field(FieldKey::Delay) {
+            Some(GoldenValue::Span(delay)) => Some(*delay),
             _ => None,
         });
         CallFacts {
             call: call.name.clone(),
             compensation: compensation.map_or_else(String::new, |verdict| verdict.then.as_str().to_owned()),
             verdicts: verdicts.join(", "),
-            outcome: field(Key::Outcome),
-            queue: call.field(Key::Queue).map(Said::to_string),
-            effect: field(Key::Effect),
-            attempts: field(Key::Attempts),
+            outcome: field(FieldKey::Outcome),
+            queue: call.field(FieldKey::Queue).map(GoldenValue::to_string),
+            effect: field(FieldKey::Effect),
+            attempts: field(FieldKey::Attempts),
             delay_ms: delay.fold(Duration::ZERO, Duration::plus).as_millis(),
         }
     });

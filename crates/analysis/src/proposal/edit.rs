@@ -9,10 +9,10 @@ use playproof_engine::playbook::UNCLASSIFIED;
 use playproof_formats::diagnostic::{Diagnostic, Source, did_you_mean};
 use playproof_formats::yaml;
 use playproof_formats::yaml::lines::{
-    behind_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_end,
+    after_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_end,
     line_start, trimmed, with_comments,
 };
-use playproof_formats::yaml::{Entry, Kind, Node};
+use playproof_formats::yaml::{MapEntry, Node, NodeKind};
 
 /// Comments are broken at this column.
 const COMMENT_WIDTH: usize = 116;
@@ -31,7 +31,7 @@ type Edited = Result<String, Refusal>;
 /// The playbook's text after a step.
 pub(super) fn edit(source: &Arc<Source>, operation: &Operation) -> Edited {
     // A playbook that has been read is a map; an empty tree makes every step a refusal.
-    let root = yaml::tree(source).unwrap_or(Node { span: 0..0, kind: Kind::Map(Vec::new()) });
+    let root = yaml::tree(source).unwrap_or(Node { span: 0..0, kind: NodeKind::Map(Vec::new()) });
     let text = Text { text: &source.text, root: &root };
     let comment = operation.comment.as_deref();
     match &operation.what {
@@ -60,7 +60,7 @@ struct Item<'a> {
 }
 
 impl<'a> Text<'a> {
-    fn section(&self, key: &str) -> Result<&'a Entry, Refusal> {
+    fn section(&self, key: &str) -> Result<&'a MapEntry, Refusal> {
         self.root.entry(key).ok_or_else(|| {
             let said = Diagnostic::error("no_section", format!("the playbook has no `{key}`"));
             Refusal::Text(said.at(0..0, "").help(format!("write `{key}:` into it first")))
@@ -74,14 +74,14 @@ impl<'a> Text<'a> {
             return Err(by_hand(section, "written between brackets", "write it in block style, one row a line"));
         }
         Ok(match &section.value.kind {
-            Kind::Map(rows) => {
+            NodeKind::Map(rows) => {
                 rows.iter().map(|row| Item { name: &row.key, value: &row.value, at: row.key_span.start }).collect()
             }
-            Kind::List(rows) => {
+            NodeKind::List(rows) => {
                 let name = |row: &'a Node| row.entry("rule").and_then(|name| scalar(&name.value)).unwrap_or("");
                 rows.iter().map(|row| Item { name: name(row), value: row, at: row.span.start }).collect()
             }
-            Kind::Scalar { .. } => Vec::new(),
+            NodeKind::Scalar { .. } => Vec::new(),
         })
     }
 
@@ -191,9 +191,9 @@ impl<'a> Text<'a> {
         let (is_first, is_last) = (is_at(items.first()), is_at(items.last()));
         if is_first && is_last {
             let section = self.section(key)?;
-            let empty = if matches!(section.value.kind, Kind::Map(_)) { " {}" } else { " []" };
+            let empty = if matches!(section.value.kind, NodeKind::Map(_)) { " {}" } else { " []" };
             let end = trimmed(self.text, self.end_of(item));
-            return Ok(self.replaced(behind_colon(self.text, section)..end, empty));
+            return Ok(self.replaced(after_colon(self.text, section)..end, empty));
         }
         let (mut start, mut end) = (with_comments(self.text, item.at), self.end_of(item));
         if is_last && is_blank_before(self.text, start) {
@@ -206,7 +206,7 @@ impl<'a> Text<'a> {
 
     fn add_queue(&self, name: &Named) -> Edited {
         let section = self.section("queues")?;
-        let Kind::List(queues) = &section.value.kind else {
+        let NodeKind::List(queues) = &section.value.kind else {
             return Err(by_hand(section, "not a list", "write `queues: [...]`"));
         };
         if queues.iter().any(|queue| scalar(queue) == Some(&name.text)) {
@@ -232,7 +232,7 @@ impl<'a> Text<'a> {
         let verdicts = self.items("verdicts")?;
         let verdict = named(&verdicts, name, "verdict")?;
         // From the last to the first, so that places stay true.
-        let mut found: Vec<(&Entry, &Part)> = Vec::new();
+        let mut found: Vec<(&MapEntry, &Part)> = Vec::new();
         for part in parts {
             let Some(value) = verdict.value.entry(part.key) else {
                 let said = format!("`{}` has no `{}` to change", name.text, part.key);
@@ -259,7 +259,7 @@ impl<'a> Text<'a> {
     }
 
     /// The place of a value and what replaces it.
-    fn value(&self, old: &Entry, new: &Snippet) -> Result<(Range<usize>, String), Refusal> {
+    fn value(&self, old: &MapEntry, new: &Snippet) -> Result<(Range<usize>, String), Refusal> {
         let colon = old.key_span.end;
         let is_below = is_block_text(self.text, old);
         let aliased = old.value.span.start < colon
@@ -274,16 +274,16 @@ impl<'a> Text<'a> {
             let help = "write the value out here, without anchors and aliases";
             return Err(by_hand(old, "an alias, or a value with an anchor", help));
         }
-        let is_map = matches!(old.value.kind, Kind::Map(_) | Kind::List(_)) && !is_flow(self.text, &old.value);
+        let is_map = matches!(old.value.kind, NodeKind::Map(_) | NodeKind::List(_)) && !is_flow(self.text, &old.value);
         let indent = indentation(self.text, old.key_span.start);
         match (new.line(), is_map) {
             (Some(line), false) if is_below => {
-                Ok((behind_colon(self.text, old)..trimmed(self.text, old.value.span.end), format!(" {line}")))
+                Ok((after_colon(self.text, old)..trimmed(self.text, old.value.span.end), format!(" {line}")))
             }
             (Some(line), false) => Ok((old.value.span.clone(), line.to_owned())),
             (Some(line), true) => {
                 let end = trimmed(self.text, block_end(self.text, &old.value, indent));
-                Ok((behind_colon(self.text, old)..end, format!(" {line}")))
+                Ok((after_colon(self.text, old)..end, format!(" {line}")))
             }
             (None, _)
                 if self
@@ -295,7 +295,7 @@ impl<'a> Text<'a> {
                 let blanks = " ".repeat(indent + self.step());
                 let lines: Vec<String> = new.0.iter().map(|line| format!("{blanks}{line}")).collect();
                 let broken = line_break(self.text);
-                Ok((behind_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
+                Ok((after_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
             }
             (None, _) => Err(by_hand(
                 old,
@@ -308,7 +308,7 @@ impl<'a> Text<'a> {
     /// The blanks that the file adds for each level, as its verdicts show it.
     fn step(&self) -> usize {
         let first = match self.root.entry("verdicts").map(|verdicts| &verdicts.value.kind) {
-            Some(Kind::Map(rows)) => rows.first().map(|row| indentation(self.text, row.key_span.start)),
+            Some(NodeKind::Map(rows)) => rows.first().map(|row| indentation(self.text, row.key_span.start)),
             _ => None,
         };
         first.filter(|step| (1..=8).contains(step)).unwrap_or(2)
@@ -362,7 +362,7 @@ impl<'a> Text<'a> {
     /// Rows for a section that is `[]`, `{}` or nothing.
     fn fill_empty(&self, key: &str, lines: &[String]) -> Edited {
         let section = self.section(key)?;
-        let start = behind_colon(self.text, section);
+        let start = after_colon(self.text, section);
         let end = if is_flow(self.text, &section.value) { section.value.span.end } else { start };
         let broken = line_break(self.text);
         Ok(self.replaced(start..end, &format!("{broken}{}", lines.join(broken))))
@@ -409,16 +409,16 @@ fn commented(comment: Option<&str>, indent: usize) -> Vec<String> {
 
 fn scalar(node: &Node) -> Option<&str> {
     match &node.kind {
-        Kind::Scalar { text, .. } => Some(text),
+        NodeKind::Scalar { text, .. } => Some(text),
         _ => None,
     }
 }
 
 fn is_empty(node: &Node) -> bool {
     match &node.kind {
-        Kind::Map(entries) => entries.is_empty(),
-        Kind::List(items) => items.is_empty(),
-        Kind::Scalar { .. } => false,
+        NodeKind::Map(entries) => entries.is_empty(),
+        NodeKind::List(items) => items.is_empty(),
+        NodeKind::Scalar { .. } => false,
     }
 }
 
@@ -441,7 +441,7 @@ fn there_already(name: &Named, what: &str) -> Refusal {
     )
 }
 
-fn by_hand(entry: &Entry, what: &str, help: &str) -> Refusal {
+fn by_hand(entry: &MapEntry, what: &str, help: &str) -> Refusal {
     Refusal::Text(
         Diagnostic::error("edit_by_hand", format!("`{}` cannot be edited by a program", entry.key))
             .at(entry.key_span.clone(), what)

@@ -112,7 +112,7 @@ impl TrialPlans<'_> {
     fn shows(plan: &Plan, fixture: &Fixture) -> Expect {
         let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
         let mut simulator = Simulator::new();
-        let record = simulator.rehearse(plan, &scenario);
+        let record = simulator.run_fixture(plan, &scenario);
         expected(plan, &scenario, record)
     }
 

@@ -6,7 +6,7 @@ use super::model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, W
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{Class, merge_conflict};
 use playproof_formats::yaml;
-use playproof_formats::yaml::{Cursor, Kind, Record, lines, quoted};
+use playproof_formats::yaml::{Cursor, MapReader, NodeKind, lines, quoted};
 
 pub(super) const FORMAT: &str = "proposal/1";
 pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
@@ -79,7 +79,7 @@ pub fn with_base(source: Arc<Source>) -> Arc<Source> {
     let none = format!("'{}'", "0".repeat(DIGITS));
     let behind = |end: usize| source.text.get(end..).and_then(|rest| rest.find('\n')).map(|at| end + at);
     let place = |root: Cursor<'_>| match root.entry("base") {
-        Some(base) if matches!(&base.node().kind, Kind::Scalar { text, .. } if is_fingerprint(text)) => None,
+        Some(base) if matches!(&base.node().kind, NodeKind::Scalar { text, .. } if is_fingerprint(text)) => None,
         Some(base) => Some((base.span(), none.clone())),
         None => {
             let line = behind(root.entry("playbook")?.span().end)?;
@@ -173,7 +173,7 @@ fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
 }
 
 /// Keys that this step does not know, though another does.
-fn refuse_foreign(record: &Record<'_>, step: &str) {
+fn refuse_foreign(record: &MapReader<'_>, step: &str) {
     for (key, steps) in OF_STEPS.iter().filter(|(_, steps)| !steps.contains(&step)) {
         if let Some(span) = record.key_span(key) {
             let said = format!("`{step}` has no key `{key}`");
@@ -194,8 +194,8 @@ fn written(at: Cursor<'_>, source: &Arc<Source>) -> Snippet {
     match (&at.node().kind, lines.as_slice()) {
         (_, [line]) if line.starts_with(['"', '\'']) => Snippet(lines),
         // A text behind `|` or `>`, which another place in the playbook would read in another way.
-        (Kind::Scalar { text, .. }, [line]) if line.contains(": ") || line.contains(" #") => one_line(text),
-        (Kind::Scalar { text, .. }, [_, _, ..]) => one_line(text),
+        (NodeKind::Scalar { text, .. }, [line]) if line.contains(": ") || line.contains(" #") => one_line(text),
+        (NodeKind::Scalar { text, .. }, [_, _, ..]) => one_line(text),
         _ => Snippet(lines),
     }
 }
@@ -220,13 +220,13 @@ fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<What> {
     }
 }
 
-fn add_rule(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
+fn add_rule(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<What> {
     let rule = value.record("a rule", &["rule", "when", "verdict"])?;
     let named = rule.required("rule").and_then(name);
     Some(What::AddRule(named?, written(value, source), place(record)?))
 }
 
-fn move_rule(value: Cursor<'_>, record: &Record<'_>) -> Option<What> {
+fn move_rule(value: Cursor<'_>, record: &MapReader<'_>) -> Option<What> {
     let (named, place) = (name(value)?, place(record)?);
     if place == Place::End && record.optional("after").is_none() && record.optional("before").is_none() {
         value.wrong("nothing_chosen", "`move_rule` says where the rule goes", "`before: RULE` or `after: RULE`");
@@ -235,7 +235,7 @@ fn move_rule(value: Cursor<'_>, record: &Record<'_>) -> Option<What> {
     Some(What::MoveRule(named, place))
 }
 
-fn place(record: &Record<'_>) -> Option<Place> {
+fn place(record: &MapReader<'_>) -> Option<Place> {
     match (record.optional("before"), record.optional("after")) {
         (None, None) => Some(Place::End),
         (Some(before), None) => Some(Place::Before(name(before)?)),
@@ -247,7 +247,7 @@ fn place(record: &Record<'_>) -> Option<Place> {
     }
 }
 
-fn change_verdict(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
+fn change_verdict(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<What> {
     let part = |key: &'static str| Some(Part { key, value: written(record.optional(key)?, source) });
     let parts: Vec<Part> = ["means", "effect", "then"].into_iter().filter_map(part).collect();
     if parts.is_empty() {
@@ -257,7 +257,7 @@ fn change_verdict(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) 
     Some(What::ChangeVerdict(name(value)?, parts))
 }
 
-fn change_limit(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
+fn change_limit(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<What> {
     value.word(&[("max_attempts", ()), ("deadline_ms", ())])?;
     let to = record.required("to")?;
     to.whole(0..=u64::MAX)?;

@@ -15,7 +15,7 @@ use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::{Class, Lock, changes};
-use playproof_formats::history::{Entry, History, Kind, Record};
+use playproof_formats::history::{History, HistoryEntry, Record, RecordKind};
 use playproof_formats::playbook::{Loaded, fingerprint, rows};
 use playproof_formats::{fixture, history, playbook};
 use playproof_trace::assemble::{AssembleOptions, Assembler};
@@ -584,10 +584,10 @@ fn new_fixtures_are_held_under_the_other_playbooks_that_they_name() {
 fn history(text: &str) -> History {
     let rows = rows(&loaded(text).playbook);
     let rows = changes(None, rows.iter().map(|row| (&*row.name, &*row.text)));
-    let record = Record { kind: Kind::Approval, playbook: "ours".into(), reason: "begin".into(), rows };
+    let record = Record { kind: RecordKind::Approval, playbook: "ours".into(), reason: "begin".into(), rows };
     let source = Source::whole("0001.yaml", record.render());
     let (record, places) = history::parse(Arc::clone(&source)).unwrap_or_else(|report| panic!("{report}"));
-    History::new(vec![Entry { number: 1, name: source.name.clone(), record, places, source }])
+    History::new(vec![HistoryEntry { number: 1, name: source.name.clone(), record, places, source }])
 }
 
 #[test]
@@ -598,7 +598,7 @@ fn a_record_has_the_rows_of_the_proposal_alone() {
     let record_of = |history: &History| record(history, &judged, (&before, &applied), &[], "docs\\adr\\1.md", "why");
     let record = record_of(&history(PLAYBOOK)).unwrap();
     assert_eq!(record.rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["rule other"]);
-    let Kind::Proposal(taken) = &record.kind else { panic!("{record:?}") };
+    let RecordKind::Proposal(taken) = &record.kind else { panic!("{record:?}") };
     assert_eq!((&*taken.adr, taken.goldens.as_slice()), ("docs/adr/1.md", ["ours/a".to_owned()].as_slice()));
     let edited = history(&PLAYBOOK.replace("max_attempts: 4", "max_attempts: 5"));
     assert_eq!(record_of(&edited), Err(NotAccepted::NotRecorded(1, "limit max_attempts".into())));

@@ -1,7 +1,7 @@
 //! Calls that one worker takes at a time, with what was found of them where calls pass in order.
 
 use playproof_engine::event::Finding;
-use playproof_engine::sim::Record;
+use playproof_engine::sim::SimulationRecord;
 use playproof_trace::call::CompletedCall;
 
 use super::lanes::Numbered;
@@ -15,7 +15,7 @@ pub(super) struct Batch {
     /// What the recording shows.
     pub recorded: Vec<(usize, Finding)>,
     /// Calls that were simulated with others of their run, with their records by plan.
-    pub joined: Vec<(usize, Vec<Option<Record>>)>,
+    pub joined: Vec<(usize, Vec<Option<SimulationRecord>>)>,
 }
 
 /// Cuts calls into batches, in their order.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
 use playproof_trace::digest::FirstUnknown;
@@ -21,7 +21,7 @@ pub struct ReplayOptions {
     /// How calls are put together.
     pub assemble: AssembleOptions,
     /// What answers where a recording ends.
-    pub beyond: BeyondTape,
+    pub beyond: MissingAnswerPolicy,
     /// What must not be shown.
     pub redaction: RedactionRules,
 }

@@ -10,8 +10,8 @@ use foldhash::fast::FixedState;
 
 use playproof_engine::classify::Memo;
 use playproof_engine::event::Finding;
-use playproof_engine::sim::{Ended, Plan, Record, Session};
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::sim::{FinishedCall, Plan, Session, SimulationRecord};
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::hash;
 
@@ -31,7 +31,7 @@ pub struct Sessions {
     /// Tokens that were sent by calls of a session that is no more, with their runs.
     sent: HashSet<u128, FixedState>,
     memo: Memo,
-    ended: Vec<Ended>,
+    ended: Vec<FinishedCall>,
 }
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ struct Lane {
 impl Sessions {
     /// Takes the next closed call and says whether it is simulated here; if so, `take_ended` gives it as `number`, which
     /// is higher than that of any call before.
-    pub fn take(&mut self, plan: &Plan, beyond: &BeyondTape, number: u64, closed: &CompletedCall) -> bool {
+    pub fn take(&mut self, plan: &Plan, beyond: &MissingAnswerPolicy, number: u64, closed: &CompletedCall) -> bool {
         while let Some(&(last, run)) = self.fed.front().filter(|(fed, _)| fed + PATIENCE < number) {
             self.fed.pop_front();
             if self.by_run.get(&run).is_some_and(|lane| lane.last == last) {
@@ -52,7 +52,7 @@ impl Sessions {
             }
         }
         let run = closed.hashes.run;
-        let token = token(closed).filter(|_| plan.joins);
+        let token = token(closed).filter(|_| plan.shares_state);
         if let Some(token) = token {
             let spent = self.sent.contains(&mark(run, token));
             let lane = self.by_run.entry(run).or_insert_with(|| Lane { session: Session::new(beyond), last: number });
@@ -89,7 +89,7 @@ impl Sessions {
     }
 
     /// The calls that have ended since this was asked last, in no particular order.
-    pub fn take_ended(&mut self) -> impl Iterator<Item = Ended> {
+    pub fn take_ended(&mut self) -> impl Iterator<Item = FinishedCall> {
         std::mem::take(&mut self.ended).into_iter()
     }
 }
@@ -131,18 +131,18 @@ pub(super) struct Numbered {
     /// What the recording shows of it.
     pub recorded: Vec<Finding>,
     /// By plan: what its run's session left behind; none where it is simulated alone.
-    pub records: Vec<Option<Record>>,
+    pub records: Vec<Option<SimulationRecord>>,
 }
 
 impl Lanes {
     /// Lanes where one of the playbooks joins calls.
     pub(super) fn of(plans: &[Plan]) -> Option<Lanes> {
-        let joins = plans.iter().any(|plan| plan.joins);
+        let joins = plans.iter().any(|plan| plan.shares_state);
         joins.then(|| Lanes { sessions: plans.iter().map(|_| Sessions::default()).collect(), ..Lanes::default() })
     }
 
     /// Takes the next closed call.
-    pub(super) fn take(&mut self, plans: &[Plan], beyond: &BeyondTape, mut call: Numbered) {
+    pub(super) fn take(&mut self, plans: &[Plan], beyond: &MissingAnswerPolicy, mut call: Numbered) {
         let sessions = self.sessions.iter_mut().zip(plans);
         let taken = sessions.filter_map(|(of, plan)| of.take(plan, beyond, call.number, &call.closed).then_some(()));
         match taken.count() {
@@ -164,7 +164,7 @@ impl Lanes {
     /// The calls that have ended under all playbooks since this was asked last, in the order of their numbers.
     pub(super) fn take_ended(&mut self) -> Vec<Numbered> {
         for (plan, sessions) in self.sessions.iter_mut().enumerate() {
-            for Ended { number, mut record, .. } in sessions.take_ended() {
+            for FinishedCall { number, mut record, .. } in sessions.take_ended() {
                 let Some(waiting) = self.waiting.get_mut(&number) else { continue };
                 record.show(waiting.call.closed.shown_errors(&record.errors));
                 waiting.call.records[plan] = Some(record); // made when it was taken
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_run_that_no_call_comes_of_any_more_is_not_waited_for_and_its_tokens_stay_spent() {
-        let (plan, mut sessions, beyond) = (plan(), Sessions::default(), BeyondTape::Ok);
+        let (plan, mut sessions, beyond) = (plan(), Sessions::default(), MissingAnswerPolicy::Ok);
         assert!(sessions.take(&plan, &beyond, 0, &closed("r", Some("a"))));
         let other = closed("other", None);
         for number in 1..=PATIENCE {
@@ -242,7 +242,7 @@ mod tests {
     fn runs_of_another_input_have_tokens_of_their_own() {
         let (plan, mut sessions) = (plan(), Sessions::default());
         for number in 0..2 {
-            sessions.take(&plan, &BeyondTape::Ok, number, &closed("r", Some("a")));
+            sessions.take(&plan, &MissingAnswerPolicy::Ok, number, &closed("r", Some("a")));
             sessions.finish(&plan);
             assert_eq!(ends(&mut sessions), [(number, "reversed")]);
         }

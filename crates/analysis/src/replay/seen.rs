@@ -3,7 +3,7 @@
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{Plan, Record, Simulator};
+use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
 
 /// A call as it is shown: that is what it is by itself. As it is recorded it is asked for by name, to decide on it.
 #[derive(Clone, Copy)]
@@ -67,13 +67,13 @@ pub struct Seen<'a> {
     pub plans: &'a [Plan],
     pub(super) sims: &'a [Simulator],
     /// By plan: the record of a call that was simulated with others of its run; the others are the simulators'.
-    pub(super) joined: &'a [Option<Record>],
+    pub(super) joined: &'a [Option<SimulationRecord>],
     pub(super) facts: &'a [ToolFacts],
 }
 
 impl<'a> Seen<'a> {
     /// The records, in the order of the playbooks.
-    pub fn records(&self) -> impl Iterator<Item = &'a Record> + Clone + use<'a> {
+    pub fn records(&self) -> impl Iterator<Item = &'a SimulationRecord> + Clone + use<'a> {
         let Seen { sims, joined, .. } = *self;
         sims.iter()
             .enumerate()
@@ -100,7 +100,8 @@ impl<'a> Seen<'a> {
         use playproof_engine::call::Reply;
         use playproof_engine::event::OutcomeKind;
         let recorded = self.call.answers.iter().any(|answer| answer.reply != Reply::Ok);
-        let ended_well = |record: &Record| record.outcomes.iter().all(|outcome| outcome.kind == OutcomeKind::Succeeded);
+        let ended_well =
+            |record: &SimulationRecord| record.outcomes.iter().all(|outcome| outcome.kind == OutcomeKind::Succeeded);
         recorded || !self.records().all(ended_well)
     }
 }

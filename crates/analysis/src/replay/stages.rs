@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use playproof_engine::event::{Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{Plan, Record, Simulator};
+use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
 use playproof_trace::assemble::{Assembler, Writes};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::digest;
@@ -253,7 +253,7 @@ impl<'a, W: Watch> Stages<'a, W> {
         &self,
         bench: &mut Bench,
         closed: &CompletedCall,
-        joined: &[Option<Record>],
+        joined: &[Option<SimulationRecord>],
         done: &mut Done<W::Part>,
     ) {
         let Bench { sims, known, facts, findings, forms } = bench;

@@ -2,9 +2,9 @@
 
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{
-    Asked, Decision, EffectClaim, FindingBy, FindingId, LedgerKind, OutcomeKind, OutcomeWord, Provenance, Status,
+    Decision, EffectClaim, FindingBy, FindingId, LedgerKind, OutcomeKind, OutcomeWord, Provenance, RequestKind, Status,
 };
-use playproof_engine::sim::{Plan, Record};
+use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::time::Duration;
 
 use super::counts::Counts;
@@ -116,7 +116,7 @@ impl Summary {
     }
 
     /// Adds one call and what became of it.
-    pub fn add(&mut self, plan: &Plan, call: &RecordedCall, record: &Record, forms: &mut Forms) {
+    pub fn add(&mut self, plan: &Plan, call: &RecordedCall, record: &SimulationRecord, forms: &mut Forms) {
         self.calls += 1;
         self.add_recorded(call);
         if let (Some(outcome), Some(tally)) = (record.outcomes.first(), record.tallies.first()) {
@@ -150,14 +150,14 @@ impl Summary {
         self.claims[claim as usize] += 1;
         match kind {
             OutcomeKind::Escalated(queue) => add_at(&mut self.queues, queue.index()),
-            OutcomeKind::Undetermined(Asked::Attempt(_)) => self.undetermined[0] += 1,
-            OutcomeKind::Undetermined(Asked::Refresh(_)) => self.undetermined[1] += 1,
-            OutcomeKind::Undetermined(Asked::Reversal) => self.undetermined[2] += 1,
+            OutcomeKind::Undetermined(RequestKind::Attempt(_)) => self.undetermined[0] += 1,
+            OutcomeKind::Undetermined(RequestKind::Refresh(_)) => self.undetermined[1] += 1,
+            OutcomeKind::Undetermined(RequestKind::Reversal) => self.undetermined[2] += 1,
             _ => {}
         }
     }
 
-    fn add_effects(&mut self, record: &Record) {
+    fn add_effects(&mut self, record: &SimulationRecord) {
         for entry in record.ledger.entries() {
             let row = match (entry.kind, entry.provenance) {
                 (LedgerKind::Applied, Provenance::Inferred) => &mut self.effects.inferred,
@@ -170,7 +170,7 @@ impl Summary {
         }
     }
 
-    fn add_verdicts(&mut self, plan: &Plan, record: &Record, forms: &mut Forms) {
+    fn add_verdicts(&mut self, plan: &Plan, record: &SimulationRecord, forms: &mut Forms) {
         let mut last = None;
         for event in &record.events {
             match event.what {

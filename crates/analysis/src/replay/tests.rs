@@ -8,7 +8,7 @@ use super::*;
 use playproof_engine::event::{FindingBy, FindingId, OutcomeWord};
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::BeyondTape;
+use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::input::ReadError;
@@ -268,7 +268,7 @@ fn runs_off_tape_are_counted_once() {
         format!(r#"{{"tool":"read.x","run_id":"{run}","args":1,"status":"error","error":{{"kind":"timeout"}}}}"#)
     };
     let lines = [fails("r"), fails("s"), fails("r")].join("\n");
-    let options = ReplayOptions { beyond: BeyondTape::Ok, ..options(1) };
+    let options = ReplayOptions { beyond: MissingAnswerPolicy::Ok, ..options(1) };
     let (replayed, _) = replay_all(&[&lines], &options);
     assert_eq!((replayed.summaries[0].off_tape_calls, replayed.summaries[0].off_tape_runs), (3, 2));
 }
@@ -406,7 +406,7 @@ fn taken_back(trace: &str, jobs: usize) -> Vec<String> {
     let text = playproof_formats::playbook::embedded("reversing").unwrap();
     let playbook = || playproof_formats::playbook::parse(Source::whole("reversing", text)).unwrap().playbook;
     let plans = [Plan::new(playbook(), &Tools::default())];
-    let options = ReplayOptions { beyond: BeyondTape::Ok, ..options(jobs) };
+    let options = ReplayOptions { beyond: MissingAnswerPolicy::Ok, ..options(jobs) };
     let mut ends = Vec::new();
     let inputs: Inputs<'_> = Box::new(std::iter::once(input("t", trace)));
     replay(&plans, inputs, &options, &Ends, |part| {

@@ -11,7 +11,7 @@ use playproof_engine::sim::{Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::fixture;
 use playproof_formats::golden::{Lock, changes};
-use playproof_formats::history::{Kind, Record, next_number};
+use playproof_formats::history::{Record, RecordKind, next_number};
 use playproof_formats::playbook;
 use playproof_formats::playbook::{Loaded, rows, tools};
 
@@ -276,6 +276,6 @@ fn lock(loaded: &Loaded) -> String {
 fn record(loaded: &Loaded) -> (String, String) {
     let rows = rows(&loaded.playbook);
     let rows = changes(None, rows.iter().map(|row| (&*row.name, &*row.text)));
-    let record = Record { kind: Kind::Approval, playbook: PLAYBOOK.to_owned(), reason: WHY.to_owned(), rows };
+    let record = Record { kind: RecordKind::Approval, playbook: PLAYBOOK.to_owned(), reason: WHY.to_owned(), rows };
     (record.file_name(next_number([])), record.render())
 }

@@ -11,7 +11,7 @@ use playproof_engine::event::{Decision, OutcomeKind};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{CallId, first_free};
 use playproof_engine::playbook::Access;
-use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::fixture;
 use playproof_trace::call::CompletedCall;
@@ -181,7 +181,7 @@ impl Recordings {
 fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<Named> {
     let mut fixture = scripted(call)?;
     let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
-    let record = simulator.rehearse(plan, &scenario);
+    let record = simulator.run_fixture(plan, &scenario);
     let verdict = known_verdict(plan, record)?;
     let expect = expected(plan, &scenario, record);
     fixture.title = format!("{} ends as recorded: {verdict}", call.tool());
@@ -192,7 +192,7 @@ fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Optio
 }
 
 /// The last verdict of a run that shows what the playbook is for: one that a rule gave, to an end that is known.
-fn known_verdict(plan: &Plan, record: &Record) -> Option<String> {
+fn known_verdict(plan: &Plan, record: &SimulationRecord) -> Option<String> {
     let outcome = record.outcomes.first()?;
     let classified = record.events_of(CallId(0)).filter_map(|event| match event.what {
         Decision::FailureClassified { verdict, .. } => Some(verdict),

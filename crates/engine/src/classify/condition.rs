@@ -1,27 +1,29 @@
-//! One condition of a rule: whether it holds for a signal, and the words that say so.
+//! One condition of a rule: whether it holds for a signal, and its explanation in words.
 
 use regex::Regex;
 
-use super::rules::{Found, Signal};
+use super::signal::{Signal, SignalValue};
 use crate::glob::Glob;
 use crate::ids::RuleId;
 use crate::playbook::pattern;
-use crate::playbook::{About, Access, Ask, Between, Form, MessageOp, MessageTest, Test, When};
+use crate::playbook::{
+    Access, ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, MessageOp, MessageTest, NumberRange, When,
+};
 
-/// What one rule said of a signal, condition by condition.
+/// The evaluation of one rule for a signal, condition by condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trial {
+pub struct RuleEvaluation {
     /// The rule.
     pub rule: RuleId,
     /// Whether every condition held.
     pub matched: bool,
-    /// In the order in which they are asked.
-    pub conditions: Vec<Condition>,
+    /// In the order of evaluation.
+    pub conditions: Vec<ConditionEvaluation>,
 }
 
-/// What one condition asked, and what it found.
+/// What one condition required, and what the signal had.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub struct ConditionEvaluation {
     /// Such as ``kind is `timeout` ``.
     pub asked: String,
     /// Such as ``kind is `5xx` ``.
@@ -30,40 +32,40 @@ pub struct Condition {
     pub held: bool,
 }
 
-/// A condition made ready to be asked often.
+/// A condition compiled for repeated evaluation.
 #[derive(Debug)]
-pub(super) struct Check {
-    ask: Ask,
-    ready: Ready,
+pub(super) struct CompiledCondition {
+    ask: ConditionKind,
+    ready: CompiledTest,
 }
 
 #[derive(Debug)]
-enum Ready {
-    Test(Test),
+enum CompiledTest {
+    Test(ConditionTest),
     Globs(Vec<(String, Option<Glob>)>),
     Message { test: MessageTest, patterns: Patterns },
 }
 
-/// The texts of a message test, lowered once where case does not count.
+/// The texts of a message test, lowercased once if case does not matter.
 #[derive(Debug)]
 pub(super) enum Patterns {
     Texts(Vec<String>),
     Regexes(Vec<Regex>),
 }
 
-impl Check {
-    /// The checks of a `when`, the cheap ones first.
-    pub(super) fn of(when: &When) -> Vec<Check> {
-        let mut asked: Vec<(Ask, &Test)> = when.iter().collect();
+impl CompiledCondition {
+    /// The compiled conditions of a `when`, the cheap ones first.
+    pub(super) fn of(when: &When) -> Vec<CompiledCondition> {
+        let mut asked: Vec<(ConditionKind, &ConditionTest)> = when.iter().collect();
         asked.sort_by_key(|(ask, _)| cost(*ask)); // stable
-        let ready = |(ask, test): (Ask, &Test)| -> Vec<Check> {
-            let check = |ready| Check { ask, ready };
+        let ready = |(ask, test): (ConditionKind, &ConditionTest)| -> Vec<CompiledCondition> {
+            let check = |ready| CompiledCondition { ask, ready };
             match test {
-                Test::Globs(globs) => {
-                    vec![check(Ready::Globs(globs.iter().map(|glob| (glob.clone(), tool_glob(glob))).collect()))]
+                ConditionTest::Globs(globs) => {
+                    vec![check(CompiledTest::Globs(globs.iter().map(|glob| (glob.clone(), tool_glob(glob))).collect()))]
                 }
-                Test::Messages(tests) => tests.iter().map(|test| check(Ready::message(test))).collect(),
-                test => vec![check(Ready::Test(test.clone()))],
+                ConditionTest::Messages(tests) => tests.iter().map(|test| check(CompiledTest::message(test))).collect(),
+                test => vec![check(CompiledTest::Test(test.clone()))],
             }
         };
         asked.into_iter().flat_map(ready).collect()
@@ -72,104 +74,114 @@ impl Check {
     /// Whether the condition holds.
     pub(super) fn holds(&self, signal: &Signal<'_>, lowered: &mut Lowered) -> bool {
         match (&self.ready, signal.find(self.ask)) {
-            (Ready::Test(Test::AnyOf(texts)), Found::Text(Some(text))) => texts.iter().any(|known| known == text),
-            (Ready::Test(Test::Ranges(ranges)), Found::Number(Some(number))) => {
+            (CompiledTest::Test(ConditionTest::AnyOf(texts)), SignalValue::Text(Some(text))) => {
+                texts.iter().any(|known| known == text)
+            }
+            (CompiledTest::Test(ConditionTest::Ranges(ranges)), SignalValue::Number(Some(number))) => {
                 ranges.iter().any(|range| range.first <= number && number <= range.last)
             }
-            (Ready::Test(Test::Access(asked)), Found::Access(access)) => *asked == access,
-            (Ready::Test(Test::Is(asked)), Found::Is(is) | Found::There(is)) => *asked == is,
-            (Ready::Test(Test::Absent), Found::There(is)) => !is,
-            (Ready::Globs(globs), Found::Text(Some(text))) => globs.iter().any(|(name, glob)| match glob {
-                Some(glob) => glob.is_match(text),
-                None => name == text,
-            }),
-            (Ready::Message { test, patterns }, Found::Text(Some(message))) => match patterns {
+            (CompiledTest::Test(ConditionTest::Access(asked)), SignalValue::Access(access)) => *asked == access,
+            (CompiledTest::Test(ConditionTest::Is(asked)), SignalValue::Is(is) | SignalValue::There(is)) => {
+                *asked == is
+            }
+            (CompiledTest::Test(ConditionTest::Absent), SignalValue::There(is)) => !is,
+            (CompiledTest::Globs(globs), SignalValue::Text(Some(text))) => {
+                globs.iter().any(|(name, glob)| match glob {
+                    Some(glob) => glob.is_match(text),
+                    None => name == text,
+                })
+            }
+            (CompiledTest::Message { test, patterns }, SignalValue::Text(Some(message))) => match patterns {
                 Patterns::Regexes(regexes) => regexes.iter().any(|regex| regex.is_match(message)),
                 Patterns::Texts(texts) => {
                     let message = if test.case_sensitive { message } else { lowered.of(message) };
                     texts.iter().any(|text| test_text(test.op, message, text))
                 }
             },
-            _ => false, // there is nothing of what it asks for
+            _ => false, // the signal has no such value
         }
     }
 
-    /// What the condition asks, in words.
+    /// What the condition requires, in words.
     pub(super) fn asked(&self) -> String {
         let ask = self.ask;
         match &self.ready {
-            Ready::Test(Test::AnyOf(texts) | Test::Globs(texts)) => format!("{} is {}", ask.as_str(), quoted(texts)),
-            Ready::Globs(globs) => {
+            CompiledTest::Test(ConditionTest::AnyOf(texts) | ConditionTest::Globs(texts)) => {
+                format!("{} is {}", ask.as_str(), quoted(texts))
+            }
+            CompiledTest::Globs(globs) => {
                 format!(
                     "{} is {}",
                     ask.as_str(),
                     quoted(&globs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>())
                 )
             }
-            Ready::Test(Test::Ranges(ranges)) => format!("{} is {}", ask.as_str(), spans(ranges)),
-            Ready::Test(Test::Access(access)) => format!("tool {}", access_words(*access)),
-            Ready::Test(Test::Is(is)) => is_words(ask, *is),
-            Ready::Test(Test::Absent) => is_words(ask, false),
-            Ready::Test(Test::Messages(_)) => String::new(), // made ready one by one
-            Ready::Message { test, .. } => {
+            CompiledTest::Test(ConditionTest::Ranges(ranges)) => format!("{} is {}", ask.as_str(), spans(ranges)),
+            CompiledTest::Test(ConditionTest::Access(access)) => format!("tool {}", access_words(*access)),
+            CompiledTest::Test(ConditionTest::Is(is)) => is_words(ask, *is),
+            CompiledTest::Test(ConditionTest::Absent) => is_words(ask, false),
+            CompiledTest::Test(ConditionTest::Messages(_)) => String::new(), // compiled one by one
+            CompiledTest::Message { test, .. } => {
                 let case = if test.case_sensitive { ", case counts" } else { "" };
                 format!("{} {} {}{case}", ask.as_str(), op_words(test.op), quoted(&test.any_of))
             }
         }
     }
 
-    /// What the condition found in the signal, in words.
+    /// What the signal has for this condition, in words.
     pub(super) fn found(&self, signal: &Signal<'_>) -> String {
         let ask = self.ask.as_str();
         match signal.find(self.ask) {
-            Found::Text(Some(text)) => format!("{ask} is `{text}`"),
-            Found::Number(Some(number)) => format!("{ask} is {number}"),
-            Found::Text(None) | Found::Number(None) => format!("there is no {ask}"),
-            Found::Access(access) => format!("tool {}", access_words(access)),
-            Found::Is(is) | Found::There(is) => is_words(self.ask, is),
+            SignalValue::Text(Some(text)) => format!("{ask} is `{text}`"),
+            SignalValue::Number(Some(number)) => format!("{ask} is {number}"),
+            SignalValue::Text(None) | SignalValue::Number(None) => format!("there is no {ask}"),
+            SignalValue::Access(access) => format!("tool {}", access_words(access)),
+            SignalValue::Is(is) | SignalValue::There(is) => is_words(self.ask, is),
         }
     }
 }
 
-impl Ready {
-    fn message(test: &MessageTest) -> Ready {
+impl CompiledTest {
+    fn message(test: &MessageTest) -> CompiledTest {
         let patterns = match test.op {
             MessageOp::Matches => Patterns::Regexes(
-                // `lower` has tried every pattern; one that does not compile can match nothing.
+                // `lower` has compiled every pattern before; one that fails would match nothing.
                 test.any_of.iter().filter_map(|text| pattern::compile(text, test.case_sensitive).ok()).collect(),
             ),
             _ if test.case_sensitive => Patterns::Texts(test.any_of.clone()),
             _ => Patterns::Texts(test.any_of.iter().map(|text| text.to_lowercase()).collect()),
         };
-        Ready::Message { test: test.clone(), patterns }
+        CompiledTest::Message { test: test.clone(), patterns }
     }
 }
 
-/// How dear a condition is to ask; the error's own come before those of the call.
-fn cost(ask: Ask) -> u8 {
+/// The cost of evaluating a condition; those of the error come before those of the call.
+fn cost(ask: ConditionKind) -> u8 {
     match (ask.form(), ask.about()) {
-        (Form::Absence, _) => 0,
-        (Form::Texts, _) | (Form::Ranges(..), About::Error) => 1,
-        (Form::Access | Form::Bool | Form::Presence, _) => 2,
-        (Form::Ranges(..), _) => 3,
-        (Form::Globs, _) => 4,
-        (Form::Messages, _) => 5,
+        (ConditionSyntax::Absence, _) => 0,
+        (ConditionSyntax::Texts, _) | (ConditionSyntax::Ranges(..), ConditionSubject::Error) => 1,
+        (ConditionSyntax::Access | ConditionSyntax::Bool | ConditionSyntax::Presence, _) => 2,
+        (ConditionSyntax::Ranges(..), _) => 3,
+        (ConditionSyntax::Globs, _) => 4,
+        (ConditionSyntax::Messages, _) => 5,
     }
 }
 
 /// Such as `call is not keyed` and `retry_after is present`.
-fn is_words(ask: Ask, is: bool) -> String {
+fn is_words(ask: ConditionKind, is: bool) -> String {
     let not = if is { "" } else { "not " };
     let ask_word = ask.as_str();
     match (ask.form(), ask.about()) {
-        (Form::Presence | Form::Absence, _) => format!("{ask_word} is {}", if is { "present" } else { "absent" }),
-        (_, About::Error) => format!("error is {not}{ask_word}"),
-        (_, About::Tool) => format!("tool is {not}{ask_word}"),
-        (_, About::Call) => format!("call is {not}{ask_word}"),
+        (ConditionSyntax::Presence | ConditionSyntax::Absence, _) => {
+            format!("{ask_word} is {}", if is { "present" } else { "absent" })
+        }
+        (_, ConditionSubject::Error) => format!("error is {not}{ask_word}"),
+        (_, ConditionSubject::Tool) => format!("tool is {not}{ask_word}"),
+        (_, ConditionSubject::Call) => format!("call is {not}{ask_word}"),
     }
 }
 
-/// The message in lower case, made at most once a signal.
+/// The lowercase message, computed at most once a signal.
 #[derive(Default)]
 pub(super) struct Lowered(Option<String>);
 
@@ -184,12 +196,12 @@ fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
         MessageOp::Contains => memchr::memmem::find(message.as_bytes(), text.as_bytes()).is_some(),
         MessageOp::StartsWith => message.starts_with(text),
         MessageOp::Equals => message == text,
-        MessageOp::Matches => false, // regexes have their own arm
+        MessageOp::Matches => false, // regexes are matched in `holds`
     }
 }
 
 fn tool_glob(tool: &str) -> Option<Glob> {
-    Glob::of_tools(tool).ok().flatten() // read when the playbook was
+    Glob::of_tools(tool).ok().flatten() // validated when the playbook was read
 }
 
 fn quoted(texts: &[String]) -> String {
@@ -197,7 +209,7 @@ fn quoted(texts: &[String]) -> String {
     each.join(" or ")
 }
 
-fn spans(ranges: &[Between]) -> String {
+fn spans(ranges: &[NumberRange]) -> String {
     let each: Vec<String> = ranges
         .iter()
         .map(|range| match range.first == range.last {

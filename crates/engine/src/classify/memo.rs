@@ -1,5 +1,5 @@
-//! Failures that were classified before. A trace says the same few errors again and again, and rules are slow to ask;
-//! a failure is answered from here only where all that a rule may ask of it is the same.
+//! A cache of classifications. A trace repeats few errors many times, and rules are slow; a cached classification is used
+//! only if everything that a rule can test is the same.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;
@@ -8,22 +8,23 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
-use super::rules::{Classification, Classifier, Signal};
+use super::rules::{Classification, Classifier};
+use super::signal::Signal;
 use crate::event::ErrorFacts;
 use crate::ids::AttemptNo;
 use crate::playbook::{Access, ToolFacts};
 
-/// Failures that are remembered.
+/// The most cached classifications.
 const MAX_KNOWN: usize = 512;
 
-/// A failed attempt of a call, with all that a rule may ask about it.
+/// A failed attempt of a call, with everything that a rule can test.
 #[derive(Clone, Copy, Debug)]
-pub struct Failed<'a> {
-    /// What came with the failure.
+pub struct FailedAttempt<'a> {
+    /// The error object of the failure.
     pub error: Option<&'a Arc<ErrorFacts>>,
     /// The tool's name.
     pub tool: &'a str,
-    /// What is known of the tool.
+    /// The tool facts.
     pub facts: ToolFacts,
     /// Whether the call has an idempotency key.
     pub keyed: bool,
@@ -31,49 +32,49 @@ pub struct Failed<'a> {
     pub attempt: AttemptNo,
 }
 
-/// What one classifier said before.
+/// The cached classifications of one classifier.
 #[derive(Debug, Default)]
 pub struct Memo {
-    /// Whose answers these are.
+    /// The classifier that gave them.
     of: Option<Arc<Classifier>>,
-    known: HashMap<u64, Known, FixedState>,
+    known: HashMap<u64, MemoEntry, FixedState>,
 }
 
-/// What rules ask of a failure; none of what no rule of a classifier asks for.
+/// The facts of a failure that the classifier's rules test; none for those that no rule tests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Asked<'a> {
+struct MemoKey<'a> {
     error: Option<&'a Arc<ErrorFacts>>,
     tool: Option<&'a str>,
-    rest: Rest,
+    rest: CallTraits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Rest {
+struct CallTraits {
     access: Access,
     idempotent: bool,
     keyed: bool,
     attempt: Option<AttemptNo>,
 }
 
-/// What was asked, and what the classifier said.
+/// A failure's facts and its classification.
 #[derive(Debug)]
-struct Known {
+struct MemoEntry {
     error: Option<Arc<ErrorFacts>>,
     tool: Option<Box<str>>,
-    rest: Rest,
+    rest: CallTraits,
     said: Classification,
 }
 
 impl Memo {
-    /// What `classifier` says of a failure.
-    pub fn classify(&mut self, classifier: &Arc<Classifier>, failed: &Failed<'_>) -> Classification {
+    /// The classification of a failure by `classifier`.
+    pub fn classify(&mut self, classifier: &Arc<Classifier>, failed: &FailedAttempt<'_>) -> Classification {
         if !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, classifier)) {
             self.of = Some(Arc::clone(classifier));
             self.known.clear();
         }
-        let Failed { error, tool, facts, keyed, attempt } = *failed;
+        let FailedAttempt { error, tool, facts, keyed, attempt } = *failed;
         let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
-        // The error stands for all that is asked of it; whatever else a rule can ask must be named here.
+        // The error covers its own fields; every other field that a rule can test must be named here.
         let Signal {
             kind: _,
             message: _,
@@ -88,8 +89,8 @@ impl Memo {
             attempt,
         } = signal;
         let attempt = classifier.asks_for_attempts().then_some(attempt);
-        let rest = Rest { access, idempotent, keyed, attempt };
-        let asked = Asked { error, tool: classifier.asks_for_tools().then_some(tool), rest };
+        let rest = CallTraits { access, idempotent, keyed, attempt };
+        let asked = MemoKey { error, tool: classifier.asks_for_tools().then_some(tool), rest };
         let key = FixedState::default().hash_one(asked);
         if let Some(known) = self.known.get(&key).filter(|known| known.asked() == asked) {
             return known.said;
@@ -98,18 +99,18 @@ impl Memo {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        self.known.insert(key, Known::new(asked, said));
+        self.known.insert(key, MemoEntry::new(asked, said));
         said
     }
 }
 
-impl Known {
-    fn new(asked: Asked<'_>, said: Classification) -> Known {
-        let Asked { error, tool, rest } = asked;
-        Known { error: error.map(Arc::clone), tool: tool.map(Into::into), rest, said }
+impl MemoEntry {
+    fn new(asked: MemoKey<'_>, said: Classification) -> MemoEntry {
+        let MemoKey { error, tool, rest } = asked;
+        MemoEntry { error: error.map(Arc::clone), tool: tool.map(Into::into), rest, said }
     }
 
-    fn asked(&self) -> Asked<'_> {
-        Asked { error: self.error.as_ref(), tool: self.tool.as_deref(), rest: self.rest }
+    fn asked(&self) -> MemoKey<'_> {
+        MemoKey { error: self.error.as_ref(), tool: self.tool.as_deref(), rest: self.rest }
     }
 }

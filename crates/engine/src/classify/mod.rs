@@ -4,10 +4,12 @@ mod condition;
 mod memo;
 mod reading;
 mod rules;
+mod signal;
 #[cfg(test)]
 mod tests;
 
-pub use condition::{Condition, Trial};
-pub use memo::{Failed, Memo};
+pub use condition::{ConditionEvaluation, RuleEvaluation};
+pub use memo::{FailedAttempt, Memo};
 pub use reading::{reads_as_denial, reads_as_processed, reads_as_refusal};
-pub use rules::{Classification, Classifier, Signal};
+pub use rules::{Classification, Classifier};
+pub use signal::Signal;

@@ -1,24 +1,24 @@
-//! Readings of an error that hold under any playbook, so that a playbook cannot acquit itself: the upstream denied the
-//! call, said that it had processed its key already, or refused the request without acting on it.
+//! What an error says under any playbook, so that findings do not depend on the playbook's own rules: the upstream
+//! denied the call, had processed its key already, or refused the request without acting on it.
 
 use crate::event::ErrorFacts;
 
 /// Kinds that adapters give to a denial.
 const DENIALS: [&str; 5] = ["403_forbidden", "forbidden", "policy_denied", "permission_denied", "access_denied"];
 
-/// Words of a conflict that is over.
+/// Words of a conflict with a request that has been processed.
 const PROCESSED: [&str; 4] = ["already processed", "already been processed", "already completed", "already executed"];
 
-/// Words of a conflict that is not over; a message that says both proves nothing.
+/// Words of a conflict with a request in flight; a message with words of both kinds proves nothing.
 const OPEN: [&str; 5] = ["in flight", "in-flight", "in progress", "outstanding", "being processed"];
 
-/// Whether the error says that somebody decided against the call: status 403, or a kind that says so.
+/// Whether the error is a denial: status 403, or the kind of a denial.
 pub fn reads_as_denial(error: &ErrorFacts) -> bool {
     error.status == Some(403) || error.kind.as_deref().is_some_and(|kind| DENIALS.contains(&kind))
 }
 
-/// Whether the error says that the upstream has processed this idempotency key: a conflict
-/// (status 409, or a kind that names it) whose message says so and does not say "in flight".
+/// Whether the error says that the upstream has processed this idempotency key: a conflict (by status 409 or by its
+/// kind) whose message says so and does not say "in flight".
 pub fn reads_as_processed(error: &ErrorFacts) -> bool {
     let kind = error.kind.as_deref().unwrap_or("");
     if error.status != Some(409) && !kind.contains("409") && !kind.contains("conflict") {
@@ -29,7 +29,7 @@ pub fn reads_as_processed(error: &ErrorFacts) -> bool {
 }
 
 /// Whether the error says that the upstream did not act on the request: a denial, or a client error by its status.
-/// Not 408 (it may have been on its way) and not 409 (an earlier one may have acted).
+/// Not 408 (the request may have arrived) and not 409 (an earlier request may have acted).
 pub fn reads_as_refusal(error: &ErrorFacts) -> bool {
     let client_error = error.status.is_some_and(|status| (400..500).contains(&status) && ![408, 409].contains(&status));
     client_error || reads_as_denial(error)

@@ -1,105 +1,23 @@
 //! The rules of one playbook, compiled once. Pure and total: every failure gets a verdict and a reason.
 
-use super::condition::{Check, Condition, Lowered, Trial};
-use crate::event::ErrorFacts;
-use crate::ids::{AttemptNo, RuleId, VerdictId};
-use crate::playbook::{Access, Ask, Playbook, ToolFacts};
-use crate::time::Duration;
+use super::condition::{CompiledCondition, ConditionEvaluation, Lowered, RuleEvaluation};
+use super::signal::Signal;
+use crate::ids::{RuleId, VerdictId};
+use crate::playbook::{ConditionKind, Playbook};
 
-/// All that a rule may ask about a failed attempt.
-#[derive(Clone, Copy, Debug)]
-pub struct Signal<'a> {
-    /// The adapter's name for what went wrong.
-    pub kind: Option<&'a str>,
-    /// The error's text.
-    pub message: Option<&'a str>,
-    /// The transport's status.
-    pub status: Option<u16>,
-    /// The upstream's own error name.
-    pub code: Option<&'a str>,
-    /// How long the upstream asks to wait.
-    pub retry_after: Option<Duration>,
-    /// Whether the failure came with an error object.
-    pub has_error: bool,
-    /// The tool's name.
-    pub tool: &'a str,
-    /// Whether the tool changes the upstream.
-    pub access: Access,
-    /// Whether doing it twice is doing it once.
-    pub idempotent: bool,
-    /// Whether the call has an idempotency key.
-    pub keyed: bool,
-    /// The attempt that failed.
-    pub attempt: AttemptNo,
-}
-
-impl<'a> Signal<'a> {
-    /// The signal of `attempt` of a call of `tool` that failed with `error`.
-    pub fn new(
-        error: Option<&'a ErrorFacts>,
-        tool: &'a str,
-        facts: ToolFacts,
-        keyed: bool,
-        attempt: AttemptNo,
-    ) -> Signal<'a> {
-        Signal {
-            kind: error.and_then(|error| error.kind.as_deref()),
-            message: error.and_then(|error| error.message.as_deref()),
-            status: error.and_then(|error| error.status),
-            code: error.and_then(|error| error.code.as_deref()),
-            retry_after: error.and_then(|error| error.retry_after),
-            has_error: error.is_some(),
-            tool,
-            access: facts.access,
-            idempotent: facts.idempotent,
-            keyed,
-            attempt,
-        }
-    }
-}
-
-/// What a signal has where a condition asks.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Found<'a> {
-    Text(Option<&'a str>),
-    Number(Option<u32>),
-    Access(Access),
-    Is(bool),
-    /// Whether it is there at all.
-    There(bool),
-}
-
-impl<'a> Signal<'a> {
-    pub(super) fn find(&self, ask: Ask) -> Found<'a> {
-        match ask {
-            Ask::Kind => Found::Text(self.kind),
-            Ask::Message => Found::Text(self.message),
-            Ask::Status => Found::Number(self.status.map(u32::from)),
-            Ask::Code => Found::Text(self.code),
-            Ask::Tool => Found::Text(Some(self.tool)),
-            Ask::Access => Found::Access(self.access),
-            Ask::Idempotent => Found::Is(self.idempotent),
-            Ask::Keyed => Found::Is(self.keyed),
-            Ask::Attempt => Found::Number(Some(self.attempt.get())),
-            Ask::RetryAfter => Found::There(self.retry_after.is_some()),
-            Ask::Error => Found::There(self.has_error),
-        }
-    }
-}
-
-/// What a failure means, and which rule said so.
+/// What a failure means, and the rule that decided it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classification {
     /// The verdict.
     pub verdict: VerdictId,
-    /// The rule; none: no rule matched, and `otherwise` spoke.
+    /// The rule; none: no rule matched, and `otherwise` applies.
     pub rule: Option<RuleId>,
 }
 
 /// The compiled rules of one playbook.
 #[derive(Debug)]
 pub struct Classifier {
-    rules: Vec<(Vec<Check>, VerdictId)>,
+    rules: Vec<(Vec<CompiledCondition>, VerdictId)>,
     otherwise: VerdictId,
     asks_for_tools: bool,
     asks_for_attempts: bool,
@@ -109,10 +27,10 @@ impl Classifier {
     /// Compiles the playbook's rules.
     pub fn new(playbook: &Playbook) -> Classifier {
         Classifier {
-            rules: playbook.rules.iter().map(|rule| (Check::of(&rule.when), rule.verdict)).collect(),
+            rules: playbook.rules.iter().map(|rule| (CompiledCondition::of(&rule.when), rule.verdict)).collect(),
             otherwise: playbook.otherwise,
-            asks_for_tools: playbook.rules.iter().any(|rule| rule.when.get(Ask::Tool).is_some()),
-            asks_for_attempts: playbook.rules.iter().any(|rule| rule.when.get(Ask::Attempt).is_some()),
+            asks_for_tools: playbook.rules.iter().any(|rule| rule.when.get(ConditionKind::Tool).is_some()),
+            asks_for_attempts: playbook.rules.iter().any(|rule| rule.when.get(ConditionKind::Attempt).is_some()),
         }
     }
 
@@ -127,32 +45,32 @@ impl Classifier {
         Classification { verdict: self.otherwise, rule: None }
     }
 
-    /// Whether any rule asks for the tool's name.
+    /// Whether any rule tests the tool's name.
     pub(super) fn asks_for_tools(&self) -> bool {
         self.asks_for_tools
     }
 
-    /// Whether any rule asks for the attempt's number.
+    /// Whether any rule tests the attempt's number.
     pub(super) fn asks_for_attempts(&self) -> bool {
         self.asks_for_attempts
     }
 
-    /// Every rule up to the first that matches, with what each of its conditions asked and found: what was found is said
-    /// in the words of `shown`, the same signal as it may be shown.
-    pub fn explain(&self, signal: &Signal<'_>, shown: &Signal<'_>) -> Vec<Trial> {
+    /// Evaluates every rule up to the first that matches. What conditions found is described from `shown`, the redacted
+    /// form of the same signal.
+    pub fn explain(&self, signal: &Signal<'_>, shown: &Signal<'_>) -> Vec<RuleEvaluation> {
         let mut lowered = Lowered::default();
         let mut trials = Vec::new();
         for (n, (checks, _)) in self.rules.iter().enumerate() {
-            let conditions: Vec<Condition> = checks
+            let conditions: Vec<ConditionEvaluation> = checks
                 .iter()
-                .map(|check| Condition {
+                .map(|check| ConditionEvaluation {
                     asked: check.asked(),
                     found: check.found(shown),
                     held: check.holds(signal, &mut lowered),
                 })
                 .collect();
             let matched = conditions.iter().all(|condition| condition.held);
-            trials.push(Trial { rule: rule_id(n), matched, conditions });
+            trials.push(RuleEvaluation { rule: rule_id(n), matched, conditions });
             if matched {
                 break;
             }

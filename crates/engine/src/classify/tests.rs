@@ -1,12 +1,13 @@
-//! What the classifier answers, rule by rule.
+//! Classification, rule by rule.
 
 use std::sync::Arc;
 
-use super::{Classifier, Failed, Memo, Signal};
+use super::{Classifier, FailedAttempt, Memo, Signal};
 use crate::event::{EffectClaim, ErrorFacts};
 use crate::ids::{AttemptNo, QueueId, ReasonId, VerdictId};
 use crate::playbook::{
-    Ask, Between, Compensation, Limits, MessageOp, MessageTest, Playbook, Rule, Test, ToolFacts, Tools, Verdict, When,
+    Compensation, ConditionKind, ConditionTest, Limits, MessageOp, MessageTest, NumberRange, Playbook, Rule, ToolFacts,
+    Tools, Verdict, When,
 };
 
 fn playbook(whens: Vec<When>) -> Playbook {
@@ -31,13 +32,13 @@ fn playbook(whens: Vec<When>) -> Playbook {
     }
 }
 
-fn asking(ask: Ask, test: Test) -> When {
+fn asking(ask: ConditionKind, test: ConditionTest) -> When {
     When::default().with(ask, test)
 }
 
 fn contains(text: &str, case_sensitive: bool) -> When {
     let test = MessageTest { op: MessageOp::Contains, any_of: vec![text.into()], case_sensitive };
-    asking(Ask::Message, Test::Messages(vec![test]))
+    asking(ConditionKind::Message, ConditionTest::Messages(vec![test]))
 }
 
 fn rule_for(playbook: &Playbook, error: Option<&ErrorFacts>, tool: &str) -> Option<u16> {
@@ -53,21 +54,21 @@ fn error(kind: &str, message: &str, status: u16) -> ErrorFacts {
 #[test]
 fn the_first_rule_that_matches_decides() {
     let any = When::default();
-    let kind = asking(Ask::Kind, Test::AnyOf(vec!["timeout".into()]));
+    let kind = asking(ConditionKind::Kind, ConditionTest::AnyOf(vec!["timeout".into()]));
     let book = playbook(vec![kind, any]);
     assert_eq!(rule_for(&book, Some(&error("timeout", "", 0)), "t"), Some(0));
     assert_eq!(rule_for(&book, Some(&error("5xx", "", 0)), "t"), Some(1));
 }
 
 #[test]
-fn what_no_rule_knows_is_unclassified() {
-    let book = playbook(vec![asking(Ask::Kind, Test::AnyOf(vec!["timeout".into()]))]);
+fn a_failure_that_no_rule_matches_is_unclassified() {
+    let book = playbook(vec![asking(ConditionKind::Kind, ConditionTest::AnyOf(vec!["timeout".into()]))]);
     assert_eq!(rule_for(&book, Some(&error("5xx", "", 0)), "t"), None);
     assert_eq!(rule_for(&book, None, "t"), None);
 }
 
 #[test]
-fn messages_ignore_case_unless_case_counts() {
+fn messages_ignore_case_unless_the_rule_is_case_sensitive() {
     let message = error("x", "IDEMPOTENCY Key", 0);
     assert_eq!(rule_for(&playbook(vec![contains("idempotency", false)]), Some(&message), "t"), Some(0));
     assert_eq!(rule_for(&playbook(vec![contains("idempotency", true)]), Some(&message), "t"), None);
@@ -75,8 +76,8 @@ fn messages_ignore_case_unless_case_counts() {
 
 #[test]
 fn status_ranges_are_inclusive_and_a_missing_error_has_its_own_rule() {
-    let ranges = asking(Ask::Status, Test::Ranges(vec![Between { first: 500, last: 599 }]));
-    let absent = asking(Ask::Error, Test::Absent);
+    let ranges = asking(ConditionKind::Status, ConditionTest::Ranges(vec![NumberRange { first: 500, last: 599 }]));
+    let absent = asking(ConditionKind::Error, ConditionTest::Absent);
     let book = playbook(vec![ranges, absent]);
     assert_eq!(rule_for(&book, Some(&error("x", "", 599)), "t"), Some(0));
     assert_eq!(rule_for(&book, Some(&error("x", "", 600)), "t"), None);
@@ -85,7 +86,7 @@ fn status_ranges_are_inclusive_and_a_missing_error_has_its_own_rule() {
 
 #[test]
 fn a_tool_is_matched_by_name_or_glob() {
-    let book = playbook(vec![asking(Ask::Tool, Test::Globs(vec!["search.*".into(), "pay".into()]))]);
+    let book = playbook(vec![asking(ConditionKind::Tool, ConditionTest::Globs(vec!["search.*".into(), "pay".into()]))]);
     let failure = error("x", "", 0);
     assert_eq!(rule_for(&book, Some(&failure), "search.web"), Some(0));
     assert_eq!(rule_for(&book, Some(&failure), "pay"), Some(0));
@@ -93,8 +94,11 @@ fn a_tool_is_matched_by_name_or_glob() {
 }
 
 #[test]
-fn an_explanation_says_what_each_condition_asked_and_found() {
-    let book = playbook(vec![contains("evidence", false), asking(Ask::Kind, Test::AnyOf(vec!["5xx".into()]))]);
+fn an_explanation_shows_what_each_condition_required_and_found() {
+    let book = playbook(vec![
+        contains("evidence", false),
+        asking(ConditionKind::Kind, ConditionTest::AnyOf(vec!["5xx".into()])),
+    ]);
     let failure = error("5xx", "boom", 500);
     let signal = Signal::new(Some(&failure), "t", ToolFacts::ASSUMED, false, AttemptNo::FIRST);
     let trials = Classifier::new(&book).explain(&signal, &signal);
@@ -104,11 +108,12 @@ fn an_explanation_says_what_each_condition_asked_and_found() {
 }
 
 #[test]
-fn what_is_remembered_is_what_the_classifier_says_whoever_asked_before() {
-    let later = contains("busy", false).with(Ask::Attempt, Test::Ranges(vec![Between { first: 2, last: 9 }]));
-    let of_tool = contains("busy", false).with(Ask::Tool, Test::Globs(vec!["pay.*".into()]));
-    let keyed = contains("gone", true).with(Ask::Keyed, Test::Is(true));
-    let status = asking(Ask::Status, Test::Ranges(vec![Between { first: 500, last: 599 }]));
+fn a_cached_classification_equals_a_new_one_whatever_was_asked_before() {
+    let later = contains("busy", false)
+        .with(ConditionKind::Attempt, ConditionTest::Ranges(vec![NumberRange { first: 2, last: 9 }]));
+    let of_tool = contains("busy", false).with(ConditionKind::Tool, ConditionTest::Globs(vec!["pay.*".into()]));
+    let keyed = contains("gone", true).with(ConditionKind::Keyed, ConditionTest::Is(true));
+    let status = asking(ConditionKind::Status, ConditionTest::Ranges(vec![NumberRange { first: 500, last: 599 }]));
     let playbooks = [vec![later, of_tool, keyed], vec![status.clone(), contains("gone", false)], vec![status]];
     let classifiers = playbooks.map(|whens| Arc::new(Classifier::new(&playbook(whens))));
     let errors: Vec<Arc<ErrorFacts>> =
@@ -122,12 +127,12 @@ fn what_is_remembered_is_what_the_classifier_says_whoever_asked_before() {
                 [("pay.out", false, 1), ("pay.out", true, 1), ("read", false, 2), ("read", true, 1)]
             {
                 let (facts, attempt) = (ToolFacts::ASSUMED, AttemptNo::new(attempt));
-                let said = memo.classify(classifier, &Failed { error, tool, facts, keyed, attempt });
+                let said = memo.classify(classifier, &FailedAttempt { error, tool, facts, keyed, attempt });
                 let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
                 assert_eq!(said, classifier.classify(&signal));
                 rules.insert(said.rule);
             }
         }
     }
-    assert_eq!(rules.len(), 4, "every rule and none of them spoke");
+    assert_eq!(rules.len(), 4, "every rule matched once, and once none did");
 }

@@ -1,15 +1,15 @@
-//! When the next attempt may start, or which limit forbids it. Pure arithmetic.
+//! When the next attempt may start, or the limit that forbids it. Pure arithmetic.
 
 use crate::event::StopReason;
-use crate::playbook::{After, Limits, Retry};
+use crate::playbook::{Limits, Retry, RetryTiming};
 use crate::time::{Duration, Instant};
 
-/// What the arithmetic needs to know of a call.
+/// What a call has used of its limits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spent {
+pub(super) struct CallUsage {
     /// Attempts started.
     pub attempts: u32,
-    /// Retries that this verdict has scheduled already.
+    /// Retries that this verdict has scheduled so far.
     pub retries: u32,
     /// When the call was made.
     pub since: Instant,
@@ -22,7 +22,7 @@ pub(super) struct Spent {
 pub(super) fn next_delay(
     retry: &Retry,
     limits: &Limits,
-    spent: Spent,
+    spent: CallUsage,
     retry_after: Option<Duration>,
 ) -> Result<Duration, StopReason> {
     if spent.retries >= retry.max_retries {
@@ -31,22 +31,22 @@ pub(super) fn next_delay(
     attempts_left(limits, spent.attempts)?;
     let listed = listed_delay(retry, spent.retries);
     let delay = match (retry.after, retry_after) {
-        (After::RetryAfter, Some(asked)) if retry.max_wait.is_some_and(|most| asked > most) => {
+        (RetryTiming::RetryAfter, Some(asked)) if retry.max_wait.is_some_and(|most| asked > most) => {
             return Err(StopReason::MaxWait);
         }
-        (After::RetryAfter, Some(asked)) => listed.max(asked),
+        (RetryTiming::RetryAfter, Some(asked)) => listed.max(asked),
         _ => listed,
     };
     starts_in_time(limits, spent.since, spent.now.plus(delay))?;
     Ok(delay)
 }
 
-/// Whether the call may have another attempt.
+/// Checks that the call may have another attempt.
 pub(super) fn attempts_left(limits: &Limits, attempts: u32) -> Result<(), StopReason> {
     if attempts < limits.max_attempts { Ok(()) } else { Err(StopReason::MaxAttempts) }
 }
 
-/// Whether an attempt that starts at `due` starts before the deadline.
+/// Checks that an attempt at `due` starts before the deadline.
 pub(super) fn starts_in_time(limits: &Limits, since: Instant, due: Instant) -> Result<(), StopReason> {
     match limits.deadline {
         Some(deadline) if due.since(since) > deadline => Err(StopReason::Deadline),
@@ -54,7 +54,7 @@ pub(super) fn starts_in_time(limits: &Limits, since: Instant, due: Instant) -> R
     }
 }
 
-/// The list's value for the retry after `earlier` others; the last value holds.
+/// The listed delay of the retry after `earlier` others; the last value repeats.
 fn listed_delay(retry: &Retry, earlier: u32) -> Duration {
     let listed = retry.backoff.get(earlier as usize).or(retry.backoff.last());
     listed.copied().unwrap_or(Duration::ZERO)
@@ -64,52 +64,52 @@ fn listed_delay(retry: &Retry, earlier: u32) -> Duration {
 mod tests {
     use super::*;
     use crate::ids::QueueId;
-    use crate::playbook::{Final, OnUnsafe};
+    use crate::playbook::{Terminal, UnsafePolicy};
 
     const LIMITS: Limits = Limits { max_attempts: 6, deadline: Some(Duration::from_millis(10_000)) };
 
-    fn retry(after: After) -> Retry {
+    fn retry(after: RetryTiming) -> Retry {
         Retry {
             backoff: vec![Duration::from_millis(200), Duration::from_millis(600)],
             max_retries: 3,
             after,
             max_wait: Some(Duration::from_millis(5_000)),
-            on_unsafe: OnUnsafe::Final(Final::Escalate(QueueId(0))),
+            on_unsafe: UnsafePolicy::End(Terminal::Escalate(QueueId(0))),
         }
     }
 
-    fn spent(attempts: u32, retries: u32, now_ms: u64) -> Spent {
-        Spent { attempts, retries, since: Instant::ZERO, now: Instant::from_millis(now_ms) }
+    fn spent(attempts: u32, retries: u32, now_ms: u64) -> CallUsage {
+        CallUsage { attempts, retries, since: Instant::ZERO, now: Instant::from_millis(now_ms) }
     }
 
-    fn delay(after: After, spent: Spent, retry_after_ms: Option<u64>) -> Result<u64, StopReason> {
+    fn delay(after: RetryTiming, spent: CallUsage, retry_after_ms: Option<u64>) -> Result<u64, StopReason> {
         next_delay(&retry(after), &LIMITS, spent, retry_after_ms.map(Duration::from_millis)).map(Duration::as_millis)
     }
 
     #[test]
-    fn the_list_is_walked_and_its_last_value_holds() {
-        assert_eq!(delay(After::Backoff, spent(1, 0, 0), None), Ok(200));
-        assert_eq!(delay(After::Backoff, spent(2, 1, 0), None), Ok(600));
-        assert_eq!(delay(After::Backoff, spent(3, 2, 0), None), Ok(600));
-        assert_eq!(delay(After::Backoff, spent(4, 3, 0), None), Err(StopReason::MaxRetries));
+    fn delays_follow_the_list_and_its_last_value_repeats() {
+        assert_eq!(delay(RetryTiming::Backoff, spent(1, 0, 0), None), Ok(200));
+        assert_eq!(delay(RetryTiming::Backoff, spent(2, 1, 0), None), Ok(600));
+        assert_eq!(delay(RetryTiming::Backoff, spent(3, 2, 0), None), Ok(600));
+        assert_eq!(delay(RetryTiming::Backoff, spent(4, 3, 0), None), Err(StopReason::MaxRetries));
     }
 
     #[test]
-    fn retry_after_lengthens_the_wait_only_where_the_playbook_says_so() {
-        assert_eq!(delay(After::RetryAfter, spent(1, 0, 0), Some(3_000)), Ok(3_000));
-        assert_eq!(delay(After::RetryAfter, spent(1, 0, 0), Some(1)), Ok(200));
-        assert_eq!(delay(After::Backoff, spent(1, 0, 0), Some(3_000)), Ok(200));
-        assert_eq!(delay(After::RetryAfter, spent(1, 0, 0), Some(5_001)), Err(StopReason::MaxWait));
+    fn retry_after_lengthens_the_wait_only_if_the_playbook_says_so() {
+        assert_eq!(delay(RetryTiming::RetryAfter, spent(1, 0, 0), Some(3_000)), Ok(3_000));
+        assert_eq!(delay(RetryTiming::RetryAfter, spent(1, 0, 0), Some(1)), Ok(200));
+        assert_eq!(delay(RetryTiming::Backoff, spent(1, 0, 0), Some(3_000)), Ok(200));
+        assert_eq!(delay(RetryTiming::RetryAfter, spent(1, 0, 0), Some(5_001)), Err(StopReason::MaxWait));
     }
 
     #[test]
     fn the_deadline_bounds_the_start_of_an_attempt_and_counts_the_wait() {
-        assert_eq!(delay(After::Backoff, spent(1, 0, 9_800), None), Ok(200));
-        assert_eq!(delay(After::Backoff, spent(1, 0, 9_801), None), Err(StopReason::Deadline));
+        assert_eq!(delay(RetryTiming::Backoff, spent(1, 0, 9_800), None), Ok(200));
+        assert_eq!(delay(RetryTiming::Backoff, spent(1, 0, 9_801), None), Err(StopReason::Deadline));
     }
 
     #[test]
     fn attempts_are_bounded_across_verdicts() {
-        assert_eq!(delay(After::Backoff, spent(6, 0, 0), None), Err(StopReason::MaxAttempts));
+        assert_eq!(delay(RetryTiming::Backoff, spent(6, 0, 0), None), Err(StopReason::MaxAttempts));
     }
 }

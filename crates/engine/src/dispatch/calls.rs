@@ -1,20 +1,128 @@
-//! The calls of a machine, in a slab: a call's number is its slot, and the lowest free slot is given out next.
-//! Memory follows the calls that are there. Decides nothing.
+//! The state of each call, and the slab that holds them: a call's number is its slot, and the lowest free slot is given out
+//! next. Memory follows the calls that are there. Decides nothing.
 
 use std::collections::BTreeSet;
 
-use super::call::CallState;
-use crate::ids::CallId;
+use super::io::CallFacts;
+use crate::event::{EffectClaim, Outcome};
+use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, VerdictId};
+use crate::playbook::{Access, AfterRefresh, Terminal};
+
+/// The phase of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Phase {
+    /// An attempt is in flight.
+    InFlight(AttemptNo),
+    /// The next attempt waits for its start.
+    Backoff(AttemptNo),
+    /// New evidence was asked for.
+    Refreshing(EvidenceId, AfterRefresh),
+    /// The reversal token is being redeemed.
+    Redeeming {
+        /// The playbook's reason.
+        reason: ReasonId,
+        /// What runs if the upstream refuses.
+        on_refused: Terminal,
+    },
+    /// It has ended.
+    Done(Outcome),
+}
+
+/// Everything that the machine keeps about a call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CallState {
+    pub facts: CallFacts,
+    pub phase: Phase,
+    /// Attempts started.
+    pub attempts: u32,
+    /// Snapshot that the next attempt carries.
+    pub evidence: EvidenceId,
+    /// Refreshes asked for.
+    pub refreshes: u32,
+    /// The claim over the attempts that ended; none before the first.
+    pub claim: Option<EffectClaim>,
+    /// The verdict of the first failure.
+    pub first_verdict: Option<VerdictId>,
+    pub first_error: Option<ErrorId>,
+    pub last_error: Option<ErrorId>,
+    pub retries: Retries,
+}
+
+/// Retries scheduled, by verdict, in the order of first use. The first two verdicts are stored inline: few calls have
+/// more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Retries {
+    first: [Option<(VerdictId, u32)>; 2],
+    more: Vec<(VerdictId, u32)>,
+}
+
+impl Retries {
+    /// The retries that `verdict` has scheduled.
+    pub(super) fn of(&self, verdict: VerdictId) -> u32 {
+        let mut counts = self.first.iter().flatten().chain(&self.more);
+        counts.find(|(by, _)| *by == verdict).map_or(0, |(_, count)| *count)
+    }
+
+    /// Counts one more retry of `verdict`.
+    pub(super) fn count(&mut self, verdict: VerdictId) {
+        let mut counts = self.first.iter_mut().flatten().chain(&mut self.more);
+        if let Some((_, count)) = counts.find(|(by, _)| *by == verdict) {
+            *count = count.saturating_add(1);
+            return;
+        }
+        match self.first.iter_mut().find(|count| count.is_none()) {
+            Some(empty) => *empty = Some((verdict, 1)),
+            None => self.more.push((verdict, 1)),
+        }
+    }
+}
+
+impl CallState {
+    /// A call whose first attempt is about to start.
+    pub(super) fn new(facts: CallFacts) -> CallState {
+        CallState {
+            facts,
+            phase: Phase::InFlight(AttemptNo::FIRST),
+            attempts: 0,
+            evidence: facts.evidence,
+            refreshes: 0,
+            claim: None,
+            first_verdict: None,
+            first_error: None,
+            last_error: None,
+            retries: Retries::default(),
+        }
+    }
+
+    /// Adds what one attempt says about the effect. A read never has one.
+    pub(super) fn add_claim(&mut self, said: EffectClaim) {
+        let said = if self.facts.access == Access::Read { EffectClaim::NotApplied } else { said };
+        self.claim = Some(self.claim.map_or(said, |claim| claim.and(said)));
+    }
+
+    /// The claim so far: `not_applied` before the first attempt ended.
+    pub(super) fn claim(&self) -> EffectClaim {
+        self.claim.unwrap_or(EffectClaim::NotApplied)
+    }
+
+    /// Records an error as the last one, and as the first if there was none.
+    pub(super) fn note_error(&mut self, error: Option<ErrorId>) {
+        if error.is_some() {
+            self.first_error = self.first_error.or(error);
+            self.last_error = error;
+        }
+    }
+}
 
 /// The slab. Its last slot is never free, so that equal calls in equal slots are equal slabs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Calls {
+pub(super) struct CallSlab {
     slots: Vec<Option<CallState>>,
     free: BTreeSet<u32>,
 }
 
-impl Calls {
-    /// The number that the next call gets.
+impl CallSlab {
+    /// The id of the next call.
     #[inline]
     pub(super) fn next(&self) -> CallId {
         let after_all = || u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
@@ -25,7 +133,7 @@ impl Calls {
     #[inline]
     pub(super) fn insert(&mut self, call: CallState) {
         match self.free.pop_first() {
-            Some(slot) => self.slots[CallId(slot).index()] = Some(call), // a free slot is one of them
+            Some(slot) => self.slots[CallId(slot).index()] = Some(call), // a free slot is in `slots`
             None => self.slots.push(Some(call)),
         }
     }
@@ -48,7 +156,7 @@ impl Calls {
         self.free.insert(call.0);
         while let Some(None) = self.slots.last() {
             self.slots.pop();
-            self.free.pop_last(); // the last slot was free: it is the highest of them
+            self.free.pop_last(); // the last slot was free: it is the highest free one
         }
     }
 

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! input                 state          -> what happens                                   next state
-//! Call                  (none)            admission asks its checks:
-//!                                         . none says no: attempt 1 starts                InFlight
-//!                                         . one does: outcome `refused`                   Done
+//! Call                  (none)            admission runs its checks:
+//!                                         . none refuses: attempt 1 starts                InFlight
+//!                                         . one refuses: outcome `refused`                Done
 //! Answered ok           InFlight          outcome                                         Done
 //! Answered failed       InFlight          classified, then the verdict's compensation:
 //!                                         . retry passes guard and limits: scheduled      Backoff
-//!                                         . refresh passes guard and limits: asked for    Refreshing
-//!                                         . reversal passes the token guard: asked for    Redeeming
+//!                                         . refresh passes guard and limits: requested    Refreshing
+//!                                         . reversal passes the token guard: requested    Redeeming
 //!                                         . escalate, deprecate, a limit hit: outcome     Done
 //! Woken                 Backoff           the next attempt starts                         InFlight
 //! Answered ok           Refreshing        the next attempt starts with the new evidence   InFlight | Done
@@ -17,50 +17,58 @@
 //! Answered, other       Refreshing,       outcome                                         Done
 //!                       Redeeming
 //! Answered unanswered   any               outcome `undetermined`                          Done
-//! anything else         any               ignored: an answer nobody waits for decides nothing
+//! anything else         any               ignored: an unexpected answer decides nothing
 //! ```
 //!
-//! The playbook and the time are arguments, so that a machine is only its state: it can be cloned, compared
-//! and hashed.
+//! The playbook and the time are arguments, so that a machine is nothing but its state: it can be cloned, compared and
+//! hashed.
 
 use std::collections::BTreeSet;
 
-use super::admission::{CHECKS, Check};
-use super::alphabet::{CallFacts, Failure, Input, Outputs, Reaction, Seen, Want};
-use super::backoff::{self, Spent};
-use super::call::{CallState, Phase};
-use super::calls::Calls;
+use super::backoff::{self, CallUsage};
+use super::calls::{CallSlab, CallState, Phase};
+use super::io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
 use crate::event::{
-    Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, RefusedWhy, Status, StopReason, SuppressedWhy,
+    AdmissionRefusal, Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, ReversalRefusal,
+    Status, StopReason, SuppressionReason,
 };
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, TokenId, VerdictId};
-use crate::playbook::{Access, AfterRefresh, Compensation, Final, Guard, OnUnsafe, Playbook, Refresh, Retry, Reversal};
+use crate::playbook::{
+    Access, AfterRefresh, Compensation, GuardMode, Playbook, Refresh, Retry, Reversal, Terminal, UnsafePolicy,
+};
 use crate::time::Instant;
+
+/// A check before attempt 1: says why a call must not start now, or nothing. The machine does not have the call yet.
+pub(super) type AdmissionCheck = fn(&Machine, &Playbook, Instant, &CallFacts) -> Option<AdmissionRefusal>;
+
+/// The admission checks in their order (docs/adr/0023); the first that refuses decides. A refused call starts no attempt
+/// and costs nothing.
+const CHECKS: &[AdmissionCheck] = &[];
 
 /// The dispatcher of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Machine {
-    calls: Calls,
-    /// Tokens that were sent for redemption; a token is sent once, whatever came of it.
+    calls: CallSlab,
+    /// Tokens that were sent for redemption; a token is sent once, whatever the answer.
     redeemed: BTreeSet<TokenId>,
 }
 
 impl Machine {
-    /// Takes what happened at `now`, and adds what follows from it to `out`.
-    pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut Outputs) {
+    /// Takes what happened at `now`, and writes events and outputs to `out`.
+    pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut OutputBuffer) {
         match input {
             Input::Call(call, facts) if call == self.calls.next() => {
                 self.on_call(playbook, now, facts, CHECKS, out);
             }
-            Input::Call(..) => {} // the lowest free number is given out; another one is not a call
-            Input::Answered { call, asked, reaction, seen } => {
+            Input::Call(..) => {} // ids are given out from the lowest free slot; another id is no call
+            Input::Answered { call, asked, response, meta } => {
                 if let Some(phase) = self.phase(call) {
-                    Step { machine: self, playbook, now, call, out }.on_answered(phase, asked, reaction, seen);
+                    Transition { machine: self, playbook, now, call, out }.on_answered(phase, asked, response, meta);
                 }
             }
             Input::Woken(call) => {
                 if let Some(Phase::Backoff(attempt)) = self.phase(call) {
-                    Step { machine: self, playbook, now, call, out }.start(attempt);
+                    Transition { machine: self, playbook, now, call, out }.start(attempt);
                 }
             }
             Input::Late { call, attempt, failed } => {
@@ -70,7 +78,7 @@ impl Machine {
         }
     }
 
-    /// Notes a token that was sent for redemption by a call that another machine drives.
+    /// Records a token that a call of another machine sent for redemption.
     pub fn note_redeemed(&mut self, token: TokenId) {
         self.redeemed.insert(token);
     }
@@ -80,13 +88,13 @@ impl Machine {
         self.redeemed.contains(&token)
     }
 
-    /// The number of the next call: the lowest that no call has.
+    /// The id of the next call: the lowest free slot.
     pub fn next_call(&self) -> CallId {
         self.calls.next()
     }
 
-    /// The outcome of a call that has ended, which leaves: its number is free again. Whoever takes it has nothing more
-    /// to tell the machine of the call.
+    /// The outcome of a call that has ended, and removes the call: its id is free again. The caller must have no more
+    /// inputs for it.
     pub fn take_outcome(&mut self, call: CallId) -> Option<Outcome> {
         let outcome = self.outcome(call)?;
         self.calls.remove(call);
@@ -101,7 +109,7 @@ impl Machine {
         }
     }
 
-    /// Forgets every call and keeps the allocations.
+    /// Removes every call and keeps the allocations.
     pub fn clear(&mut self) {
         self.calls.clear();
         self.redeemed.clear();
@@ -113,8 +121,8 @@ impl Machine {
         playbook: &Playbook,
         now: Instant,
         facts: CallFacts,
-        checks: &[Check],
-        out: &mut Outputs,
+        checks: &[AdmissionCheck],
+        out: &mut OutputBuffer,
     ) {
         let refusal = checks.iter().find_map(|check| check(self, playbook, now, &facts));
         let call = self.calls.next();
@@ -123,7 +131,7 @@ impl Machine {
             None => self.send(now, call, AttemptNo::FIRST, out),
             Some(why) => {
                 out.emit(now, call, Decision::Refused { why });
-                Step { machine: self, playbook, now, call, out }.finish(OutcomeKind::Refused(why));
+                Transition { machine: self, playbook, now, call, out }.finish(OutcomeKind::Refused(why));
             }
         }
     }
@@ -132,27 +140,27 @@ impl Machine {
         self.calls.get(call).map(|state| state.phase)
     }
 
-    fn send(&mut self, now: Instant, call: CallId, attempt: AttemptNo, out: &mut Outputs) {
+    fn send(&mut self, now: Instant, call: CallId, attempt: AttemptNo, out: &mut OutputBuffer) {
         let Some(state) = self.calls.get_mut(call) else { return };
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
         let evidence = state.evidence;
         out.emit(now, call, Decision::AttemptStarted { attempt, evidence });
-        out.wants.push(Want::Ask { call, asked: Asked::Attempt(attempt), evidence });
+        out.outputs.push(Output::Ask { call, asked: RequestKind::Attempt(attempt), evidence });
     }
 }
 
-/// One input's worth of work on one call that exists.
-struct Step<'a> {
+/// One transition of one call of the machine.
+struct Transition<'a> {
     machine: &'a mut Machine,
     playbook: &'a Playbook,
     now: Instant,
     call: CallId,
-    out: &'a mut Outputs,
+    out: &'a mut OutputBuffer,
 }
 
-impl Step<'_> {
-    #[expect(clippy::expect_used, reason = "`handle_input` has looked it up, and no step removes it")]
+impl Transition<'_> {
+    #[expect(clippy::expect_used, reason = "`handle_input` has looked it up, and no transition removes it")]
     fn state(&mut self) -> &mut CallState {
         self.machine.calls.get_mut(self.call).expect("a call of this machine")
     }
@@ -161,40 +169,40 @@ impl Step<'_> {
         self.out.emit(self.now, self.call, what);
     }
 
-    fn ask(&mut self, asked: Asked, evidence: EvidenceId) {
-        self.out.wants.push(Want::Ask { call: self.call, asked, evidence });
+    fn ask(&mut self, asked: RequestKind, evidence: EvidenceId) {
+        self.out.outputs.push(Output::Ask { call: self.call, asked, evidence });
     }
 
     fn start(&mut self, attempt: AttemptNo) {
         self.machine.send(self.now, self.call, attempt, self.out);
     }
 
-    fn on_answered(&mut self, phase: Phase, asked: Asked, reaction: Reaction, seen: Seen) {
+    fn on_answered(&mut self, phase: Phase, asked: RequestKind, response: Response, meta: ResponseMeta) {
         match (phase, asked) {
-            (Phase::InFlight(attempt), Asked::Attempt(answered)) if attempt == answered => {
-                self.on_attempt_ended(attempt, reaction, seen);
+            (Phase::InFlight(attempt), RequestKind::Attempt(answered)) if attempt == answered => {
+                self.on_attempt_ended(attempt, response, meta);
             }
-            (Phase::Refreshing(evidence, then), Asked::Refresh(answered)) if evidence == answered => {
-                self.on_refresh_ended(evidence, then, reaction, seen);
+            (Phase::Refreshing(evidence, then), RequestKind::Refresh(answered)) if evidence == answered => {
+                self.on_refresh_ended(evidence, then, response, meta);
             }
-            (Phase::Redeeming { reason, on_refused }, Asked::Reversal) => {
-                self.on_reversal_ended(reason, on_refused, reaction, seen);
+            (Phase::Redeeming { reason, on_refused }, RequestKind::Reversal) => {
+                self.on_reversal_ended(reason, on_refused, response, meta);
             }
             _ => {}
         }
     }
 
-    fn on_attempt_ended(&mut self, attempt: AttemptNo, reaction: Reaction, seen: Seen) {
-        let status = status_of(reaction);
-        let Seen { latency, provenance, over_timeout } = seen;
+    fn on_attempt_ended(&mut self, attempt: AttemptNo, response: Response, meta: ResponseMeta) {
+        let status = status_of(response);
+        let ResponseMeta { latency, provenance, over_timeout } = meta;
         self.emit(Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout });
-        match reaction {
-            Reaction::Ok => self.on_succeeded(),
-            Reaction::Failed(failure) => self.on_failed(failure),
-            // The last two are said of refreshes and reversals; of an attempt they would say no more than nothing does.
-            Reaction::Unanswered | Reaction::Unclear(_) | Reaction::Refused(_) => {
+        match response {
+            Response::Ok => self.on_succeeded(),
+            Response::Failed(failure) => self.on_failed(failure),
+            // The last two are responses to refreshes and reversals; for an attempt they are the same as no answer.
+            Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
                 self.state().add_claim(EffectClaim::Unknown);
-                self.finish(OutcomeKind::Undetermined(Asked::Attempt(attempt)));
+                self.finish(OutcomeKind::Undetermined(RequestKind::Attempt(attempt)));
             }
         }
     }
@@ -209,9 +217,9 @@ impl Step<'_> {
         self.finish(kind);
     }
 
-    /// Classified first, visible before anything follows from it; then the obeyed verdict's compensation.
-    fn on_failed(&mut self, failure: Failure) {
-        let Failure { verdict, rule, error, .. } = failure;
+    /// Emits the classification before anything else, then runs the compensation of the verdict that is obeyed.
+    fn on_failed(&mut self, failure: ClassifiedFailure) {
+        let ClassifiedFailure { verdict, rule, error, .. } = failure;
         let first = self.state().first_verdict;
         let ignored = self.playbook.obeys_first_failure_only() && first.is_some();
         self.emit(Decision::FailureClassified { verdict, rule, ignored });
@@ -226,23 +234,24 @@ impl Step<'_> {
         self.compensate(obeyed, failure);
     }
 
-    fn compensate(&mut self, verdict: VerdictId, failure: Failure) {
+    fn compensate(&mut self, verdict: VerdictId, failure: ClassifiedFailure) {
         match &self.playbook.verdict(verdict).then {
             Compensation::RetryWithBackoff(retry) => self.on_retry(verdict, retry, failure),
             Compensation::RefreshEvidence(refresh) => self.on_refresh(refresh),
-            Compensation::EscalateToHuman(queue) => self.end(Final::Escalate(*queue)),
-            Compensation::DeprecateToolCall(reason) => self.end(Final::Deprecate(*reason)),
+            Compensation::EscalateToHuman(queue) => self.end(Terminal::Escalate(*queue)),
+            Compensation::DeprecateToolCall(reason) => self.end(Terminal::Deprecate(*reason)),
             Compensation::IssueReversal(reversal) => self.on_reversal(*reversal),
         }
     }
 
-    fn on_retry(&mut self, verdict: VerdictId, retry: &Retry, failure: Failure) {
+    fn on_retry(&mut self, verdict: VerdictId, retry: &Retry, failure: ClassifiedFailure) {
         if let Some(why) = self.retry_guard() {
             return self.suppress(why, retry.on_unsafe);
         }
         let (now, limits) = (self.now, &self.playbook.limits);
         let state = self.state();
-        let spent = Spent { attempts: state.attempts, retries: state.retries.of(verdict), since: state.facts.at, now };
+        let spent =
+            CallUsage { attempts: state.attempts, retries: state.retries.of(verdict), since: state.facts.at, now };
         match backoff::next_delay(retry, limits, spent, failure.retry_after) {
             Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
             Ok(delay) => {
@@ -251,7 +260,7 @@ impl Step<'_> {
                 state.phase = Phase::Backoff(attempt);
                 state.retries.count(verdict);
                 self.emit(Decision::RetryScheduled { attempt, delay, due });
-                self.out.wants.push(Want::Wake { call: self.call, at: due });
+                self.out.outputs.push(Output::Wake { call: self.call, at: due });
             }
         }
     }
@@ -263,8 +272,8 @@ impl Step<'_> {
             return self.suppress(why, refresh.on_unsafe);
         }
         if let Err(stop) = self.refresh_allowed(refresh) {
-            return match stop == StopReason::MaxRefreshes && self.gives_up_on_futile_refresh() {
-                true => self.deprecate(DeprecatedWhy::RefreshFutile),
+            return match stop == StopReason::MaxRefreshes && self.deprecates_after_futile_refresh() {
+                true => self.deprecate(DeprecationReason::RefreshFutile),
                 false => self.finish(OutcomeKind::Exhausted(stop)),
             };
         }
@@ -272,7 +281,7 @@ impl Step<'_> {
         state.refreshes += 1;
         let evidence = EvidenceId(state.refreshes);
         state.phase = Phase::Refreshing(evidence, refresh.then);
-        self.ask(Asked::Refresh(evidence), evidence);
+        self.ask(RequestKind::Refresh(evidence), evidence);
     }
 
     fn refresh_allowed(&mut self, refresh: &Refresh) -> Result<(), StopReason> {
@@ -288,14 +297,14 @@ impl Step<'_> {
         backoff::starts_in_time(limits, state.facts.at, now)
     }
 
-    fn on_refresh_ended(&mut self, evidence: EvidenceId, then: AfterRefresh, reaction: Reaction, seen: Seen) {
-        let (status, provenance) = (status_of(reaction), seen.provenance);
+    fn on_refresh_ended(&mut self, evidence: EvidenceId, then: AfterRefresh, response: Response, meta: ResponseMeta) {
+        let (status, provenance) = (status_of(response), meta.provenance);
         self.emit(Decision::EvidenceRefreshed { evidence, status, provenance });
-        match reaction {
-            Reaction::Ok => self.on_refreshed(evidence, then),
-            Reaction::Unanswered => self.finish(OutcomeKind::Undetermined(Asked::Refresh(evidence))),
-            Reaction::Refused(_) | Reaction::Unclear(_) | Reaction::Failed(_) => {
-                self.state().note_error(error_of(reaction));
+        match response {
+            Response::Ok => self.on_refreshed(evidence, then),
+            Response::Unanswered => self.finish(OutcomeKind::Undetermined(RequestKind::Refresh(evidence))),
+            Response::Refused(_) | Response::Unclear(_) | Response::Failed(_) => {
+                self.state().note_error(error_of(response));
                 self.finish(OutcomeKind::Exhausted(StopReason::RefreshFailed));
             }
         }
@@ -303,7 +312,7 @@ impl Step<'_> {
 
     fn on_refreshed(&mut self, evidence: EvidenceId, then: AfterRefresh) {
         if then == AfterRefresh::Abort {
-            return self.deprecate(DeprecatedWhy::RefreshAbort);
+            return self.deprecate(DeprecationReason::RefreshAbort);
         }
         let (now, limits) = (self.now, &self.playbook.limits);
         let resends_stale = self.playbook.study.as_ref().is_some_and(|study| study.resends_stale_evidence);
@@ -323,10 +332,10 @@ impl Step<'_> {
         let token = self.state().facts.token;
         let spent = token.is_some_and(|token| self.machine.is_redeemed(token));
         let refused = match guard {
-            Guard::Off => None,
-            Guard::Asked if spent => Some(RefusedWhy::TokenRedeemed),
-            Guard::Asked if token.is_some() => None,
-            Guard::Asked | Guard::Stops => Some(RefusedWhy::NoToken),
+            GuardMode::Off => None,
+            GuardMode::Checked if spent => Some(ReversalRefusal::TokenRedeemed),
+            GuardMode::Checked if token.is_some() => None,
+            GuardMode::Checked | GuardMode::Stops => Some(ReversalRefusal::NoToken),
         };
         if let Some(why) = refused {
             return self.refuse_reversal(why, reversal.on_refused);
@@ -336,45 +345,45 @@ impl Step<'_> {
         let state = self.state();
         state.phase = Phase::Redeeming { reason, on_refused };
         let evidence = state.evidence;
-        self.ask(Asked::Reversal, evidence);
+        self.ask(RequestKind::Reversal, evidence);
     }
 
-    fn on_reversal_ended(&mut self, reason: ReasonId, on_refused: Final, reaction: Reaction, seen: Seen) {
-        match reaction {
-            Reaction::Ok => {
-                self.emit(Decision::ReversalRedeemed { reason, provenance: seen.provenance });
+    fn on_reversal_ended(&mut self, reason: ReasonId, on_refused: Terminal, response: Response, meta: ResponseMeta) {
+        match response {
+            Response::Ok => {
+                self.emit(Decision::ReversalRedeemed { reason, provenance: meta.provenance });
                 self.state().claim = Some(EffectClaim::NotApplied);
                 self.finish(OutcomeKind::Reversed(reason));
             }
-            Reaction::Unanswered => {
-                self.forget_what_is_known();
-                self.finish(OutcomeKind::Undetermined(Asked::Reversal));
+            Response::Unanswered => {
+                self.make_claim_unknown();
+                self.finish(OutcomeKind::Undetermined(RequestKind::Reversal));
             }
-            Reaction::Unclear(None) => {
-                self.forget_what_is_known();
-                self.refuse_reversal(RefusedWhy::NoAnswer, on_refused);
+            Response::Unclear(None) => {
+                self.make_claim_unknown();
+                self.refuse_reversal(ReversalRefusal::NoAnswer, on_refused);
             }
-            Reaction::Unclear(Some(_)) | Reaction::Failed(_) => {
-                self.forget_what_is_known();
-                self.state().note_error(error_of(reaction));
-                self.refuse_reversal(RefusedWhy::UpstreamFailed, on_refused);
+            Response::Unclear(Some(_)) | Response::Failed(_) => {
+                self.make_claim_unknown();
+                self.state().note_error(error_of(response));
+                self.refuse_reversal(ReversalRefusal::UpstreamFailed, on_refused);
             }
-            Reaction::Refused(_) => {
-                self.state().note_error(error_of(reaction));
-                self.refuse_reversal(RefusedWhy::UpstreamRefused, on_refused);
+            Response::Refused(_) => {
+                self.state().note_error(error_of(response));
+                self.refuse_reversal(ReversalRefusal::UpstreamRefused, on_refused);
             }
         }
     }
 
-    /// A redemption that was not plainly refused may have taken the effect away.
-    fn forget_what_is_known(&mut self) {
+    /// A redemption that was not clearly refused may have reversed the effect: an applied claim becomes unknown.
+    fn make_claim_unknown(&mut self) {
         let state = self.state();
         if state.claim() != EffectClaim::NotApplied {
             state.claim = Some(EffectClaim::Unknown);
         }
     }
 
-    fn refuse_reversal(&mut self, why: RefusedWhy, on_refused: Final) {
+    fn refuse_reversal(&mut self, why: ReversalRefusal, on_refused: Terminal) {
         self.emit(Decision::ReversalRefused { why });
         match self.playbook.study.as_ref().is_some_and(|study| study.refused_reversal_exhausts) {
             true => self.finish(OutcomeKind::Exhausted(StopReason::ReversalRefused)),
@@ -382,43 +391,43 @@ impl Step<'_> {
         }
     }
 
-    fn gives_up_on_futile_refresh(&self) -> bool {
+    fn deprecates_after_futile_refresh(&self) -> bool {
         self.playbook.study.as_ref().is_some_and(|study| study.futile_refresh_deprecates)
     }
 
-    /// Why a further attempt must not be made; none: it may.
-    fn retry_guard(&mut self) -> Option<SuppressedWhy> {
+    /// Why the retry guard stops a further attempt; none: it passes.
+    fn retry_guard(&mut self) -> Option<SuppressionReason> {
         let guard = self.playbook.retry_guard();
         let state = self.state();
         match (guard, state.claim()) {
-            (Guard::Off, _) => None,
-            (Guard::Stops, _) => Some(SuppressedWhy::MayHaveActed),
-            (Guard::Asked, _) if state.facts.is_safe_to_resend() => None,
-            (Guard::Asked, EffectClaim::NotApplied) => None,
-            (Guard::Asked, EffectClaim::Unknown) => Some(SuppressedWhy::MayHaveActed),
-            (Guard::Asked, EffectClaim::Applied) => Some(SuppressedWhy::HasActed),
+            (GuardMode::Off, _) => None,
+            (GuardMode::Stops, _) => Some(SuppressionReason::MayHaveActed),
+            (GuardMode::Checked, _) if state.facts.is_safe_to_resend() => None,
+            (GuardMode::Checked, EffectClaim::NotApplied) => None,
+            (GuardMode::Checked, EffectClaim::Unknown) => Some(SuppressionReason::MayHaveActed),
+            (GuardMode::Checked, EffectClaim::Applied) => Some(SuppressionReason::HasActed),
         }
     }
 
-    fn suppress(&mut self, why: SuppressedWhy, on_unsafe: OnUnsafe) {
+    fn suppress(&mut self, why: SuppressionReason, on_unsafe: UnsafePolicy) {
         self.emit(Decision::RetrySuppressed { why });
         match on_unsafe {
-            OnUnsafe::Final(end) => self.end(end),
-            OnUnsafe::Reverse(reversal) => self.on_reversal(reversal),
+            UnsafePolicy::End(end) => self.end(end),
+            UnsafePolicy::Reverse(reversal) => self.on_reversal(reversal),
         }
     }
 
-    fn end(&mut self, end: Final) {
+    fn end(&mut self, end: Terminal) {
         match end {
-            Final::Deprecate(reason) => self.deprecate(DeprecatedWhy::Stated(reason)),
-            Final::Escalate(queue) => {
+            Terminal::Deprecate(reason) => self.deprecate(DeprecationReason::Stated(reason)),
+            Terminal::Escalate(queue) => {
                 self.emit(Decision::Escalated { queue });
                 self.finish(OutcomeKind::Escalated(queue));
             }
         }
     }
 
-    fn deprecate(&mut self, why: DeprecatedWhy) {
+    fn deprecate(&mut self, why: DeprecationReason) {
         self.emit(Decision::Deprecated { why });
         self.finish(OutcomeKind::Deprecated(why));
     }
@@ -441,19 +450,19 @@ impl Step<'_> {
     }
 }
 
-fn status_of(reaction: Reaction) -> Status {
-    match reaction {
-        Reaction::Ok => Status::Ok,
-        Reaction::Failed(failure) => Status::Failed(failure.error),
-        Reaction::Refused(error) | Reaction::Unclear(error) => Status::Failed(error),
-        Reaction::Unanswered => Status::Unanswered,
+fn status_of(response: Response) -> Status {
+    match response {
+        Response::Ok => Status::Ok,
+        Response::Failed(failure) => Status::Failed(failure.error),
+        Response::Refused(error) | Response::Unclear(error) => Status::Failed(error),
+        Response::Unanswered => Status::Unanswered,
     }
 }
 
-fn error_of(reaction: Reaction) -> Option<ErrorId> {
-    match reaction {
-        Reaction::Failed(failure) => failure.error,
-        Reaction::Refused(error) | Reaction::Unclear(error) => error,
-        Reaction::Ok | Reaction::Unanswered => None,
+fn error_of(response: Response) -> Option<ErrorId> {
+    match response {
+        Response::Failed(failure) => failure.error,
+        Response::Refused(error) | Response::Unclear(error) => error,
+        Response::Ok | Response::Unanswered => None,
     }
 }

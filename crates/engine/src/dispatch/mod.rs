@@ -1,14 +1,12 @@
 //! The dispatcher: a state machine without I/O, clock or randomness. It takes inputs and gives outputs;
 //! replay, the checker and a live shell drive this same code.
 
-mod admission;
-mod alphabet;
 mod backoff;
-mod call;
 mod calls;
+mod io;
 mod machine;
 #[cfg(test)]
 mod tests;
 
-pub use alphabet::{CallFacts, Failure, Input, Outputs, Reaction, Seen, Want};
+pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
 pub use machine::Machine;

@@ -1,23 +1,25 @@
-//! The machine alone, fed by hand: guards, limits, order of events, and that it is only its state.
+//! The machine alone, driven by hand: guards, limits, the order of events, and equality by state.
 
 use std::hash::{BuildHasher, Hash};
 
-use super::admission::Check;
-use super::{CallFacts, Failure, Input, Machine, Outputs, Reaction, Seen, Want};
+use super::machine::AdmissionCheck;
+use super::{CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
 use crate::event::{
-    Asked, Decision, DeprecatedWhy, EffectClaim, Outcome, OutcomeKind, Provenance, RefusedWhy, StopReason,
-    SuppressedWhy, TurnedAway,
+    AdmissionRefusal, Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, Provenance, RequestKind,
+    ReversalRefusal, StopReason, SuppressionReason,
 };
 use crate::ids::{
     ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, TokenId, ToolId, VerdictId,
 };
 use crate::playbook::sample::{DENIED, HUMAN, STALE, TAKE_BACK, TIMEOUT, playbook};
-use crate::playbook::{Access, AfterRefresh, Compensation, Guard, Limits, OnUnsafe, Playbook, Refresh, Study, Verdict};
+use crate::playbook::{
+    Access, AfterRefresh, Compensation, GuardMode, Limits, Playbook, Refresh, Study, UnsafePolicy, Verdict,
+};
 use crate::time::{Duration, Instant};
 
 const CALL: CallId = CallId(0);
-const SEEN: Seen =
-    Seen { latency: Some(Duration::from_millis(10)), provenance: Provenance::Scripted, over_timeout: false };
+const META: ResponseMeta =
+    ResponseMeta { latency: Some(Duration::from_millis(10)), provenance: Provenance::Scripted, over_timeout: false };
 
 fn keyed_write() -> CallFacts {
     CallFacts {
@@ -37,49 +39,49 @@ fn unkeyed_write() -> CallFacts {
     CallFacts { key: None, ..keyed_write() }
 }
 
-fn failed(verdict: u16) -> Reaction {
+fn failed(verdict: u16) -> Response {
     let error = Some(ErrorId(u32::from(verdict)));
-    Reaction::Failed(Failure { verdict: VerdictId(verdict), rule: None, error, retry_after: None })
+    Response::Failed(ClassifiedFailure { verdict: VerdictId(verdict), rule: None, error, retry_after: None })
 }
 
-/// A machine driven by a list of reactions: each answers the next thing that it asks for, 10 ms later.
-fn drive(playbook: &Playbook, facts: CallFacts, reactions: &[Reaction]) -> (Vec<Decision>, Outcome) {
+/// Drives a machine with a list of responses: each answers the next request, 10 ms later.
+fn drive(playbook: &Playbook, facts: CallFacts, responses: &[Response]) -> (Vec<Decision>, Outcome) {
     let mut machine = Machine::default();
-    let (mut now, mut out, mut reactions) = (Instant::ZERO, Outputs::default(), reactions.iter());
+    let (mut now, mut out, mut responses) = (Instant::ZERO, OutputBuffer::default(), responses.iter());
     machine.handle_input(playbook, now, Input::Call(CALL, facts), &mut out);
-    while let Some(want) = out.wants.pop() {
-        let input = match want {
-            Want::Wake { at, .. } => {
+    while let Some(output) = out.outputs.pop() {
+        let input = match output {
+            Output::Wake { at, .. } => {
                 now = at;
                 Input::Woken(CALL)
             }
-            Want::Ask { asked, .. } => {
+            Output::Ask { asked, .. } => {
                 now = now.plus(Duration::from_millis(10));
-                let reaction = reactions.next().copied().unwrap_or(Reaction::Unanswered);
-                Input::Answered { call: CALL, asked, reaction, seen: SEEN }
+                let response = responses.next().copied().unwrap_or(Response::Unanswered);
+                Input::Answered { call: CALL, asked, response, meta: META }
             }
         };
         machine.handle_input(playbook, now, input, &mut out);
     }
-    assert_eq!(reactions.len(), 0, "the machine asked for less than the test answers");
+    assert_eq!(responses.len(), 0, "the machine made fewer requests than the test answers");
     let decisions = out.events.iter().map(|event| event.what).collect();
     (decisions, machine.outcome(CALL).expect("the call ended"))
 }
 
-fn outcome(facts: CallFacts, reactions: &[Reaction]) -> Outcome {
-    drive(&playbook(), facts, reactions).1
+fn outcome(facts: CallFacts, responses: &[Response]) -> Outcome {
+    drive(&playbook(), facts, responses).1
 }
 
 #[test]
-fn a_call_that_does_not_fail_succeeds_and_is_not_compensated() {
-    let outcome = outcome(unkeyed_write(), &[Reaction::Ok]);
+fn a_call_without_failures_succeeds_and_is_not_compensated() {
+    let outcome = outcome(unkeyed_write(), &[Response::Ok]);
     assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Succeeded, EffectClaim::Applied));
 }
 
 #[test]
 fn an_unkeyed_write_that_timed_out_is_not_sent_again() {
     let (decisions, outcome) = drive(&playbook(), unkeyed_write(), &[failed(TIMEOUT)]);
-    assert!(decisions.contains(&Decision::RetrySuppressed { why: SuppressedWhy::MayHaveActed }));
+    assert!(decisions.contains(&Decision::RetrySuppressed { why: SuppressionReason::MayHaveActed }));
     assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::Escalated(QueueId(0)), 1));
     assert_eq!(outcome.claim, EffectClaim::Unknown);
 }
@@ -89,20 +91,20 @@ fn reads_idempotent_tools_and_keyed_calls_pass_the_retry_guard() {
     let read = CallFacts { access: Access::Read, ..unkeyed_write() };
     let idempotent = CallFacts { idempotent: true, ..unkeyed_write() };
     for facts in [read, idempotent, keyed_write()] {
-        let outcome = outcome(facts, &[failed(TIMEOUT), Reaction::Ok]);
+        let outcome = outcome(facts, &[failed(TIMEOUT), Response::Ok]);
         assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::SucceededAfterCompensation, 2));
     }
 }
 
 #[test]
-fn what_was_not_applied_may_be_sent_again_even_unkeyed() {
-    let outcome = outcome(unkeyed_write(), &[failed(STALE), Reaction::Ok, Reaction::Ok]);
+fn a_call_that_was_not_applied_is_sent_again_even_unkeyed() {
+    let outcome = outcome(unkeyed_write(), &[failed(STALE), Response::Ok, Response::Ok]);
     assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::SucceededAfterCompensation, 2));
 }
 
 #[test]
 fn the_guard_remembers_that_an_earlier_attempt_may_have_acted() {
-    let outcome = outcome(unkeyed_write(), &[failed(STALE), Reaction::Ok, failed(TIMEOUT)]);
+    let outcome = outcome(unkeyed_write(), &[failed(STALE), Response::Ok, failed(TIMEOUT)]);
     assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Escalated(QueueId(0)), EffectClaim::Unknown));
 }
 
@@ -117,8 +119,8 @@ fn a_retry_that_is_denied_escalates() {
 }
 
 #[test]
-fn a_failure_is_classified_before_anything_follows_from_it() {
-    let (decisions, _) = drive(&playbook(), keyed_write(), &[failed(TIMEOUT), Reaction::Ok]);
+fn a_failure_is_classified_before_its_compensation() {
+    let (decisions, _) = drive(&playbook(), keyed_write(), &[failed(TIMEOUT), Response::Ok]);
     let names: Vec<&str> = decisions
         .iter()
         .map(|decision| match decision {
@@ -144,7 +146,7 @@ fn retries_are_bounded_by_the_verdict_and_attempts_by_the_call() {
 }
 
 #[test]
-fn no_sleep_begins_that_no_attempt_can_follow() {
+fn no_wait_begins_if_no_attempt_can_follow() {
     let mut tight = playbook();
     tight.limits.deadline = Some(Duration::from_millis(209));
     let (decisions, outcome) = drive(&tight, keyed_write(), &[failed(TIMEOUT)]);
@@ -154,43 +156,43 @@ fn no_sleep_begins_that_no_attempt_can_follow() {
 
 #[test]
 fn the_retry_after_a_refresh_carries_the_new_evidence() {
-    let (decisions, _) = drive(&playbook(), unkeyed_write(), &[failed(STALE), Reaction::Ok, Reaction::Ok]);
+    let (decisions, _) = drive(&playbook(), unkeyed_write(), &[failed(STALE), Response::Ok, Response::Ok]);
     let second = AttemptNo::new(2);
     assert!(decisions.contains(&Decision::AttemptStarted { attempt: second, evidence: EvidenceId(1) }));
 }
 
 #[test]
 fn refreshes_are_bounded_and_their_failure_ends_the_call() {
-    let again = outcome(unkeyed_write(), &[failed(STALE), Reaction::Ok, failed(STALE)]);
+    let again = outcome(unkeyed_write(), &[failed(STALE), Response::Ok, failed(STALE)]);
     assert_eq!(again.kind, OutcomeKind::Exhausted(StopReason::MaxRefreshes));
-    let refused = outcome(unkeyed_write(), &[failed(STALE), Reaction::Refused(None)]);
+    let refused = outcome(unkeyed_write(), &[failed(STALE), Response::Refused(None)]);
     assert_eq!(refused.kind, OutcomeKind::Exhausted(StopReason::RefreshFailed));
-    let silent = outcome(unkeyed_write(), &[failed(STALE), Reaction::Unanswered]);
-    assert_eq!(silent.kind, OutcomeKind::Undetermined(Asked::Refresh(EvidenceId(1))));
+    let silent = outcome(unkeyed_write(), &[failed(STALE), Response::Unanswered]);
+    assert_eq!(silent.kind, OutcomeKind::Undetermined(RequestKind::Refresh(EvidenceId(1))));
 }
 
 #[test]
 fn the_deadline_bounds_a_refresh_and_the_attempt_after_it() {
-    let ends = |deadline, reactions: &[Reaction]| {
+    let ends = |deadline, responses: &[Response]| {
         let mut tight = playbook();
         tight.limits.deadline = Some(Duration::from_millis(deadline));
-        let outcome = drive(&tight, unkeyed_write(), reactions).1;
+        let outcome = drive(&tight, unkeyed_write(), responses).1;
         (outcome.kind, outcome.attempts)
     };
     let late = OutcomeKind::Exhausted(StopReason::Deadline);
-    assert_eq!(ends(9, &[failed(STALE)]), (late, 1), "it fails at 10 ms, and nothing is asked for");
-    assert_eq!(ends(19, &[failed(STALE), Reaction::Ok]), (late, 1), "the evidence is there at 20 ms");
-    let reactions = [failed(STALE), Reaction::Ok, Reaction::Ok];
-    assert_eq!(ends(20, &reactions), (OutcomeKind::SucceededAfterCompensation, 2));
+    assert_eq!(ends(9, &[failed(STALE)]), (late, 1), "it fails at 10 ms, and no refresh is requested");
+    assert_eq!(ends(19, &[failed(STALE), Response::Ok]), (late, 1), "the evidence arrives at 20 ms");
+    let responses = [failed(STALE), Response::Ok, Response::Ok];
+    assert_eq!(ends(20, &responses), (OutcomeKind::SucceededAfterCompensation, 2));
 }
 
 #[test]
-fn what_may_have_acted_or_has_acted_is_sent_again_neither_by_a_retry_nor_after_a_refresh() {
+fn neither_a_retry_nor_a_refresh_resends_a_call_that_may_have_acted() {
     for (verdict, effect, why) in [
-        (STALE, EffectClaim::Unknown, SuppressedWhy::MayHaveActed),
-        (STALE, EffectClaim::Applied, SuppressedWhy::HasActed),
-        (TIMEOUT, EffectClaim::Unknown, SuppressedWhy::MayHaveActed),
-        (TIMEOUT, EffectClaim::Applied, SuppressedWhy::HasActed),
+        (STALE, EffectClaim::Unknown, SuppressionReason::MayHaveActed),
+        (STALE, EffectClaim::Applied, SuppressionReason::HasActed),
+        (TIMEOUT, EffectClaim::Unknown, SuppressionReason::MayHaveActed),
+        (TIMEOUT, EffectClaim::Applied, SuppressionReason::HasActed),
     ] {
         let mut book = playbook();
         book.verdicts[usize::from(verdict)].effect = effect;
@@ -201,7 +203,7 @@ fn what_may_have_acted_or_has_acted_is_sent_again_neither_by_a_retry_nor_after_a
 }
 
 #[test]
-fn the_retries_of_each_verdict_are_counted_however_many_verdicts_a_call_meets() {
+fn retries_are_counted_by_verdict_for_any_number_of_verdicts() {
     let mut book = playbook();
     let once = |verdict: &mut Verdict| {
         if let Compensation::RetryWithBackoff(retry) = &mut verdict.then {
@@ -216,35 +218,35 @@ fn the_retries_of_each_verdict_are_counted_however_many_verdicts_a_call_meets() 
 }
 
 #[test]
-fn an_attempt_that_nothing_answers_leaves_the_effect_unknown() {
-    let outcome = outcome(unkeyed_write(), &[Reaction::Unanswered]);
-    let undetermined = OutcomeKind::Undetermined(Asked::Attempt(AttemptNo::FIRST));
+fn an_unanswered_attempt_leaves_the_effect_unknown() {
+    let outcome = outcome(unkeyed_write(), &[Response::Unanswered]);
+    let undetermined = OutcomeKind::Undetermined(RequestKind::Attempt(AttemptNo::FIRST));
     assert_eq!((outcome.kind, outcome.claim), (undetermined, EffectClaim::Unknown));
 }
 
 #[test]
-fn evidence_that_was_not_asked_for_starts_no_attempt() {
-    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+fn evidence_that_was_not_requested_starts_no_attempt() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()), &mut out);
-    let answer = |asked, reaction| Input::Answered { call: CALL, asked, reaction, seen: SEEN };
-    let attempt = Asked::Attempt(AttemptNo::FIRST);
+    let answer = |asked, response| Input::Answered { call: CALL, asked, response, meta: META };
+    let attempt = RequestKind::Attempt(AttemptNo::FIRST);
     machine.handle_input(&book, Instant::ZERO, answer(attempt, failed(STALE)), &mut out);
     let before = (machine.clone(), out.clone());
     for other in [0, 2] {
-        let stray = answer(Asked::Refresh(EvidenceId(other)), Reaction::Ok);
+        let stray = answer(RequestKind::Refresh(EvidenceId(other)), Response::Ok);
         machine.handle_input(&book, Instant::ZERO, stray, &mut out);
         assert_eq!((&machine, &out), (&before.0, &before.1));
     }
 }
 
 #[test]
-fn a_refresh_that_no_attempt_follows_is_not_bound_by_the_limits_of_attempts() {
+fn a_refresh_before_an_abort_ignores_the_limits_of_attempts() {
     let mut spent = playbook();
     spent.limits = Limits { max_attempts: 1, deadline: Some(Duration::from_millis(1)) };
-    let refresh = Refresh { then: AfterRefresh::Abort, max_refreshes: 1, on_unsafe: OnUnsafe::Final(HUMAN) };
+    let refresh = Refresh { then: AfterRefresh::Abort, max_refreshes: 1, on_unsafe: UnsafePolicy::End(HUMAN) };
     spent.verdicts[usize::from(STALE)].then = Compensation::RefreshEvidence(refresh.clone());
-    let (_, aborted) = drive(&spent, unkeyed_write(), &[failed(STALE), Reaction::Ok]);
-    assert_eq!(aborted.kind, OutcomeKind::Deprecated(DeprecatedWhy::RefreshAbort));
+    let (_, aborted) = drive(&spent, unkeyed_write(), &[failed(STALE), Response::Ok]);
+    assert_eq!(aborted.kind, OutcomeKind::Deprecated(DeprecationReason::RefreshAbort));
     spent.verdicts[usize::from(STALE)].then =
         Compensation::RefreshEvidence(Refresh { then: AfterRefresh::Retry, ..refresh });
     let (_, retried) = drive(&spent, unkeyed_write(), &[failed(STALE)]);
@@ -254,36 +256,36 @@ fn a_refresh_that_no_attempt_follows_is_not_bound_by_the_limits_of_attempts() {
 #[test]
 fn a_reversal_without_a_token_is_refused_and_redeems_nothing() {
     let (decisions, outcome) = drive(&playbook(), unkeyed_write(), &[failed(TAKE_BACK)]);
-    assert!(decisions.contains(&Decision::ReversalRefused { why: RefusedWhy::NoToken }));
+    assert!(decisions.contains(&Decision::ReversalRefused { why: ReversalRefusal::NoToken }));
     assert_eq!(outcome.kind, OutcomeKind::Escalated(QueueId(0)));
 }
 
 #[test]
 fn a_redeemed_reversal_leaves_no_net_effect() {
     let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
-    let outcome = outcome(facts, &[failed(TAKE_BACK), Reaction::Ok]);
+    let outcome = outcome(facts, &[failed(TAKE_BACK), Response::Ok]);
     assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Reversed(ReasonId(0)), EffectClaim::NotApplied));
 }
 
 #[test]
-fn a_reversal_that_was_not_answered_leaves_the_effect_unknown() {
+fn an_unanswered_reversal_leaves_the_effect_unknown() {
     let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
-    let lost = outcome(facts, &[failed(TAKE_BACK), Reaction::Unclear(None)]);
+    let lost = outcome(facts, &[failed(TAKE_BACK), Response::Unclear(None)]);
     assert_eq!((lost.kind, lost.claim), (OutcomeKind::Escalated(QueueId(0)), EffectClaim::Unknown));
 }
 
 #[test]
 fn a_token_is_redeemed_once_even_by_two_calls() {
-    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     let facts = CallFacts { token: Some(TokenId(0)), ..unkeyed_write() };
     for call in [CallId(0), CallId(1)] {
         machine.handle_input(&book, Instant::ZERO, Input::Call(call, facts), &mut out);
-        let attempt = Asked::Attempt(AttemptNo::FIRST);
-        let answer = Input::Answered { call, asked: attempt, reaction: failed(TAKE_BACK), seen: SEEN };
+        let attempt = RequestKind::Attempt(AttemptNo::FIRST);
+        let answer = Input::Answered { call, asked: attempt, response: failed(TAKE_BACK), meta: META };
         machine.handle_input(&book, Instant::ZERO, answer, &mut out);
     }
-    let reversals = out.wants.iter().filter_map(|want| match *want {
-        Want::Ask { asked: Asked::Reversal, call, .. } => Some(call),
+    let reversals = out.outputs.iter().filter_map(|output| match *output {
+        Output::Ask { asked: RequestKind::Reversal, call, .. } => Some(call),
         _ => None,
     });
     assert_eq!(reversals.collect::<Vec<_>>(), [CallId(0)]);
@@ -300,22 +302,22 @@ fn first_failure_only_shows_later_verdicts_and_does_not_obey_them() {
 }
 
 #[test]
-fn a_guard_that_is_off_lets_the_unsafe_retry_pass() {
+fn a_retry_guard_that_is_off_lets_an_unsafe_retry_pass() {
     let mut unguarded = playbook();
-    unguarded.study = Some(Study { retry_guard: Guard::Off, ..Study::safe("test") });
-    let (_, outcome) = drive(&unguarded, unkeyed_write(), &[failed(TIMEOUT), Reaction::Ok]);
+    unguarded.study = Some(Study { retry_guard: GuardMode::Off, ..Study::safe("test") });
+    let (_, outcome) = drive(&unguarded, unkeyed_write(), &[failed(TIMEOUT), Response::Ok]);
     assert_eq!(outcome.attempts, 2);
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_decides_nothing() {
-    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+fn an_unexpected_answer_decides_nothing() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()), &mut out);
     let before = (machine.clone(), out.clone());
-    let stray = |asked| Input::Answered { call: CALL, asked, reaction: Reaction::Ok, seen: SEEN };
+    let stray = |asked| Input::Answered { call: CALL, asked, response: Response::Ok, meta: META };
     for input in [
-        stray(Asked::Attempt(AttemptNo::new(2))),
-        stray(Asked::Reversal),
+        stray(RequestKind::Attempt(AttemptNo::new(2))),
+        stray(RequestKind::Reversal),
         Input::Woken(CALL),
         Input::Woken(CallId(9)),
         Input::Call(CallId(9), unkeyed_write()),
@@ -326,15 +328,15 @@ fn an_answer_that_nobody_waits_for_decides_nothing() {
 }
 
 #[test]
-fn equal_machines_hash_alike_and_a_clone_goes_its_own_way() {
-    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+fn equal_machines_have_equal_hashes_and_a_clone_is_independent() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, keyed_write()), &mut out);
     let twin = machine.clone();
     let hasher = foldhash::fast::FixedState::default();
     let hash = |machine: &Machine| hasher.hash_one(machine);
     assert_eq!(hash(&machine), hash(&twin));
-    let asked = Asked::Attempt(AttemptNo::FIRST);
-    let answer = Input::Answered { call: CALL, asked, reaction: Reaction::Ok, seen: SEEN };
+    let asked = RequestKind::Attempt(AttemptNo::FIRST);
+    let answer = Input::Answered { call: CALL, asked, response: Response::Ok, meta: META };
     machine.handle_input(&book, Instant::ZERO, answer, &mut out);
     assert_ne!(machine, twin);
     assert_ne!(hash(&machine), hash(&twin));
@@ -343,10 +345,10 @@ fn equal_machines_hash_alike_and_a_clone_goes_its_own_way() {
 }
 
 #[test]
-fn a_slot_is_free_again_when_the_outcome_was_taken_and_the_lowest_comes_first() {
-    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
-    let attempt = Asked::Attempt(AttemptNo::FIRST);
-    let ok = |call| Input::Answered { call, asked: attempt, reaction: Reaction::Ok, seen: SEEN };
+fn taking_the_outcome_frees_the_slot_and_the_lowest_free_slot_is_next() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
+    let attempt = RequestKind::Attempt(AttemptNo::FIRST);
+    let ok = |call| Input::Answered { call, asked: attempt, response: Response::Ok, meta: META };
     for call in (0..4).map(CallId) {
         assert_eq!(machine.next_call(), call);
         machine.handle_input(&book, Instant::ZERO, Input::Call(call, keyed_write()), &mut out);
@@ -364,14 +366,14 @@ fn a_slot_is_free_again_when_the_outcome_was_taken_and_the_lowest_comes_first() 
 }
 
 #[test]
-fn a_machine_whose_calls_have_all_left_is_as_new() {
-    let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+fn a_machine_without_calls_equals_a_new_one() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     for call in (0..3).map(CallId) {
         machine.handle_input(&book, Instant::ZERO, Input::Call(call, keyed_write()), &mut out);
     }
     for call in [CallId(1), CallId(0), CallId(2)] {
-        let asked = Asked::Attempt(AttemptNo::FIRST);
-        let answer = Input::Answered { call, asked, reaction: Reaction::Ok, seen: SEEN };
+        let asked = RequestKind::Attempt(AttemptNo::FIRST);
+        let answer = Input::Answered { call, asked, response: Response::Ok, meta: META };
         machine.handle_input(&book, Instant::ZERO, answer, &mut out);
         machine.take_outcome(call);
     }
@@ -379,19 +381,20 @@ fn a_machine_whose_calls_have_all_left_is_as_new() {
 }
 
 #[test]
-fn the_first_check_that_says_no_decides_and_nothing_is_sent() {
-    let admit: Check = |_, _, _, _| None;
-    let of_another_tool: Check = |_, _, _, facts| (facts.tool != ToolId(0)).then_some(TurnedAway::NotFound);
-    let of_the_second_call: Check =
-        |machine, _, _, _| (machine.next_call() != CallId(0)).then_some(TurnedAway::CircuitOpen);
-    let ended = |facts: CallFacts, checks: &[Check]| {
-        let (book, mut machine, mut out) = (playbook(), Machine::default(), Outputs::default());
+fn the_first_admission_check_that_refuses_decides_and_nothing_is_sent() {
+    let admit: AdmissionCheck = |_, _, _, _| None;
+    let of_another_tool: AdmissionCheck =
+        |_, _, _, facts| (facts.tool != ToolId(0)).then_some(AdmissionRefusal::NotFound);
+    let of_the_second_call: AdmissionCheck =
+        |machine, _, _, _| (machine.next_call() != CallId(0)).then_some(AdmissionRefusal::CircuitOpen);
+    let ended = |facts: CallFacts, checks: &[AdmissionCheck]| {
+        let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
         machine.on_call(&book, Instant::ZERO, unkeyed_write(), &[], &mut out);
         out.events.clear();
-        out.wants.clear();
+        out.outputs.clear();
         machine.on_call(&book, Instant::ZERO, facts, checks, &mut out);
         let decisions: Vec<Decision> = out.events.iter().map(|event| event.what).collect();
-        (decisions, out.wants.len(), machine.outcome(CallId(1)))
+        (decisions, out.outputs.len(), machine.outcome(CallId(1)))
     };
     let refused = |why| {
         let kind = OutcomeKind::Refused(why);
@@ -401,16 +404,16 @@ fn the_first_check_that_says_no_decides_and_nothing_is_sent() {
     };
     let checks = [admit, of_another_tool, of_the_second_call];
     let other = CallFacts { tool: ToolId(1), ..keyed_write() };
-    assert_eq!(ended(other, &checks), refused(TurnedAway::NotFound), "the order decides");
-    assert_eq!(ended(keyed_write(), &checks), refused(TurnedAway::CircuitOpen), "a check may ask the machine");
-    let (decisions, wants, outcome) = ended(keyed_write(), &[admit]);
+    assert_eq!(ended(other, &checks), refused(AdmissionRefusal::NotFound), "the order decides");
+    assert_eq!(ended(keyed_write(), &checks), refused(AdmissionRefusal::CircuitOpen), "a check can read the machine");
+    let (decisions, outputs, outcome) = ended(keyed_write(), &[admit]);
     assert!(matches!(decisions[..], [Decision::AttemptStarted { .. }]));
-    assert_eq!((wants, outcome), (1, None));
+    assert_eq!((outputs, outcome), (1, None));
 }
 
 #[test]
-fn reasons_to_refuse_have_words_of_their_own() {
-    let words: std::collections::BTreeSet<&str> = TurnedAway::ALL.iter().map(|why| why.as_str()).collect();
-    assert_eq!(words.len(), TurnedAway::ALL.len());
-    assert!(TurnedAway::ALL.is_sorted());
+fn admission_refusals_have_distinct_words_in_their_order() {
+    let words: std::collections::BTreeSet<&str> = AdmissionRefusal::ALL.iter().map(|why| why.as_str()).collect();
+    assert_eq!(words.len(), AdmissionRefusal::ALL.len());
+    assert!(AdmissionRefusal::ALL.is_sorted());
 }

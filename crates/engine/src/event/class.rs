@@ -1,29 +1,29 @@
-//! How bad it is that two runs differ in something, worst first. Which class a thing has is said where it is defined.
+//! How severe a difference between two runs is, worst first. The class of each thing stands where the thing is defined.
 
 use std::fmt;
 
 use crate::words;
 
 words! {
-    /// How bad a divergence is, worst first.
+    /// How severe a divergence is, worst first.
     pub enum Class {
-        /// A claim, the ledger or a finding is another one.
+        /// An effect claim, ledger entry or finding changed.
         EffectChanged = "effect_changed",
         /// The golden suppresses, refuses or escalates where the run attempts or redeems.
         GuardWeakened = "guard_weakened",
-        /// A call ends in another way, or a failure means something else.
+        /// A call ends differently, or a failure means something else.
         OutcomeChanged = "outcome_changed",
-        /// More, fewer or other attempts.
+        /// More, fewer or different attempts.
         AttemptsChanged = "attempts_changed",
         /// The same decisions at other times.
         TimingOnly = "timing_only",
-        /// Other words for the same decisions.
+        /// Different words for the same decisions.
         Cosmetic = "cosmetic",
     }
 }
 
 impl Class {
-    /// In words, for people.
+    /// The words for people.
     pub const fn words(self) -> &'static str {
         match self {
             Class::EffectChanged => "effect changed",
@@ -35,20 +35,20 @@ impl Class {
         }
     }
 
-    /// What it says, in a sentence without its end.
+    /// Its meaning, as a sentence without its full stop.
     pub const fn means(self) -> &'static str {
         match self {
-            Class::EffectChanged => "a claim, the ledger or a finding is another one",
+            Class::EffectChanged => "an effect claim, ledger entry or finding changed",
             Class::GuardWeakened => "the golden suppresses, refuses or escalates where the run attempts or redeems",
-            Class::OutcomeChanged => "a call ends in another way, or a failure means something else",
-            Class::AttemptsChanged => "more, fewer or other attempts",
+            Class::OutcomeChanged => "a call ends differently, or a failure means something else",
+            Class::AttemptsChanged => "more, fewer or different attempts",
             Class::TimingOnly => "the same decisions at other times",
-            Class::Cosmetic => "other words for the same decisions",
+            Class::Cosmetic => "different words for the same decisions",
         }
     }
 
-    /// Whether nobody may accept it without saying why.
-    pub const fn wants_reason(self) -> bool {
+    /// Whether accepting it requires a reason.
+    pub const fn requires_reason(self) -> bool {
         matches!(self, Class::EffectChanged | Class::GuardWeakened)
     }
 }

@@ -1,9 +1,8 @@
-//! What the dispatcher decided or saw, one event at a time.
+//! What the dispatcher decided or saw, one event at a time, and how a call ended.
 
 use std::fmt;
 
-use super::outcome::Outcome;
-use super::reason::{DeprecatedWhy, RefusedWhy, SuppressedWhy, TurnedAway};
+use super::reason::{AdmissionRefusal, DeprecationReason, ReversalRefusal, StopReason, SuppressionReason};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
@@ -27,18 +26,18 @@ words! {
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// The upstream said yes.
+    /// The upstream answered with success.
     Ok,
-    /// It failed; the error is in the record's table, unless none came with the failure.
+    /// It failed; the error, if there is one, is in the record's table.
     Failed(Option<ErrorId>),
-    /// Nothing came back and no later answer is known.
+    /// No answer came, and no later answer is known.
     Unanswered,
 }
 
-/// What the dispatcher asks of the upstream for a call.
+/// A request of the dispatcher to the upstream for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Asked {
-    /// The call itself, for the numbered time.
+pub enum RequestKind {
+    /// The call itself, as attempt number N.
     Attempt(AttemptNo),
     /// A new snapshot of the call's evidence.
     Refresh(EvidenceId),
@@ -46,24 +45,24 @@ pub enum Asked {
     Reversal,
 }
 
-impl Asked {
-    /// The one that is displayed so.
-    pub fn parse(text: &str) -> Option<Asked> {
+impl RequestKind {
+    /// Parses the displayed form.
+    pub fn parse(text: &str) -> Option<RequestKind> {
         match text.split_once(' ')? {
-            ("attempt", number) => Some(Asked::Attempt(AttemptNo::new(number.parse().ok()?))),
-            ("refresh", number) => Some(Asked::Refresh(EvidenceId(number.parse().ok()?))),
-            ("the", "reversal") => Some(Asked::Reversal),
+            ("attempt", number) => Some(RequestKind::Attempt(AttemptNo::new(number.parse().ok()?))),
+            ("refresh", number) => Some(RequestKind::Refresh(EvidenceId(number.parse().ok()?))),
+            ("the", "reversal") => Some(RequestKind::Reversal),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for RequestKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Asked::Attempt(attempt) => write!(f, "attempt {attempt}"),
-            Asked::Refresh(evidence) => write!(f, "refresh {}", evidence.0),
-            Asked::Reversal => f.write_str("the reversal"),
+            RequestKind::Attempt(attempt) => write!(f, "attempt {attempt}"),
+            RequestKind::Refresh(evidence) => write!(f, "refresh {}", evidence.0),
+            RequestKind::Reversal => f.write_str("the reversal"),
         }
     }
 }
@@ -71,11 +70,11 @@ impl fmt::Display for Asked {
 /// One thing that the dispatcher decided or saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DecisionEvent {
-    /// When, in virtual time.
+    /// The moment, in virtual time.
     pub at: Instant,
-    /// For which call.
+    /// The call.
     pub call: CallId,
-    /// What.
+    /// The decision.
     pub what: Decision,
 }
 
@@ -85,7 +84,7 @@ pub enum Decision {
     /// Admission refused the call: no attempt is made.
     Refused {
         /// Why.
-        why: TurnedAway,
+        why: AdmissionRefusal,
     },
     /// An attempt was sent.
     AttemptStarted {
@@ -98,11 +97,11 @@ pub enum Decision {
     AttemptFinished {
         /// Its number.
         attempt: AttemptNo,
-        /// How.
+        /// How it ended.
         status: Status,
-        /// Start to end; none where the recording does not tell.
+        /// From start to end; none if the recording has no times.
         latency: Option<Duration>,
-        /// Whence the answer.
+        /// Where the answer comes from.
         provenance: Provenance,
         /// A recorded answer that took longer than the attempt's timeout allows.
         over_timeout: bool,
@@ -111,16 +110,16 @@ pub enum Decision {
     LateAnswer {
         /// The attempt it answers.
         attempt: AttemptNo,
-        /// What it said.
+        /// Success or failure.
         status: Status,
     },
     /// A failure got its verdict.
     FailureClassified {
         /// What it means.
         verdict: VerdictId,
-        /// The rule that said so; none: no rule matched.
+        /// The rule that matched; none: no rule matched.
         rule: Option<RuleId>,
-        /// A study playbook that obeys the first failure only did not act on this one.
+        /// A study playbook obeys only the first failure, and ignored this one.
         ignored: bool,
     },
     /// A further attempt will be sent.
@@ -135,15 +134,15 @@ pub enum Decision {
     /// The retry guard stopped a further attempt.
     RetrySuppressed {
         /// Why.
-        why: SuppressedWhy,
+        why: SuppressionReason,
     },
-    /// The upstream was asked for a new evidence snapshot, and this came of it.
+    /// A new evidence snapshot was requested, and the request ended.
     EvidenceRefreshed {
-        /// The snapshot asked for.
+        /// The requested snapshot.
         evidence: EvidenceId,
-        /// Whether it was taken.
+        /// How the request ended.
         status: Status,
-        /// Whence the answer.
+        /// Where the answer comes from.
         provenance: Provenance,
     },
     /// The call was handed to a human.
@@ -154,20 +153,124 @@ pub enum Decision {
     /// The reversal was refused.
     ReversalRefused {
         /// Why.
-        why: RefusedWhy,
+        why: ReversalRefusal,
     },
     /// The reversal token was redeemed.
     ReversalRedeemed {
         /// The playbook's reason.
         reason: ReasonId,
-        /// Whence the answer.
+        /// Where the answer comes from.
         provenance: Provenance,
     },
     /// The local attempt was given up.
     Deprecated {
         /// Why.
-        why: DeprecatedWhy,
+        why: DeprecationReason,
     },
     /// The call ended.
     Outcome(Outcome),
+}
+
+words! {
+    /// What the outcome claims about a call's effect on the upstream.
+    pub enum EffectClaim {
+        /// The upstream made the change.
+        Applied = "applied",
+        /// The upstream did not make the change.
+        NotApplied = "not_applied",
+        /// The upstream may have made the change.
+        Unknown = "unknown",
+    }
+}
+
+impl EffectClaim {
+    /// The claim over two attempts of one call: applied if one is, unknown if one may be,
+    /// not applied only if neither can be (DESIGN.md section 2, *End*).
+    #[must_use]
+    pub const fn and(self, other: EffectClaim) -> EffectClaim {
+        match (self, other) {
+            (EffectClaim::Applied, _) | (_, EffectClaim::Applied) => EffectClaim::Applied,
+            (EffectClaim::Unknown, _) | (_, EffectClaim::Unknown) => EffectClaim::Unknown,
+            (EffectClaim::NotApplied, EffectClaim::NotApplied) => EffectClaim::NotApplied,
+        }
+    }
+}
+
+words! {
+    /// The name of an outcome, without its details.
+    pub enum OutcomeWord {
+        /// Nothing failed.
+        Succeeded = "succeeded",
+        /// A later attempt succeeded.
+        SucceededAfterCompensation = "succeeded_after_compensation",
+        /// Given up here; the planner reconciles.
+        Deprecated = "deprecated",
+        /// A human decides.
+        Escalated = "escalated",
+        /// The reversal token was redeemed.
+        Reversed = "reversed",
+        /// A limit was hit.
+        Exhausted = "exhausted",
+        /// Admission refused the call; nothing was sent.
+        Refused = "refused",
+        /// An answer is missing.
+        Undetermined = "undetermined",
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutcomeKind {
+    /// Nothing failed.
+    Succeeded,
+    /// A later attempt succeeded.
+    SucceededAfterCompensation,
+    /// Given up here; the planner reconciles.
+    Deprecated(DeprecationReason),
+    /// A human decides, from this queue.
+    Escalated(QueueId),
+    /// The reversal token was redeemed, for this reason.
+    Reversed(ReasonId),
+    /// A limit was hit.
+    Exhausted(StopReason),
+    /// Admission refused the call; nothing was sent.
+    Refused(AdmissionRefusal),
+    /// An answer is missing.
+    Undetermined(RequestKind),
+}
+
+impl OutcomeKind {
+    /// The name of the outcome.
+    pub const fn word(self) -> OutcomeWord {
+        match self {
+            OutcomeKind::Succeeded => OutcomeWord::Succeeded,
+            OutcomeKind::SucceededAfterCompensation => OutcomeWord::SucceededAfterCompensation,
+            OutcomeKind::Deprecated(_) => OutcomeWord::Deprecated,
+            OutcomeKind::Escalated(_) => OutcomeWord::Escalated,
+            OutcomeKind::Reversed(_) => OutcomeWord::Reversed,
+            OutcomeKind::Exhausted(_) => OutcomeWord::Exhausted,
+            OutcomeKind::Refused(_) => OutcomeWord::Refused,
+            OutcomeKind::Undetermined(_) => OutcomeWord::Undetermined,
+        }
+    }
+
+    /// The word in files.
+    pub const fn as_str(self) -> &'static str {
+        self.word().as_str()
+    }
+}
+
+/// The one outcome of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Outcome {
+    /// How it ended.
+    pub kind: OutcomeKind,
+    /// The claimed net effect.
+    pub claim: EffectClaim,
+    /// Attempts started; 0 if the call was refused.
+    pub attempts: u32,
+    /// The last error, if any attempt failed with one.
+    pub last_error: Option<ErrorId>,
+    /// The first error, if it differs from the last.
+    pub first_error: Option<ErrorId>,
 }

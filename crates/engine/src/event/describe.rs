@@ -1,16 +1,16 @@
-//! The one definition of what an event is called, what it says and how much it matters: goldens, JSON, lists and
-//! comparisons read it. Lays nothing out, and has no sentences.
+//! The one definition of each event's name, fields and severity: goldens, JSON, lists and comparisons read it. Contains
+//! no layout and no sentences.
 
 use super::class::Class;
-use super::decision::{Asked, Decision, Provenance, Status};
-use super::outcome::{Outcome, OutcomeKind};
-use super::reason::{DeprecatedWhy, RefusedWhy};
+use super::decision::{Decision, Provenance, RequestKind, Status};
+use super::decision::{Outcome, OutcomeKind};
+use super::reason::{DeprecationReason, ReversalRefusal};
 use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
 
 words! {
-    /// The kinds of decision events, each what the [`Decision`] of its name says.
+    /// The kinds of decision events, one for each [`Decision`].
     pub enum EventKind {
         Refused = "refused",
         AttemptStarted = "attempt_started",
@@ -29,8 +29,8 @@ words! {
 }
 
 words! {
-    /// What an event, or the end of a call, says of itself.
-    pub enum Key {
+    /// The fields of events and of outcomes.
+    pub enum FieldKey {
         Attempt = "attempt",
         Evidence = "evidence",
         Status = "status",
@@ -56,25 +56,25 @@ words! {
     }
 }
 
-/// What a key says. Names are still numbers, known to the [`Transcript`](super::Transcript).
+/// The value of a field. Names are still ids; the [`Transcript`](super::Transcript) resolves them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum FieldValue {
     /// A number, or a count.
     Number(u32),
-    /// Whether something is so; goldens and JSON leave out what is not.
+    /// A flag; goldens and JSON leave out false ones.
     Flag(bool),
     /// How an attempt or a refresh ended.
     Status(Status),
-    /// A span of time, where it is known.
+    /// A span of time, if it is known.
     Latency(Option<Duration>),
     /// A span of time.
     Span(Duration),
     /// A moment.
     Instant(Instant),
-    /// Whence an answer came.
+    /// Where an answer comes from.
     Provenance(Provenance),
     /// Why a reversal was refused.
-    Refused(RefusedWhy),
+    Refused(ReversalRefusal),
     /// One of a closed set of words.
     Word(&'static str),
     /// A verdict.
@@ -86,9 +86,9 @@ pub enum Value {
     /// The playbook's reason.
     Reason(ReasonId),
     /// Why a call was given up.
-    GivenUp(DeprecatedWhy),
-    /// The answer that a call lacks.
-    Lacks(Asked),
+    GivenUp(DeprecationReason),
+    /// The missing answer.
+    Lacks(RequestKind),
     /// An error.
     Error(ErrorId),
 }
@@ -120,34 +120,36 @@ words! {
 }
 
 impl EventKind {
-    /// What such an event says and what it is for its call: the key of its value, those of its fields, and its role.
-    const fn definition(self) -> (Key, &'static [Key], Role) {
+    /// The key of its value, the keys of its fields, and its role for the call.
+    const fn definition(self) -> (FieldKey, &'static [FieldKey], Role) {
         match self {
-            EventKind::Refused => (Key::Why, &[], Role::Admission),
-            EventKind::AttemptStarted => (Key::Attempt, &[Key::Evidence], Role::Attempt),
-            EventKind::AttemptFinished => {
-                (Key::Attempt, &[Key::Status, Key::Latency, Key::From, Key::OverTimeout], Role::Attempt)
-            }
-            EventKind::LateAnswer => (Key::Attempt, &[Key::Status], Role::Attempt),
-            EventKind::FailureClassified => (Key::Verdict, &[Key::Rule, Key::Ignored], Role::Attempt),
-            EventKind::RetryScheduled => (Key::Attempt, &[Key::Delay, Key::Due], Role::Resend),
-            EventKind::RetrySuppressed => (Key::Why, &[], Role::Stop),
-            EventKind::EvidenceRefreshed => (Key::Evidence, &[Key::Status, Key::From], Role::Resend),
-            EventKind::Escalated => (Key::Queue, &[], Role::Stop),
-            EventKind::ReversalRefused => (Key::Why, &[], Role::Stop),
-            EventKind::ReversalRedeemed => (Key::Reason, &[Key::From], Role::GiveUp),
-            EventKind::Deprecated => (Key::Reason, &[], Role::GiveUp),
-            EventKind::Outcome => (Key::Outcome, &[], Role::End),
+            EventKind::Refused => (FieldKey::Why, &[], Role::Admission),
+            EventKind::AttemptStarted => (FieldKey::Attempt, &[FieldKey::Evidence], Role::Attempt),
+            EventKind::AttemptFinished => (
+                FieldKey::Attempt,
+                &[FieldKey::Status, FieldKey::Latency, FieldKey::From, FieldKey::OverTimeout],
+                Role::Attempt,
+            ),
+            EventKind::LateAnswer => (FieldKey::Attempt, &[FieldKey::Status], Role::Attempt),
+            EventKind::FailureClassified => (FieldKey::Verdict, &[FieldKey::Rule, FieldKey::Ignored], Role::Attempt),
+            EventKind::RetryScheduled => (FieldKey::Attempt, &[FieldKey::Delay, FieldKey::Due], Role::Resend),
+            EventKind::RetrySuppressed => (FieldKey::Why, &[], Role::Stop),
+            EventKind::EvidenceRefreshed => (FieldKey::Evidence, &[FieldKey::Status, FieldKey::From], Role::Resend),
+            EventKind::Escalated => (FieldKey::Queue, &[], Role::Stop),
+            EventKind::ReversalRefused => (FieldKey::Why, &[], Role::Stop),
+            EventKind::ReversalRedeemed => (FieldKey::Reason, &[FieldKey::From], Role::GiveUp),
+            EventKind::Deprecated => (FieldKey::Reason, &[], Role::GiveUp),
+            EventKind::Outcome => (FieldKey::Outcome, &[], Role::End),
         }
     }
 
-    /// The key of its value, and those of its fields.
-    pub const fn keys(self) -> (Key, &'static [Key]) {
+    /// The key of its value, and the keys of its fields.
+    pub const fn keys(self) -> (FieldKey, &'static [FieldKey]) {
         let (value, fields, _) = self.definition();
         (value, fields)
     }
 
-    /// How bad it is that one of two runs has such an event and the other has not.
+    /// The class of a divergence in which only one of two runs has such an event.
     pub const fn class(self) -> Class {
         match self.definition().2 {
             Role::Attempt | Role::Resend => Class::AttemptsChanged,
@@ -155,26 +157,26 @@ impl EventKind {
         }
     }
 
-    /// Whether it stops the call from being sent again: to send it all the same is a weaker guard.
+    /// Whether it stops the call from being sent again. Sending the call anyway is a weakened guard.
     pub const fn stops(self) -> bool {
         matches!(self.definition().2, Role::Admission | Role::Stop)
     }
 
-    /// Whether it carries out what the playbook says about a failure, or is stopped from it.
+    /// Whether it carries out a compensation, or stops one.
     pub const fn is_compensation(self) -> bool {
         matches!(self.definition().2, Role::Resend | Role::Stop | Role::GiveUp)
     }
 }
 
-/// What an event is for its call.
+/// The role of an event for its call.
 enum Role {
-    /// Admission stops the call from being sent at all.
+    /// Admission stops the call before its first attempt.
     Admission,
-    /// An attempt, or what is made of it.
+    /// An attempt, its end or its classification.
     Attempt,
     /// A compensation that leads to the next attempt.
     Resend,
-    /// A guard or people stop the call from being sent again.
+    /// A guard or a queue stops the call from being sent again.
     Stop,
     /// A compensation that ends the call without another attempt.
     GiveUp,
@@ -182,43 +184,43 @@ enum Role {
     End,
 }
 
-impl Key {
-    /// How bad it is that it has another value.
+impl FieldKey {
+    /// The class of a divergence in the value of this field.
     pub const fn class(self) -> Class {
         match self {
-            Key::Effect => Class::EffectChanged,
-            Key::Verdict
-            | Key::Verdicts
-            | Key::Ignored
-            | Key::Why
-            | Key::Queue
-            | Key::Outcome
-            | Key::Stop
-            | Key::Lacks
-            | Key::LastError
-            | Key::FirstError => Class::OutcomeChanged,
-            Key::Attempt | Key::Attempts | Key::Evidence | Key::Status => Class::AttemptsChanged,
-            Key::Latency | Key::OverTimeout | Key::Delay | Key::Due => Class::TimingOnly,
-            Key::Rule | Key::From | Key::Reason => Class::Cosmetic,
+            FieldKey::Effect => Class::EffectChanged,
+            FieldKey::Verdict
+            | FieldKey::Verdicts
+            | FieldKey::Ignored
+            | FieldKey::Why
+            | FieldKey::Queue
+            | FieldKey::Outcome
+            | FieldKey::Stop
+            | FieldKey::Lacks
+            | FieldKey::LastError
+            | FieldKey::FirstError => Class::OutcomeChanged,
+            FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence | FieldKey::Status => Class::AttemptsChanged,
+            FieldKey::Latency | FieldKey::OverTimeout | FieldKey::Delay | FieldKey::Due => Class::TimingOnly,
+            FieldKey::Rule | FieldKey::From | FieldKey::Reason => Class::Cosmetic,
         }
     }
 }
 
-/// The most fields that an event has.
+/// The largest number of fields of an event.
 const MOST: usize = 4;
 
-/// What an event is called and says.
+/// The name and the fields of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// What sort of event it is.
+    /// The kind of event.
     pub kind: EventKind,
     /// Its value.
-    pub value: Value,
-    fields: [Option<Value>; MOST],
+    pub value: FieldValue,
+    fields: [Option<FieldValue>; MOST],
 }
 
 impl Description {
-    const fn new<const N: usize>(kind: EventKind, value: Value, said: [Value; N]) -> Description {
+    const fn new<const N: usize>(kind: EventKind, value: FieldValue, said: [FieldValue; N]) -> Description {
         let mut fields = [None; MOST];
         let mut n = 0;
         while n < N {
@@ -228,72 +230,78 @@ impl Description {
         Description { kind, value, fields }
     }
 
-    /// Its fields, with the keys of its kind.
-    pub fn fields(&self) -> impl Iterator<Item = (Key, Value)> {
+    /// Its fields, with their keys.
+    pub fn fields(&self) -> impl Iterator<Item = (FieldKey, FieldValue)> {
         self.kind.keys().1.iter().copied().zip(self.fields.into_iter().flatten())
     }
 
     /// Its value and its fields.
-    pub fn all(&self) -> impl Iterator<Item = (Key, Value)> {
+    pub fn all(&self) -> impl Iterator<Item = (FieldKey, FieldValue)> {
         [(self.kind.keys().0, self.value)].into_iter().chain(self.fields())
     }
 }
 
 impl Decision {
-    /// What the event is called and says.
+    /// Describes the event.
     pub const fn describe(&self) -> Description {
         use EventKind as Kind;
         match *self {
-            Decision::Refused { why } => Description::new(Kind::Refused, Value::Word(why.as_str()), []),
-            Decision::AttemptStarted { attempt, evidence } => {
-                Description::new(Kind::AttemptStarted, Value::Number(attempt.get()), [Value::Number(evidence.0)])
-            }
+            Decision::Refused { why } => Description::new(Kind::Refused, FieldValue::Word(why.as_str()), []),
+            Decision::AttemptStarted { attempt, evidence } => Description::new(
+                Kind::AttemptStarted,
+                FieldValue::Number(attempt.get()),
+                [FieldValue::Number(evidence.0)],
+            ),
             Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => Description::new(
                 Kind::AttemptFinished,
-                Value::Number(attempt.get()),
+                FieldValue::Number(attempt.get()),
                 [
-                    Value::Status(status),
-                    Value::Latency(latency),
-                    Value::Provenance(provenance),
-                    Value::Flag(over_timeout),
+                    FieldValue::Status(status),
+                    FieldValue::Latency(latency),
+                    FieldValue::Provenance(provenance),
+                    FieldValue::Flag(over_timeout),
                 ],
             ),
             Decision::LateAnswer { attempt, status } => {
-                Description::new(Kind::LateAnswer, Value::Number(attempt.get()), [Value::Status(status)])
+                Description::new(Kind::LateAnswer, FieldValue::Number(attempt.get()), [FieldValue::Status(status)])
             }
             Decision::FailureClassified { verdict, rule, ignored } => Description::new(
                 Kind::FailureClassified,
-                Value::Verdict(verdict),
-                [Value::Rule(rule), Value::Flag(ignored)],
+                FieldValue::Verdict(verdict),
+                [FieldValue::Rule(rule), FieldValue::Flag(ignored)],
             ),
             Decision::RetryScheduled { attempt, delay, due } => Description::new(
                 Kind::RetryScheduled,
-                Value::Number(attempt.get()),
-                [Value::Span(delay), Value::Instant(due)],
+                FieldValue::Number(attempt.get()),
+                [FieldValue::Span(delay), FieldValue::Instant(due)],
             ),
-            Decision::RetrySuppressed { why } => Description::new(Kind::RetrySuppressed, Value::Word(why.as_str()), []),
+            Decision::RetrySuppressed { why } => {
+                Description::new(Kind::RetrySuppressed, FieldValue::Word(why.as_str()), [])
+            }
             Decision::EvidenceRefreshed { evidence, status, provenance } => Description::new(
                 Kind::EvidenceRefreshed,
-                Value::Number(evidence.0),
-                [Value::Status(status), Value::Provenance(provenance)],
+                FieldValue::Number(evidence.0),
+                [FieldValue::Status(status), FieldValue::Provenance(provenance)],
             ),
-            Decision::Escalated { queue } => Description::new(Kind::Escalated, Value::Queue(queue), []),
-            Decision::ReversalRefused { why } => Description::new(Kind::ReversalRefused, Value::Refused(why), []),
-            Decision::ReversalRedeemed { reason, provenance } => {
-                Description::new(Kind::ReversalRedeemed, Value::Reason(reason), [Value::Provenance(provenance)])
-            }
-            Decision::Deprecated { why } => Description::new(Kind::Deprecated, Value::GivenUp(why), []),
-            Decision::Outcome(outcome) => Description::new(Kind::Outcome, Value::Word(outcome.kind.as_str()), []),
+            Decision::Escalated { queue } => Description::new(Kind::Escalated, FieldValue::Queue(queue), []),
+            Decision::ReversalRefused { why } => Description::new(Kind::ReversalRefused, FieldValue::Refused(why), []),
+            Decision::ReversalRedeemed { reason, provenance } => Description::new(
+                Kind::ReversalRedeemed,
+                FieldValue::Reason(reason),
+                [FieldValue::Provenance(provenance)],
+            ),
+            Decision::Deprecated { why } => Description::new(Kind::Deprecated, FieldValue::GivenUp(why), []),
+            Decision::Outcome(outcome) => Description::new(Kind::Outcome, FieldValue::Word(outcome.kind.as_str()), []),
         }
     }
 
-    /// The guard that spoke, and whether it stopped what was to be done. A redemption that the upstream refuses has
-    /// passed the guard.
+    /// The guard that decided, and whether it stopped the compensation. A redemption that the upstream refuses has passed
+    /// the guard.
     pub const fn guard(&self) -> Option<(GuardKind, bool)> {
         self.act().0
     }
 
-    /// The compensation that this carries out. A reversal is carried out where its token was sent, whatever came of it.
+    /// The compensation that this carries out. A reversal is carried out if its token was sent, whatever the answer.
     pub const fn carries_out(&self) -> Option<CompensationWord> {
         self.act().1
     }
@@ -320,34 +328,34 @@ impl Decision {
         }
     }
 
-    /// Whether this says that the reversal token was sent to the upstream, whatever came back.
+    /// Whether this shows that the reversal token was sent to the upstream, whatever the answer.
     pub const fn sent_reversal(&self) -> bool {
         match self {
-            Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(Asked::Reversal)),
+            Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(RequestKind::Reversal)),
             what => matches!(what.carries_out(), Some(CompensationWord::IssueReversal)),
         }
     }
 }
 
 impl Outcome {
-    /// What the end of a call says, but for its verdicts.
-    pub fn fields(&self) -> impl Iterator<Item = (Key, Value)> {
+    /// The fields of an outcome, without its verdicts.
+    pub fn fields(&self) -> impl Iterator<Item = (FieldKey, FieldValue)> {
         let particulars = match self.kind {
             OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => None,
-            OutcomeKind::Escalated(queue) => Some((Key::Queue, Value::Queue(queue))),
-            OutcomeKind::Refused(why) => Some((Key::Why, Value::Word(why.as_str()))),
-            OutcomeKind::Exhausted(stop) => Some((Key::Stop, Value::Word(stop.as_str()))),
-            OutcomeKind::Undetermined(asked) => Some((Key::Lacks, Value::Lacks(asked))),
-            OutcomeKind::Reversed(reason) => Some((Key::Reason, Value::Reason(reason))),
-            OutcomeKind::Deprecated(why) => Some((Key::Reason, Value::GivenUp(why))),
+            OutcomeKind::Escalated(queue) => Some((FieldKey::Queue, FieldValue::Queue(queue))),
+            OutcomeKind::Refused(why) => Some((FieldKey::Why, FieldValue::Word(why.as_str()))),
+            OutcomeKind::Exhausted(stop) => Some((FieldKey::Stop, FieldValue::Word(stop.as_str()))),
+            OutcomeKind::Undetermined(asked) => Some((FieldKey::Lacks, FieldValue::Lacks(asked))),
+            OutcomeKind::Reversed(reason) => Some((FieldKey::Reason, FieldValue::Reason(reason))),
+            OutcomeKind::Deprecated(why) => Some((FieldKey::Reason, FieldValue::GivenUp(why))),
         };
         let fields = [
-            Some((Key::Outcome, Value::Word(self.kind.as_str()))),
+            Some((FieldKey::Outcome, FieldValue::Word(self.kind.as_str()))),
             particulars,
-            Some((Key::Effect, Value::Word(self.claim.as_str()))),
-            Some((Key::Attempts, Value::Number(self.attempts))),
-            self.last_error.map(|error| (Key::LastError, Value::Error(error))),
-            self.first_error.map(|error| (Key::FirstError, Value::Error(error))),
+            Some((FieldKey::Effect, FieldValue::Word(self.claim.as_str()))),
+            Some((FieldKey::Attempts, FieldValue::Number(self.attempts))),
+            self.last_error.map(|error| (FieldKey::LastError, FieldValue::Error(error))),
+            self.first_error.map(|error| (FieldKey::FirstError, FieldValue::Error(error))),
         ];
         fields.into_iter().flatten()
     }

@@ -1,14 +1,14 @@
-//! What a run shows: stable ids, severities, and by whom.
+//! Findings: stable ids, severities, and who caused them.
 
 use crate::ids::CallId;
 use crate::words;
 
 words! {
-    /// How bad a finding is, worst first.
+    /// The severity of a finding, worst first.
     pub enum FindingSeverity {
-        /// Harm was done, or would be.
+        /// Harm was done, or would be done.
         Unsafe = "unsafe",
-        /// It cannot be told, and someone should look.
+        /// The facts are uncertain; a person should look.
         Doubt = "doubt",
         /// Worth knowing.
         Note = "note",
@@ -16,7 +16,7 @@ words! {
 }
 
 words! {
-    /// By whom a finding is.
+    /// Who caused a finding.
     pub enum FindingBy {
         /// The agent or its harness did it.
         Recorded = "recorded",
@@ -26,7 +26,7 @@ words! {
 }
 
 words! {
-    /// What a run can show; the ids never change.
+    /// The findings; their ids never change.
     pub enum FindingId {
         /// One intent, more than one net effect (declared tool facts only).
         DuplicateEffect = "duplicate_effect",
@@ -36,27 +36,27 @@ words! {
         RetriedAfterDenial = "retried_after_denial",
         /// A further attempt after the upstream said that it had processed the key.
         RetriedAfterConflict = "retried_after_conflict",
-        /// A further attempt that the retry guard would have stopped.
+        /// A further attempt that the retry guard would stop.
         UnsafeRetry = "unsafe_retry",
-        /// A failure whose meaning the playbook does not know.
+        /// A failure that no rule matches.
         Unclassified = "unclassified",
-        /// An answer was needed that nothing supplies.
+        /// An answer is missing.
         Undetermined = "undetermined",
         /// As `duplicate_effect`, on assumed tool facts.
         PossibleDuplicateEffect = "possible_duplicate_effect",
-        /// One call, unchanged, more often than is plausible.
+        /// One call repeated unchanged, implausibly often.
         RunawayLoop = "runaway_loop",
-        /// A failed call sent again unchanged, nothing written between, that failed again.
+        /// A failed call that was sent again unchanged, with no write in between, and failed again.
         FutileRetry = "futile_retry",
         /// A recorded answer that came after the tool's timeout.
         OverTimeout = "over_timeout",
-        /// A guard stopped what would have done no harm.
+        /// A guard stopped an attempt that would have done no harm.
         GuardRedundant = "guard_redundant",
     }
 }
 
 impl FindingId {
-    /// How bad it is.
+    /// Its severity.
     pub const fn severity(self) -> FindingSeverity {
         match self {
             FindingId::DuplicateEffect
@@ -73,15 +73,15 @@ impl FindingId {
     }
 }
 
-/// Something that a simulation shows about one of its calls.
+/// A finding about one call of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Finding {
-    /// What.
+    /// Its id.
     pub id: FindingId,
-    /// By whom.
+    /// Who caused it.
     pub by: FindingBy,
-    /// At which call.
+    /// The call.
     pub call: CallId,
-    /// How many: effects of the intent, attempts, repetitions; 1 where there is nothing to count.
+    /// The number of effects of the intent, attempts or repetitions; 1 if there is nothing to count.
     pub count: u32,
 }

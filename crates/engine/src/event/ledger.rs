@@ -1,4 +1,4 @@
-//! The lines of the upstream's book. The book itself is the upstream's.
+//! The entries of the upstream's ledger. The upstream owns the ledger itself.
 
 use super::decision::Provenance;
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
@@ -6,20 +6,20 @@ use crate::time::Instant;
 use crate::words;
 
 words! {
-    /// What the upstream did, or is not known to have done, for an intent.
+    /// What the upstream did for an intent, as far as it is known.
     pub enum LedgerKind {
         /// It made the change.
         Applied = "applied",
         /// It was there before the simulation began.
         Existing = "existing",
-        /// It took the change back.
+        /// It reversed the change.
         Reversed = "reversed",
-        /// A write failed, as recorded or modelled; whether it acted is not known.
+        /// A recorded or modelled write failed; whether it acted is unknown.
         Unobserved = "unobserved",
     }
 }
 
-/// What a call wants done once, as the ledger books it.
+/// What a call wants done once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Intent {
     /// A keyed call: tool and key.
@@ -30,64 +30,64 @@ pub enum Intent {
     Single(CallId),
 }
 
-/// One line of the simulated upstream's book.
+/// One entry of the simulated upstream's ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LedgerEntry {
     /// When it landed.
     pub at: Instant,
-    /// What it was for.
+    /// The intent of the effect.
     pub intent: Intent,
-    /// What it was.
+    /// What happened.
     pub kind: LedgerKind,
     /// The call that caused it; none for effects that existed before.
     pub call: Option<CallId>,
     /// The attempt that caused it; none for reversals and effects that existed before.
     pub attempt: Option<AttemptNo>,
-    /// How the book knows.
+    /// Where the knowledge comes from.
     pub provenance: Provenance,
 }
 
-/// What the upstream's ledger holds of a call's intent.
+/// What the upstream's ledger holds for one intent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Truth {
+pub struct IntentBalance {
     /// Effects that exist: existing and applied, less reversed.
     pub effects: u32,
-    /// Those of them that were there before.
+    /// Existing effects.
     pub existing: u32,
-    /// Effects that were made on an answer that was modelled, taken back or not.
+    /// Effects of modelled answers, reversed or not.
     pub modelled: u32,
-    /// Effects that were taken back.
+    /// Reversed effects.
     pub reversed: u32,
-    /// Those of them that only an answer that was modelled took back.
+    /// Effects reversed by modelled answers only.
     pub reversed_as_modelled: u32,
-    /// Recorded failures of which nothing is known.
+    /// Recorded failures whose effect is unknown.
     pub unobserved: u32,
 }
 
-impl Truth {
-    /// What `ledger` holds of `intent`.
-    pub fn of(ledger: &[LedgerEntry], intent: Intent) -> Truth {
-        let mut truth = Truth::default();
+impl IntentBalance {
+    /// What `ledger` holds for `intent`.
+    pub fn of(ledger: &[LedgerEntry], intent: Intent) -> IntentBalance {
+        let mut balance = IntentBalance::default();
         for entry in ledger.iter().filter(|entry| entry.intent == intent) {
             let modelled = u32::from(entry.provenance == Provenance::Modelled);
             match entry.kind {
                 LedgerKind::Existing => {
-                    truth.existing += 1;
-                    truth.effects += 1;
+                    balance.existing += 1;
+                    balance.effects += 1;
                 }
                 LedgerKind::Applied => {
-                    truth.effects += 1;
-                    truth.modelled += modelled;
+                    balance.effects += 1;
+                    balance.modelled += modelled;
                 }
                 LedgerKind::Reversed => {
-                    truth.reversed += 1;
-                    truth.reversed_as_modelled += modelled;
-                    truth.effects = truth.effects.saturating_sub(1);
+                    balance.reversed += 1;
+                    balance.reversed_as_modelled += modelled;
+                    balance.effects = balance.effects.saturating_sub(1);
                 }
-                LedgerKind::Unobserved => truth.unobserved += 1,
+                LedgerKind::Unobserved => balance.unobserved += 1,
             }
         }
-        truth
+        balance
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_truth_of_an_intent_counts_what_is_there_and_what_was_taken_back() {
+    fn the_balance_of_an_intent_counts_existing_and_reversed_effects() {
         let intent = Intent::Single(CallId(0));
         let entry =
             |kind, provenance| LedgerEntry { at: Instant::ZERO, intent, kind, call: None, attempt: None, provenance };
@@ -108,8 +108,8 @@ mod tests {
             LedgerEntry { intent: Intent::Single(CallId(1)), ..entry(LedgerKind::Applied, Provenance::Recorded) },
         ];
         let wanted =
-            Truth { effects: 1, existing: 1, modelled: 1, reversed: 1, reversed_as_modelled: 0, unobserved: 1 };
-        assert_eq!(Truth::of(&ledger, intent), wanted);
-        assert_eq!(Truth::of(&[], intent), Truth::default());
+            IntentBalance { effects: 1, existing: 1, modelled: 1, reversed: 1, reversed_as_modelled: 0, unobserved: 1 };
+        assert_eq!(IntentBalance::of(&ledger, intent), wanted);
+        assert_eq!(IntentBalance::of(&[], intent), IntentBalance::default());
     }
 }

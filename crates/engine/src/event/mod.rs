@@ -1,23 +1,21 @@
-//! What a simulation says happened: decision events, outcomes, ledger entries, findings.
-//! The only seam between the engine and every reporter; plain values, no logic of either side.
+//! The results of a simulation: decision events, outcomes, ledger entries, findings. The only interface between the
+//! engine and reporters; plain values without logic of either side.
 
 mod class;
 mod decision;
 mod describe;
-mod error;
 mod finding;
 mod ledger;
-mod outcome;
 mod reason;
 mod transcript;
 mod words;
 
 pub use class::Class;
-pub use decision::{Asked, Decision, DecisionEvent, Provenance, Status};
-pub use describe::{CompensationWord, Description, EventKind, GuardKind, Key, Value};
-pub use error::ErrorFacts;
+pub use decision::{
+    Decision, DecisionEvent, EffectClaim, Outcome, OutcomeKind, OutcomeWord, Provenance, RequestKind, Status,
+};
+pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
 pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
-pub use ledger::{Intent, LedgerEntry, LedgerKind, Truth};
-pub use outcome::{EffectClaim, Outcome, OutcomeKind, OutcomeWord};
-pub use reason::{DeprecatedWhy, RefusedWhy, StopReason, SuppressedWhy, TurnedAway};
-pub use transcript::{Names, Transcript, unnamed};
+pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
+pub use reason::{AdmissionRefusal, DeprecationReason, ErrorFacts, ReversalRefusal, StopReason, SuppressionReason};
+pub use transcript::{PlaybookNames, Transcript, unnamed};

@@ -1,11 +1,12 @@
-//! Why something was stopped, refused or given up.
+//! Why something failed, was stopped, was refused or was given up.
 
 use crate::ids::ReasonId;
+use crate::time::Duration;
 use crate::words;
 
 words! {
     /// Why a further attempt was suppressed.
-    pub enum SuppressedWhy {
+    pub enum SuppressionReason {
         /// The tool is a write that is not idempotent, the call has no key, and an earlier attempt may have acted.
         MayHaveActed = "may_have_acted",
         /// The same, and an earlier attempt did act.
@@ -15,40 +16,40 @@ words! {
 
 words! {
     /// Why a reversal was refused.
-    pub enum RefusedWhy {
+    pub enum ReversalRefusal {
         /// The call carries no reversal token.
         NoToken = "no_token",
-        /// The token has been sent for redemption before, whatever came of it.
+        /// The token was sent for redemption before, whatever the answer.
         TokenRedeemed = "token_redeemed",
         /// The upstream refused the redemption.
         UpstreamRefused = "upstream_refused",
         /// The redemption timed out; it may have been redeemed.
         NoAnswer = "no_answer",
-        /// The redemption failed, and the failure does not say that it was refused: it may have been redeemed.
+        /// The redemption failed without a clear refusal; it may have been redeemed.
         UpstreamFailed = "upstream_failed",
     }
 }
 
-impl RefusedWhy {
+impl ReversalRefusal {
     /// Whether the token was sent: the guard let it pass, and the upstream has seen it.
     pub const fn was_sent(self) -> bool {
         match self {
-            RefusedWhy::NoToken | RefusedWhy::TokenRedeemed => false,
-            RefusedWhy::UpstreamRefused | RefusedWhy::NoAnswer | RefusedWhy::UpstreamFailed => true,
+            ReversalRefusal::NoToken | ReversalRefusal::TokenRedeemed => false,
+            ReversalRefusal::UpstreamRefused | ReversalRefusal::NoAnswer | ReversalRefusal::UpstreamFailed => true,
         }
     }
 }
 
 words! {
-    /// Why a call was refused before its first attempt, in the order in which admission asks.
-    pub enum TurnedAway {
+    /// Why a call was refused before its first attempt, in the order of the admission checks.
+    pub enum AdmissionRefusal {
         /// The graph has no such action.
         UnknownAction = "unknown_action",
         /// The graph does not allow the action after the last one.
         InvalidTransition = "invalid_transition",
         /// The action's own validation failed.
         ValidationFailed = "validation_failed",
-        /// The tool is not declared, and the playbook refuses what is not.
+        /// The tool is not declared, and the playbook refuses undeclared tools.
         NotFound = "not_found",
         /// The arguments do not fit the tool's schema.
         Schema = "schema",
@@ -76,18 +77,47 @@ words! {
         MaxRefreshes = "max_refreshes",
         /// The refresh itself failed.
         RefreshFailed = "refresh_failed",
-        /// A refused reversal, where a study playbook gives up on it.
+        /// A reversal was refused, and a study playbook gives up then.
         ReversalRefused = "reversal_refused",
     }
 }
 
 /// Why a call was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DeprecatedWhy {
+pub enum DeprecationReason {
     /// The playbook's own `reason`.
     Stated(ReasonId),
     /// `refresh_evidence: { then: abort }`.
     RefreshAbort,
     /// A study playbook gives up after the first refresh that did not help.
     RefreshFutile,
+}
+
+/// The error object of a failed answer, as the adapter reported it.
+#[derive(Clone, Debug, Default, Eq, Hash)]
+#[cfg_attr(not(test), derive(PartialEq))]
+#[cfg_attr(test, expect(clippy::derived_hash_with_manual_eq, reason = "the same equality, but counted"))]
+pub struct ErrorFacts {
+    /// The adapter's name for what went wrong.
+    pub kind: Option<Box<str>>,
+    /// The message for people.
+    pub message: Option<Box<str>>,
+    /// The transport's status number.
+    pub status: Option<u16>,
+    /// The upstream's own error name.
+    pub code: Option<Box<str>>,
+    /// How long the upstream asks to wait.
+    pub retry_after: Option<Duration>,
+}
+
+#[cfg(test)]
+impl PartialEq for ErrorFacts {
+    fn eq(&self, other: &ErrorFacts) -> bool {
+        crate::ids::comparisons::count();
+        let all = |error: &ErrorFacts| {
+            let ErrorFacts { kind, message, status, code, retry_after } = error.clone();
+            (kind, message, status, code, retry_after)
+        };
+        all(self) == all(other)
+    }
 }

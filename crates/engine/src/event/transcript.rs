@@ -1,18 +1,18 @@
-//! One simulation with the names behind its numbers, for reporters.
+//! One simulation with the names behind its ids, for reporters.
 
 use std::sync::Arc;
 
+use super::decision::Outcome;
 use super::decision::{Decision, DecisionEvent};
-use super::error::ErrorFacts;
 use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
-use super::outcome::Outcome;
-use super::reason::DeprecatedWhy;
+use super::reason::DeprecationReason;
+use super::reason::ErrorFacts;
 use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 
-/// The names behind the numbers of a playbook, for reporters.
+/// The names behind the ids of a playbook, for reporters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct PlaybookNames {
     /// The playbook's own name.
     pub playbook: Arc<str>,
     /// By `VerdictId`.
@@ -25,13 +25,13 @@ pub struct Names {
     pub reasons: Vec<Arc<str>>,
 }
 
-impl Names {
+impl PlaybookNames {
     /// The verdict's name.
     pub fn verdict(&self, id: VerdictId) -> &str {
         self.verdicts.get(id.index()).map_or("?", |name| name)
     }
 
-    /// The rule's name, or `otherwise` where no rule matched.
+    /// The rule's name, or `otherwise` if no rule matched.
     pub fn rule(&self, id: Option<RuleId>) -> &str {
         id.and_then(|id| self.rules.get(id.index())).map_or("otherwise", |name| name)
     }
@@ -47,20 +47,20 @@ impl Names {
     }
 
     /// Why a call was given up, in the playbook's words or the engine's.
-    pub fn deprecated_why(&self, why: DeprecatedWhy) -> &str {
+    pub fn deprecated_why(&self, why: DeprecationReason) -> &str {
         match why {
-            DeprecatedWhy::Stated(reason) => self.reason(reason),
-            DeprecatedWhy::RefreshAbort => "refresh_evidence requested abort",
-            DeprecatedWhy::RefreshFutile => "post-refresh retry still failing",
+            DeprecationReason::Stated(reason) => self.reason(reason),
+            DeprecationReason::RefreshAbort => "refresh_evidence requested abort",
+            DeprecationReason::RefreshFutile => "post-refresh retry still failing",
         }
     }
 }
 
-/// Everything that a reporter may say of one simulation, with the names behind the numbers.
+/// Everything that a reporter can show of one simulation, with the names behind the ids.
 #[derive(Clone, Copy)]
 pub struct Transcript<'a> {
     /// The playbook's names.
-    pub names: &'a Names,
+    pub names: &'a PlaybookNames,
     /// The calls' names, by `CallId`.
     pub calls: &'a [String],
     /// The name of an intent.
@@ -77,7 +77,7 @@ pub struct Transcript<'a> {
     pub findings: &'a [Finding],
 }
 
-/// For pages that name no intents.
+/// An empty intent name, for pages that show no intents.
 pub fn unnamed(_: Intent) -> String {
     String::new()
 }
@@ -88,12 +88,12 @@ impl<'a> Transcript<'a> {
         self.calls.get(id.index()).map_or("?", |name| name)
     }
 
-    /// The kind of an error, or `error` where it has none.
+    /// The kind of an error, or `error` if it has none.
     pub fn error_kind(&self, id: Option<ErrorId>) -> &'a str {
         id.and_then(|id| self.error(id)).and_then(|error| error.kind.as_deref()).unwrap_or("error")
     }
 
-    /// The error behind a number.
+    /// The error behind an id.
     pub fn error(&self, id: ErrorId) -> Option<&'a ErrorFacts> {
         self.errors.get(id.index()).map(|error| &**error)
     }

@@ -1,4 +1,4 @@
-//! A closed set of words of the files as an enum: each word stands once, beside its variant.
+//! Closed sets of words of the file formats as enums: each word stands once, beside its variant.
 
 /// Defines an enum whose variants each have a word, with `ALL` in the order of definition, `as_str` and `parse`.
 #[macro_export]
@@ -15,30 +15,30 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in the order of their definition.
+            /// All variants, in the order of their definition.
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$variant),+];
 
             /// Their words, in the same order.
             pub const WORDS: [&'static str; $name::ALL.len()] = [$($word),+];
 
-            /// Each word with what it means, in the same order.
+            /// Each word with its variant, in the same order.
             pub const TABLE: [(&'static str, $name); $name::ALL.len()] = [$(($word, $name::$variant)),+];
 
-            /// The word of the files.
+            /// The word in files.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $($name::$variant => $word,)+
                 }
             }
 
-            /// As a key of a JSON object behind another one: `,"word":`.
+            /// The word as a further key of a JSON object: `,"word":`.
             pub const fn as_json(self) -> &'static str {
                 match self {
                     $($name::$variant => concat!(",\"", $word, "\":"),)+
                 }
             }
 
-            /// The one that the files call `word`.
+            /// The variant of `word`.
             pub fn parse(word: &str) -> Option<$name> {
                 $name::ALL.into_iter().find(|one| one.as_str() == word)
             }

@@ -1,22 +1,22 @@
-//! What is known of tools, by name or glob, and which row speaks where several do. Where rows come from is not known here.
+//! Tool facts, by name or glob, and which row applies if several match. Does not know where rows come from.
 
 use crate::glob::Glob;
 use crate::time::Duration;
 
-/// The timeout of an attempt where neither call nor tool says one (DESIGN.md section 2).
+/// The timeout of an attempt if neither the call nor the tool sets one.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_millis(30_000);
 
 /// Whether a tool changes the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
-    /// It only looks.
+    /// It changes nothing.
     Read,
     /// It may change something.
     Write,
 }
 
 impl Access {
-    /// The word of the files.
+    /// The word in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Access::Read => "read",
@@ -25,23 +25,23 @@ impl Access {
     }
 }
 
-/// What is known of one tool.
+/// The facts of one tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ToolFacts {
     /// Whether it changes the upstream.
     pub access: Access,
-    /// Whether doing it twice is doing it once.
+    /// Whether doing it twice has the effect of doing it once.
     pub idempotent: bool,
-    /// Whether each call is meant anew, even with the same arguments.
+    /// Whether each call is a new intent, even with the same arguments.
     pub repeatable: bool,
     /// The timeout of an attempt.
     pub timeout: Duration,
-    /// People said so; otherwise it is assumed.
+    /// Whether people declared the facts; otherwise they are assumed.
     pub declared: bool,
 }
 
 impl ToolFacts {
-    /// What is assumed of a tool that nobody declared: a write that is not idempotent.
+    /// The assumed facts of an undeclared tool: a write that is not idempotent.
     pub const ASSUMED: ToolFacts = ToolFacts {
         access: Access::Write,
         idempotent: false,
@@ -55,38 +55,38 @@ impl ToolFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tools {
     rows: Vec<ToolRow>,
-    /// Rows of which only what those before them do not say counts, the strongest first.
+    /// Weaker rows, the strongest first. They supply the facts that stronger rows omit.
     weaker: Vec<Vec<ToolRow>>,
 }
 
-/// One declared name or glob.
+/// The facts of one name or glob.
 #[derive(Clone, Debug)]
 pub struct ToolRow {
     /// As written.
     pub pattern: String,
-    /// What it says, and the assumption for what it does not say.
+    /// Its facts; omitted ones have the assumed value.
     pub facts: ToolFacts,
-    /// Which facts it leaves to weaker rows.
-    unsaid: Unsaid,
+    /// The facts that it leaves to weaker rows.
+    omitted: OmittedFacts,
     /// None for a plain name.
     glob: Option<Glob>,
 }
 
-/// The facts that a row does not say. Its access it always says.
+/// The facts that a row omits. A row never omits the access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unsaid {
-    /// Whether doing it twice is doing it once.
+pub struct OmittedFacts {
+    /// Whether doing it twice has the effect of doing it once.
     pub idempotent: bool,
-    /// Whether each call is meant anew.
+    /// Whether each call is a new intent.
     pub repeatable: bool,
     /// The timeout of an attempt.
     pub timeout: bool,
 }
 
-impl Unsaid {
-    /// The facts that neither says.
-    fn and(self, other: Unsaid) -> Unsaid {
-        Unsaid {
+impl OmittedFacts {
+    /// The facts that both omit.
+    fn and(self, other: OmittedFacts) -> OmittedFacts {
+        OmittedFacts {
             idempotent: self.idempotent && other.idempotent,
             repeatable: self.repeatable && other.repeatable,
             timeout: self.timeout && other.timeout,
@@ -96,38 +96,38 @@ impl Unsaid {
 
 impl PartialEq for ToolRow {
     fn eq(&self, other: &ToolRow) -> bool {
-        (&self.pattern, self.facts, self.unsaid) == (&other.pattern, other.facts, other.unsaid)
+        (&self.pattern, self.facts, self.omitted) == (&other.pattern, other.facts, other.omitted)
     }
 }
 
 impl Eq for ToolRow {}
 
 impl ToolRow {
-    /// A row that says every fact; `pattern` is a plain name unless it holds one of `*?[{`.
+    /// A row that omits no fact; `pattern` is a plain name unless it contains one of `*?[{`.
     ///
     /// # Errors
-    /// A glob that does not parse.
+    /// The pattern is a glob that does not compile.
     pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, String> {
         let pattern = pattern.into();
         let glob = Glob::of_tools(&pattern)?;
-        Ok(ToolRow { pattern, facts, unsaid: Unsaid::default(), glob })
+        Ok(ToolRow { pattern, facts, omitted: OmittedFacts::default(), glob })
     }
 
-    /// The same row, which says all of `facts`.
+    /// The same row with all of `facts`.
     #[must_use]
-    pub fn saying(self, facts: ToolFacts) -> ToolRow {
-        ToolRow { facts, unsaid: Unsaid::default(), ..self }
+    pub fn with_facts(self, facts: ToolFacts) -> ToolRow {
+        ToolRow { facts, omitted: OmittedFacts::default(), ..self }
     }
 
-    /// The same row, which leaves what it does not say to weaker ones.
+    /// The same row, which leaves the omitted facts to weaker rows.
     #[must_use]
-    pub fn leaving(self, unsaid: Unsaid) -> ToolRow {
-        ToolRow { unsaid, ..self }
+    pub fn omitting(self, omitted: OmittedFacts) -> ToolRow {
+        ToolRow { omitted, ..self }
     }
 
-    /// What it says, and for the rest what `weaker` facts say.
+    /// Its facts, with omitted ones taken from `weaker`.
     fn over(&self, weaker: ToolFacts) -> ToolFacts {
-        let Unsaid { idempotent, repeatable, timeout } = self.unsaid;
+        let OmittedFacts { idempotent, repeatable, timeout } = self.omitted;
         ToolFacts {
             idempotent: if idempotent { weaker.idempotent } else { self.facts.idempotent },
             repeatable: if repeatable { weaker.repeatable } else { self.facts.repeatable },
@@ -148,39 +148,39 @@ impl Tools {
         &self.rows
     }
 
-    /// These facts, and behind them those of `weaker`.
+    /// These rows, followed by the rows of `weaker`.
     #[must_use]
     pub fn over(&self, weaker: &Tools) -> Tools {
         let weaker = self.weaker.iter().chain([&weaker.rows]).chain(&weaker.weaker).cloned().collect();
         Tools { rows: self.rows.clone(), weaker }
     }
 
-    /// What is known of `tool`: what its own row says, else the first glob that matches; for what that row does not
-    /// say, weaker facts; else the assumption. A weaker row of its own name speaks before a glob.
+    /// The facts of `tool`: from the row of its name, else from the first glob that matches. Weaker rows supply omitted
+    /// facts, else the assumption holds. A weaker row of its name takes precedence over a glob.
     pub fn facts(&self, tool: &str) -> ToolFacts {
-        self.speaking(tool).fold(ToolFacts::ASSUMED, |weaker, row| row.over(weaker))
+        self.matching_rows(tool).fold(ToolFacts::ASSUMED, |weaker, row| row.over(weaker))
     }
 
-    /// Whether the weakest of these rows that speaks for `tool` says a fact of it that no stronger one says.
-    pub fn need_the_weakest(&self, tool: &str) -> bool {
-        let mut rows = self.speaking(tool);
+    /// Whether the weakest matching row supplies a fact of `tool` that every stronger one omits.
+    pub fn needs_weakest_row(&self, tool: &str) -> bool {
+        let mut rows = self.matching_rows(tool);
         let Some(weakest) = rows.next() else { return false };
-        let left = rows.map(|row| row.unsaid).reduce(Unsaid::and);
-        left.is_none_or(|left| left.and(weakest.unsaid) != left)
+        let left = rows.map(|row| row.omitted).reduce(OmittedFacts::and);
+        left.is_none_or(|left| left.and(weakest.omitted) != left)
     }
 
-    /// The rows that speak for `tool`, the weakest first: of each file one, but no glob before a weaker row of its name.
-    fn speaking(&self, tool: &str) -> impl Iterator<Item = &ToolRow> {
+    /// The rows that apply to `tool`, the weakest first: one of each file, but no glob over a weaker row of its name.
+    fn matching_rows(&self, tool: &str) -> impl Iterator<Item = &ToolRow> {
         let mut is_named = false;
         let rows = self.weaker.iter().rev().chain([&self.rows]);
         rows.filter_map(move |rows| rows.get(place(rows, tool)?)).filter(move |row| {
-            let speaks = row.glob.is_none() || !is_named;
+            let applies = row.glob.is_none() || !is_named;
             is_named |= row.glob.is_none();
-            speaks
+            applies
         })
     }
 
-    /// The place of the row that speaks for `tool`: its own row, else the first glob that matches.
+    /// The place of the row that applies to `tool`: the row of its name, else the first glob that matches.
     pub fn place(&self, tool: &str) -> Option<usize> {
         place(&self.rows, tool)
     }

@@ -1,4 +1,4 @@
-//! Playbooks in which nothing is invalid: what a rule can ask, what a verdict leads to, what is known of tools.
+//! Validated playbooks: the conditions of rules, the compensations of verdicts, tool facts.
 
 mod facts;
 mod model;
@@ -7,9 +7,12 @@ pub mod pattern;
 pub(crate) mod sample;
 mod when;
 
-pub use facts::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
+pub use facts::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 pub use model::{
-    After, AfterRefresh, Compensation, Final, Guard, Limits, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule, Study,
-    UNCLASSIFIED, Verdict,
+    AfterRefresh, Compensation, GuardMode, Limits, Playbook, Refresh, Retry, RetryTiming, Reversal, Rule, Study,
+    Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
 };
-pub use when::{About, Ask, Between, Form, MOST_ATTEMPTS, MOST_STATUS, MessageOp, MessageTest, Test, When};
+pub use when::{
+    ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, MOST_ATTEMPTS, MOST_STATUS, MessageOp,
+    MessageTest, NumberRange, When,
+};

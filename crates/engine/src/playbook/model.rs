@@ -1,15 +1,15 @@
-//! A playbook in which nothing is invalid: names resolved to ids, units applied, one compensation a verdict.
-//! Made by `lower` only; holds no places, no regex automata and no unsafe switch that was not written.
+//! A validated playbook: names are resolved to ids, units applied, and each verdict has one compensation. Only `lower`
+//! makes one. Holds no places and no compiled regexes.
 
 use std::sync::Arc;
 
 use super::facts::Tools;
 use super::when::When;
-use crate::event::{CompensationWord, EffectClaim, Names};
+use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;
 
-/// The reserved verdict of failures that no rule knows.
+/// The reserved verdict of failures that no rule matches.
 pub const UNCLASSIFIED: &str = "unclassified";
 
 /// Verdicts, rules, compensations, tool facts and limits.
@@ -17,30 +17,30 @@ pub const UNCLASSIFIED: &str = "unclassified";
 pub struct Playbook {
     /// Its own name.
     pub name: Arc<str>,
-    /// In the order of the file; `unclassified` is appended where the file does not declare it.
+    /// In the order of the file; `unclassified` is appended if the file does not declare it.
     pub verdicts: Vec<Verdict>,
     /// In the order of the file: the first that matches decides.
     pub rules: Vec<Rule>,
     /// The verdict of failures that no rule matches.
     pub otherwise: VerdictId,
-    /// Where guards escalate by default; none if nothing can need it.
+    /// The queue to which guards escalate by default; none if nothing needs one.
     pub default_queue: Option<QueueId>,
     /// The declared queues.
     pub queues: Vec<Arc<str>>,
     /// The texts of every `reason`.
     pub reasons: Vec<Arc<str>>,
-    /// What is known of tools.
+    /// The tool facts.
     pub tools: Tools,
-    /// Bounds of every call.
+    /// The limits of every call.
     pub limits: Limits,
-    /// The unsafe switches; `None` for a playbook that may be used.
+    /// The unsafe switches; `None` for a playbook for use.
     pub study: Option<Study>,
 }
 
 impl Playbook {
     /// The verdict behind an id of this playbook.
     pub fn verdict(&self, id: VerdictId) -> &Verdict {
-        &self.verdicts[id.index()] // ids are given out by `lower` for this very table
+        &self.verdicts[id.index()] // `lower` gives out ids for this table
     }
 
     /// The rule behind an id of this playbook.
@@ -53,19 +53,19 @@ impl Playbook {
         self.study.as_ref().is_some_and(|study| study.first_failure_only)
     }
 
-    /// How the retry guard answers.
-    pub fn retry_guard(&self) -> Guard {
-        self.study.as_ref().map_or(Guard::Asked, |study| study.retry_guard)
+    /// The mode of the retry guard.
+    pub fn retry_guard(&self) -> GuardMode {
+        self.study.as_ref().map_or(GuardMode::Checked, |study| study.retry_guard)
     }
 
-    /// How the token guard answers.
-    pub fn token_guard(&self) -> Guard {
-        self.study.as_ref().map_or(Guard::Asked, |study| study.token_guard)
+    /// The mode of the token guard.
+    pub fn token_guard(&self) -> GuardMode {
+        self.study.as_ref().map_or(GuardMode::Checked, |study| study.token_guard)
     }
 
-    /// The names behind this playbook's numbers.
-    pub fn names(&self) -> Names {
-        Names {
+    /// The names behind this playbook's ids.
+    pub fn names(&self) -> PlaybookNames {
+        PlaybookNames {
             playbook: Arc::clone(&self.name),
             verdicts: self.verdicts.iter().map(|verdict| Arc::clone(&verdict.name)).collect(),
             rules: self.rules.iter().map(|rule| Arc::clone(&rule.name)).collect(),
@@ -75,14 +75,14 @@ impl Playbook {
     }
 }
 
-/// What a failure means and what follows from it.
+/// What a failure means, and its compensation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Its name.
     pub name: Arc<str>,
     /// For people.
     pub means: Arc<str>,
-    /// What a failure of this meaning says about the effect.
+    /// The effect claim that such a failure proves.
     pub effect: EffectClaim,
     /// The one compensation.
     pub then: Compensation,
@@ -104,7 +104,7 @@ pub enum Compensation {
 }
 
 impl Compensation {
-    /// Which of the compensations it is.
+    /// The name of the compensation.
     pub const fn word(&self) -> CompensationWord {
         match self {
             Compensation::RetryWithBackoff(_) => CompensationWord::RetryWithBackoff,
@@ -115,7 +115,7 @@ impl Compensation {
         }
     }
 
-    /// The word of the files.
+    /// The word in files.
     pub const fn as_str(&self) -> &'static str {
         self.word().as_str()
     }
@@ -124,21 +124,21 @@ impl Compensation {
 /// The parameters of `retry_with_backoff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// The waits in order, never empty; the last one holds for retries beyond the list.
+    /// The waits in order, never empty; the last one repeats for further retries.
     pub backoff: Vec<Duration>,
     /// Retries (not attempts) that this verdict may schedule for one call, from 1.
     pub max_retries: u32,
     /// Whether the upstream's `retry_after` lengthens the wait.
-    pub after: After,
+    pub after: RetryTiming,
     /// The longest wait that the upstream may ask for; none: any.
     pub max_wait: Option<Duration>,
-    /// What runs where the retry guard stops the retry.
-    pub on_unsafe: OnUnsafe,
+    /// What runs if the retry guard stops the retry.
+    pub on_unsafe: UnsafePolicy,
 }
 
-/// What sets the wait of a retry.
+/// What determines the wait of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
+pub enum RetryTiming {
     /// The list alone.
     Backoff,
     /// The longer of the list and the upstream's `retry_after`.
@@ -148,15 +148,15 @@ pub enum After {
 /// The parameters of `refresh_evidence`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refresh {
-    /// What follows a refresh that worked.
+    /// What follows a successful refresh.
     pub then: AfterRefresh,
     /// Refreshes that one call may take, from 1.
     pub max_refreshes: u32,
-    /// What runs where the retry guard stops the retry.
-    pub on_unsafe: OnUnsafe,
+    /// What runs if the retry guard stops the retry.
+    pub on_unsafe: UnsafePolicy,
 }
 
-/// What follows a refresh that worked.
+/// What follows a successful refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AfterRefresh {
     /// Send again, with the new evidence.
@@ -168,27 +168,27 @@ pub enum AfterRefresh {
 /// The parameters of `issue_reversal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reversal {
-    /// Why the effect is taken back.
+    /// Why the effect is reversed.
     pub reason: ReasonId,
-    /// What runs where the token guard (or the upstream) refuses.
-    pub on_refused: Final,
+    /// What runs if the token guard or the upstream refuses.
+    pub on_refused: Terminal,
 }
 
-/// What ends a call without asking the upstream for anything.
+/// What ends a call without another request to the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Final {
+pub enum Terminal {
     /// Hand the call to people.
     Escalate(QueueId),
     /// Give the call up.
     Deprecate(ReasonId),
 }
 
-/// What runs in place of a suppressed retry; never another retry.
+/// What runs instead of a suppressed retry; never another retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnUnsafe {
+pub enum UnsafePolicy {
     /// End the call.
-    Final(Final),
-    /// Take the effect back.
+    End(Terminal),
+    /// Reverse the effect.
     Reverse(Reversal),
 }
 
@@ -203,27 +203,27 @@ pub struct Rule {
     pub verdict: VerdictId,
 }
 
-/// Bounds of every call.
+/// The limits of every call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Attempts of one call, from 1.
     pub max_attempts: u32,
-    /// From the call's start to the last moment at which an attempt may start; none: no bound.
+    /// The time from the call's start in which attempts may start; none: no limit.
     pub deadline: Option<Duration>,
 }
 
-/// How a guard answers. Only a study playbook, or `explain`'s second run, has another than `Asked`.
+/// The mode of a guard. Only a study playbook, or the counterfactual run of `explain`, has another one than `Checked`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guard {
-    /// By the facts.
-    Asked,
-    /// Always lets pass.
+pub enum GuardMode {
+    /// It decides by the facts.
+    Checked,
+    /// It always passes.
     Off,
-    /// Always stops.
+    /// It always stops.
     Stops,
 }
 
-/// The unsafe switches of a playbook that is for study, not for use.
+/// The unsafe switches of a study playbook, which is not for use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Study {
     /// Why the playbook exists.
@@ -231,12 +231,12 @@ pub struct Study {
     /// `reclassify: first_failure`: later failures are classified and shown, but not obeyed.
     pub first_failure_only: bool,
     /// `retry_guard: off`.
-    pub retry_guard: Guard,
+    pub retry_guard: GuardMode,
     /// `token_guard: off`.
-    pub token_guard: Guard,
-    /// `refused_reversal: exhausted`: a refused reversal ends the call without anyone being told.
+    pub token_guard: GuardMode,
+    /// `refused_reversal: exhausted`: a refused reversal ends the call without an escalation.
     pub refused_reversal_exhausts: bool,
-    /// `futile_refresh: deprecated`: a call is given up after its last allowed refresh did not help.
+    /// `futile_refresh: deprecated`: a call is given up if its last allowed refresh did not help.
     pub futile_refresh_deprecates: bool,
     /// `stale_evidence: resent`: the retry after a refresh carries the evidence that was refused.
     pub resends_stale_evidence: bool,
@@ -245,13 +245,13 @@ pub struct Study {
 }
 
 impl Study {
-    /// The block with no switch on: all is as without it.
+    /// The block with every switch off.
     pub fn safe(why: &str) -> Study {
         Study {
             why: why.into(),
             first_failure_only: false,
-            retry_guard: Guard::Asked,
-            token_guard: Guard::Asked,
+            retry_guard: GuardMode::Checked,
+            token_guard: GuardMode::Checked,
             refused_reversal_exhausts: false,
             futile_refresh_deprecates: false,
             resends_stale_evidence: false,

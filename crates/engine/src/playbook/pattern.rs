@@ -1,4 +1,4 @@
-//! Regular expressions of rules: how they are compiled, and in which words they are refused.
+//! Regular expressions of rules: how they are compiled, and the words of their errors.
 
 use regex::{Regex, RegexBuilder};
 
@@ -8,12 +8,12 @@ const LARGEST: usize = 1 << 20;
 /// Compiles a `matches` of a rule.
 ///
 /// # Errors
-/// Why it is none, in one line.
+/// Why it does not compile, in one line.
 pub fn compile(pattern: &str, case_sensitive: bool) -> Result<Regex, String> {
     RegexBuilder::new(pattern).case_insensitive(!case_sensitive).size_limit(LARGEST).build().map_err(|error| {
         match error {
-            regex::Error::CompiledTooBig(_) => "it becomes too large".to_owned(),
-            // The last line says why; those before it draw the place.
+            regex::Error::CompiledTooBig(_) => "it is too large when compiled".to_owned(),
+            // The last line has the reason; those before it draw the place.
             error => {
                 let text = error.to_string();
                 let last = text.lines().last().unwrap_or("it does not parse");
@@ -30,6 +30,6 @@ mod tests {
     #[test]
     fn a_bad_pattern_is_refused_in_one_line() {
         assert_eq!(compile("(a", false).expect_err("no regex"), "unclosed group");
-        assert_eq!(compile("(?:a{1000}){1000}", false).expect_err("too big"), "it becomes too large");
+        assert_eq!(compile("(?:a{1000}){1000}", false).expect_err("too big"), "it is too large when compiled");
     }
 }

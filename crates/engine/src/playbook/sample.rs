@@ -1,14 +1,14 @@
-//! A small playbook for tests of the engine: one verdict a compensation, and a rule for each, by an error kind of its name.
+//! A small playbook for tests of the engine: one verdict for each compensation, and one rule for each by error kind.
 
 use super::{
-    After, AfterRefresh, Ask, Compensation, Final, Limits, OnUnsafe, Playbook, Refresh, Retry, Reversal, Rule, Test,
-    Tools, Verdict, When,
+    AfterRefresh, Compensation, ConditionKind, ConditionTest, Limits, Playbook, Refresh, Retry, RetryTiming, Reversal,
+    Rule, Terminal, Tools, UnsafePolicy, Verdict, When,
 };
 use crate::event::EffectClaim;
 use crate::ids::{QueueId, ReasonId, VerdictId};
 use crate::time::Duration;
 
-pub(crate) const HUMAN: Final = Final::Escalate(QueueId(0));
+pub(crate) const HUMAN: Terminal = Terminal::Escalate(QueueId(0));
 
 pub(crate) const TIMEOUT: u16 = 0;
 pub(crate) const STALE: u16 = 1;
@@ -20,15 +20,15 @@ pub(crate) fn playbook() -> Playbook {
     let retry = Retry {
         backoff: vec![Duration::from_millis(200), Duration::from_millis(600)],
         max_retries: 2,
-        after: After::Backoff,
+        after: RetryTiming::Backoff,
         max_wait: None,
-        on_unsafe: OnUnsafe::Final(HUMAN),
+        on_unsafe: UnsafePolicy::End(HUMAN),
     };
-    let refresh = Refresh { then: AfterRefresh::Retry, max_refreshes: 1, on_unsafe: OnUnsafe::Final(HUMAN) };
+    let refresh = Refresh { then: AfterRefresh::Retry, max_refreshes: 1, on_unsafe: UnsafePolicy::End(HUMAN) };
     let reversal = Reversal { reason: ReasonId(0), on_refused: HUMAN };
     let rule = |name: &str, verdict| Rule {
         name: name.into(),
-        when: When::default().with(Ask::Kind, Test::AnyOf(vec![name.to_owned()])),
+        when: When::default().with(ConditionKind::Kind, ConditionTest::AnyOf(vec![name.to_owned()])),
         verdict: VerdictId(verdict),
     };
     let rules = [("timeout", TIMEOUT), ("stale", STALE), ("take_back", TAKE_BACK)];

@@ -1,5 +1,5 @@
-//! What a rule can ask about a failed attempt: one list of conditions, each with the sort of test that it makes.
-//! Whoever reads, compares, writes or changes what a rule asks visits this list. Asks nothing itself.
+//! The conditions of rules: one list, each condition with its kind of test. All code that reads, compares, writes or
+//! changes conditions visits this list. Evaluates nothing itself.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ pub const MOST_ATTEMPTS: u64 = 1_000;
 pub const MOST_STATUS: u64 = 999;
 
 words! {
-    /// The conditions of `when`, in the order in which they are told.
-    pub enum Ask {
+    /// The conditions of `when`, in the order in which they are shown.
+    pub enum ConditionKind {
         Kind = "kind",
         Message = "message",
         Status = "status",
@@ -28,14 +28,14 @@ words! {
     }
 }
 
-/// How a condition is written, and so which [`Test`] it makes.
+/// How a condition is written, which determines its [`ConditionTest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ConditionSyntax {
     /// One text or several.
     Texts,
-    /// One name or glob of tools, or several.
+    /// One tool name or glob, or several.
     Globs,
-    /// Numbers and ranges of them, from the first to the last.
+    /// Numbers and ranges, within the given bounds.
     Ranges(u64, u64),
     /// Tests of a message.
     Messages,
@@ -51,8 +51,8 @@ pub enum Form {
 
 /// What a condition is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
-    /// The error object; a failure without one has it not.
+pub enum ConditionSubject {
+    /// The error object, which a failure may lack.
     Error,
     /// The tool.
     Tool,
@@ -60,137 +60,141 @@ pub enum About {
     Call,
 }
 
-impl Ask {
-    /// How it is written.
-    pub const fn form(self) -> Form {
+impl ConditionKind {
+    /// Its syntax.
+    pub const fn form(self) -> ConditionSyntax {
         match self {
-            Ask::Kind | Ask::Code => Form::Texts,
-            Ask::Message => Form::Messages,
-            Ask::Status => Form::Ranges(0, MOST_STATUS),
-            Ask::Tool => Form::Globs,
-            Ask::Access => Form::Access,
-            Ask::Idempotent | Ask::Keyed => Form::Bool,
-            Ask::Attempt => Form::Ranges(1, MOST_ATTEMPTS),
-            Ask::RetryAfter => Form::Presence,
-            Ask::Error => Form::Absence,
+            ConditionKind::Kind | ConditionKind::Code => ConditionSyntax::Texts,
+            ConditionKind::Message => ConditionSyntax::Messages,
+            ConditionKind::Status => ConditionSyntax::Ranges(0, MOST_STATUS),
+            ConditionKind::Tool => ConditionSyntax::Globs,
+            ConditionKind::Access => ConditionSyntax::Access,
+            ConditionKind::Idempotent | ConditionKind::Keyed => ConditionSyntax::Bool,
+            ConditionKind::Attempt => ConditionSyntax::Ranges(1, MOST_ATTEMPTS),
+            ConditionKind::RetryAfter => ConditionSyntax::Presence,
+            ConditionKind::Error => ConditionSyntax::Absence,
         }
     }
 
     /// What it is about.
-    pub const fn about(self) -> About {
+    pub const fn about(self) -> ConditionSubject {
         match self {
-            Ask::Kind | Ask::Message | Ask::Status | Ask::Code | Ask::RetryAfter => About::Error,
-            Ask::Tool | Ask::Access | Ask::Idempotent => About::Tool,
-            Ask::Keyed | Ask::Attempt | Ask::Error => About::Call,
+            ConditionKind::Kind
+            | ConditionKind::Message
+            | ConditionKind::Status
+            | ConditionKind::Code
+            | ConditionKind::RetryAfter => ConditionSubject::Error,
+            ConditionKind::Tool | ConditionKind::Access | ConditionKind::Idempotent => ConditionSubject::Tool,
+            ConditionKind::Keyed | ConditionKind::Attempt | ConditionKind::Error => ConditionSubject::Call,
         }
     }
 }
 
-/// What one condition asks.
+/// The test of one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Test {
-    /// It is one of these, to the letter.
+pub enum ConditionTest {
+    /// It equals one of these.
     AnyOf(Vec<String>),
     /// It matches one of these globs.
     Globs(Vec<String>),
     /// It lies in one of these.
-    Ranges(Vec<Between>),
+    Ranges(Vec<NumberRange>),
     /// Each of these holds.
     Messages(Vec<MessageTest>),
     /// The tool's access is this.
     Access(Access),
-    /// It is so, or it is not.
+    /// It is true, or it is false.
     Is(bool),
-    /// It is not there.
+    /// It is absent.
     Absent,
 }
 
-/// What a rule asks: every condition in it must hold, and what is not in it is not asked.
+/// The conditions of a rule: all of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct When(BTreeMap<Ask, Test>);
+pub struct When(BTreeMap<ConditionKind, ConditionTest>);
 
 impl When {
-    /// Every condition, in the order in which they are told.
-    pub fn iter(&self) -> impl Iterator<Item = (Ask, &Test)> {
+    /// Every condition, in the order in which they are shown.
+    pub fn iter(&self) -> impl Iterator<Item = (ConditionKind, &ConditionTest)> {
         self.0.iter().map(|(ask, test)| (*ask, test))
     }
 
-    /// What is asked there.
-    pub fn get(&self, ask: Ask) -> Option<&Test> {
+    /// The test of a condition.
+    pub fn get(&self, ask: ConditionKind) -> Option<&ConditionTest> {
         self.0.get(&ask)
     }
 
-    /// What is asked there, to change it.
-    pub fn get_mut(&mut self, ask: Ask) -> Option<&mut Test> {
+    /// The test of a condition, to change it.
+    pub fn get_mut(&mut self, ask: ConditionKind) -> Option<&mut ConditionTest> {
         self.0.get_mut(&ask)
     }
 
-    /// Asks something, instead of what was asked there before.
-    pub fn set(&mut self, ask: Ask, test: Test) {
+    /// Sets the test of a condition.
+    pub fn set(&mut self, ask: ConditionKind, test: ConditionTest) {
         self.0.insert(ask, test);
     }
 
-    /// Asks nothing there.
-    pub fn remove(&mut self, ask: Ask) {
+    /// Removes a condition.
+    pub fn remove(&mut self, ask: ConditionKind) {
         self.0.remove(&ask);
     }
 
-    /// The same with something else asked.
+    /// The same with this condition set.
     #[must_use]
-    pub fn with(mut self, ask: Ask, test: Test) -> When {
+    pub fn with(mut self, ask: ConditionKind, test: ConditionTest) -> When {
         self.set(ask, test);
         self
     }
 
-    /// The texts or globs that are asked there; none if nothing is.
-    pub fn texts(&self, ask: Ask) -> &[String] {
+    /// The texts or globs of a condition; empty without the condition.
+    pub fn texts(&self, ask: ConditionKind) -> &[String] {
         match self.get(ask) {
-            Some(Test::AnyOf(texts) | Test::Globs(texts)) => texts,
+            Some(ConditionTest::AnyOf(texts) | ConditionTest::Globs(texts)) => texts,
             _ => &[],
         }
     }
 
-    /// The ranges that are asked there; none if nothing is.
-    pub fn ranges(&self, ask: Ask) -> &[Between] {
+    /// The ranges of a condition; empty without the condition.
+    pub fn ranges(&self, ask: ConditionKind) -> &[NumberRange] {
         match self.get(ask) {
-            Some(Test::Ranges(ranges)) => ranges,
+            Some(ConditionTest::Ranges(ranges)) => ranges,
             _ => &[],
         }
     }
 
     /// The tests of the message.
     pub fn messages(&self) -> &[MessageTest] {
-        match self.get(Ask::Message) {
-            Some(Test::Messages(tests)) => tests,
+        match self.get(ConditionKind::Message) {
+            Some(ConditionTest::Messages(tests)) => tests,
             _ => &[],
         }
     }
 
-    /// Whether something is to be so; none if it is not asked.
-    pub fn is(&self, ask: Ask) -> Option<bool> {
+    /// The flag of a condition; none without the condition.
+    pub fn is(&self, ask: ConditionKind) -> Option<bool> {
         match self.get(ask) {
-            Some(Test::Is(is)) => Some(*is),
+            Some(ConditionTest::Is(is)) => Some(*is),
             _ => None,
         }
     }
 
-    /// The access that is asked.
+    /// The access that the rule requires, if any.
     pub fn access(&self) -> Option<Access> {
-        match self.get(Ask::Access) {
-            Some(Test::Access(access)) => Some(*access),
+        match self.get(ConditionKind::Access) {
+            Some(ConditionTest::Access(access)) => Some(*access),
             _ => None,
         }
     }
 
-    /// Whether it asks for something that only an error object has.
-    pub fn asks_the_error(&self) -> bool {
-        self.iter().any(|(ask, test)| ask.about() == About::Error && *test != Test::Is(false))
+    /// Whether it requires something that only an error object has.
+    pub fn requires_error(&self) -> bool {
+        self.iter().any(|(ask, test)| ask.about() == ConditionSubject::Error && *test != ConditionTest::Is(false))
     }
 }
 
 /// An inclusive range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Between {
+pub struct NumberRange {
     /// The first value inside.
     pub first: u32,
     /// The last value inside, not below `first`.
@@ -200,16 +204,16 @@ pub struct Between {
 /// One test of an error's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageTest {
-    /// Which test.
+    /// The comparison.
     pub op: MessageOp,
     /// It holds if it holds for any of these; for `Matches`, valid regular expressions.
     pub any_of: Vec<String>,
-    /// Whether letters must agree in case.
+    /// Whether case matters.
     pub case_sensitive: bool,
 }
 
 words! {
-    /// The ways to test a message, in the order in which they are told.
+    /// The ways to test a message, in the order in which they are shown.
     pub enum MessageOp {
         /// The text is somewhere in the message.
         Contains = "contains",

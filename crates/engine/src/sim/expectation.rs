@@ -1,4 +1,4 @@
-//! Holds a run against what its fixture is meant to show. Says what differs; accepts nothing.
+//! Compares a run with the expectations of its fixture. Accepts nothing.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use crate::fixture::{Expect, ExpectCall};
 use crate::ids::CallId;
 
 use super::plan::Plan;
-use super::record::Record;
+use super::record::SimulationRecord;
 use super::scenario::Scenario;
 
 /// One expectation that a run does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The call, or none for what concerns the whole run.
+    /// The call; none for the whole run.
     pub call: Option<String>,
     /// The field of `expect`.
     pub field: &'static str,
-    /// What the fixture says.
+    /// The fixture's value.
     pub expected: String,
-    /// What the run shows.
+    /// The run's value.
     pub actual: String,
 }
 
@@ -32,17 +32,22 @@ impl fmt::Display for Contradiction {
     }
 }
 
-/// Everything in which `record` differs from what the fixture is meant to show.
-pub fn contradictions(expect: &Expect, plan: &Plan, scenario: &Scenario<'_>, record: &Record) -> Vec<Contradiction> {
+/// All differences of `record` from the fixture's expectations.
+pub fn contradictions(
+    expect: &Expect,
+    plan: &Plan,
+    scenario: &Scenario<'_>,
+    record: &SimulationRecord,
+) -> Vec<Contradiction> {
     let mut found = Vec::new();
     for (n, (call, outcome)) in scenario.calls.iter().zip(&record.outcomes).enumerate() {
         if let Some(expected) = expect.calls.get(call.name) {
             let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
-            let mut check = Check { call: Some(call.name), found: &mut found };
+            let mut check = ExpectationCheck { call: Some(call.name), found: &mut found };
             check_call(&mut check, expected, plan, record, id, outcome);
         }
     }
-    let mut check = Check { call: None, found: &mut found };
+    let mut check = ExpectationCheck { call: None, found: &mut found };
     let effects: u32 = record.ledger.net().values().map(|net| net.effects).sum();
     check.holds("effects", expect.effects, &effects);
     check.holds("sends", expect.sends, &record.tallies.iter().map(|tally| tally.sends).sum());
@@ -51,10 +56,10 @@ pub fn contradictions(expect: &Expect, plan: &Plan, scenario: &Scenario<'_>, rec
 }
 
 fn check_call(
-    check: &mut Check<'_>,
+    check: &mut ExpectationCheck<'_>,
     expected: &ExpectCall,
     plan: &Plan,
-    record: &Record,
+    record: &SimulationRecord,
     id: CallId,
     outcome: &Outcome,
 ) {
@@ -83,8 +88,8 @@ fn check_call(
     check.holds("verdicts", expected.verdicts.as_ref().map(|verdicts| verdicts.join(", ")), &verdicts);
 }
 
-/// Every finding that is named must be there; an empty list says that there is none.
-fn check_findings(check: &mut Check<'_>, expected: Option<&[FindingId]>, record: &Record) {
+/// Every named finding is required; an empty list requires that there are none.
+fn check_findings(check: &mut ExpectationCheck<'_>, expected: Option<&[FindingId]>, record: &SimulationRecord) {
     let words = |mut ids: Vec<FindingId>| {
         ids.sort_unstable();
         ids.dedup();
@@ -101,13 +106,13 @@ fn check_findings(check: &mut Check<'_>, expected: Option<&[FindingId]>, record:
     }
 }
 
-/// Collects what does not hold for one call, or for the run.
-struct Check<'a> {
+/// Collects the contradictions of one call, or of the run.
+struct ExpectationCheck<'a> {
     call: Option<&'a str>,
     found: &'a mut Vec<Contradiction>,
 }
 
-impl Check<'_> {
+impl ExpectationCheck<'_> {
     fn holds<T: PartialEq + fmt::Display>(&mut self, field: &'static str, expected: Option<T>, actual: &T) {
         if let Some(expected) = expected.filter(|expected| expected != actual) {
             self.found.push(Contradiction {

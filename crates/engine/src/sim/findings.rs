@@ -1,5 +1,5 @@
-//! What a simulation shows to be unsafe, doubtful or worth knowing. One function a finding, or one count of
-//! its call's `Course`; each reads the record and changes nothing.
+//! Derives the findings of a simulation. One function for each finding, or one count of the `CallTrajectory`; each reads
+//! the record and changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::event::{
 };
 use crate::ids::CallId;
 use crate::playbook::Access;
-use crate::upstream::{Ledger, NetEffects, Source};
+use crate::upstream::{AnswerSource, Ledger, NetEffects};
 
 use super::plan::Plan;
-use super::record::Record;
+use super::record::SimulationRecord;
 use super::scenario::ScenarioCall;
 
 /// Fills the record's findings: worst first, then by call.
-pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Record) {
+pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut SimulationRecord) {
     let mut findings = std::mem::take(&mut record.findings);
     findings.clear();
     add_all(plan, calls, record, &mut findings);
@@ -25,28 +25,28 @@ pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Recor
     record.findings = findings;
 }
 
-fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &Record, findings: &mut Vec<Finding>) {
-    if calls.len() == 1 && matches!(calls[0].source, Source::Tape(_)) && is_calm(record) {
-        return; // the usual call of a trace: one attempt, nothing failed
+fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, findings: &mut Vec<Finding>) {
+    if calls.len() == 1 && matches!(calls[0].source, AnswerSource::Tape(_)) && is_calm(record) {
+        return; // the most common call of a trace: one attempt without a failure
     }
-    let net = Net::of(&record.ledger);
+    let net = NetLedger::of(&record.ledger);
     duplicate_effects(calls, record, &net, findings);
     for (n, call) in calls.iter().enumerate() {
         let id = CallId::at(n);
-        let course = Course::of(plan, id, record);
-        findings.extend(Seen { call, id, record, net: &net, course }.all());
+        let course = CallTrajectory::of(plan, id, record);
+        findings.extend(CallReview { call, id, record, net: &net, course }.all());
     }
 }
 
-/// What the ledger comes to, looked up by intent and by call.
-struct Net {
+/// The net effects of the ledger, by intent and by call.
+struct NetLedger {
     by_intent: BTreeMap<Intent, NetEffects>,
     by_call: BTreeMap<CallId, NetEffects>,
 }
 
-impl Net {
-    fn of(ledger: &Ledger) -> Net {
-        Net { by_intent: ledger.net(), by_call: ledger.net_by_call() }
+impl NetLedger {
+    fn of(ledger: &Ledger) -> NetLedger {
+        NetLedger { by_intent: ledger.net(), by_call: ledger.net_by_call() }
     }
 
     fn of_call(&self, call: CallId) -> NetEffects {
@@ -54,7 +54,7 @@ impl Net {
     }
 }
 
-fn is_calm(record: &Record) -> bool {
+fn is_calm(record: &SimulationRecord) -> bool {
     record.ledger.entries().len() < 2
         && record.events.iter().all(|event| match event.what {
             Decision::AttemptStarted { .. } => true,
@@ -64,16 +64,20 @@ fn is_calm(record: &Record) -> bool {
         })
 }
 
-/// One intent with more than one net effect, unless doing it twice is doing it once. Each call asks for one: effects
-/// that several calls made, or that were there before, are the agent's, which asked again (`recorded`); effects of one
-/// call beyond its first are the dispatcher's, whose attempts made them (`playbook`), in whatever order they landed and
-/// whichever attempt acted. One intent may have both.
-fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, net: &Net, findings: &mut Vec<Finding>) {
-    let mut doubled: BTreeMap<Intent, Makers> = net
+/// One intent with more than one net effect, unless the tool is idempotent. Each call asks for one effect: effects of
+/// several calls, or on top of existing ones, are caused by the agent (`recorded`); effects of one call beyond its first
+/// are caused by the dispatcher (`playbook`), in any order and by any attempt. One intent may have both.
+fn duplicate_effects(
+    calls: &[ScenarioCall<'_>],
+    record: &SimulationRecord,
+    net: &NetLedger,
+    findings: &mut Vec<Finding>,
+) {
+    let mut doubled: BTreeMap<Intent, EffectMakers> = net
         .by_intent
         .iter()
         .filter(|(_, net)| net.effects > 1)
-        .map(|(&intent, _)| (intent, Makers::default()))
+        .map(|(&intent, _)| (intent, EffectMakers::default()))
         .collect();
     if doubled.is_empty() {
         return;
@@ -103,38 +107,38 @@ fn duplicate_effects(calls: &[ScenarioCall<'_>], record: &Record, net: &Net, fin
     }
 }
 
-/// Who made the effects of one intent.
+/// The calls that made the effects of one intent.
 #[derive(Clone, Copy, Debug, Default)]
-struct Makers {
-    /// Effects that were asked for: one a call that made any, and those that were there before.
+struct EffectMakers {
+    /// Effects that were asked for: one for each call that made any, and the existing ones.
     asked_for: u32,
-    /// The last call that made any.
+    /// The last call that made an effect.
     last: Option<CallId>,
-    /// The last one that made several.
+    /// The last call that made several effects.
     last_of_several: Option<CallId>,
 }
 
-/// What the events of one call come to, counted in one go because a trace has millions of failures.
+/// What the events of one call show, counted in one pass because a trace has millions of failures.
 #[derive(Debug)]
-struct Course {
-    /// Attempts that were started after a failure that reads as a denial.
+struct CallTrajectory {
+    /// Attempts that started after a denial.
     after_denial: u32,
-    /// Attempts that were started after one that reads as processed already.
+    /// Attempts that started after the upstream said that it had processed the key.
     after_conflict: u32,
-    /// Attempts that were started after one that may have acted, by what the playbook itself says of it.
+    /// Attempts that started after a failure that may have acted, according to the playbook.
     after_act: u32,
     unclassified: u32,
     over_timeout: u32,
     suppressed: u32,
-    /// All answers to attempts were scripted.
+    /// Whether all answers to attempts were scripted.
     scripted: bool,
-    /// A failure that was not obeyed had proved an effect.
+    /// Whether a failure that was ignored proved an effect.
     ignored_proof: bool,
 }
 
-impl Course {
-    fn of(plan: &Plan, id: CallId, record: &Record) -> Course {
-        let mut course = Course {
+impl CallTrajectory {
+    fn of(plan: &Plan, id: CallId, record: &SimulationRecord) -> CallTrajectory {
+        let mut course = CallTrajectory {
             after_denial: 0,
             after_conflict: 0,
             after_act: 0,
@@ -178,18 +182,18 @@ impl Course {
     }
 }
 
-/// One call of the record, looked at.
-struct Seen<'a> {
+/// One call of the record under review.
+struct CallReview<'a> {
     call: &'a ScenarioCall<'a>,
     id: CallId,
-    record: &'a Record,
-    net: &'a Net,
-    course: Course,
+    record: &'a SimulationRecord,
+    net: &'a NetLedger,
+    course: CallTrajectory,
 }
 
-impl Seen<'_> {
+impl CallReview<'_> {
     fn all(&self) -> impl Iterator<Item = Finding> {
-        let Course { after_denial, after_conflict, unclassified, over_timeout, .. } = self.course;
+        let CallTrajectory { after_denial, after_conflict, unclassified, over_timeout, .. } = self.course;
         [
             self.untruthful_outcome(),
             self.finding(FindingId::RetriedAfterDenial, after_denial),
@@ -209,7 +213,7 @@ impl Seen<'_> {
         (count > 0).then_some(Finding { id, by, call: self.id, count })
     }
 
-    /// The claim against the ledger, only where the upstream's acts are known.
+    /// The claim contradicts the ledger. Only if it is known what the upstream did.
     fn untruthful_outcome(&self) -> Option<Finding> {
         let outcome = self.record.outcomes.get(self.id.index())?;
         if self.call.facts.access == Access::Read {
@@ -217,26 +221,26 @@ impl Seen<'_> {
         }
         let own = self.net.of_call(self.id);
         if own.unobserved > 0 {
-            return None; // a recorded failure: nobody knows what the upstream did
+            return None; // a recorded failure: it is unknown what the upstream did
         }
         let intent = self.call.intent(self.id);
         let all = intent.and_then(|intent| self.net.by_intent.get(&intent)).map_or(0, |net| net.effects);
-        let lies = match outcome.claim {
+        let untruthful = match outcome.claim {
             EffectClaim::NotApplied => own.effects > 0 || self.course.ignored_proof,
             EffectClaim::Applied => all == 0,
             EffectClaim::Unknown => self.course.ignored_proof,
         };
-        self.finding(FindingId::UntruthfulOutcome, u32::from(lies))
+        self.finding(FindingId::UntruthfulOutcome, u32::from(untruthful))
     }
 
-    /// Attempts that the retry guard would have stopped: an unkeyed write that is not idempotent, after
-    /// attempts that may have acted by what the playbook itself says of their failures.
+    /// Attempts that the retry guard would stop: an unkeyed write that is not idempotent, after attempts that may have
+    /// acted according to the playbook.
     fn unsafe_retry(&self) -> Option<Finding> {
         if self.call.dispatched().is_safe_to_resend() {
             return None;
         }
         let count = self.course.after_act;
-        // On assumed facts the tool may be a read: that is a doubt, not a proof.
+        // With assumed facts the tool may be a read: that is a doubt, not a proof.
         match self.call.facts.declared {
             true => self.finding(FindingId::UnsafeRetry, count),
             false if count > 0 => self.finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1)),
@@ -250,7 +254,7 @@ impl Seen<'_> {
         self.finding(FindingId::Undetermined, u32::from(is))
     }
 
-    /// The guard stopped a retry of a call whose scripted upstream had done nothing.
+    /// The guard stopped a retry of a call for which the scripted upstream had done nothing.
     fn guard_redundant(&self) -> Option<Finding> {
         let did_nothing = !self.net.by_call.contains_key(&self.id);
         let is = self.course.suppressed > 0 && self.course.scripted && did_nothing;

@@ -1,5 +1,6 @@
 //! The one loop: upstream, classifier, dispatcher and event queue, on virtual time.
 
+mod event_loop;
 mod expectation;
 mod findings;
 mod plan;
@@ -7,13 +8,12 @@ mod record;
 mod scenario;
 mod session;
 mod simulator;
-mod steps;
 #[cfg(test)]
-mod together;
+mod tests;
 
 pub use expectation::{Contradiction, contradictions};
 pub use plan::{Plan, Reserved};
-pub use record::{OffTape, Record, Tally};
+pub use record::{CallTally, OffTape, SimulationRecord};
 pub use scenario::{Scenario, ScenarioCall};
-pub use session::{Ended, Session};
+pub use session::{FinishedCall, Session};
 pub use simulator::Simulator;

@@ -1,13 +1,13 @@
-//! A playbook made ready to run: compiled rules, tool facts, names.
+//! A playbook prepared for simulation: compiled rules, tool facts, names.
 
 use std::sync::Arc;
 
 use crate::classify::Classifier;
-use crate::event::Names;
+use crate::event::PlaybookNames;
 use crate::ids::VerdictId;
-use crate::playbook::{Compensation, OnUnsafe, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED};
+use crate::playbook::{Compensation, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy};
 
-/// Everything about the playbook that a simulation needs.
+/// Everything that a simulation needs of a playbook.
 #[derive(Debug)]
 pub struct Plan {
     /// The playbook.
@@ -15,40 +15,40 @@ pub struct Plan {
     /// Its rules, compiled.
     pub classifier: Arc<Classifier>,
     /// Its names, for reporters.
-    pub names: Names,
-    /// The verdicts that mean the same in every playbook.
+    pub names: PlaybookNames,
+    /// The verdicts with the same meaning in every playbook.
     pub reserved: Reserved,
-    /// Whether calls of one run share state and are simulated together: any verdict may come to redeem a reversal token.
-    pub joins: bool,
+    /// Whether calls of one run share state and are simulated together: some verdict may redeem a reversal token.
+    pub shares_state: bool,
     tools: Tools,
 }
 
-/// Verdicts that mean the same in every playbook, where this one has them.
+/// The verdicts with the same meaning in every playbook, if this one has them.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserved {
-    /// Somebody decided against the call.
+    /// The upstream denied the call.
     pub denied: Option<VerdictId>,
     /// The upstream has processed the idempotency key.
     pub processed: Option<VerdictId>,
-    /// No rule knows the failure.
+    /// No rule matches the failure.
     pub unclassified: Option<VerdictId>,
 }
 
 impl Plan {
-    /// A plan from a playbook, with tool facts that win over the playbook's own.
+    /// A plan from a playbook, with tool facts that take precedence over the playbook's own.
     pub fn new(playbook: Playbook, stronger: &Tools) -> Plan {
         Plan {
             classifier: Arc::new(Classifier::new(&playbook)),
             names: playbook.names(),
             reserved: Reserved::of(&playbook),
-            joins: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
+            shares_state: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
             tools: stronger.over(&playbook.tools),
             playbook,
         }
     }
 
-    /// The same plan where this is known of `tool`, whatever else is said of it; none for a name that is a bad glob.
-    pub fn knowing(&self, tool: &str, facts: ToolFacts) -> Option<Plan> {
+    /// The same plan with these facts of `tool`, which take precedence; none if `tool` is a glob that does not compile.
+    pub fn with_tool_facts(&self, tool: &str, facts: ToolFacts) -> Option<Plan> {
         let row = ToolRow::new(tool, facts).ok()?;
         Some(Plan {
             playbook: self.playbook.clone(),
@@ -59,19 +59,19 @@ impl Plan {
         })
     }
 
-    /// What is known of `tool`.
+    /// The facts of `tool`.
     pub fn facts(&self, tool: &str) -> ToolFacts {
         self.tools.facts(tool)
     }
 
-    /// The place of the playbook's row for `tool`, where it says what no stronger row says.
+    /// The place of the playbook's row for `tool`, if it supplies a fact that every stronger row omits.
     pub fn tool_row(&self, tool: &str) -> Option<usize> {
-        self.playbook.tools.place(tool).filter(|_| self.tools.need_the_weakest(tool))
+        self.playbook.tools.place(tool).filter(|_| self.tools.needs_weakest_row(tool))
     }
 }
 
 fn may_redeem(then: &Compensation) -> bool {
-    let reverses = |on_unsafe: &OnUnsafe| matches!(on_unsafe, OnUnsafe::Reverse(_));
+    let reverses = |on_unsafe: &UnsafePolicy| matches!(on_unsafe, UnsafePolicy::Reverse(_));
     match then {
         Compensation::RetryWithBackoff(retry) => reverses(&retry.on_unsafe),
         Compensation::RefreshEvidence(refresh) => reverses(&refresh.on_unsafe),

@@ -1,4 +1,4 @@
-//! What one simulation left behind: facts first; summaries and exit codes are derived from it elsewhere.
+//! The result of one simulation: facts only; summaries and exit codes are derived elsewhere.
 
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 
 use crate::call::{RecordedCall, Reply};
 use crate::event::{
-    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Names, Outcome, OutcomeKind, Provenance, Transcript,
+    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames, Provenance, Transcript,
 };
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
@@ -17,52 +17,52 @@ use crate::upstream::Ledger;
 
 /// The result of one simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct SimulationRecord {
     /// Ordered by time, then emission.
     pub events: Vec<DecisionEvent>,
-    /// One a call, in the order of the calls.
+    /// One for each call, in the order of the calls.
     pub outcomes: Vec<Outcome>,
-    /// One a call, in the order of the calls.
-    pub tallies: Vec<Tally>,
-    /// The upstream's book.
+    /// One for each call, in the order of the calls.
+    pub tallies: Vec<CallTally>,
+    /// The upstream's ledger.
     pub ledger: Ledger,
-    /// The errors behind `ErrorId`, each distinct one once, as recorded.
+    /// The distinct errors by `ErrorId`, as recorded.
     pub errors: Vec<Arc<ErrorFacts>>,
-    /// The same as they are shown; empty where nothing is redacted.
+    /// The same errors redacted; empty if nothing is redacted.
     pub(super) shown_errors: Vec<Arc<ErrorFacts>>,
     /// Sorted: worst first, then by call.
     pub findings: Vec<Finding>,
     by_call: EventsByCall,
 }
 
-/// Where the events of each call are. Made only where there are several calls.
+/// The places of each call's events. Empty for a single call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct EventsByCall {
-    /// By call: where its places end; they begin where those of the call before end.
+    /// By call: the end of its places; they begin at the end of the call before.
     ends: Vec<u32>,
     places: Vec<u32>,
 }
 
-/// The errors of one simulation, each distinct one once. An index is kept only where there are many.
+/// The distinct errors of one simulation, with an index only if there are many.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Errors {
     known: Vec<Arc<ErrorFacts>>,
     index: HashMap<Arc<ErrorFacts>, ErrorId, FixedState>,
 }
 
-/// Errors that are searched through one by one.
+/// Up to this many errors are searched linearly.
 const FEW_ERRORS: usize = 8;
 
-/// What was counted of one call.
+/// The counts of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Attempts, refreshes and reversals that the upstream was asked for.
+pub struct CallTally {
+    /// Requests to the upstream: attempts, refreshes and reversals.
     pub sends: u32,
-    /// Waiting that the playbook put between attempts.
+    /// The waits that the playbook added between attempts.
     pub added_delay: Duration,
     /// Recorded answers to attempts that were not used.
     pub tape_left: u32,
-    /// The first departure from the recording.
+    /// The first departure from the recording, if any.
     pub off_tape: Option<OffTape>,
 }
 
@@ -71,35 +71,35 @@ pub struct Tally {
 pub enum OffTape {
     /// Another number of attempts.
     Attempts {
-        /// As recorded: the number of the last one.
+        /// The number of the last recorded one.
         recorded: u32,
         /// Under the playbook.
         now: u32,
     },
-    /// The same number of attempts, but not all of them with their recorded answers: after a refresh that was not
-    /// recorded, recorded answers answer nothing.
+    /// The same number of attempts, but not all with recorded answers: after a refresh that was not recorded, recorded
+    /// answers are not used.
     Answers {
         /// Recorded answers to attempts.
         recorded: u32,
-        /// Those that the playbook's attempts were answered with.
+        /// Recorded answers that the playbook's attempts used.
         used: u32,
     },
-    /// The same attempts, another final status.
+    /// The same attempts, but a different final status.
     FinalStatus,
 }
 
-impl Record {
+impl SimulationRecord {
     /// The error behind an id of this record, as recorded.
     pub fn error(&self, id: ErrorId) -> Option<&ErrorFacts> {
         self.errors.get(id.index()).map(|error| &**error)
     }
 
-    /// The same as it is shown.
+    /// The redacted error behind an id of this record.
     pub fn shown_error(&self, id: ErrorId) -> Option<&ErrorFacts> {
         self.errors_to_show().get(id.index()).map(|error| &**error)
     }
 
-    /// Takes the errors as they are shown, one for each; none: they are shown as recorded.
+    /// Sets the redacted errors, one for each error; none: they are shown as recorded.
     pub fn show(&mut self, shown: Vec<Arc<ErrorFacts>>) {
         self.shown_errors = shown;
     }
@@ -108,10 +108,10 @@ impl Record {
         if self.shown_errors.is_empty() { &self.errors } else { &self.shown_errors }
     }
 
-    /// All of it with the names behind its numbers, for reporters: `calls` by `CallId`.
+    /// The record with the names behind its ids, for reporters: `calls` by `CallId`.
     pub fn transcript<'a>(
         &'a self,
-        names: &'a Names,
+        names: &'a PlaybookNames,
         calls: &'a [String],
         intent_name: &'a dyn Fn(Intent) -> String,
     ) -> Transcript<'a> {
@@ -135,7 +135,7 @@ impl Record {
         indexed.chain(all.iter().filter(move |event| event.call == call))
     }
 
-    /// Derives what follows from the events alone.
+    /// Derives the values that follow from the events.
     pub(super) fn close(&mut self) {
         for event in &self.events {
             if let (Decision::RetryScheduled { delay, .. }, Some(tally)) =
@@ -147,13 +147,13 @@ impl Record {
         self.by_call.set(self.outcomes.len(), &self.events);
     }
 
-    /// What the recording has that the run of its only call did not use, and where the run departed from it.
+    /// Compares the run of the record's only call with its recording: unused answers, and the first departure.
     pub(super) fn compare_with_tape(&mut self, call: &RecordedCall) {
-        let Record { outcomes, tallies, events, .. } = self;
+        let SimulationRecord { outcomes, tallies, events, .. } = self;
         let (Some(outcome), Some(tally)) = (outcomes.first(), tallies.first_mut()) else { return };
         let (mut recorded, mut last) = (0_u32, None);
         for attempt in call.attempts() {
-            recorded += 1; // the assembler keeps 1,000 answers a call at most
+            recorded += 1; // the assembler keeps at most 1,000 answers of a call
             last = Some(attempt);
         }
         let Some((number, last)) = last else { return };
@@ -177,7 +177,7 @@ impl Record {
 }
 
 impl EventsByCall {
-    /// The places of a call's events; none where there is no index.
+    /// The places of a call's events; none without an index.
     fn of(&self, call: CallId) -> Option<&[u32]> {
         let end = *self.ends.get(call.index())?;
         let begin = call.index().checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -189,16 +189,16 @@ impl EventsByCall {
         self.ends.clear();
         self.places.clear();
         if calls < 2 {
-            return; // all events are those of the only call
+            return; // all events belong to the only call
         }
         self.ends.resize(calls, 0);
         let count = u32::try_from(events.len()).unwrap_or(u32::MAX);
         for event in events {
-            self.ends[event.call.index()] += 1; // each event is one of a call
+            self.ends[event.call.index()] += 1; // each event belongs to one of the calls
         }
         let mut sum = 0;
         for end in &mut self.ends {
-            sum += std::mem::replace(end, sum); // first where the places begin, then, moved on by each of them, end
+            sum += std::mem::replace(end, sum); // now the begin; the loop below moves it to the end
         }
         self.places.resize(events.len(), 0);
         for (place, event) in (0..count).zip(events) {
@@ -210,7 +210,7 @@ impl EventsByCall {
 }
 
 impl Errors {
-    /// The number of an error, given out now if it is a new one.
+    /// The id of an error, given out now if the error is new.
     pub(super) fn intern(&mut self, error: Arc<ErrorFacts>) -> ErrorId {
         let known = match self.known.len() <= FEW_ERRORS {
             true => self.known.iter().position(|known| *known == error).map(error_id),
@@ -229,14 +229,14 @@ impl Errors {
         id
     }
 
-    /// Forgets every error, and uses the allocation of `table`.
+    /// Removes every error, and reuses the allocation of `table`.
     pub(super) fn restart(&mut self, table: &mut Vec<Arc<ErrorFacts>>) {
         std::mem::swap(&mut self.known, table);
         self.known.clear();
         self.index.clear();
     }
 
-    /// Hands the table over.
+    /// Takes the table out.
     pub(super) fn take(&mut self) -> Vec<Arc<ErrorFacts>> {
         self.index.clear();
         std::mem::take(&mut self.known)

@@ -1,4 +1,4 @@
-//! The calls of one simulation and whence their answers come: from a fixture, or from a recorded call.
+//! The calls of one simulation and the source of their answers: a fixture or a recorded call.
 
 use crate::call::RecordedCall;
 use crate::dispatch::CallFacts;
@@ -7,16 +7,16 @@ use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{BeyondTape, KeyDialect, Source, Tape};
+use crate::upstream::{AnswerSource, KeyDialect, MissingAnswerPolicy, Tape};
 
-/// What is to be simulated. Calls are in the order in which they are made.
+/// The input of a simulation. Calls are in the order in which they are made.
 #[derive(Clone, Debug)]
 pub struct Scenario<'a> {
-    /// The calls; the number of a call is its place here.
+    /// The calls; the id of a call is its place here.
     pub calls: Vec<ScenarioCall<'a>>,
-    /// How the upstream treats keys it has seen.
+    /// How the upstream answers repeated keys.
     pub keys: KeyDialect,
-    /// Effects that exist already.
+    /// Effects that exist before the simulation.
     pub before: Vec<(ToolId, Option<KeyId>, ArgsId)>,
     /// By `ToolId`.
     pub tools: Interner,
@@ -29,11 +29,11 @@ pub struct Scenario<'a> {
 /// One call of a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct ScenarioCall<'a> {
-    /// The name that people know it by.
+    /// Its name for people.
     pub name: &'a str,
     /// The tool's name.
     pub tool_name: &'a str,
-    /// What is known of the tool.
+    /// The tool facts.
     pub facts: ToolFacts,
     /// The tool.
     pub tool: ToolId,
@@ -47,15 +47,15 @@ pub struct ScenarioCall<'a> {
     pub at: Instant,
     /// The timeout of its attempts.
     pub timeout: Duration,
-    /// Whence its answers come.
-    pub source: Source<'a>,
+    /// The source of its answers.
+    pub source: AnswerSource<'a>,
 }
 
 impl<'a> ScenarioCall<'a> {
     /// The only call of a simulation, from its recording.
-    pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a BeyondTape) -> ScenarioCall<'a> {
+    pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
         ScenarioCall {
-            name: "", // a recording says what it is called elsewhere
+            name: "", // recorded calls are named elsewhere
             tool_name: call.tool(),
             facts,
             tool: ToolId(0),
@@ -64,11 +64,11 @@ impl<'a> ScenarioCall<'a> {
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
-            source: Source::Tape(Tape { call, beyond }),
+            source: AnswerSource::Tape(Tape { call, missing: beyond }),
         }
     }
 
-    /// What the dispatcher is told of it.
+    /// The facts for the dispatcher.
     pub(super) const fn dispatched(&self) -> CallFacts {
         CallFacts {
             tool: self.tool,
@@ -83,7 +83,7 @@ impl<'a> ScenarioCall<'a> {
         }
     }
 
-    /// What an effect of this call is booked for; none for a read.
+    /// The intent of the call; none for a read.
     pub fn intent(&self, id: CallId) -> Option<Intent> {
         if self.facts.access == Access::Read {
             return None;
@@ -97,7 +97,7 @@ impl<'a> ScenarioCall<'a> {
 }
 
 impl<'a> Scenario<'a> {
-    /// The scenario of a fixture; its own tool facts win over `facts`.
+    /// The scenario of a fixture; its own tool facts take precedence over `facts`.
     pub fn of_fixture(fixture: &'a Fixture, facts: impl Fn(&str) -> ToolFacts) -> Scenario<'a> {
         let own = Tools::new(fixture.tools.iter().filter_map(tool_row).collect());
         let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
@@ -118,7 +118,7 @@ impl<'a> Scenario<'a> {
                 args: ArgsId(args.intern(&call.args)),
                 at: call.at,
                 timeout: call.timeout.unwrap_or(facts.timeout),
-                source: Source::Script(&call.script),
+                source: AnswerSource::Script(&call.script),
             }
         });
         let calls = calls.collect();
@@ -144,7 +144,7 @@ impl<'a> Scenario<'a> {
     }
 }
 
-/// A fixture's pattern was tried when the fixture was read; one that does not compile matches nothing.
+/// Patterns were compiled when the fixture was read; one that fails would match nothing.
 fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
     let facts = ToolFacts {
         access: if row.writes { Access::Write } else { Access::Read },

@@ -1,4 +1,4 @@
-//! Runs one recorded call or one fixture to its end: all calls are there from the start, and each stays.
+//! Simulates one recorded call or one fixture to its end: all calls are known from the start, and none is removed.
 
 use std::sync::Arc;
 
@@ -7,36 +7,36 @@ use crate::classify::Memo;
 use crate::event::ErrorFacts;
 use crate::ids::{CallId, ErrorId};
 use crate::playbook::ToolFacts;
-use crate::upstream::{Answer, BeyondTape, KeyDialect, Ledger, Request, World};
+use crate::upstream::{Answer, KeyDialect, Ledger, MissingAnswerPolicy, Request, Upstream};
 
+use super::event_loop::{CallSource, EventLoop};
 use super::findings;
 use super::plan::Plan;
-use super::record::{Errors, Record, Tally};
+use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::{Scenario, ScenarioCall};
-use super::steps::{Calls, Steps};
 
-/// Runs scenarios one after the other and keeps its allocations between them.
+/// Simulates scenarios one after the other, and keeps its allocations between them.
 #[derive(Debug, Default)]
 pub struct Simulator {
-    steps: Steps,
-    world: World,
+    event_loop: EventLoop,
+    upstream: Upstream,
     memo: Memo,
-    record: Record,
+    record: SimulationRecord,
     errors: Errors,
 }
 
-/// The calls of a scenario, which start in their order, and the errors of all.
-struct Cast<'a, 'c> {
+/// The calls of a scenario, which start in their order, and their errors.
+struct ScenarioCalls<'a, 'c> {
     calls: &'a [ScenarioCall<'c>],
     errors: &'a mut Errors,
 }
 
-impl Calls for Cast<'_, '_> {
-    fn start(&mut self, _: CallId) {} // no call leaves, so that numbers are places
+impl CallSource for ScenarioCalls<'_, '_> {
+    fn start(&mut self, _: CallId) {} // no call is removed, so ids are places
 
     #[inline]
     fn call(&self, id: CallId) -> ScenarioCall<'_> {
-        self.calls[id.index()] // every number was given out for a place in `calls`
+        self.calls[id.index()] // every id is a place in `calls`
     }
 
     fn intern_error(&mut self, _: CallId, error: Arc<ErrorFacts>) -> ErrorId {
@@ -45,115 +45,121 @@ impl Calls for Cast<'_, '_> {
 }
 
 impl Simulator {
-    /// A simulator that has run nothing.
+    /// A new simulator.
     pub fn new() -> Simulator {
         Simulator::default()
     }
 
-    /// Runs one recorded call. `facts` are those of its tool, `declared` or assumed.
-    pub fn replay(&mut self, plan: &Plan, call: &RecordedCall, facts: ToolFacts, beyond: &BeyondTape) -> &Record {
+    /// Simulates one recorded call. `facts` are those of its tool.
+    pub fn replay(
+        &mut self,
+        plan: &Plan,
+        call: &RecordedCall,
+        facts: ToolFacts,
+        beyond: &MissingAnswerPolicy,
+    ) -> &SimulationRecord {
         self.replay_after(plan, call, facts, beyond, false)
     }
 
-    /// The same; `token_spent` says that another call of the run has sent the call's reversal token already.
+    /// Simulates one recorded call; `token_spent`: another call of the run has sent its reversal token before.
     pub fn replay_after(
         &mut self,
         plan: &Plan,
         call: &RecordedCall,
         facts: ToolFacts,
-        beyond: &BeyondTape,
+        beyond: &MissingAnswerPolicy,
         token_spent: bool,
-    ) -> &Record {
+    ) -> &SimulationRecord {
         let calls = [ScenarioCall::recorded(call, facts, beyond)];
         self.clear(&calls, KeyDialect::None);
         if let Some(token) = calls[0].token.filter(|_| token_spent) {
-            self.steps.machine.note_redeemed(token);
+            self.event_loop.machine.note_redeemed(token);
         }
         self.run(plan, &calls);
         self.record.compare_with_tape(call);
         &self.record
     }
 
-    /// What the latest simulation left behind.
-    pub fn record(&self) -> &Record {
+    /// The record of the latest simulation.
+    pub fn record(&self) -> &SimulationRecord {
         &self.record
     }
 
-    /// Gives it the errors as they are shown: `shown` makes one for each, or none where they are shown as recorded.
+    /// Sets the record's redacted errors: `shown` gives one for each error, or none if nothing is redacted.
     pub fn show(&mut self, shown: impl FnOnce(&[Arc<ErrorFacts>]) -> Vec<Arc<ErrorFacts>>) {
         let shown = shown(&self.record.errors);
         self.record.show(shown);
     }
 
-    /// Runs a fixture's scenario.
-    pub fn rehearse(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &Record {
+    /// Simulates a fixture's scenario.
+    pub fn run_fixture(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &SimulationRecord {
         self.clear(&scenario.calls, scenario.keys);
         for &(tool, key, args) in &scenario.before {
-            self.world.add_existing(tool, key, args);
+            self.upstream.add_existing(tool, key, args);
         }
         self.run(plan, &scenario.calls);
         &self.record
     }
 
-    /// Begins with a scenario that is driven step by step, and that somebody else than its script answers.
+    /// Begins a scenario that the caller drives step by step and answers.
     pub fn begin(&mut self, scenario: &Scenario<'_>) {
         self.clear(&scenario.calls, scenario.keys);
     }
 
-    /// Goes on until an answer is needed; none: nothing is left to happen.
+    /// Runs until an answer is needed; none: no event is left.
     pub fn next(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> Option<Request> {
         self.next_of(plan, &scenario.calls)
     }
 
-    /// Takes the answer to what `next` asked for; none: nothing supplies one.
+    /// Takes the answer to a request of `next`; none: the answer is missing.
     pub fn answer(&mut self, request: &Request, answer: Option<Answer>) {
-        self.steps.answer(request, answer);
+        self.event_loop.answer(request, answer);
     }
 
-    /// Ends a scenario of which nothing is left to happen; `ledger` is the book of whoever answered.
-    pub fn finish(&mut self, plan: &Plan, scenario: &Scenario<'_>, ledger: Ledger) -> &Record {
+    /// Ends a scenario without remaining events; `ledger` is the ledger of the caller's upstream.
+    pub fn finish(&mut self, plan: &Plan, scenario: &Scenario<'_>, ledger: Ledger) -> &SimulationRecord {
         self.record.ledger = ledger;
         self.close(plan, &scenario.calls);
         &self.record
     }
 
-    /// Runs calls from a cleared state.
+    /// Simulates calls from a cleared state.
     fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) {
         while let Some(request) = self.next_of(plan, calls) {
-            let source = calls[request.call.index()].source; // as in `Cast::call`
-            let answer = self.world.ask(&request, source);
-            self.steps.answer(&request, answer);
+            let source = calls[request.call.index()].source; // as in `ScenarioCalls::call`
+            let answer = self.upstream.handle_request(&request, source);
+            self.event_loop.answer(&request, answer);
         }
-        self.world.swap_ledger(&mut self.record.ledger);
+        self.upstream.swap_ledger(&mut self.record.ledger);
         self.close(plan, calls);
     }
 
     fn next_of(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) -> Option<Request> {
-        let mut cast = Cast { calls, errors: &mut self.errors };
-        let request = self.steps.next(plan, &mut self.memo, &mut cast, None)?;
-        self.record.tallies[request.call.index()].sends += 1; // one a call
+        let mut cast = ScenarioCalls { calls, errors: &mut self.errors };
+        let request = self.event_loop.next(plan, &mut self.memo, &mut cast, None)?;
+        self.record.tallies[request.call.index()].sends += 1; // one for each call
         Some(request)
     }
 
     fn clear(&mut self, calls: &[ScenarioCall<'_>], keys: KeyDialect) {
-        self.steps.clear();
-        self.world.clear(keys);
+        self.event_loop.clear();
+        self.upstream.clear(keys);
         self.errors.restart(&mut self.record.errors);
         self.record.outcomes.clear();
         self.record.shown_errors.clear();
         self.record.tallies.clear();
-        self.record.tallies.resize(calls.len(), Tally::default());
+        self.record.tallies.resize(calls.len(), CallTally::default());
         for call in calls {
-            self.steps.add_start(call.at);
+            self.event_loop.add_start(call.at);
         }
     }
 
     fn close(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) {
-        let Simulator { steps, record, errors, .. } = self;
-        std::mem::swap(&mut steps.outputs.events, &mut record.events);
+        let Simulator { event_loop, record, errors, .. } = self;
+        std::mem::swap(&mut event_loop.buffer.events, &mut record.events);
         record.errors = errors.take();
-        // Every call was told to the machine, and the queue is empty: each has ended, so that outcome n is call n's.
-        record.outcomes.extend((0..calls.len()).filter_map(|n| steps.machine.outcome(CallId::at(n))));
+        // The machine has all calls, and the queue is empty: each call has ended, so that outcome n belongs to call n.
+        record.outcomes.extend((0..calls.len()).filter_map(|n| event_loop.machine.outcome(CallId::at(n))));
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();
         findings::derive(plan, calls, record);

@@ -1,4 +1,4 @@
-//! How an upstream treats an idempotency key that it has seen before.
+//! How an upstream answers repeated idempotency keys.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use crate::event::ErrorFacts;
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::{Duration, Instant};
 
-use super::script::Says;
+use super::answer::UpstreamReply;
 
-/// The dialects of upstreams (DESIGN.md section 3, *Fixture*, `keys`).
+/// The key dialects of upstreams: how they answer a repeated key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyDialect {
-    /// Gives the first `ok` again.
+    /// Repeats the first `ok`.
     Replay,
     /// As `Replay`; 409 while the first request is in flight; 422 for other arguments.
     Ietf,
-    /// 409: the key was processed.
+    /// Answers 409: the key was processed.
     Conflict,
-    /// Forgets a key whose answer was lost, and acts again.
+    /// Forgets a key if its answer was lost, and acts again.
     Lossy,
     /// Ignores keys.
     #[default]
@@ -29,7 +29,7 @@ impl KeyDialect {
     pub const ALL: [KeyDialect; 5] =
         [KeyDialect::Replay, KeyDialect::Ietf, KeyDialect::Conflict, KeyDialect::Lossy, KeyDialect::None];
 
-    /// The word of the files.
+    /// The word in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             KeyDialect::Replay => "replay",
@@ -41,50 +41,50 @@ impl KeyDialect {
     }
 }
 
-/// What the upstream remembers of one key.
+/// The state of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Seen {
+struct KeyState {
     args: ArgsId,
-    /// When the request that acted was done; none: no request with this key has acted.
-    acted: Option<Acted>,
+    /// The request that acted; none: no request with this key has acted.
+    acted: Option<ActingRequest>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Acted {
-    by: Option<Sent>,
+struct ActingRequest {
+    by: Option<SentAttempt>,
     done: Instant,
     answer_lost: bool,
 }
 
-/// Which request: the call and its attempt.
-pub(super) type Sent = (CallId, AttemptNo);
+/// A request: the call and its attempt.
+pub(super) type SentAttempt = (CallId, AttemptNo);
 
 /// The keys that the upstream has seen.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Keys {
-    seen: BTreeMap<(ToolId, KeyId), Seen>,
+pub(super) struct KeyStore {
+    seen: BTreeMap<(ToolId, KeyId), KeyState>,
 }
 
-/// What the dialect answers to a repeated key.
+/// The dialect's answer to a repeated key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DialectAnswer {
-    pub says: Says,
+    pub reply: UpstreamReply,
     pub latency: Duration,
     pub acts: bool,
 }
 
-impl Keys {
-    /// Forgets every key.
+impl KeyStore {
+    /// Removes every key.
     pub(super) fn clear(&mut self) {
         self.seen.clear();
     }
 
-    /// Whether a request with this key was made before.
+    /// Whether a request with this key came before.
     pub(super) fn knows(&self, tool: ToolId, key: KeyId) -> bool {
         self.seen.contains_key(&(tool, key))
     }
 
-    /// Whether a request with this key has acted, in an upstream that would not act again for it.
+    /// Whether a request with this key has acted, and the dialect does not act again for it.
     pub(super) fn is_spent(&self, dialect: KeyDialect, tool: ToolId, key: KeyId) -> bool {
         let acted = self.seen.get(&(tool, key)).and_then(|seen| seen.acted);
         match dialect {
@@ -94,28 +94,28 @@ impl Keys {
         }
     }
 
-    /// Notes a request; `acted` says when its effect is done, if it has one. `by`: none before the simulation.
+    /// Records a request; `acted` is the moment of its effect, if it has one. `by`: none before the simulation.
     pub(super) fn note(
         &mut self,
         (tool, key, args): (ToolId, KeyId, ArgsId),
-        by: Option<Sent>,
+        by: Option<SentAttempt>,
         acted: Option<Instant>,
     ) {
-        let seen = self.seen.entry((tool, key)).or_insert(Seen { args, acted: None });
+        let seen = self.seen.entry((tool, key)).or_insert(KeyState { args, acted: None });
         if let Some(done) = acted {
-            seen.acted = Some(Acted { by, done, answer_lost: false });
+            seen.acted = Some(ActingRequest { by, done, answer_lost: false });
         }
     }
 
-    /// Notes that the answer to a request did not arrive; that matters if it is the one that acted for this key.
-    pub(super) fn lose_answer(&mut self, tool: ToolId, key: KeyId, to: Sent) {
+    /// Records that the answer to a request was lost; this matters only for the request that acted for this key.
+    pub(super) fn lose_answer(&mut self, tool: ToolId, key: KeyId, to: SentAttempt) {
         let acted = self.seen.get_mut(&(tool, key)).and_then(|seen| seen.acted.as_mut());
         if let Some(acted) = acted.filter(|acted| acted.by == Some(to)) {
             acted.answer_lost = true;
         }
     }
 
-    /// The dialect's answer at `now` to a key seen before; none for a key that is new.
+    /// The dialect's answer at `now` to a repeated key; none for a new key.
     pub(super) fn answer(
         &self,
         dialect: KeyDialect,
@@ -123,7 +123,7 @@ impl Keys {
         now: Instant,
     ) -> Option<DialectAnswer> {
         let seen = self.seen.get(&(tool, key))?;
-        let again = DialectAnswer { says: Says::Ok, latency: Duration::ZERO, acts: true };
+        let again = DialectAnswer { reply: UpstreamReply::Ok, latency: Duration::ZERO, acts: true };
         if dialect == KeyDialect::Ietf && seen.args != args {
             return Some(refusal(422, "422_key_reused", "idempotency_key was used with other arguments"));
         }
@@ -137,7 +137,7 @@ impl Keys {
             }
             KeyDialect::Conflict => refusal(409, "409_conflict", "idempotency_key already processed"),
             KeyDialect::Replay | KeyDialect::Ietf | KeyDialect::Lossy => {
-                DialectAnswer { says: Says::Ok, latency: acted.done.since(now), acts: false }
+                DialectAnswer { reply: UpstreamReply::Ok, latency: acted.done.since(now), acts: false }
             }
         })
     }
@@ -150,7 +150,7 @@ fn refusal(status: u16, kind: &str, message: &str) -> DialectAnswer {
         status: Some(status),
         ..ErrorFacts::default()
     };
-    DialectAnswer { says: Says::failed(error), latency: Duration::ZERO, acts: false }
+    DialectAnswer { reply: UpstreamReply::failed(error), latency: Duration::ZERO, acts: false }
 }
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
     const KEY: (ToolId, KeyId, ArgsId) = (ToolId(0), KeyId(0), ArgsId(0));
 
     fn answer(dialect: KeyDialect, done_ms: u64, lost: bool, now_ms: u64) -> DialectAnswer {
-        let mut keys = Keys::default();
+        let mut keys = KeyStore::default();
         let sent = (CallId(0), AttemptNo::FIRST);
         keys.note(KEY, Some(sent), Some(Instant::from_millis(done_ms)));
         if lost {
@@ -170,35 +170,35 @@ mod tests {
     }
 
     fn status(answer: &DialectAnswer) -> Option<u16> {
-        match &answer.says {
-            Says::Failed(Some(error)) => error.status,
+        match &answer.reply {
+            UpstreamReply::Failed(Some(error)) => error.status,
             _ => None,
         }
     }
 
     #[test]
-    fn a_key_that_is_new_is_not_the_dialect_s_business() {
-        assert_eq!(Keys::default().answer(KeyDialect::Replay, KEY, Instant::ZERO), None);
+    fn the_dialect_does_not_answer_a_new_key() {
+        assert_eq!(KeyStore::default().answer(KeyDialect::Replay, KEY, Instant::ZERO), None);
     }
 
     #[test]
-    fn replay_gives_the_first_ok_again_and_does_not_act() {
+    fn replay_repeats_the_first_ok_and_does_not_act() {
         let again = answer(KeyDialect::Replay, 5, true, 10);
-        assert_eq!((again.says, again.acts), (Says::Ok, false));
+        assert_eq!((again.reply, again.acts), (UpstreamReply::Ok, false));
     }
 
     #[test]
-    fn ietf_tells_in_flight_from_done_and_other_arguments() {
+    fn ietf_distinguishes_in_flight_from_done_and_from_other_arguments() {
         assert_eq!(status(&answer(KeyDialect::Ietf, 20, true, 10)), Some(409));
-        assert_eq!(answer(KeyDialect::Ietf, 5, true, 10).says, Says::Ok);
-        let mut keys = Keys::default();
+        assert_eq!(answer(KeyDialect::Ietf, 5, true, 10).reply, UpstreamReply::Ok);
+        let mut keys = KeyStore::default();
         keys.note(KEY, None, None);
         let other = keys.answer(KeyDialect::Ietf, (KEY.0, KEY.1, ArgsId(7)), Instant::ZERO);
         assert_eq!(other.as_ref().and_then(status), Some(422));
     }
 
     #[test]
-    fn lossy_acts_again_only_where_the_answer_was_lost() {
+    fn lossy_acts_again_only_if_the_answer_was_lost() {
         assert!(answer(KeyDialect::Lossy, 5, true, 10).acts);
         assert!(!answer(KeyDialect::Lossy, 5, false, 10).acts);
     }

@@ -1,32 +1,32 @@
-//! The upstream's book of effects: written by the upstream alone, never derived from what anyone claims.
+//! The upstream's ledger of effects: only the upstream writes it; it is never derived from claims.
 
 use std::collections::BTreeMap;
 
 use crate::event::{Intent, LedgerEntry, LedgerKind};
 use crate::ids::CallId;
 
-/// The book, in the order in which effects landed.
+/// The ledger, in the order in which effects landed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     entries: Vec<LedgerEntry>,
 }
 
-/// What is left of one intent's effects.
+/// The net effects of one intent or call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetEffects {
-    /// Effects that exist: existing and applied, less reversed, never below zero.
+    /// Existing and applied effects, less reversed ones, never below zero.
     pub effects: u32,
-    /// Recorded failures of which nothing is known.
+    /// Recorded failures whose effect is unknown.
     pub unobserved: u32,
 }
 
 impl Ledger {
-    /// Books an entry.
-    pub(super) fn book(&mut self, entry: LedgerEntry) {
+    /// Adds an entry.
+    pub(super) fn add(&mut self, entry: LedgerEntry) {
         self.entries.push(entry);
     }
 
-    /// Puts the entries into the order in which they landed; of one moment, that in which they were booked.
+    /// Sorts the entries by the moment at which they landed, then in the order in which they were added.
     pub(super) fn sort(&mut self) {
         self.entries.sort_by_key(|entry| entry.at);
     }
@@ -36,12 +36,12 @@ impl Ledger {
         &self.entries
     }
 
-    /// Forgets everything.
+    /// Removes every entry.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// What is left of each intent's effects.
+    /// The net effects of each intent.
     pub fn net(&self) -> BTreeMap<Intent, NetEffects> {
         let mut all: BTreeMap<Intent, NetEffects> = BTreeMap::new();
         for entry in &self.entries {
@@ -50,7 +50,7 @@ impl Ledger {
         all
     }
 
-    /// What is left of the effects that each call itself caused.
+    /// The net effects that each call caused.
     pub fn net_by_call(&self) -> BTreeMap<CallId, NetEffects> {
         let mut all: BTreeMap<CallId, NetEffects> = BTreeMap::new();
         for entry in &self.entries {
@@ -88,23 +88,23 @@ mod tests {
     }
 
     #[test]
-    fn a_reversal_takes_one_effect_back_and_never_owes_one() {
+    fn a_reversal_removes_one_effect_and_never_goes_below_zero() {
         let mut ledger = Ledger::default();
-        ledger.book(entry(0, LedgerKind::Reversed, 0));
-        ledger.book(entry(1, LedgerKind::Applied, 0));
-        ledger.book(entry(1, LedgerKind::Applied, 1));
+        ledger.add(entry(0, LedgerKind::Reversed, 0));
+        ledger.add(entry(1, LedgerKind::Applied, 0));
+        ledger.add(entry(1, LedgerKind::Applied, 1));
         assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 2);
         assert_eq!(ledger.net().get(&Intent::Single(CallId(1))), None);
-        ledger.book(entry(2, LedgerKind::Reversed, 1));
+        ledger.add(entry(2, LedgerKind::Reversed, 1));
         assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 1);
         assert_eq!(ledger.net_by_call()[&CallId(1)].effects, 0);
     }
 
     #[test]
-    fn entries_stand_in_the_order_in_which_they_landed() {
+    fn entries_are_in_the_order_in_which_they_landed() {
         let mut ledger = Ledger::default();
-        ledger.book(entry(5, LedgerKind::Applied, 0));
-        ledger.book(entry(2, LedgerKind::Existing, 1));
+        ledger.add(entry(5, LedgerKind::Applied, 0));
+        ledger.add(entry(2, LedgerKind::Existing, 1));
         ledger.sort();
         let times: Vec<u64> = ledger.entries().iter().map(|entry| entry.at.as_micros()).collect();
         assert_eq!(times, [2_000, 5_000]);

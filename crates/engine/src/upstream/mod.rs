@@ -1,13 +1,13 @@
-//! The simulated upstream: it answers what it is asked and books what it did. It does not know the plan.
+//! The simulated upstream: it answers requests and records effects in its ledger. It does not know the playbook.
 
+mod answer;
 mod keys;
 mod ledger;
-mod script;
+mod requests;
 mod tape;
-mod world;
 
+pub use answer::{Answer, Script, ScriptedAnswer, UpstreamReply};
 pub use keys::KeyDialect;
 pub use ledger::{Ledger, NetEffects};
-pub use script::{Says, Script, ScriptedAnswer};
-pub use tape::{BeyondTape, Tape};
-pub use world::{Answer, Request, Source, World};
+pub use requests::{AnswerSource, Request, Upstream};
+pub use tape::{MissingAnswerPolicy, Tape};

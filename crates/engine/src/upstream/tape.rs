@@ -1,23 +1,22 @@
-//! A recording as an upstream: recorded answer n answers attempt n, and nothing is invented unless asked for.
+//! A recording as an upstream: recorded answer n answers attempt n; missing answers are modelled only on request.
 
 use crate::call::{AnswerTo, RecordedAnswer, RecordedCall};
-use crate::event::{Asked, ErrorFacts, Provenance};
+use crate::event::{ErrorFacts, Provenance, RequestKind};
 use crate::time::Duration;
 
-use super::script::Says;
-use super::world::Answer;
+use super::answer::{Answer, UpstreamReply};
 
-/// What answers a request that the recording has no answer for.
+/// What happens if the recording has no answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum BeyondTape {
-    /// Nothing: the outcome is undetermined.
+pub enum MissingAnswerPolicy {
+    /// No answer: the outcome is undetermined.
     #[default]
     Unanswered,
-    /// Yes.
+    /// Success.
     Ok,
-    /// The last recorded answer before it again.
+    /// Repeats the last recorded answer.
     Repeat,
-    /// No, with this error kind.
+    /// A failure with this error kind.
     Fail(Box<str>),
 }
 
@@ -26,8 +25,8 @@ pub enum BeyondTape {
 pub struct Tape<'a> {
     /// The recording.
     pub call: &'a RecordedCall,
-    /// What answers where it ends.
-    pub beyond: &'a BeyondTape,
+    /// What supplies missing answers.
+    pub missing: &'a MissingAnswerPolicy,
 }
 
 impl<'a> Tape<'a> {
@@ -35,19 +34,19 @@ impl<'a> Tape<'a> {
         self.call.answers.iter().filter(move |answer| answer.to == to)
     }
 
-    /// The answer to a request. `off_tape` says that a refresh that was not recorded came before.
-    pub(super) fn answer(&self, asked: Asked, earlier: usize, off_tape: bool) -> Option<Answer> {
+    /// The answer to a request. `off_tape`: a refresh that was not recorded came before.
+    pub(super) fn answer(&self, asked: RequestKind, earlier: usize, off_tape: bool) -> Option<Answer> {
         let recorded = match asked {
-            Asked::Attempt(_) if off_tape => None,
-            Asked::Attempt(attempt) => {
+            RequestKind::Attempt(_) if off_tape => None,
+            RequestKind::Attempt(attempt) => {
                 self.call.attempts().find(|(number, _)| *number == attempt).map(|(_, answer)| answer)
             }
-            Asked::Refresh(_) => self.to(AnswerTo::Refresh).nth(earlier),
-            Asked::Reversal => self.to(AnswerTo::Reversal).nth(earlier),
+            RequestKind::Refresh(_) => self.to(AnswerTo::Refresh).nth(earlier),
+            RequestKind::Reversal => self.to(AnswerTo::Reversal).nth(earlier),
         };
         match recorded {
             Some(answer) => Some(Answer {
-                says: Says::from(&answer.reply),
+                reply: UpstreamReply::from(&answer.reply),
                 latency: self.latency(asked, answer),
                 provenance: if answer.inferred { Provenance::Inferred } else { Provenance::Recorded },
             }),
@@ -55,29 +54,29 @@ impl<'a> Tape<'a> {
         }
     }
 
-    /// From the attempt's recorded start to its answer; none where the recording does not tell.
-    fn latency(&self, asked: Asked, answer: &RecordedAnswer) -> Option<Duration> {
-        let first = matches!(asked, Asked::Attempt(attempt) if attempt.get() == 1);
+    /// From the attempt's recorded start to its answer; none if the recording has no times.
+    fn latency(&self, asked: RequestKind, answer: &RecordedAnswer) -> Option<Duration> {
+        let first = matches!(asked, RequestKind::Attempt(attempt) if attempt.get() == 1);
         let started = answer.started.or(if first { self.call.at } else { None })?;
         let ended = answer.at?;
         (ended >= started).then(|| ended.since(started))
     }
 
-    fn modelled(&self, asked: Asked) -> Option<Answer> {
-        let says = match self.beyond {
-            BeyondTape::Unanswered => None,
-            BeyondTape::Ok => Some(Says::Ok),
-            BeyondTape::Fail(kind) => {
-                Some(Says::failed(ErrorFacts { kind: Some(kind.clone()), ..ErrorFacts::default() }))
+    fn modelled(&self, asked: RequestKind) -> Option<Answer> {
+        let reply = match self.missing {
+            MissingAnswerPolicy::Unanswered => None,
+            MissingAnswerPolicy::Ok => Some(UpstreamReply::Ok),
+            MissingAnswerPolicy::Fail(kind) => {
+                Some(UpstreamReply::failed(ErrorFacts { kind: Some(kind.clone()), ..ErrorFacts::default() }))
             }
-            BeyondTape::Repeat => match asked {
-                Asked::Attempt(attempt) => {
+            MissingAnswerPolicy::Repeat => match asked {
+                RequestKind::Attempt(attempt) => {
                     let before = self.call.attempts().take_while(|(number, _)| *number < attempt);
-                    before.last().map(|(_, answer)| Says::from(&answer.reply))
+                    before.last().map(|(_, answer)| UpstreamReply::from(&answer.reply))
                 }
-                Asked::Refresh(_) | Asked::Reversal => None,
+                RequestKind::Refresh(_) | RequestKind::Reversal => None,
             },
         };
-        says.map(|says| Answer { says, latency: Some(Duration::ZERO), provenance: Provenance::Modelled })
+        reply.map(|reply| Answer { reply, latency: Some(Duration::ZERO), provenance: Provenance::Modelled })
     }
 }

@@ -1,22 +1,21 @@
-//! What a golden's body says, as values with places: what people accepted, apart from how it is laid out.
-//! Reads and compares nothing.
+//! The body of a golden as values with places, independent of layout. Reads and compares nothing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::said::Said;
-use playproof_engine::event::{EventKind, FindingBy, FindingId, Key, LedgerKind};
+use super::value::GoldenValue;
+use playproof_engine::event::{EventKind, FieldKey, FindingBy, FindingId, LedgerKind};
 use playproof_engine::time::Instant;
 
-/// A key with what is said behind it.
-pub type Field = (Key, Said);
+/// A key with its value.
+pub type GoldenField = (FieldKey, GoldenValue);
 
 /// A golden's body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoldenBody {
     /// How each call ended, in the order of the calls.
     pub calls: Vec<CallEnd>,
-    /// The upstream's book, one line an intent.
+    /// The upstream's ledger, one line for each intent.
     pub ledger: Vec<LedgerLine>,
     /// Worst first.
     pub findings: Vec<FindingLine>,
@@ -30,8 +29,8 @@ pub struct CallEnd {
     /// Its name.
     pub name: String,
     /// In the order of the text.
-    pub fields: Vec<Field>,
-    /// Where the name stands in the body.
+    pub fields: Vec<GoldenField>,
+    /// The place of the name in the body.
     pub span: Range<usize>,
 }
 
@@ -40,46 +39,46 @@ pub struct CallEnd {
 pub struct LedgerLine {
     /// The intent's name.
     pub intent: String,
-    /// How often, by kind of entry.
+    /// The number of entries, by kind.
     pub counts: BTreeMap<LedgerKind, u32>,
-    /// Where the name stands in the body.
+    /// The place of the name in the body.
     pub span: Range<usize>,
 }
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingLine {
-    /// Which.
+    /// Its id.
     pub id: FindingId,
-    /// At which call.
+    /// The call.
     pub call: String,
-    /// By whom.
+    /// Who caused it.
     pub by: FindingBy,
-    /// How many.
+    /// The count.
     pub count: u32,
-    /// Where the id stands in the body.
+    /// The place of the id in the body.
     pub span: Range<usize>,
 }
 
 /// One decision event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventLine {
-    /// In virtual time: the sum of the delta times up to here.
+    /// The moment in virtual time: the sum of the delta times up to here.
     pub at: Instant,
-    /// For which call.
+    /// The call.
     pub call: String,
-    /// What sort.
+    /// The kind of event.
     pub kind: EventKind,
-    /// What stands behind the kind: the number of an attempt, a verdict, a queue.
-    pub value: Said,
+    /// The value behind the kind: the number of an attempt, a verdict, a queue.
+    pub value: GoldenValue,
     /// The further fields, in the order of the text.
-    pub fields: Vec<Field>,
-    /// Where the event stands in the body.
+    pub fields: Vec<GoldenField>,
+    /// The place of the event in the body.
     pub span: Range<usize>,
 }
 
 impl GoldenBody {
-    /// Effects that are there in the end, over the whole ledger.
+    /// The net effects of the whole ledger.
     pub fn net_effects(&self) -> u32 {
         self.ledger.iter().map(LedgerLine::net_effects).fold(0, u32::saturating_add)
     }
@@ -91,14 +90,14 @@ impl GoldenBody {
 }
 
 impl CallEnd {
-    /// The value of a field, where the call has it.
-    pub fn field(&self, key: Key) -> Option<&Said> {
+    /// The value of a field, if the call has it.
+    pub fn field(&self, key: FieldKey) -> Option<&GoldenValue> {
         field(&self.fields, key)
     }
 }
 
 impl LedgerLine {
-    /// Effects of this intent that are there in the end.
+    /// The net effects of this intent.
     pub fn net_effects(&self) -> u32 {
         let count = |kind| self.counts.get(&kind).copied().unwrap_or(0);
         count(LedgerKind::Existing)
@@ -106,7 +105,7 @@ impl LedgerLine {
             .saturating_sub(count(LedgerKind::Reversed))
     }
 
-    /// As the body writes it: `applied x1, existing x1`.
+    /// The text in the body: `applied x1, existing x1`.
     pub fn words(&self) -> String {
         let each: Vec<String> = self.counts.iter().map(|(kind, count)| format!("{} x{count}", kind.as_str())).collect();
         each.join(", ")
@@ -114,19 +113,19 @@ impl LedgerLine {
 }
 
 impl FindingLine {
-    /// By whom and how many, as the body writes it: `by: playbook, count: 1`.
+    /// Cause and count as in the body: `by: playbook, count: 1`.
     pub fn words(&self) -> String {
         format!("by: {}, count: {}", self.by.as_str(), self.count)
     }
 }
 
 impl EventLine {
-    /// The value of a field, where the event has it.
-    pub fn field(&self, key: Key) -> Option<&Said> {
+    /// The value of a field, if the event has it.
+    pub fn field(&self, key: FieldKey) -> Option<&GoldenValue> {
         field(&self.fields, key)
     }
 
-    /// As the body writes it, without time and call: `retry_scheduled: 2, delay_ms: 200`.
+    /// The text in the body, without time and call: `retry_scheduled: 2, delay_ms: 200`.
     pub fn words(&self) -> String {
         let mut words = format!("{}: {}", self.kind.as_str(), self.value);
         for (key, said) in &self.fields {
@@ -136,7 +135,7 @@ impl EventLine {
     }
 }
 
-/// The value of a field, where it is there.
-pub(super) fn field(fields: &[Field], key: Key) -> Option<&Said> {
+/// The value of a field, if it is present.
+pub(super) fn field(fields: &[GoldenField], key: FieldKey) -> Option<&GoldenValue> {
     fields.iter().find(|(known, _)| *known == key).map(|(_, said)| said)
 }

@@ -1,14 +1,14 @@
-//! The file of a golden: insta's snapshot format, our own fields under its `info`. Knows nothing of what a body says,
-//! and leaves alone what insta adds.
+//! The file of a golden: insta's snapshot format, with our own fields under `info`. Does not read the body, and keeps
+//! fields that insta adds.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::yaml;
-use crate::yaml::{Cursor, Kind, scalar};
+use crate::yaml::{Cursor, NodeKind, scalar};
 
-/// A golden as it lies on disk.
+/// A golden as it is stored on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldenFile {
     /// The fixture, by name.
@@ -17,23 +17,23 @@ pub struct GoldenFile {
     pub playbook: String,
     /// Why dangerous changes were accepted, oldest first.
     pub reasons: Vec<Reason>,
-    /// What insta calls the source; kept as it is found.
+    /// Insta's `source`, kept unchanged.
     pub source: Option<String>,
-    /// The body; its places are those of the file.
+    /// The body; its places are places in the file.
     pub body: Arc<Source>,
 }
 
 /// Why a dangerous change was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// What was dangerous: the words of a class of divergence.
+    /// The class of the divergence, in words.
     pub class: String,
-    /// In the words of whoever accepted it.
+    /// The reason, in the words of the person who accepted it.
     pub why: String,
 }
 
 impl GoldenFile {
-    /// A golden that nobody has accepted yet.
+    /// A golden that is not accepted yet.
     pub fn new(fixture: &str, playbook: &str, body: &str) -> GoldenFile {
         GoldenFile {
             fixture: fixture.to_owned(),
@@ -47,7 +47,7 @@ impl GoldenFile {
     /// Reads the file.
     ///
     /// # Errors
-    /// An empty file, one that git could not merge, one that is not in insta's format.
+    /// The file is empty, has a merge conflict, or is not in insta's format.
     pub fn parse(source: &Arc<Source>) -> Result<GoldenFile, Report> {
         let refuse = |said: Diagnostic| Err(Report::one(Arc::clone(source), said));
         if source.text.trim().is_empty() {
@@ -57,8 +57,8 @@ impl GoldenFile {
             return refuse(said.help("take either side, then run `playproof check`"));
         }
         let Some((header, body)) = parts(&source.text) else {
-            let said = Diagnostic::error("not_a_golden", "this is not insta's format")
-                .at(0..source.text.lines().next().map_or(0, str::len), "expected a header between two lines `---`");
+            let said = Diagnostic::error("not_a_golden", "this file is not in insta's format")
+                .at(0..source.text.lines().next().map_or(0, str::len), "expected a header between two `---` lines");
             return refuse(said.help(RESTORE));
         };
         let mut file = yaml::parse(window(source, header), read_header)?;
@@ -66,7 +66,7 @@ impl GoldenFile {
         Ok(file)
     }
 
-    /// The same golden with another body.
+    /// The same golden with a new body.
     #[must_use]
     pub fn with_body(&self, body: &str) -> GoldenFile {
         GoldenFile { body: Source::whole("", body), ..self.clone() }
@@ -93,7 +93,7 @@ impl GoldenFile {
 
 const RESTORE: &str = "restore it from git, or delete it and run `playproof check`";
 
-/// The places of header and body: what stands between the first two lines `---`, and what follows.
+/// The places of header and body: the text between the first two `---` lines, and the text after them.
 fn parts(text: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)> {
     let mut at = 0;
     let mut header = None;
@@ -111,7 +111,7 @@ fn parts(text: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)>
     None
 }
 
-/// A part of the source that keeps its line numbers; line ends become those of Unix.
+/// A part of the source with its line numbers and Unix line ends.
 fn window(source: &Source, part: std::ops::Range<usize>) -> Arc<Source> {
     let (first_line, _) = source.place(part.start);
     let text = source.text.get(part).unwrap_or_default().replace("\r\n", "\n");
@@ -124,7 +124,7 @@ fn read_header(root: Cursor<'_>) -> Option<GoldenFile> {
         match key.text {
             "source" => file.source = Some(text(value)?),
             "info" => read_info(value, &mut file)?,
-            _ => {} // insta's own
+            _ => {} // a field of insta
         }
     }
     Some(file)
@@ -150,7 +150,7 @@ fn read_reason(value: Cursor<'_>) -> Option<Reason> {
 
 fn text(value: Cursor<'_>) -> Option<String> {
     match &value.node().kind {
-        Kind::Scalar { text, .. } => Some(text.to_string()),
+        NodeKind::Scalar { text, .. } => Some(text.to_string()),
         _ => value.string().map(str::to_owned),
     }
 }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_and_written_again_to_the_byte() {
+    fn a_rendered_text_reads_back_and_renders_to_the_same_bytes() {
         let mut file = GoldenFile::new("refund", "study/old", BODY);
         file.source = Some("tests/goldens.rs".into());
         let why = "the upstream \"forgets\":\nsee incident 4 \u{1b}";
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_insta_wrote_is_read_with_all_that_it_adds() {
+    fn a_file_with_insta_s_own_fields_is_read() {
         let text = format!(
             "---\nsource: tests/goldens.rs\nassertion_line: 70\nexpression: text\ninfo:\n  fixture: refund\n  \
              playbook: standard\n  other: [1]\nsnapshot_kind: text\n---\n{BODY}"
@@ -194,21 +194,24 @@ mod tests {
     }
 
     #[test]
-    fn the_body_keeps_its_lines_and_loses_carriage_returns() {
+    fn the_body_keeps_its_line_numbers_and_loses_carriage_returns() {
         let file = parse("---\r\ninfo:\r\n  fixture: a\r\n---\r\nx: 1\r\ny: 2\r\n").unwrap();
         assert_eq!(file.body.text, "x: 1\ny: 2\n");
         assert_eq!(file.body.place(5), (6, 1));
     }
 
     #[test]
-    fn an_empty_file_and_foreign_text_are_refused() {
+    fn an_empty_file_and_other_formats_are_refused() {
         assert!(refused(" \n").ends_with("the golden is empty"));
-        assert_eq!(refused("hello\n"), "goldens/standard/refund.snap:1:1: this is not insta's format");
-        assert_eq!(refused("---\ninfo: {}\nno end\n"), "goldens/standard/refund.snap:1:1: this is not insta's format");
+        assert_eq!(refused("hello\n"), "goldens/standard/refund.snap:1:1: this file is not in insta's format");
+        assert_eq!(
+            refused("---\ninfo: {}\nno end\n"),
+            "goldens/standard/refund.snap:1:1: this file is not in insta's format"
+        );
     }
 
     #[test]
-    fn a_merge_conflict_is_named_at_its_place() {
+    fn a_merge_conflict_is_reported_at_its_place() {
         let text = "---\ninfo:\n  fixture: a\n---\nx: 1\n<<<<<<< HEAD\ny: 2\n=======\ny: 3\n>>>>>>> other\n";
         assert_eq!(refused(text), "goldens/standard/refund.snap:6:1: git could not merge this file");
     }

@@ -1,7 +1,7 @@
-//! The lock: the approved rows of every playbook that fixtures use, one sorted line a row, and why each was approved.
+//! The lock: the approved rows of every playbook that fixtures use, one sorted line for each row, with its reason.
 //!
-//! It holds no line that every change touches (no fingerprint, no date, no count), so that git merges branches that
-//! change different rows. Knows rows as names and texts only.
+//! It has no line that every change touches (no fingerprint, no date, no count), so that git merges branches that change
+//! different rows. Treats rows as names and texts only.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,50 +23,50 @@ format: lock/1
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lock {
     /// By the playbook's name.
-    pub playbooks: BTreeMap<String, Section>,
+    pub playbooks: BTreeMap<String, LockedPlaybook>,
 }
 
 /// The approved rows of one playbook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Section {
+pub struct LockedPlaybook {
     /// By the row's name.
     pub rows: BTreeMap<String, LockedRow>,
-    /// Where the playbook's name stands in the file.
+    /// The place of the playbook's name in the file.
     pub span: Range<usize>,
 }
 
 /// One approved row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockedRow {
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Why it was approved.
     pub why: String,
-    /// Where its name stands in the file.
+    /// The place of its name in the file.
     pub span: Range<usize>,
-    /// Where that reason stands.
+    /// The place of the reason in the file.
     pub why_span: Range<usize>,
 }
 
-/// A row that is not the same before and after a change.
+/// A row that a change adds, changes or removes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowChange {
     /// The row's name: `rule timeout`.
     pub name: String,
-    /// As it was, or as approved; none for a new row.
+    /// The old or approved text; none for a new row.
     pub before: Option<String>,
-    /// As it is; none for a row that is gone.
+    /// The new text; none for a removed row.
     pub after: Option<String>,
 }
 
 /// One value inside a changed row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartChange {
-    /// The way to it: `then.retry_with_backoff.backoff_ms`; empty for the whole row.
+    /// Its path: `then.retry_with_backoff.backoff_ms`; empty for the whole row.
     pub path: String,
-    /// As it was; none where it was not there.
+    /// The old value; none for a new one.
     pub before: Option<String>,
-    /// As it is; none where it is gone.
+    /// The new value; none for a removed one.
     pub after: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Lock {
     /// Reads the lock.
     ///
     /// # Errors
-    /// Everything that is wrong with it, with places; a merge conflict as such.
+    /// All errors, each with its place; a merge conflict is one error.
     pub fn parse(source: Arc<Source>) -> Result<Lock, Report> {
         if let Some(said) = merge_conflict(&source.text) {
             let said = said.help("keep the lines of both sides, then run `playproof check`");
@@ -82,7 +82,8 @@ impl Lock {
         }
         yaml::parse(source, read).map_err(|mut report| {
             for twice in report.diagnostics.iter_mut().filter(|diagnostic| diagnostic.id == "duplicate_key") {
-                let help = "two branches changed this row: delete both lines, then `playproof approve --reason '...'`";
+                let help =
+                    "two branches changed this row: delete both lines, then run `playproof approve --reason '...'`";
                 twice.help = Some(help.to_owned());
             }
             report
@@ -101,7 +102,7 @@ impl Lock {
         text
     }
 
-    /// Takes over the rows of a playbook as they are; those that change get `why`.
+    /// Approves the given rows of a playbook; rows that change get the reason `why`.
     pub fn approve<'a>(&mut self, playbook: &str, rows: impl IntoIterator<Item = (&'a str, &'a str)>, why: &str) {
         let section = self.playbooks.entry(playbook.to_owned()).or_default();
         let mut old = std::mem::take(&mut section.rows);
@@ -112,7 +113,7 @@ impl Lock {
         }
     }
 
-    /// Gives rows of a playbook that stay as they are the reason for which they were approved.
+    /// Sets the reason of rows without changing their text.
     pub fn explain<'a>(&mut self, playbook: &str, rows: impl IntoIterator<Item = &'a str>, why: &str) {
         let Some(section) = self.playbooks.get_mut(playbook) else { return };
         for name in rows {
@@ -123,13 +124,16 @@ impl Lock {
     }
 }
 
-/// The rows that are not the approved ones, by name. Without a section every row is new.
-pub fn changes<'a>(section: Option<&Section>, rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<RowChange> {
+/// The rows that differ from the approved ones, by name. Without approved rows every row is new.
+pub fn changes<'a>(
+    section: Option<&LockedPlaybook>,
+    rows: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Vec<RowChange> {
     let approved = section.iter().flat_map(|section| &section.rows);
     row_changes(approved.map(|(name, row)| (name.as_str(), row.text.as_str())), rows)
 }
 
-/// The rows that are not the same before and after, sorted by name.
+/// The rows that differ before and after, sorted by name.
 pub fn row_changes<'a, 'b>(
     before: impl IntoIterator<Item = (&'b str, &'b str)>,
     after: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -149,7 +153,7 @@ pub fn row_changes<'a, 'b>(
 }
 
 impl RowChange {
-    /// What became of the row: `added`, `changed` or `removed`.
+    /// The kind of change: `added`, `changed` or `removed`.
     pub const fn became(&self) -> &'static str {
         match (&self.before, &self.after) {
             (None, _) => "added",
@@ -158,7 +162,7 @@ impl RowChange {
         }
     }
 
-    /// The values that differ: a row that is JSON is taken apart, any other is one value.
+    /// The values that differ: by path in a JSON row, else the whole row.
     pub fn parts(&self) -> Vec<PartChange> {
         let read = |text: &Option<String>| text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
         let mut parts = Vec::new();
@@ -187,16 +191,16 @@ fn differ(path: &str, before: Option<&Value>, after: Option<&Value>, parts: &mut
     parts.push(PartChange { path: path.to_owned(), before: text(before), after: text(after) });
 }
 
-/// The id of what [`merge_conflict`] says.
+/// The id of the error of [`merge_conflict`].
 pub const MERGE_CONFLICT: &str = "merge_conflict";
 
-/// That git left both sides of a merge in a text, at the first such place.
+/// The first conflict marker of git in a text, as an error.
 pub fn merge_conflict(text: &str) -> Option<Diagnostic> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") {
             let said = Diagnostic::error(MERGE_CONFLICT, "git could not merge this file");
-            return Some(said.at(at..at + line.trim_end().len(), "both sides are still here"));
+            return Some(said.at(at..at + line.trim_end().len(), "conflict marker"));
         }
         at += line.len();
     }
@@ -218,7 +222,7 @@ fn read(root: Cursor<'_>) -> Option<Lock> {
             let why_span = record.optional("why").map(Cursor::span).unwrap_or_default();
             Some((key.text.to_owned(), LockedRow { text: text("is")?, why: text("why")?, span: key.span, why_span }))
         });
-        let section = Section { rows: rows.collect::<Option<_>>()?, span: key.span };
+        let section = LockedPlaybook { rows: rows.collect::<Option<_>>()?, span: key.span };
         lock.playbooks.insert(key.text.to_owned(), section);
     }
     if !format {
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_and_written_again_to_the_byte() {
+    fn a_rendered_text_reads_back_and_renders_to_the_same_bytes() {
         let mut lock = lock();
         lock.approve("study/old", [("tool a{b,c}: *", "tab\there")], "why: \"because\", it's so");
         let text = lock.render();
@@ -260,18 +264,18 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_two_branches_changed_says_how_to_go_on() {
+    fn a_row_that_two_branches_changed_has_a_fix_hint() {
         let text = "format: lock/1\nstandard:\n  limit a: { is: '1', why: 'x' }\n  limit a: { is: '2', why: 'y' }\n";
         let report = parse(text).unwrap_err();
         assert!(
-            report.to_string().starts_with("goldens/playbook.lock:4:3: the key `limit a` is there twice"),
+            report.to_string().starts_with("goldens/playbook.lock:4:3: the key `limit a` is written twice"),
             "{report}"
         );
         assert!(report.diagnostics[0].help.as_deref().unwrap().contains("delete both lines"));
     }
 
     #[test]
-    fn rows_that_are_the_approved_ones_are_no_changes() {
+    fn approved_rows_are_no_changes() {
         let lock = parse(&lock().render()).unwrap();
         assert_eq!(changes(lock.playbooks.get("standard"), ROWS), []);
     }

@@ -1,4 +1,4 @@
-//! Goldens: the accepted text of what a fixture shows under a playbook, and what a run changes in it.
+//! Goldens: the accepted result of a fixture under a playbook, and the comparison of a run with it.
 
 mod body;
 mod compare;
@@ -6,14 +6,16 @@ mod file;
 mod lock;
 mod parse;
 mod render;
-mod said;
 #[cfg(test)]
 mod tests;
+mod value;
 
-pub use body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine};
-pub use compare::{Because, Comparison, Divergence, FirstChange, Pair, Place, compare};
+pub use body::{CallEnd, EventLine, FindingLine, GoldenBody, GoldenField, LedgerLine};
+pub use compare::{Comparison, Divergence, DivergencePlace, EventPair, FirstChange, PrecedingVerdict, compare};
 pub use file::{GoldenFile, Reason};
-pub use lock::{Lock, LockedRow, MERGE_CONFLICT, PartChange, RowChange, Section, changes, merge_conflict, row_changes};
+pub use lock::{
+    Lock, LockedPlaybook, LockedRow, MERGE_CONFLICT, PartChange, RowChange, changes, merge_conflict, row_changes,
+};
 pub use parse::parse_body;
 pub use playproof_engine::event::Class;
-pub use said::Said;
+pub use value::GoldenValue;

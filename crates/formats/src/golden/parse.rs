@@ -1,36 +1,36 @@
-//! From the text of a golden's body back to its values, each with its place. Strict: what `render` does not write
-//! is reported, so that a golden that was edited by hand, or cut short, is never taken for another one.
+//! Parses the body of a golden into values with places. Strict: text that `render` never writes is an error, so that an
+//! edited or truncated golden is never misread.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine, field};
-use super::said::{Said, millis};
+use super::body::{CallEnd, EventLine, FindingLine, GoldenBody, GoldenField, LedgerLine, field};
+use super::value::{GoldenValue, millis};
 use crate::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 use crate::yaml;
-use crate::yaml::{Cursor, Key as YamlKey, Kind};
-use playproof_engine::event::{EventKind, FindingBy, FindingId, Key, LedgerKind};
+use crate::yaml::{Cursor, Key as YamlKey, NodeKind};
+use playproof_engine::event::{EventKind, FieldKey, FindingBy, FindingId, LedgerKind};
 use playproof_engine::time::Instant;
 
-/// What may be said of a call.
-const CALL: &[Key] = &[
-    Key::Outcome,
-    Key::Queue,
-    Key::Stop,
-    Key::Lacks,
-    Key::Reason,
-    Key::Why,
-    Key::Effect,
-    Key::Attempts,
-    Key::Verdicts,
-    Key::LastError,
-    Key::FirstError,
+/// The fields of an outcome.
+const CALL: &[FieldKey] = &[
+    FieldKey::Outcome,
+    FieldKey::Queue,
+    FieldKey::Stop,
+    FieldKey::Lacks,
+    FieldKey::Reason,
+    FieldKey::Why,
+    FieldKey::Effect,
+    FieldKey::Attempts,
+    FieldKey::Verdicts,
+    FieldKey::LastError,
+    FieldKey::FirstError,
 ];
 
 /// Reads a golden's body.
 ///
 /// # Errors
-/// Everything in it that no golden has, with its place.
+/// All text that no golden has, each with its place.
 pub fn parse_body(source: Arc<Source>) -> Result<GoldenBody, Report> {
     yaml::parse(source, body)
 }
@@ -51,7 +51,7 @@ fn body(root: Cursor<'_>) -> Option<GoldenBody> {
     for part in missing {
         let message = format!("a golden needs `{part}`");
         let said = Diagnostic::error("missing_key", message).at(root.span(), format!("`{part}` is missing"));
-        root.report(said.help("it seems to be cut short"));
+        root.report(said.help("the golden seems to be truncated"));
         good = false;
     }
     good.then_some(body)
@@ -60,7 +60,7 @@ fn body(root: Cursor<'_>) -> Option<GoldenBody> {
 fn call(key: &YamlKey<'_>, value: Cursor<'_>) -> Option<CallEnd> {
     let what = "the end of a call";
     let fields = fields(value, value.entries(what)?, what, CALL)?;
-    for needed in [Key::Outcome, Key::Effect, Key::Attempts, Key::Verdicts] {
+    for needed in [FieldKey::Outcome, FieldKey::Effect, FieldKey::Attempts, FieldKey::Verdicts] {
         if field(&fields, needed).is_none() {
             lacks(value, key, what, needed.as_str(), "of this call");
             return None;
@@ -69,7 +69,7 @@ fn call(key: &YamlKey<'_>, value: Cursor<'_>) -> Option<CallEnd> {
     Some(CallEnd { name: key.text.to_owned(), fields, span: key.span.clone() })
 }
 
-/// Reports what is needed and not there.
+/// Reports a missing field.
 fn lacks(at: Cursor<'_>, key: &YamlKey<'_>, what: &str, needed: &str, label: &str) {
     let message = format!("{what} needs `{needed}`");
     at.report(Diagnostic::error("missing_key", message).at(key.span.clone(), label));
@@ -89,7 +89,7 @@ fn counts(value: Cursor<'_>) -> Option<BTreeMap<LedgerKind, u32>> {
         let read =
             part.rsplit_once(" x").and_then(|(word, count)| Some((LedgerKind::parse(word)?, count.parse().ok()?)));
         let Some((kind, count)) = read else {
-            value.wrong("not_a_count", "this is no line of a ledger", "expected such as `applied x1`");
+            value.wrong("not_a_count", "this is not a ledger line", "expected a count such as `applied x1`");
             return None;
         };
         counts.insert(kind, count);
@@ -104,7 +104,7 @@ fn findings(value: Cursor<'_>) -> Option<Vec<FindingLine>> {
 fn finding(value: Cursor<'_>) -> Option<FindingLine> {
     let mut entries = value.entries("a finding")?;
     let Some((key, call)) = entries.next() else {
-        value.wrong("empty_map", "this finding says nothing", "");
+        value.wrong("empty_map", "this finding is empty", "");
         return None;
     };
     let Some(id) = FindingId::parse(key.text) else {
@@ -142,11 +142,11 @@ fn events(value: Cursor<'_>) -> Option<Vec<EventLine>> {
 fn event(value: Cursor<'_>, before: Instant) -> Option<EventLine> {
     let mut entries = value.entries("an event")?;
     let (Some((delta, call)), Some((what, of))) = (entries.next(), entries.next()) else {
-        value.wrong("empty_map", "this event says nothing", "expected `+MS: call` and what happened");
+        value.wrong("empty_map", "this event is incomplete", "expected `+MS: CALL` and an event");
         return None;
     };
     let Some(passed) = delta.text.strip_prefix('+').and_then(millis) else {
-        let message = format!("`{}` is no delta time", delta.text);
+        let message = format!("`{}` is not a delta time", delta.text);
         value.report(Diagnostic::error("not_a_delta", message).at(delta.span, "expected `+` and milliseconds"));
         return None;
     };
@@ -164,8 +164,8 @@ fn fields<'a>(
     at: Cursor<'_>,
     entries: impl Iterator<Item = (YamlKey<'a>, Cursor<'a>)>,
     what: &str,
-    allowed: &[Key],
-) -> Option<Vec<Field>> {
+    allowed: &[FieldKey],
+) -> Option<Vec<GoldenField>> {
     let read = |(name, value): (YamlKey<'_>, Cursor<'_>)| {
         let word = known(at, &name, what, allowed.iter().map(|key| key.as_str()))?;
         let key = *allowed.iter().find(|key| key.as_str() == word)?;
@@ -174,20 +174,20 @@ fn fields<'a>(
     entries.map(read).collect()
 }
 
-fn said(key: Key, value: Cursor<'_>) -> Option<Said> {
-    if let (Key::Verdicts, Kind::List(_)) = (key, &value.node().kind) {
-        return value.list()?.map(words).collect::<Option<_>>().map(Said::Names);
+fn said(key: FieldKey, value: Cursor<'_>) -> Option<GoldenValue> {
+    if let (FieldKey::Verdicts, NodeKind::List(_)) = (key, &value.node().kind) {
+        return value.list()?.map(words).collect::<Option<_>>().map(GoldenValue::Names);
     }
-    Said::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
+    GoldenValue::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
 }
 
-/// Reports a value that no golden has there.
+/// Reports an invalid value.
 fn no_value<T>(at: Cursor<'_>, key: &str) -> Option<T> {
-    at.wrong("unknown_value", format!("this is no value of `{key}`"), "no golden says this here");
+    at.wrong("unknown_value", format!("this is not a value of `{key}`"), "unknown value");
     None
 }
 
-/// The name of a field, if `what` may have it.
+/// The name of a field; an unknown one is reported.
 fn known<'a>(
     at: Cursor<'_>,
     key: &YamlKey<'_>,
@@ -218,13 +218,13 @@ fn near<'a>(said: Diagnostic, text: &str, table: impl IntoIterator<Item = &'a st
 /// A single value, or a list of them, as one text.
 fn words(value: Cursor<'_>) -> Option<String> {
     match &value.node().kind {
-        Kind::Scalar { text, .. } => Some(text.to_string()),
-        Kind::List(_) => {
+        NodeKind::Scalar { text, .. } => Some(text.to_string()),
+        NodeKind::List(_) => {
             let parts: Option<Vec<String>> = value.list()?.map(words).collect();
             Some(parts?.join(", "))
         }
-        Kind::Map(_) => {
-            value.wrong("wrong_type", "expected a value or a list, found a map", "no golden has a map here");
+        NodeKind::Map(_) => {
+            value.wrong("wrong_type", "expected a value or a list, found a map", "not a value");
             None
         }
     }

@@ -1,17 +1,17 @@
-//! One simulation as the body of a golden, and that body as text: outcomes first, then ledger, findings and events
-//! with delta times, so that one changed delay is one changed line. Holds no time of day, path, line number or version.
+//! Renders a simulation as the body of a golden, and that body as text: outcomes, then ledger, findings, and events with
+//! delta times, so that one changed delay changes one line. Writes no time of day, path, line number or version.
 
 use std::fmt::Write;
 
-use super::body::{CallEnd, EventLine, Field, FindingLine, GoldenBody, LedgerLine};
-use super::said::{Said, is_written};
+use super::body::{CallEnd, EventLine, FindingLine, GoldenBody, GoldenField, LedgerLine};
+use super::value::{GoldenValue, is_written};
 use crate::yaml::scalar;
-use playproof_engine::event::{DecisionEvent, Intent, Key, Outcome, Transcript};
+use playproof_engine::event::{DecisionEvent, FieldKey, Intent, Outcome, Transcript};
 use playproof_engine::ids::CallId;
 use playproof_engine::time::Instant;
 
 impl GoldenBody {
-    /// What a golden says of a simulation. Nothing of it stands at any place of a text.
+    /// The body of a simulation, without places.
     pub fn of(transcript: &Transcript<'_>) -> GoldenBody {
         let finding = |finding: &playproof_engine::event::Finding| FindingLine {
             id: finding.id,
@@ -62,7 +62,7 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}");
 }
 
-fn written(fields: &[Field]) -> String {
+fn written(fields: &[GoldenField]) -> String {
     let each: Vec<String> =
         fields.iter().map(|(key, said)| format!("{}: {}", key.as_str(), said.written(*key))).collect();
     each.join(", ")
@@ -71,15 +71,15 @@ fn written(fields: &[Field]) -> String {
 fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallEnd {
     let mut fields = Vec::new();
     for (key, value) in outcome.fields() {
-        fields.push((key, Said::of(value, transcript)));
-        if key == Key::Attempts {
-            fields.push((Key::Verdicts, Said::Names(transcript.verdicts(id).map(str::to_owned).collect())));
+        fields.push((key, GoldenValue::of(value, transcript)));
+        if key == FieldKey::Attempts {
+            fields.push((FieldKey::Verdicts, GoldenValue::Names(transcript.verdicts(id).map(str::to_owned).collect())));
         }
     }
     CallEnd { name: transcript.call(id).to_owned(), fields, span: 0..0 }
 }
 
-/// One line an intent, in the order in which the first effect of each landed.
+/// One line for each intent, in the order of its first effect.
 fn ledger(transcript: &Transcript<'_>) -> Vec<LedgerLine> {
     let mut lines: Vec<(Intent, LedgerLine)> = Vec::new();
     for entry in transcript.ledger {
@@ -96,12 +96,12 @@ fn ledger(transcript: &Transcript<'_>) -> Vec<LedgerLine> {
 
 fn event_line(transcript: &Transcript<'_>, event: &DecisionEvent) -> EventLine {
     let told = event.what.describe();
-    let fields = told.fields().filter(is_written).map(|(key, value)| (key, Said::of(value, transcript)));
+    let fields = told.fields().filter(is_written).map(|(key, value)| (key, GoldenValue::of(value, transcript)));
     EventLine {
         at: event.at,
         call: transcript.call(event.call).to_owned(),
         kind: told.kind,
-        value: Said::of(told.value, transcript),
+        value: GoldenValue::of(told.value, transcript),
         fields: fields.collect(),
         span: 0..0,
     }

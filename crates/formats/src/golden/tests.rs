@@ -1,22 +1,22 @@
-//! What `render` writes, `parse_body` reads: every kind of event, outcome, ledger entry and finding.
+//! `parse_body` reads what `render` writes: every kind of event, outcome, ledger entry and finding.
 
 use std::sync::Arc;
 
-use super::{GoldenBody, Said, parse_body};
+use super::{GoldenBody, GoldenValue, parse_body};
 use crate::diagnostic::{Report, Source};
 use playproof_engine::event::{
-    Asked, Decision, DecisionEvent, DeprecatedWhy, Description, EffectClaim, ErrorFacts, EventKind, Finding, FindingBy,
-    FindingId, Intent, Key, LedgerEntry, LedgerKind, Names, Outcome, OutcomeKind, Provenance, RefusedWhy, Status,
-    StopReason, SuppressedWhy, Transcript, TurnedAway,
+    AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts, EventKind,
+    FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, Outcome, OutcomeKind, PlaybookNames,
+    Provenance, RequestKind, ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
 };
 use playproof_engine::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ToolId, VerdictId};
 use playproof_engine::time::{Duration, Instant};
 
 const ODD: &str = "it's: {a}, \"b\"\n#c";
 
-fn names() -> Names {
+fn names() -> PlaybookNames {
     let one = |text: &str| vec![Arc::<str>::from(text)];
-    Names {
+    PlaybookNames {
         playbook: "p".into(),
         verdicts: one("slow"),
         rules: one("timeout"),
@@ -30,18 +30,18 @@ fn decisions() -> Vec<Decision> {
     let failed = Status::Failed(Some(ErrorId(0)));
     let provenance = Provenance::Scripted;
     vec![
-        Decision::Refused { why: TurnedAway::CircuitOpen },
+        Decision::Refused { why: AdmissionRefusal::CircuitOpen },
         Decision::AttemptStarted { attempt, evidence: EvidenceId(1) },
         Decision::AttemptFinished { attempt, status: failed, latency: None, provenance, over_timeout: true },
         Decision::LateAnswer { attempt, status: Status::Unanswered },
         Decision::FailureClassified { verdict: VerdictId(0), rule: Some(RuleId(0)), ignored: true },
         Decision::RetryScheduled { attempt, delay: Duration::from_micros(200_500), due: Instant::ZERO },
-        Decision::RetrySuppressed { why: SuppressedWhy::HasActed },
+        Decision::RetrySuppressed { why: SuppressionReason::HasActed },
         Decision::EvidenceRefreshed { evidence: EvidenceId(1), status: Status::Ok, provenance },
         Decision::Escalated { queue: QueueId(0) },
-        Decision::ReversalRefused { why: RefusedWhy::NoToken },
+        Decision::ReversalRefused { why: ReversalRefusal::NoToken },
         Decision::ReversalRedeemed { reason: ReasonId(0), provenance },
-        Decision::Deprecated { why: DeprecatedWhy::Stated(ReasonId(0)) },
+        Decision::Deprecated { why: DeprecationReason::Stated(ReasonId(0)) },
     ]
 }
 
@@ -49,12 +49,12 @@ fn outcomes() -> Vec<Outcome> {
     let kinds = [
         OutcomeKind::Succeeded,
         OutcomeKind::SucceededAfterCompensation,
-        OutcomeKind::Deprecated(DeprecatedWhy::RefreshAbort),
+        OutcomeKind::Deprecated(DeprecationReason::RefreshAbort),
         OutcomeKind::Escalated(QueueId(0)),
         OutcomeKind::Reversed(ReasonId(0)),
         OutcomeKind::Exhausted(StopReason::Deadline),
-        OutcomeKind::Refused(TurnedAway::Schema),
-        OutcomeKind::Undetermined(Asked::Reversal),
+        OutcomeKind::Refused(AdmissionRefusal::Schema),
+        OutcomeKind::Undetermined(RequestKind::Reversal),
     ];
     let outcome = |kind| Outcome {
         kind,
@@ -122,13 +122,13 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn everything_that_is_rendered_is_read_back() {
+fn a_rendered_body_reads_back() {
     let text = rendered();
     let body = parse(&text).unwrap_or_else(|report| panic!("{report}\n{text}"));
     assert_eq!(body.render(), text);
     assert_eq!(without_places(body.clone()), shown());
     assert_eq!(body.calls.len(), outcomes().len());
-    assert_eq!(body.calls[4].field(Key::Reason), Some(&Said::Name(ODD.to_owned())));
+    assert_eq!(body.calls[4].field(FieldKey::Reason), Some(&GoldenValue::Name(ODD.to_owned())));
     assert_eq!(body.ledger[0].words(), "applied x1, existing x1, reversed x1, unobserved x1");
     assert_eq!(body.net_effects(), 1);
     let ids: Vec<FindingId> = body.findings.iter().map(|finding| finding.id).collect();
@@ -136,11 +136,11 @@ fn everything_that_is_rendered_is_read_back() {
     assert_eq!(body.events.len(), decisions().len() + outcomes().len());
     assert_eq!(body.events[5].words(), "retry_scheduled: 2, delay_ms: 200.5");
     assert_eq!(body.events[5].at, Instant::from_micros(7_500));
-    assert_eq!(body.events[2].field(Key::Status), Some(&Said::Name("409: conflict".to_owned())));
+    assert_eq!(body.events[2].field(FieldKey::Status), Some(&GoldenValue::Name("409: conflict".to_owned())));
 }
 
 #[test]
-fn every_kind_of_event_says_all_that_its_kind_may_say() {
+fn every_event_has_all_fields_of_its_kind() {
     let all: Vec<Decision> = decisions().into_iter().chain([Decision::Outcome(outcomes()[0])]).collect();
     let told: Vec<Description> = all.iter().map(Decision::describe).collect();
     assert!(told.iter().map(|one| one.kind).eq(EventKind::ALL));
@@ -148,50 +148,53 @@ fn every_kind_of_event_says_all_that_its_kind_may_say() {
 }
 
 #[test]
-fn what_a_call_lacks_is_read_as_it_is_written() {
-    for asked in [Asked::Attempt(AttemptNo::new(2)), Asked::Refresh(EvidenceId(1)), Asked::Reversal] {
-        assert_eq!(Asked::parse(&asked.to_string()), Some(asked));
+fn a_missing_answer_is_parsed_from_its_displayed_form() {
+    for asked in [RequestKind::Attempt(AttemptNo::new(2)), RequestKind::Refresh(EvidenceId(1)), RequestKind::Reversal] {
+        assert_eq!(RequestKind::parse(&asked.to_string()), Some(asked));
     }
 }
 
 #[test]
-fn values_that_no_golden_has_are_refused_with_their_place() {
+fn invalid_values_are_refused_with_their_place() {
     let event = |event: &str| refused(&format!("ledger: {{}}\nfindings: []\nevents:\n- {event}\n"));
-    assert_eq!(event("{ +0: a, outcome: lost }"), "g.snap:4:21: this is no value of `outcome`");
-    assert_eq!(event("{ +0: a, reversal_refused: maybe }"), "g.snap:4:30: this is no value of `why`");
-    assert_eq!(event("{ +0: a, attempt_started: one }"), "g.snap:4:29: this is no value of `attempt`");
-    assert_eq!(event("{ +0: a, retry_scheduled: 2, delay_ms: soon }"), "g.snap:4:42: this is no value of `delay_ms`");
+    assert_eq!(event("{ +0: a, outcome: lost }"), "g.snap:4:21: this is not a value of `outcome`");
+    assert_eq!(event("{ +0: a, reversal_refused: maybe }"), "g.snap:4:30: this is not a value of `why`");
+    assert_eq!(event("{ +0: a, attempt_started: one }"), "g.snap:4:29: this is not a value of `attempt`");
+    assert_eq!(
+        event("{ +0: a, retry_scheduled: 2, delay_ms: soon }"),
+        "g.snap:4:42: this is not a value of `delay_ms`"
+    );
     let finding = |finding: &str| refused(&format!("ledger: {{}}\nfindings:\n- {finding}\nevents: []\n"));
-    assert_eq!(finding("{ unsafe_retry: a, by: agent, count: 1 }"), "g.snap:3:26: this is no value of `by`");
+    assert_eq!(finding("{ unsafe_retry: a, by: agent, count: 1 }"), "g.snap:3:26: this is not a value of `by`");
     assert_eq!(finding("{ unsafe_retry: a, by: playbook }"), "g.snap:3:5: a finding needs `count`");
 }
 
 #[test]
-fn every_line_of_a_golden_is_one_line() {
+fn every_value_of_a_golden_takes_one_line() {
     let text = rendered();
     let lines = outcomes().len() + 2 + 1 + FindingId::ALL.len() + 1 + decisions().len() + outcomes().len();
     assert_eq!(text.lines().count(), lines, "{text}");
 }
 
 #[test]
-fn a_golden_that_is_cut_short_is_refused() {
+fn a_truncated_golden_is_refused() {
     let text = rendered();
     assert!(refused(&text[..text.find("findings:").unwrap()]).contains("a golden needs `findings`"));
     assert!(refused(&text[..text.len() - 9]).starts_with("g.snap:"));
 }
 
 #[test]
-fn words_that_no_golden_has_are_refused_with_their_place() {
+fn unknown_words_are_refused_with_their_place() {
     let (head, tail) = ("ledger: {}\nfindings: []\nevents:\n", "ledger: {}\nfindings: []\nevents: []\n");
     let event = |event: &str| refused(&format!("{head}- {event}\n"));
     assert_eq!(event("{ +0: a, retry_schedule: 2 }"), "g.snap:4:12: there is no event `retry_schedule`");
     assert_eq!(event("{ +0: a, retry_scheduled: 2, delay: 3 }"), "g.snap:4:32: this event has no key `delay`");
-    assert_eq!(event("{ 200: a, outcome: x }"), "g.snap:4:5: `200` is no delta time");
-    assert_eq!(event("{ +1.2345: a, outcome: x }"), "g.snap:4:5: `+1.2345` is no delta time");
+    assert_eq!(event("{ 200: a, outcome: x }"), "g.snap:4:5: `200` is not a delta time");
+    assert_eq!(event("{ +1.2345: a, outcome: x }"), "g.snap:4:5: `+1.2345` is not a delta time");
     assert_eq!(
         refused(&format!("a: {{ outcome: succeeded }}\n{tail}")),
         "g.snap:1:1: the end of a call needs `effect`"
     );
-    assert_eq!(refused(&tail.replace("{}", "{ a: many }")), "g.snap:1:14: this is no line of a ledger");
+    assert_eq!(refused(&tail.replace("{}", "{ a: many }")), "g.snap:1:14: this is not a ledger line");
     assert_eq!(refused(&tail.replace("[]\nevents", "[{ odd: a }]\nevents")), "g.snap:2:14: there is no finding `odd`");
 }

@@ -1,7 +1,6 @@
-//! The history of accepted changes: one record a change, read strictly, and whether the records explain the lock.
+//! The history of accepted changes: one record for each change, read strictly, and whether the records explain the lock.
 
-mod name;
-mod past;
+mod chain;
 mod read;
 mod reasons;
 mod record;
@@ -9,9 +8,8 @@ mod record;
 mod tests;
 mod verify;
 
-pub use name::{next_number, number_of, slug};
-pub use past::{Entry, History, Standing};
-pub use read::{Places, RowPlaces, SCHEMA, parse};
+pub use chain::{History, HistoryEntry, RowState};
+pub use read::{RecordPlaces, RowPlaces, SCHEMA, parse};
 pub use reasons::{reason_for, reasons, rewritten, unkept};
-pub use record::{Kind, Record, Taken};
-pub use verify::{Objection, verify};
+pub use record::{AcceptedProposal, Record, RecordKind, next_number, number_of, slug};
+pub use verify::{Violation, verify};

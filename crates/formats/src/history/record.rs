@@ -1,10 +1,9 @@
-//! One accepted change: what it is, the name of its file and its text. Reading it back is `read`'s.
+//! One accepted change: its content, its file name and its text. `read` parses it.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::name;
 use crate::golden::RowChange;
 use crate::yaml::quoted;
 
@@ -17,54 +16,54 @@ format: history/1
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// How it was accepted.
-    pub kind: Kind,
-    /// The playbook, by the name that the lock knows it by.
+    pub kind: RecordKind,
+    /// The playbook, by its name in the lock.
     pub playbook: String,
     /// Why it was accepted.
     pub reason: String,
-    /// The rows that it changed, before and after; never empty, and no row twice.
+    /// The changed rows, before and after; never empty, and no row twice.
     pub rows: Vec<RowChange>,
 }
 
 /// How a change was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The rows of a playbook that was edited by hand.
+pub enum RecordKind {
+    /// An approval of rows that were edited by hand.
     Approval,
     /// A proposal.
-    Proposal(Taken),
+    Proposal(AcceptedProposal),
 }
 
-/// What was taken in with a proposal; paths are those that people know, with `/`.
+/// What was accepted with a proposal; paths are relative to the project, with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct AcceptedProposal {
     /// The proposal's id.
     pub id: String,
-    /// The path of its ADR, where it lies now.
+    /// The current path of its ADR.
     pub adr: String,
     /// Its fixtures, by name.
     pub fixtures: Vec<String>,
-    /// The goldens that came or changed with it, as `PLAYBOOK/FIXTURE`.
+    /// The goldens that it added or changed, as `PLAYBOOK/FIXTURE`.
     pub goldens: Vec<String>,
-    /// Those of them that changed dangerously, and so keep the record's reason.
+    /// The goldens that changed dangerously, and keep the record's reason.
     pub explained: Vec<String>,
 }
 
 impl Record {
-    /// The name of its file. An approval's ends in a short hash of what it says, so that two branches which approve
-    /// different rows in the same words write different files.
+    /// Its file name. The name of an approval ends in a short hash of its content, so that two branches that approve
+    /// different rows with the same reason write different files.
     pub fn file_name(&self, number: u32) -> String {
         let words = match &self.kind {
-            Kind::Proposal(taken) => taken.id.clone(),
-            Kind::Approval => format!("{} {}", self.playbook, self.reason),
+            RecordKind::Proposal(taken) => taken.id.clone(),
+            RecordKind::Approval => format!("{} {}", self.playbook, self.reason),
         };
-        let mut slug = name::slug(&words);
-        if matches!(self.kind, Kind::Approval) {
+        let mut slug = slug(&words);
+        if matches!(self.kind, RecordKind::Approval) {
             slug += &format!("-{}", self.short_hash());
         } else if slug.is_empty() {
             slug = self.short_hash();
         }
-        name::file_name(number, &slug)
+        file_name(number, &slug)
     }
 
     fn short_hash(&self) -> String {
@@ -80,8 +79,8 @@ impl Record {
         let mut text = HEAD.to_owned();
         let mut line = |key: &str, value: &str| text += &format!("{key}: {}\n", quoted(value));
         match &self.kind {
-            Kind::Approval => line("kind", "approval"),
-            Kind::Proposal(taken) => {
+            RecordKind::Approval => line("kind", "approval"),
+            RecordKind::Proposal(taken) => {
                 line("kind", "proposal");
                 line("proposal", &taken.id);
                 line("adr", &taken.adr);
@@ -89,7 +88,7 @@ impl Record {
         }
         line("playbook", &self.playbook);
         line("reason", &self.reason);
-        if let Kind::Proposal(taken) = &self.kind {
+        if let RecordKind::Proposal(taken) = &self.kind {
             let lists = [("fixtures", &taken.fixtures), ("goldens", &taken.goldens), ("explained", &taken.explained)];
             for (key, names) in lists {
                 if !names.is_empty() {
@@ -110,5 +109,74 @@ impl Record {
             }
         }
         text
+    }
+}
+
+/// The longest slug of a file name.
+const SLUG_MAX: usize = 48;
+
+const ENDING: &str = ".yaml";
+
+/// The number that the next record takes: one past the highest of `existing`, which are file names.
+///
+/// Two branches may take the same number: records are in the order of number and name.
+pub fn next_number<'a>(existing: impl IntoIterator<Item = &'a str>) -> u32 {
+    existing.into_iter().filter_map(number_of).max().unwrap_or(0).saturating_add(1)
+}
+
+/// The number in a record's file name; none if this is not the name of a record.
+pub fn number_of(name: &str) -> Option<u32> {
+    let (number, slug) = name.strip_suffix(ENDING)?.split_once('-')?;
+    let is_number = number.len() >= 4 && number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse().ok().filter(|_| is_number && !slug.is_empty())
+}
+
+/// The file name of a record.
+fn file_name(number: u32, slug: &str) -> String {
+    format!("{number:04}-{slug}{ENDING}")
+}
+
+/// A text as part of a file name: lowercase words of letters and digits, joined by `-`, as many as fit.
+pub fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        let left = SLUG_MAX.saturating_sub(out.len() + usize::from(!out.is_empty()));
+        if word.len() > left && !out.is_empty() {
+            break;
+        }
+        if !out.is_empty() {
+            out.push('-');
+        }
+        out.extend(word.chars().take(left).map(|c| c.to_ascii_lowercase()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_number_is_one_past_the_highest_and_ignores_other_files() {
+        assert_eq!(next_number([]), 1);
+        assert_eq!(next_number(["0001-a.yaml", "0007-b.yaml", "README.md", "0009.yaml", "9-c.yaml"]), 8);
+    }
+
+    #[test]
+    fn a_name_of_a_record_has_four_digits_or_more_and_a_slug() {
+        assert_eq!(number_of("0012-a-b.yaml"), Some(12));
+        assert_eq!(number_of("12345-x.yaml"), Some(12345));
+        for bad in ["012-a.yaml", "0012-.yaml", "0012-a.yml", "+012-a.yaml", "99999999999-a.yaml"] {
+            assert_eq!(number_of(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_slug_is_made_of_whole_words_as_far_as_they_fit() {
+        assert_eq!(slug("The gateway's `answer`: 300 ms!"), "the-gateway-s-answer-300-ms");
+        assert_eq!(slug("study/old"), "study-old");
+        assert!(slug(&"word ".repeat(40)).len() <= SLUG_MAX);
+        assert_eq!(slug(&"x".repeat(100)).len(), SLUG_MAX);
+        assert_eq!(slug("…"), "");
     }
 }

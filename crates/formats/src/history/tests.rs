@@ -1,4 +1,4 @@
-//! Records written, read back, replayed and held against a lock.
+//! Records: rendering, parsing, replay, and verification against a lock.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ fn row(name: &str, before: Option<&str>, after: Option<&str>) -> RowChange {
 }
 
 fn approval(reason: &str, rows: Vec<RowChange>) -> Record {
-    Record { kind: Kind::Approval, playbook: "standard".into(), reason: reason.into(), rows }
+    Record { kind: RecordKind::Approval, playbook: "standard".into(), reason: reason.into(), rows }
 }
 
 fn proposal() -> Record {
-    let taken = Taken {
+    let taken = AcceptedProposal {
         id: "request-rejected".into(),
         adr: "docs/adr/0012-request-rejected.md".into(),
         fixtures: vec!["a-rejected-request".into()],
@@ -23,18 +23,23 @@ fn proposal() -> Record {
         explained: vec!["standard/a-rejected-request".into()],
     };
     let rows = vec![row("verdict request_rejected", None, Some(r#"{"effect":"not_applied"}"#))];
-    Record { kind: Kind::Proposal(taken), playbook: "standard".into(), reason: "it's \"no\", not silence".into(), rows }
+    Record {
+        kind: RecordKind::Proposal(taken),
+        playbook: "standard".into(),
+        reason: "it's \"no\", not silence".into(),
+        rows,
+    }
 }
 
 fn read(text: &str) -> Result<Record, Report> {
     parse(Source::whole("0001-x.yaml", text)).map(|(record, _)| record)
 }
 
-fn entry(number: u32, record: &Record) -> Entry {
+fn entry(number: u32, record: &Record) -> HistoryEntry {
     let name = record.file_name(number);
     let source = Source::whole(format!("proposals/history/{name}"), record.render());
     let (record, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
-    Entry { number, name, record, places, source }
+    HistoryEntry { number, name, record, places, source }
 }
 
 fn history(records: &[Record]) -> History {
@@ -47,7 +52,7 @@ fn lock(rows: &[(&str, &str)]) -> Lock {
     Lock::parse(Source::whole("goldens/playbook.lock", lock.render())).unwrap()
 }
 
-/// What is wrong, what is underlined, and what is said of the place.
+/// Id, underlined text and label of each violation.
 fn objections(records: &[Record], rows: &[(&str, &str)]) -> Vec<(String, String, String)> {
     let mut lock = lock(rows);
     for record in records {
@@ -58,7 +63,7 @@ fn objections(records: &[Record], rows: &[(&str, &str)]) -> Vec<(String, String,
 }
 
 fn objections_to(records: &[Record], lock: &Lock, source: &Arc<Source>) -> Vec<(String, String, String)> {
-    let said = |objection: Objection| {
+    let said = |objection: Violation| {
         let label = &objection.report.diagnostics[0].labels[0];
         let underlined = objection.report.source.text[label.span.clone()].to_owned();
         (objection.id().to_owned(), underlined, label.text.clone())
@@ -67,7 +72,7 @@ fn objections_to(records: &[Record], lock: &Lock, source: &Arc<Source>) -> Vec<(
 }
 
 #[test]
-fn a_reason_that_lock_and_record_do_not_share_is_named_where_the_lock_has_it() {
+fn a_reason_that_differs_from_its_record_is_reported_in_the_lock() {
     let mut lock = lock(&[("limit a", "1"), ("limit b", "2")]);
     lock.explain("standard", ["limit a"], "first");
     let source = Source::whole("goldens/playbook.lock", lock.render());
@@ -78,9 +83,9 @@ fn a_reason_that_lock_and_record_do_not_share_is_named_where_the_lock_has_it() {
 }
 
 #[test]
-fn a_golden_that_does_not_keep_its_record_s_reason_is_named_in_the_record() {
+fn a_golden_without_its_record_s_reason_is_reported_in_the_record() {
     let mut record = proposal();
-    let Kind::Proposal(taken) = &mut record.kind else { panic!() };
+    let RecordKind::Proposal(taken) = &mut record.kind else { panic!() };
     taken.explained = vec!["standard/pay".into(), "standard/gone".into()];
     let unkept = |whys: &[&str]| unkept(&entry(3, &record), &[golden(BODY, whys)]);
     assert_eq!(unkept(&["another", &record.reason]), []);
@@ -93,9 +98,9 @@ fn a_golden_that_does_not_keep_its_record_s_reason_is_named_in_the_record() {
 }
 
 #[test]
-fn a_record_that_is_gone_or_gives_another_reason_than_it_did_is_named() {
+fn a_removed_or_rewritten_record_is_reported() {
     let (was, other) = (entry(1, &first()), approval("second thoughts", first().rows));
-    let then = |now: &[Entry]| {
+    let then = |now: &[HistoryEntry]| {
         let found = rewritten(&History::new(now.to_vec()), &was.source.name, &was.source.text);
         found.map(|found| (found.id(), found.report.source.name.clone()))
     };
@@ -105,12 +110,12 @@ fn a_record_that_is_gone_or_gives_another_reason_than_it_did_is_named() {
     assert_eq!(then(&[renamed]), None, "it is still there");
     assert_eq!(then(&[]), Some(("record_gone", name.clone())));
     let (record, places) = parse(Source::whole(name.clone(), other.render())).unwrap();
-    let now = Entry { record, places, source: Source::whole(name.clone(), other.render()), ..was.clone() };
+    let now = HistoryEntry { record, places, source: Source::whole(name.clone(), other.render()), ..was.clone() };
     assert_eq!(then(&[now]), Some(("record_rewritten", name.clone())));
     // Two branches that changed one row: the later record may be made to begin where the earlier one ended.
     let rebased = approval("first", vec![row("limit a", Some("0"), Some("1"))]);
     let (record, places) = parse(Source::whole(name.clone(), rebased.render())).unwrap();
-    let now = Entry { record, places, source: Source::whole(name.clone(), rebased.render()), ..was.clone() };
+    let now = HistoryEntry { record, places, source: Source::whole(name.clone(), rebased.render()), ..was.clone() };
     assert_eq!(then(&[now]), None);
 }
 
@@ -119,7 +124,7 @@ fn first() -> Record {
 }
 
 #[test]
-fn what_is_written_is_read_back_and_written_again_to_the_byte() {
+fn a_rendered_text_reads_back_and_renders_to_the_same_bytes() {
     let odd = row("tool a{b,c}: *", Some("tab\there"), None);
     for record in [proposal(), approval("two\nlines", vec![odd, row("limit x", Some("1"), Some("2"))])] {
         let text = record.render();
@@ -129,7 +134,7 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
 }
 
 #[test]
-fn a_file_is_named_by_what_it_says_and_never_by_its_number_alone() {
+fn a_file_name_depends_on_the_content_and_not_on_the_number_alone() {
     assert_eq!(proposal().file_name(12), "0012-request-rejected.yaml");
     let name = first().file_name(3);
     assert!(name.starts_with("0003-standard-first-") && number_of(&name) == Some(3), "{name}");
@@ -138,13 +143,13 @@ fn a_file_is_named_by_what_it_says_and_never_by_its_number_alone() {
 }
 
 #[test]
-fn what_no_record_says_is_refused_with_its_place() {
+fn invalid_records_are_refused_with_the_place() {
     let good = proposal().render();
     let approval = first().render();
     for (text, said) in [
         (good.replace("history/1", "history/2"), "0001-x.yaml:2:9: expected `history/1`"),
         (good.replace("reason:", "raeson:"), "0001-x.yaml:7:1: a record has no key `raeson`"),
-        (approval.replace("reason: 'first'", "reason: ' '"), "0001-x.yaml:5:9: this text says nothing"),
+        (approval.replace("reason: 'first'", "reason: ' '"), "0001-x.yaml:5:9: this text is empty"),
         (approval.replace("rows:", "adr: 'x'\nrows:"), "0001-x.yaml:6:1: an approval has no `adr`"),
         (approval.replace("added: 'limit b'", "added: 'limit a'"), "0001-x.yaml:9:12: `limit a` changes twice"),
         (approval.replace("added: 'limit b'", "changed: 'limit b'"), "0001-x.yaml:9:5: a row needs `before`"),
@@ -160,7 +165,7 @@ fn what_no_record_says_is_refused_with_its_place() {
 }
 
 #[test]
-fn records_that_come_to_the_lock_explain_it() {
+fn records_that_result_in_the_lock_explain_it() {
     let second = approval("second", vec![row("limit a", Some("1"), None), row("limit b", Some("2"), Some("3"))]);
     assert_eq!(objections(&[first(), second.clone()], &[("limit b", "3")]), []);
     let again = approval("third", vec![row("limit a", None, Some("9"))]);
@@ -168,7 +173,7 @@ fn records_that_come_to_the_lock_explain_it() {
 }
 
 #[test]
-fn records_of_one_number_that_change_different_rows_are_no_error_in_any_order() {
+fn records_with_the_same_number_and_different_rows_are_valid_in_any_order() {
     let (a, b) = (approval("a", vec![row("limit c", None, Some("3"))]), proposal());
     let entries = |first: &Record, second: &Record| vec![entry(1, &self::first()), entry(2, first), entry(2, second)];
     let names = |history: &History| history.entries().iter().map(|entry| entry.name.clone()).collect::<Vec<_>>();
@@ -179,18 +184,18 @@ fn records_of_one_number_that_change_different_rows_are_no_error_in_any_order() 
 }
 
 #[test]
-fn a_row_that_no_record_explains_is_named_in_the_lock() {
+fn a_row_without_a_record_is_reported_in_the_lock() {
     let found = objections(&[first()], &[("limit a", "1"), ("limit b", "2"), ("limit c", "3")]);
-    assert_eq!(found, [("no_record".into(), "limit c".into(), "no record of this row".into())]);
+    assert_eq!(found, [("no_record".into(), "limit c".into(), "no record has this row".into())]);
     let whole = objections(&[], &[("limit a", "1"), ("limit b", "2")]);
-    assert_eq!(whole, [("no_record".into(), "standard".into(), "2 rows that nothing explains".into())]);
+    assert_eq!(whole, [("no_record".into(), "standard".into(), "2 rows without a record".into())]);
     let gone = approval("gone", vec![row("limit a", Some("1"), None)]);
     let found = objections(&[first(), gone], &[("limit a", "1"), ("limit b", "2")]);
     assert!(found[0].2.ends_with("removed this row") && found[0].1 == "limit a", "{found:?}");
 }
 
 #[test]
-fn a_text_after_that_the_lock_does_not_have_is_named_in_the_record() {
+fn a_text_that_the_lock_does_not_have_is_reported_in_the_record() {
     let found = objections(&[first()], &[("limit a", "1"), ("limit b", "7")]);
     assert_eq!(found, [("not_in_the_lock".into(), "'2'".into(), "the lock has 7".into())]);
     let found = objections(&[first()], &[("limit a", "1")]);
@@ -198,7 +203,7 @@ fn a_text_after_that_the_lock_does_not_have_is_named_in_the_record() {
 }
 
 #[test]
-fn a_playbook_that_the_lock_does_not_have_is_one_objection_unless_all_its_rows_were_removed() {
+fn a_playbook_that_the_lock_does_not_have_is_one_violation_unless_all_its_rows_were_removed() {
     let (first, empty) = (first(), Lock::default());
     let source = Source::whole("goldens/playbook.lock", "");
     let gone = approval("gone", first.rows.iter().map(|r| row(&r.name, r.after.as_deref(), None)).collect());
@@ -208,7 +213,7 @@ fn a_playbook_that_the_lock_does_not_have_is_one_objection_unless_all_its_rows_w
 }
 
 #[test]
-fn a_text_before_that_the_record_before_it_did_not_leave_is_named() {
+fn a_text_before_that_differs_from_the_earlier_record_is_reported() {
     let odd = approval("odd", vec![row("limit b", Some("5"), Some("6"))]);
     let found = objections(&[first(), odd], &[("limit a", "1"), ("limit b", "6")]);
     assert_eq!((found.len(), &*found[0].0, &*found[0].1), (1, "broken_chain", "'5'"));
@@ -222,7 +227,7 @@ fn a_text_before_that_the_record_before_it_did_not_leave_is_named() {
 }
 
 #[test]
-fn the_next_record_says_how_the_rows_differ_from_what_the_records_come_to() {
+fn the_next_record_has_the_changes_since_the_last_one() {
     let history = history(&[first()]);
     let changes = history.changes("standard", [("limit b", "3"), ("limit c", "4")]);
     let expected =
@@ -248,7 +253,7 @@ fn golden(body: &str, whys: &[&str]) -> (GoldenFile, Arc<Source>) {
 }
 
 #[test]
-fn a_golden_that_changed_dangerously_must_say_why() {
+fn a_golden_that_changed_dangerously_needs_a_reason() {
     let worse = BODY.replace("applied x1", "applied x2");
     let slower = BODY.replace("+0:   ", "+200: ");
     let (before, _) = golden(BODY, &["once"]);
@@ -257,27 +262,27 @@ fn a_golden_that_changed_dangerously_must_say_why() {
         reason_for(&before, &after, &source).map(|objection| objection.report.to_string())
     };
     let said = check(&worse, &["once"]).unwrap();
-    assert_eq!(said, "goldens/standard/pay.snap:2:1: effect changed, and nobody said why");
+    assert_eq!(said, "goldens/standard/pay.snap:2:1: effect changed, but there is no reason for it");
     assert_eq!(check(&worse, &["once", "it now pays twice"]), None);
     assert_eq!(check(&slower, &["once"]), None);
-    assert!(check(BODY, &[]).unwrap().contains("a reason that was kept here is gone"));
-    assert!(check(&worse, &["another", "words"]).unwrap().contains("is gone"));
+    assert!(check(BODY, &[]).unwrap().contains("a reason was removed from this golden"));
+    assert!(check(&worse, &["another", "words"]).unwrap().contains("was removed"));
 }
 
 #[test]
-fn a_reason_that_says_nothing_or_is_about_nothing_is_named() {
+fn an_empty_reason_or_one_for_a_harmless_class_is_reported() {
     let (good, source) = golden(BODY, &["because"]);
     assert_eq!(reasons(&good, &source), []);
     let (blank, source) = golden(BODY, &[" "]);
     let found = reasons(&blank, &source);
-    assert_eq!(found[0].report.to_string(), "goldens/standard/pay.snap:5:3: a reason in this golden says nothing");
+    assert_eq!(found[0].report.to_string(), "goldens/standard/pay.snap:5:3: a reason in this golden is empty");
     let (mut odd, source) = golden(BODY, &["because"]);
     odd.reasons[0].class = "timing only".into();
     assert_eq!(reasons(&odd, &source)[0].id(), "odd_reason");
 }
 
 #[test]
-fn a_record_that_is_cut_off_or_lost_a_line_is_read_or_refused_with_a_place() {
+fn a_truncated_record_is_read_or_refused_with_a_place() {
     let text = proposal().render();
     let cuts = (0..text.len()).filter_map(|at| text.get(..at)).map(str::to_owned);
     let lines: Vec<&str> = text.lines().collect();

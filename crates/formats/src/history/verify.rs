@@ -1,48 +1,48 @@
-//! Whether the records explain the lock: replayed from nothing they must give exactly its rows. Reads no file.
+//! Verifies that the records explain the lock: applied in order, they must result in exactly its rows. Reads no file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::past::{Entry, History, Rows, Standing};
+use super::chain::{History, HistoryEntry, RowState, RowStates};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::golden::{Lock, LockedRow, RowChange};
 use crate::yaml::shorten;
 
-/// Something that the records do not explain, or that does not fit.
+/// A contradiction between records, lock and goldens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Objection {
-    /// The playbook whose rows it is about; none where it is about a file beside them.
+pub struct Violation {
+    /// The playbook of the rows; none if it is about another file.
     pub playbook: Option<String>,
-    /// What is wrong, and where: a single diagnostic.
+    /// A single diagnostic.
     pub report: Report,
 }
 
-impl Objection {
-    pub(super) fn new(playbook: Option<&str>, source: &Arc<Source>, said: Diagnostic) -> Objection {
-        Objection { playbook: playbook.map(str::to_owned), report: Report::one(Arc::clone(source), said) }
+impl Violation {
+    pub(super) fn new(playbook: Option<&str>, source: &Arc<Source>, said: Diagnostic) -> Violation {
+        Violation { playbook: playbook.map(str::to_owned), report: Report::one(Arc::clone(source), said) }
     }
 
-    /// The stable id of what is wrong.
+    /// The stable id of the diagnostic.
     pub fn id(&self) -> &'static str {
         self.report.diagnostics.first().map_or("", |said| said.id)
     }
 }
 
-/// Everything that is wrong: first in the records, oldest first, then in the lock, by playbook and row.
-pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<Objection> {
+/// All violations: in the records, oldest first, then in the lock, by playbook and row.
+pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<Violation> {
     let mut found = Vec::new();
     let rows = history.replay(|entry, n, before| found.extend(unfit(entry, n, before)));
     for (playbook, section) in &lock.playbooks {
         let known = rows.get(playbook.as_str());
         if known.is_none() {
-            let said = Diagnostic::error("no_record", format!("no record speaks of the playbook `{playbook}`"));
+            let said = Diagnostic::error("no_record", format!("no record has the playbook `{playbook}`"));
             let label = match section.rows.len() {
-                1 => "1 row that nothing explains".to_owned(),
-                many => format!("{many} rows that nothing explains"),
+                1 => "1 row without a record".to_owned(),
+                many => format!("{many} rows without a record"),
             };
-            let help = "`playproof approve` writes the record of what nobody has recorded yet";
-            found.push(Objection::new(Some(playbook), lock_source, said.at(section.span.clone(), label).help(help)));
+            let help = "`playproof approve` writes the missing record";
+            found.push(Violation::new(Some(playbook), lock_source, said.at(section.span.clone(), label).help(help)));
             continue;
         }
         for (name, row) in &section.rows {
@@ -50,18 +50,18 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
             let said = match standing.and_then(|standing| Some((standing.text?, standing.entry))) {
                 None => Some(unexplained(name, standing, row.span.clone())),
                 Some((text, entry)) if text == row.text => other_reason(name, row, entry),
-                // That the record says something else is said where the record stands.
+                // A different text is reported at its record, by `not_in_the_lock`.
                 Some(_) => None,
             };
-            found.extend(said.map(|said| Objection::new(Some(playbook), lock_source, said)));
+            found.extend(said.map(|said| Violation::new(Some(playbook), lock_source, said)));
         }
     }
     found.extend(not_in_the_lock(&rows, lock));
     found
 }
 
-/// That a record's text before is not what the record before it left.
-fn unfit(entry: &Entry, n: usize, before: Option<Standing<'_>>) -> Option<Objection> {
+/// A violation if a row's text before differs from the text after the earlier record.
+fn unfit(entry: &HistoryEntry, n: usize, before: Option<RowState<'_>>) -> Option<Violation> {
     let (row, places) = (entry.record.rows.get(n)?, entry.places.rows.get(n)?);
     let left = before.and_then(|before| before.text);
     if left == row.before.as_deref() {
@@ -73,38 +73,41 @@ fn unfit(entry: &Entry, n: usize, before: Option<Standing<'_>>) -> Option<Object
         (None, Some(by)) => format!("{by} removed this row"),
         _ => "no earlier record has this row".to_owned(),
     };
-    let said = Diagnostic::error("broken_chain", format!("the text before of `{}` does not fit", shorten(&row.name)))
-        .at(places.before.clone(), label)
-        .help(
-            "a record is missing (restore it from git), was edited, or two branches changed the row: then let the \
-             later record begin where the earlier one ended",
-        );
-    Some(Objection::new(Some(&entry.record.playbook), &entry.source, said))
+    let said = Diagnostic::error(
+        "broken_chain",
+        format!("the text before of `{}` differs from the earlier record", shorten(&row.name)),
+    )
+    .at(places.before.clone(), label)
+    .help(
+        "if a record is missing or was edited, restore it from git; if two branches changed the row, make the later \
+             record begin where the earlier one ended",
+    );
+    Some(Violation::new(Some(&entry.record.playbook), &entry.source, said))
 }
 
-fn unexplained(name: &str, standing: Option<&Standing<'_>>, span: Range<usize>) -> Diagnostic {
+fn unexplained(name: &str, standing: Option<&RowState<'_>>, span: Range<usize>) -> Diagnostic {
     let label = match standing {
         Some(standing) => format!("{} removed this row", standing.entry.name),
-        None => "no record of this row".to_owned(),
+        None => "no record has this row".to_owned(),
     };
-    Diagnostic::error("no_record", format!("nothing explains the row `{}`", shorten(name)))
+    Diagnostic::error("no_record", format!("no record explains the row `{}`", shorten(name)))
         .at(span, label)
-        .help("restore the record from git, or let `playproof approve` write one")
+        .help("restore the record from git, or write one with `playproof approve`")
 }
 
-/// That lock and record do not give the same reason for a row.
-fn other_reason(name: &str, row: &LockedRow, entry: &Entry) -> Option<Diagnostic> {
+/// An error if lock and record have different reasons for a row.
+fn other_reason(name: &str, row: &LockedRow, entry: &HistoryEntry) -> Option<Diagnostic> {
     if row.why == entry.record.reason {
         return None;
     }
     let said = format!("the row `{}` was approved for another reason", shorten(name));
     let label = format!("{} says: {}", entry.name, shorten(&entry.record.reason));
     let said = Diagnostic::error("other_reason", said).at(row.why_span.clone(), label);
-    Some(said.help("one of the two was edited by hand: restore it from git"))
+    Some(said.help("the lock or the record was edited by hand: restore it from git"))
 }
 
-/// Rows that the records come to and the lock does not have so.
-fn not_in_the_lock(rows: &Rows<'_>, lock: &Lock) -> Vec<Objection> {
+/// Rows of the records that the lock does not have, or has with a different text.
+fn not_in_the_lock(rows: &RowStates<'_>, lock: &Lock) -> Vec<Violation> {
     let mut found = Vec::new();
     for (playbook, known) in rows {
         let Some(section) = lock.playbooks.get(*playbook) else {
@@ -125,26 +128,24 @@ fn not_in_the_lock(rows: &Rows<'_>, lock: &Lock) -> Vec<Objection> {
                 format!("the row `{}` of `{playbook}` is not what this record made it", shorten(name)),
             )
             .at(places.after.clone(), said)
-            .help(
-                "somebody edited the lock or the record, or a later record is missing: restore it from git, or approve",
-            );
-            found.push(Objection::new(Some(playbook), &standing.entry.source, said));
+            .help("the lock or the record was edited, or a later record is missing: restore it from git, or approve");
+            found.push(Violation::new(Some(playbook), &standing.entry.source, said));
         }
     }
     found
 }
 
-/// That the lock has no rows of a playbook, where the last record says so; none where all were removed.
-fn no_section(playbook: &str, known: &BTreeMap<&str, Standing<'_>>) -> Option<Objection> {
+/// A violation at the last record if the lock has no rows of a playbook; none if all rows were removed.
+fn no_section(playbook: &str, known: &BTreeMap<&str, RowState<'_>>) -> Option<Violation> {
     let standing = known.values().filter(|standing| standing.text.is_some());
     let last = standing.max_by_key(|standing| (standing.entry.number, &standing.entry.name))?.entry;
     let said = Diagnostic::error("not_in_the_lock", format!("the lock has no rows of `{playbook}`"))
         .at(last.places.playbook.clone(), "not in the lock")
-        .help("restore the lock from git, or approve: rows that no fixture uses are then recorded as removed");
-    Some(Objection::new(Some(playbook), &last.source, said))
+        .help("restore the lock from git, or approve: then rows that no fixture uses are recorded as removed");
+    Some(Violation::new(Some(playbook), &last.source, said))
 }
 
-/// The first value in which two texts of a row differ, as the second has it.
+/// The first value in which two texts of a row differ, from the second text.
 fn differing(one: Option<&str>, other: &str) -> String {
     let change = RowChange { name: String::new(), before: one.map(str::to_owned), after: Some(other.to_owned()) };
     let parts: BTreeMap<String, Option<String>> =

@@ -1,9 +1,9 @@
-//! The playbooks that the binary carries. Reads no disk.
+//! The playbooks that are embedded in the binary. Reads no disk.
 
 /// The names of the embedded playbooks; the first is the default.
 pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
 
-/// The error kinds that rules of the embedded playbooks name: those that adapters are known to give. Sorted.
+/// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
 pub const KNOWN_KINDS: [&str; 13] = [
     "401_unauthorized",
     "403_forbidden",
@@ -37,7 +37,7 @@ mod tests {
     use crate::diagnostic::Source;
     use crate::playbook::parse;
     use playproof_engine::event::EffectClaim;
-    use playproof_engine::playbook::{Ask, Compensation, Playbook};
+    use playproof_engine::playbook::{Compensation, ConditionKind, Playbook};
 
     fn load(name: &str) -> Playbook {
         let source = Source::whole(format!("<embedded>/{name}"), embedded(name).expect("an embedded playbook"));
@@ -77,11 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn the_known_kinds_are_those_of_the_embedded_rules() {
+    fn the_known_kinds_are_the_kinds_of_the_embedded_rules() {
         let mut kinds: Vec<String> = EMBEDDED
             .iter()
             .flat_map(|name| load(name).rules)
-            .flat_map(|rule| rule.when.texts(Ask::Kind).to_vec())
+            .flat_map(|rule| rule.when.texts(ConditionKind::Kind).to_vec())
             .collect();
         kinds.sort();
         kinds.dedup();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_generation_makes_three_attempts_of_any_failure() {
+    fn retry_everything_makes_three_attempts_after_any_failure() {
         let playbook = load("study/retry-everything");
         let Compensation::RetryWithBackoff(retry) = &playbook.verdict(playbook.otherwise).then else { panic!() };
         assert_eq!((retry.max_retries, playbook.limits.max_attempts, playbook.rules.len()), (2, 3, 0));

@@ -1,7 +1,7 @@
-//! The canonical form of a playbook, one row a part, and the fingerprint over it. Comments and layout do not count.
+//! The canonical form of a playbook, one row for each part, and its fingerprint. Comments and layout do not matter.
 //!
-//! A row does not know its place in the file, so that two branches that each add a verdict and a rule merge. What
-//! order decides is in the rows all the same: a rule's row names the earlier rules that can match the same failures.
+//! A row has no place in the file, so that git merges two branches that each add a verdict and a rule. Rows still contain
+//! the order that matters: the row of a rule names the earlier rules that can match the same failures.
 
 use std::fmt;
 
@@ -12,20 +12,21 @@ use super::{overlap, syntax};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    Ask, Compensation, Final, Guard, MessageTest, OnUnsafe, Playbook, Retry, Reversal, Study, Test, ToolFacts, When,
+    Compensation, ConditionKind, ConditionTest, GuardMode, MessageTest, Playbook, Retry, Reversal, Study, Terminal,
+    ToolFacts, UnsafePolicy, When,
 };
 use playproof_engine::time::Duration;
 
-/// One part of a playbook in canonical words.
+/// One part of a playbook in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Row {
-    /// What it is: `rule timeout`, `limit max_attempts`. No two rows have the same.
+pub struct PlaybookRow {
+    /// Its unique name: `rule timeout`, `limit max_attempts`.
     pub name: String,
-    /// What it says, as compact JSON with sorted keys.
+    /// Its content as compact JSON with sorted keys.
     pub text: String,
 }
 
-/// What tells a playbook from every other: SHA-256 over its sorted rows.
+/// The identity of a playbook: SHA-256 over its sorted rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint([u8; 32]);
 
@@ -48,23 +49,23 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// The fingerprint of a playbook; its name does not count.
+/// The fingerprint of a playbook; its name does not matter.
 pub fn fingerprint(playbook: &Playbook) -> Fingerprint {
     fingerprint_of(rows(playbook).iter().map(|row| (&*row.name, &*row.text)))
 }
 
-/// The fingerprint of the playbook that has these rows, which are sorted by name.
+/// The fingerprint of the playbook with these rows, which are sorted by name.
 pub fn fingerprint_of<'r>(rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Fingerprint {
     let mut hash = Sha256::new_with_prefix(syntax::FORMAT);
     for (name, text) in rows {
-        // Neither a name nor compact JSON holds a line break.
+        // Neither a name nor compact JSON contains a line break.
         hash.update(format!("\n{name}\n{text}"));
     }
     Fingerprint(hash.finalize().into())
 }
 
 /// The rows of a playbook, sorted by name.
-pub fn rows(playbook: &Playbook) -> Vec<Row> {
+pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut rows = vec![
         row("otherwise", "", &json!(&*playbook.verdict(playbook.otherwise).name)),
         row("limit", "max_attempts", &json!(playbook.limits.max_attempts)),
@@ -89,18 +90,18 @@ pub fn rows(playbook: &Playbook) -> Vec<Row> {
     rows
 }
 
-fn row(kind: &str, name: &str, text: &Value) -> Row {
+fn row(kind: &str, name: &str, text: &Value) -> PlaybookRow {
     let name = if name.is_empty() { kind.to_owned() } else { format!("{kind} {name}") };
-    Row { name, text: text.to_string() }
+    PlaybookRow { name, text: text.to_string() }
 }
 
-/// For each rule the earlier ones that it must stay behind, without those that follow from others.
+/// For each rule, the earlier rules that must stay before it, without those that follow from others.
 ///
-/// Rules that cannot match the same failure may change places freely. Order among the rest is given back in full:
-/// if a rule left out an earlier one that overlaps it, a rule between them that it names must stay behind that one.
+/// Rules that cannot match the same failure may swap places. The order of all others is complete: if a rule omits an
+/// overlapping earlier one, it names a rule between them that must stay after that one.
 fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
     let count = playbook.rules.len();
-    let mut behind: Vec<Vec<bool>> = Vec::with_capacity(count); // all that a rule is behind, at any remove
+    let mut behind: Vec<Vec<bool>> = Vec::with_capacity(count); // all rules before a rule, directly or not
     let mut orders = Vec::with_capacity(count);
     for (n, rule) in playbook.rules.iter().enumerate() {
         let mut mine = vec![false; n];
@@ -122,7 +123,7 @@ fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
     orders
 }
 
-/// The word of the files.
+/// The word in files.
 fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: &T) -> &'static str {
     table.iter().find(|(_, known)| known == meaning).map_or("", |(word, _)| word)
 }
@@ -158,10 +159,10 @@ fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
     }
 }
 
-fn on_unsafe(playbook: &Playbook, on_unsafe: OnUnsafe) -> Value {
+fn on_unsafe(playbook: &Playbook, on_unsafe: UnsafePolicy) -> Value {
     match on_unsafe {
-        OnUnsafe::Final(end) => final_(playbook, end),
-        OnUnsafe::Reverse(issued) => json!({ "issue_reversal": reversal(playbook, issued) }),
+        UnsafePolicy::End(end) => final_(playbook, end),
+        UnsafePolicy::Reverse(issued) => json!({ "issue_reversal": reversal(playbook, issued) }),
     }
 }
 
@@ -169,33 +170,33 @@ fn reversal(playbook: &Playbook, reversal: Reversal) -> Value {
     json!({ "reason": reason_text(playbook, reversal.reason), "on_refused": final_(playbook, reversal.on_refused) })
 }
 
-fn final_(playbook: &Playbook, end: Final) -> Value {
+fn final_(playbook: &Playbook, end: Terminal) -> Value {
     match end {
-        Final::Escalate(queue) => json!({ "escalate_to_human": queue_name(playbook, queue) }),
-        Final::Deprecate(reason) => json!({ "deprecate_tool_call": reason_text(playbook, reason) }),
+        Terminal::Escalate(queue) => json!({ "escalate_to_human": queue_name(playbook, queue) }),
+        Terminal::Deprecate(reason) => json!({ "deprecate_tool_call": reason_text(playbook, reason) }),
     }
 }
 
 fn when(when: &When) -> Value {
-    let part = |(ask, test): (Ask, &Test)| (ask.as_str().to_owned(), asked(test));
+    let part = |(ask, test): (ConditionKind, &ConditionTest)| (ask.as_str().to_owned(), asked(test));
     Value::Object(when.iter().map(part).collect())
 }
 
-fn asked(test: &Test) -> Value {
+fn asked(test: &ConditionTest) -> Value {
     match test {
-        Test::AnyOf(texts) | Test::Globs(texts) => json!(sorted(texts)),
-        Test::Ranges(ranges) => {
+        ConditionTest::AnyOf(texts) | ConditionTest::Globs(texts) => json!(sorted(texts)),
+        ConditionTest::Ranges(ranges) => {
             let ranges: Vec<String> = ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
             json!(sorted(&ranges))
         }
-        Test::Messages(tests) => tests.iter().map(message).collect(),
-        Test::Access(access) => json!(word(&syntax::ACCESS, access)),
-        Test::Is(is) => json!(is),
-        Test::Absent => json!("absent"),
+        ConditionTest::Messages(tests) => tests.iter().map(message).collect(),
+        ConditionTest::Access(access) => json!(word(&syntax::ACCESS, access)),
+        ConditionTest::Is(is) => json!(is),
+        ConditionTest::Absent => json!("absent"),
     }
 }
 
-/// Lists mean "any of": their order says nothing.
+/// Lists mean "any of": their order does not matter.
 fn sorted(texts: &[String]) -> Vec<&String> {
     let mut texts: Vec<&String> = texts.iter().collect();
     texts.sort();
@@ -207,8 +208,8 @@ fn message(test: &MessageTest) -> Value {
     json!({ test.op.as_str(): sorted(&test.any_of), "case": test.case_sensitive })
 }
 
-/// Names are alone; a glob stands behind the globs before it, for the first that matches a tool speaks.
-fn tool_rows(playbook: &Playbook) -> Vec<Row> {
+/// The row of a glob names the glob before it, because the first glob that matches applies. Plain names have no order.
+fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut last_glob: Option<&str> = None;
     let mut rows = Vec::new();
     for tool in playbook.tools.rows() {
@@ -230,12 +231,12 @@ fn tool_rows(playbook: &Playbook) -> Vec<Row> {
     rows
 }
 
-/// Switches in the playbook's own words; one that is not written has no row.
-fn study(study: &Study) -> Vec<Row> {
-    let guard = |guard: Guard| match guard {
-        Guard::Asked => None,
-        Guard::Off => Some("off"),
-        Guard::Stops => Some("stops"),
+/// Switches in the playbook's own words; a switch that is off has no row.
+fn study(study: &Study) -> Vec<PlaybookRow> {
+    let guard = |guard: GuardMode| match guard {
+        GuardMode::Checked => None,
+        GuardMode::Off => Some("off"),
+        GuardMode::Stops => Some("stops"),
     };
     let switches = [
         ("reclassify", study.first_failure_only.then_some("first_failure")),

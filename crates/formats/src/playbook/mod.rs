@@ -1,19 +1,19 @@
-//! Playbooks: from text to a model in which nothing is invalid.
+//! Playbooks: from text to a validated model.
 
 mod embedded;
+pub mod example_texts;
 mod fingerprint;
 pub mod lint;
 mod lower;
 mod overlap;
 mod places;
-mod schema;
 mod syntax;
 #[cfg(test)]
 mod tests;
 pub mod tools;
-pub mod words;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
-pub use fingerprint::{Fingerprint, Row, fingerprint, fingerprint_of, rows};
-pub use places::{Loaded, Places, parse};
-pub use schema::{SCHEMA, TOOLS_SCHEMA};
+pub use fingerprint::{Fingerprint, PlaybookRow, fingerprint, fingerprint_of, rows};
+pub use lower::parse;
+pub use places::{Loaded, PlaybookPlaces};
+pub use syntax::{SCHEMA, TOOLS_SCHEMA};

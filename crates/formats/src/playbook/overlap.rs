@@ -1,22 +1,24 @@
-//! How the conditions of two rules relate: whether both can match one failure, and whether all that one matches the
-//! other matches too. Conservative: says only what is certain.
+//! Relations of two rules' conditions: whether both can match one failure, and whether one matches everything that the
+//! other matches. Conservative: answers only what is certain.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use super::words;
+use super::example_texts;
 use playproof_engine::glob::{Glob, WILDCARDS, is_glob};
 use playproof_engine::playbook::pattern;
-use playproof_engine::playbook::{About, Ask, Between, MessageOp, MessageTest, Test, When};
+use playproof_engine::playbook::{
+    ConditionKind, ConditionSubject, ConditionTest, MessageOp, MessageTest, NumberRange, When,
+};
 
 /// The regular expressions of a playbook, each compiled once: rules are compared pair by pair.
 #[derive(Debug, Default)]
 pub(super) struct Regexes(RefCell<BTreeMap<(String, bool), Option<Regex>>>);
 
 impl Regexes {
-    /// Whether `pattern` matches somewhere in `text`; none if it is no expression.
+    /// Whether `pattern` matches somewhere in `text`; none if it does not compile.
     fn is_match(&self, pattern: &str, case_sensitive: bool, text: &str) -> Option<bool> {
         let mut known = self.0.borrow_mut();
         let compile = || pattern::compile(pattern, case_sensitive).ok();
@@ -25,36 +27,38 @@ impl Regexes {
     }
 }
 
-/// Whether no failure can match both.
+/// Whether no failure can match both rules.
 pub(super) fn are_disjoint(a: &When, b: &When) -> bool {
-    let wants_none = |a: &When, b: &When| a.get(Ask::Error).is_some() && b.asks_the_error();
+    let wants_none = |a: &When, b: &When| a.get(ConditionKind::Error).is_some() && b.requires_error();
     a.iter().any(|(ask, test)| b.get(ask).is_some_and(|other| are_apart(test, other)))
         || wants_none(a, b)
         || wants_none(b, a)
 }
 
 /// Whether no value holds for both tests of one condition.
-fn are_apart(a: &Test, b: &Test) -> bool {
+fn are_apart(a: &ConditionTest, b: &ConditionTest) -> bool {
     let no_common = |a: &[String], b: &[String]| !a.iter().any(|text| b.contains(text));
     match (a, b) {
-        (Test::AnyOf(a), Test::AnyOf(b)) => no_common(a, b),
-        (Test::Globs(a), Test::Globs(b)) => a.iter().chain(b).all(|tool| !is_glob(tool)) && no_common(a, b),
-        (Test::Ranges(a), Test::Ranges(b)) => {
+        (ConditionTest::AnyOf(a), ConditionTest::AnyOf(b)) => no_common(a, b),
+        (ConditionTest::Globs(a), ConditionTest::Globs(b)) => {
+            a.iter().chain(b).all(|tool| !is_glob(tool)) && no_common(a, b)
+        }
+        (ConditionTest::Ranges(a), ConditionTest::Ranges(b)) => {
             !a.iter().any(|a| b.iter().any(|b| a.first <= b.last && b.first <= a.last))
         }
-        (Test::Messages(_), _) | (_, Test::Messages(_)) => false, // a message can say everything at once
+        (ConditionTest::Messages(_), _) | (_, ConditionTest::Messages(_)) => false, // one message can satisfy any two tests
         (a, b) => a != b,
     }
 }
 
-/// Whether one thing follows from another.
+/// Whether one condition follows from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Follows {
-    /// It does.
+    /// It follows.
     Yes,
-    /// A regular expression is asked that this does not decide.
+    /// A regular expression makes it undecided.
     Undecided,
-    /// It is not certain, or certainly not so.
+    /// It does not follow, or it is not certain.
     No,
 }
 
@@ -63,8 +67,10 @@ pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
     let plain = wide.iter().all(|(ask, test)| match narrow.get(ask) {
         Some(given) => includes(test, given),
         None => {
-            ask == Ask::Message
-                || (*test == Test::Is(false) && ask.about() == About::Error && narrow.get(Ask::Error).is_some())
+            ask == ConditionKind::Message
+                || (*test == ConditionTest::Is(false)
+                    && ask.about() == ConditionSubject::Error
+                    && narrow.get(ConditionKind::Error).is_some())
         }
     });
     if !plain {
@@ -76,22 +82,21 @@ pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
         .map(|test| message_follows(regexes, test, narrow.messages()))
         .max()
         .unwrap_or(Follows::Yes);
-    if follows == Follows::Undecided && some_message_escapes(regexes, wide.messages(), narrow.messages()) {
+    if follows == Follows::Undecided && has_counterexample(regexes, wide.messages(), narrow.messages()) {
         return Follows::No;
     }
     follows
 }
 
-/// Whether every value that holds for `narrow` holds for `wide`, but for messages, which are held against each other
-/// one by one.
-fn includes(wide: &Test, narrow: &Test) -> bool {
+/// Whether every value that satisfies `narrow` satisfies `wide`, except for messages, which are compared one by one.
+fn includes(wide: &ConditionTest, narrow: &ConditionTest) -> bool {
     match (wide, narrow) {
-        (Test::AnyOf(wide), Test::AnyOf(narrow)) => narrow.iter().all(|text| wide.contains(text)),
-        (Test::Globs(wide), Test::Globs(narrow)) => {
+        (ConditionTest::AnyOf(wide), ConditionTest::AnyOf(narrow)) => narrow.iter().all(|text| wide.contains(text)),
+        (ConditionTest::Globs(wide), ConditionTest::Globs(narrow)) => {
             narrow.iter().all(|narrow| wide.iter().any(|wide| tool_covers(wide, narrow)))
         }
-        (Test::Ranges(wide), Test::Ranges(narrow)) => within(wide, narrow),
-        (Test::Messages(_), _) => true,
+        (ConditionTest::Ranges(wide), ConditionTest::Ranges(narrow)) => within(wide, narrow),
+        (ConditionTest::Messages(_), _) => true,
         (wide, narrow) => wide == narrow,
     }
 }
@@ -104,17 +109,17 @@ pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
     if !is_glob(narrow) {
         return is_glob(wide) && Glob::new(wide).is_ok_and(|glob| glob.is_match(narrow));
     }
-    // `search.*` covers `search.web.*`: all that begins so.
+    // `search.*` covers `search.web.*`: everything with this prefix.
     let prefix = wide.trim_end_matches('*');
     let fixed = narrow.find(WILDCARDS).map_or(narrow, |end| &narrow[..end]);
     prefix.len() < wide.len() && !is_glob(prefix) && !prefix.contains('\\') && fixed.starts_with(prefix)
 }
 
 /// Whether each range of `narrow` lies in the union of `wide`.
-fn within(wide: &[Between], narrow: &[Between]) -> bool {
+fn within(wide: &[NumberRange], narrow: &[NumberRange]) -> bool {
     let mut sorted = wide.to_vec();
     sorted.sort_by_key(|range| range.first);
-    let inside = |range: &Between| {
+    let inside = |range: &NumberRange| {
         let mut next = range.first;
         for wide in &sorted {
             if wide.first <= next && next <= wide.last {
@@ -160,7 +165,7 @@ fn text_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &Mes
     if holds { Follows::Yes } else { Follows::No }
 }
 
-/// A regular expression without special characters asks what `contains` asks.
+/// A regular expression without special characters is the same as `contains`.
 fn plain_op(op: MessageOp, text: &str) -> MessageOp {
     let special = |c: char| r"\.+*?()|[]{}^$#&-~".contains(c);
     if op == MessageOp::Matches && !text.contains(special) { MessageOp::Contains } else { op }
@@ -180,9 +185,9 @@ fn regex_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &Me
     }
 }
 
-/// Whether a message can be found for which all of `narrow` hold and one of `wide` does not.
-fn some_message_escapes(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
-    words::of_tests(narrow).into_iter().any(|message| {
+/// Whether an example message satisfies all of `narrow` but not all of `wide`.
+fn has_counterexample(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
+    example_texts::of_tests(narrow).into_iter().any(|message| {
         let all_hold = |tests: &[MessageTest]| tests.iter().all(|test| holds(regexes, test, &message));
         all_hold(narrow) && !all_hold(wide)
     })

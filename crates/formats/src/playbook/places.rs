@@ -1,10 +1,9 @@
-//! Where the parts of a playbook stand in its source, for reports that underline them. Decides nothing.
+//! The places of a playbook's parts in its source, for reports that underline them. Decides nothing.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diagnostic::{Report, Source};
-use crate::yaml;
+use crate::diagnostic::Source;
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::Playbook;
 
@@ -13,16 +12,16 @@ use playproof_engine::playbook::Playbook;
 pub struct Loaded {
     /// The playbook.
     pub playbook: Playbook,
-    /// Where its parts stand.
-    pub places: Places,
+    /// The places of its parts.
+    pub places: PlaybookPlaces,
 }
 
-/// Where the parts of a playbook stand: bytes of `source.text`.
+/// The places of a playbook's parts: bytes of `source.text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
-    /// What the places point into.
+pub struct PlaybookPlaces {
+    /// The source of the places.
     pub source: Arc<Source>,
-    /// By `VerdictId`; none for the verdict that was not written.
+    /// By `VerdictId`; none for a verdict that is not written.
     pub(super) verdicts: Vec<Option<VerdictPlaces>>,
     /// By `RuleId`.
     pub(super) rules: Vec<RulePlaces>,
@@ -44,7 +43,7 @@ pub(super) struct VerdictPlaces {
     pub then: CompensationPlaces,
 }
 
-/// Only what is written has a place.
+/// The places of the written parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CompensationPlaces {
     pub kind: Range<usize>,
@@ -62,19 +61,19 @@ pub(super) struct RulePlaces {
     pub name: Range<usize>,
     pub when: Range<usize>,
     pub attempt: Option<Range<usize>>,
-    /// The kinds that it asks for, one by one.
+    /// The error kinds of its condition, one by one.
     pub kinds: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ToolPlaces {
     pub name: Range<usize>,
-    /// The values that are written, by their keys.
+    /// The written values, by key.
     pub facts: Vec<(&'static str, Range<usize>)>,
 }
 
-impl Places {
-    /// The name of a verdict; none if it was not written (`unclassified`).
+impl PlaybookPlaces {
+    /// The name of a verdict; none if it is not written (`unclassified`).
     pub fn verdict(&self, id: VerdictId) -> Option<Range<usize>> {
         Some(self.verdicts.get(id.index())?.as_ref()?.name.clone())
     }
@@ -84,9 +83,8 @@ impl Places {
         Some(self.verdicts.get(id.index())?.as_ref()?.then.kind.clone())
     }
 
-    /// What stands in for a verdict's compensation where a guard stops it, if it is written: `on_unsafe`, else
-    /// `on_refused`.
-    pub fn stand_in(&self, id: VerdictId) -> Option<Range<usize>> {
+    /// What replaces a verdict's compensation if a guard stops it, if it is written: `on_unsafe`, else `on_refused`.
+    pub fn fallback(&self, id: VerdictId) -> Option<Range<usize>> {
         let then = &self.verdicts.get(id.index())?.as_ref()?.then;
         then.on_unsafe.clone().or_else(|| then.on_refused.clone())
     }
@@ -101,7 +99,7 @@ impl Places {
         Some(self.rules.get(id.index())?.when.clone())
     }
 
-    /// The verdict that `otherwise` names, if it is written.
+    /// The verdict of `otherwise`, if it is written.
     pub fn otherwise(&self) -> Option<Range<usize>> {
         self.otherwise.clone()
     }
@@ -126,8 +124,8 @@ impl Places {
         self.deadline.clone()
     }
 
-    /// Where a row of the canonical form stands (`verdict transient_timeout`), as near as possible to the part of it
-    /// that `path` names (`then.retry_with_backoff.backoff_ms`); none for what is not written.
+    /// The place of a canonical row (`verdict transient_timeout`), as near as possible to its part `path`
+    /// (`then.retry_with_backoff.backoff_ms`); none if the row is not written.
     pub fn row(&self, playbook: &Playbook, row: &str, path: &str) -> Option<Range<usize>> {
         let (kind, name) = row.split_once(' ').unwrap_or((row, ""));
         let place = |at: Option<usize>, places: &[Range<usize>]| places.get(at?).cloned();
@@ -154,7 +152,7 @@ impl Places {
         }
     }
 
-    /// A switch of the study block, whose keys have no places of their own.
+    /// A switch of the study block. Its keys have no recorded places, so this searches the text.
     fn switch(&self, name: &str) -> Option<Range<usize>> {
         let study = self.study.clone()?;
         let found = self.source.text.get(study.start..)?.find(&format!("{name}:"));
@@ -180,12 +178,4 @@ impl VerdictPlaces {
         let compensation = path.starts_with("then").then(|| then.kind.clone());
         written.or(compensation).unwrap_or_else(|| self.name.clone())
     }
-}
-
-/// Reads a playbook.
-///
-/// # Errors
-/// All that is wrong with it, each with its place.
-pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
-    yaml::parse(Arc::clone(&source), |root| super::lower::playbook(root, source))
 }

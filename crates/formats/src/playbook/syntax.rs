@@ -1,8 +1,14 @@
 //! The keys, words and bounds of the playbook format, in one place for reading it and for its JSON Schema.
 //! Reads nothing.
 
-use playproof_engine::playbook::{Access, After, AfterRefresh, Guard};
+use playproof_engine::playbook::{Access, AfterRefresh, GuardMode, RetryTiming};
 use playproof_engine::time::Duration;
+
+/// The JSON Schema of a playbook, for editors. Reading checks more.
+pub const SCHEMA: &str = include_str!("../../../../schemas/playbook.json");
+
+/// The JSON Schema of a tool facts file.
+pub const TOOLS_SCHEMA: &str = include_str!("../../../../schemas/tools.json");
 
 pub(super) const FORMAT: &str = "playbook/1";
 pub(super) const TOOLS_FORMAT: &str = "tools/1";
@@ -32,22 +38,144 @@ pub(super) const STUDY: &[&str] = &[
 ];
 
 pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
-pub(super) const AFTER: [(&str, After); 2] = [("backoff", After::Backoff), ("retry_after", After::RetryAfter)];
+pub(super) const AFTER: [(&str, RetryTiming); 2] =
+    [("backoff", RetryTiming::Backoff), ("retry_after", RetryTiming::RetryAfter)];
 pub(super) const AFTER_REFRESH: [(&str, AfterRefresh); 2] =
     [("retry", AfterRefresh::Retry), ("abort", AfterRefresh::Abort)];
 pub(super) const PRESENCE: [(&str, bool); 2] = [("present", true), ("absent", false)];
 pub(super) const CASE_SENSITIVE: [(&str, bool); 2] = [("sensitive", true), ("insensitive", false)];
-pub(super) const OFF: [(&str, Guard); 1] = [("off", Guard::Off)];
+pub(super) const OFF: [(&str, GuardMode); 1] = [("off", GuardMode::Off)];
 
-/// Attempts of a call where `limits` does not say: the first and five more.
+/// The default of `max_attempts`.
 pub(super) const DEFAULT_MAX_ATTEMPTS: u32 = 6;
-/// A longer list of waits is a mistake.
+/// The longest list of waits.
 pub(super) const MOST_WAITS: usize = 100;
-/// Verdicts, rules, queues; the fingerprint compares every pair of rules.
+/// The most verdicts, rules or queues; the fingerprint compares every pair of rules.
 pub(super) const MOST_NAMES: usize = 1_000;
-/// Rows of a tool facts file.
+/// The most rows of a tool facts file.
 pub(super) const MOST_TOOLS: usize = 20_000;
-/// A day: a longer wait or timeout is a wrong unit.
+/// The longest wait or timeout, a day: a longer one is probably in the wrong unit.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(86_400_000);
-/// A week.
+/// The longest deadline, a week.
 pub(super) const LONGEST_DEADLINE: Duration = Duration::from_millis(7 * 86_400_000);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::schema_check;
+    use playproof_engine::event::{CompensationWord, EffectClaim};
+    use playproof_engine::playbook::{ConditionKind, ConditionSyntax, MOST_ATTEMPTS};
+    use playproof_engine::time::Duration;
+
+    fn read(schema: &str) -> Value {
+        serde_json::from_str(schema).unwrap()
+    }
+
+    fn words<T>(table: &[(&str, T)]) -> Value {
+        table.iter().map(|(word, _)| *word).collect()
+    }
+
+    fn one_or_several(item: &Value) -> Value {
+        json!([item, { "type": "array", "minItems": 1, "items": item }])
+    }
+
+    #[test]
+    fn the_schema_has_every_key_that_the_reader_knows_and_no_other() {
+        let schema = read(SCHEMA);
+        let ends = ["escalate_to_human", "deprecate_tool_call", "issue_reversal"];
+        let lists: [(&str, &[&str]); 16] = [
+            ("", PLAYBOOK),
+            ("/$defs/verdict", VERDICT),
+            ("/$defs/rule", RULE),
+            ("/$defs/when", &ConditionKind::WORDS),
+            ("/$defs/message", MESSAGE),
+            ("/$defs/compensation", &CompensationWord::WORDS),
+            ("/$defs/instead", &ends),
+            ("/$defs/end", &ends[..2]),
+            ("/$defs/retry_with_backoff", RETRY),
+            ("/$defs/refresh_evidence", REFRESH),
+            ("/$defs/escalate_to_human", ESCALATE),
+            ("/$defs/issue_reversal", REVERSAL),
+            ("/$defs/deprecate_tool_call", DEPRECATE),
+            ("/$defs/tool", TOOL),
+            ("/properties/limits", LIMITS),
+            ("/properties/study", STUDY),
+        ];
+        schema_check::has_keys(&schema, &lists, &[]);
+        assert_eq!(schema_check::key_lists(&schema), lists.len(), "a list of keys that this test does not know");
+        let tools = read(TOOLS_SCHEMA);
+        schema_check::has_keys(&tools, &[("", TOOLS_FILE), ("/$defs/tool", TOOL)], &[]);
+        assert_eq!(schema_check::key_lists(&tools), 2);
+        assert_eq!(tools["$defs"]["tool"], schema["$defs"]["tool"]);
+    }
+
+    #[test]
+    fn the_schema_has_the_words_and_bounds_of_the_reader() {
+        let schema = read(SCHEMA);
+        let held = |at: &str, what: Value| assert_eq!(schema.pointer(at), Some(&what), "{at}");
+        let bounds = |at: &str, least: u64, most: u64| {
+            held(&format!("{at}/minimum"), json!(least));
+            held(&format!("{at}/maximum"), json!(most));
+        };
+        let millis = |at: &str, longest: Duration| bounds(at, 0, longest.as_millis());
+        held("/properties/format/const", json!(FORMAT));
+        assert_eq!(read(TOOLS_SCHEMA)["properties"]["format"]["const"], TOOLS_FORMAT);
+        held("/$defs/verdict/properties/effect/enum", words(&EffectClaim::TABLE));
+        held("/$defs/message/properties/case/enum", words(&CASE_SENSITIVE));
+        held("/$defs/tool/properties/access/enum", words(&ACCESS));
+        held("/$defs/retry_with_backoff/properties/after/enum", words(&AFTER));
+        held("/$defs/refresh_evidence/properties/then/enum", words(&AFTER_REFRESH));
+        bounds("/$defs/refresh_evidence/properties/max_refreshes", 1, MOST_ATTEMPTS);
+        bounds("/$defs/retry_with_backoff/properties/max_retries", 1, MOST_ATTEMPTS);
+        millis("/$defs/retry_with_backoff/properties/max_wait_ms", LONGEST_WAIT);
+        millis("/$defs/retry_with_backoff/properties/backoff_ms/items", LONGEST_WAIT);
+        held("/$defs/retry_with_backoff/properties/backoff_ms/maxItems", json!(MOST_WAITS));
+        millis("/$defs/tool/properties/timeout_ms", LONGEST_WAIT);
+        bounds("/properties/limits/properties/max_attempts", 1, MOST_ATTEMPTS);
+        millis("/properties/limits/properties/deadline_ms", LONGEST_DEADLINE);
+        for guard in ["retry_guard", "token_guard"] {
+            // Editors that read YAML 1.1 take `off` for `false`.
+            held(&format!("/properties/study/properties/{guard}/enum"), json!([OFF[0].0, false]));
+        }
+        let default = format!("by default {}.", DEFAULT_MAX_ATTEMPTS);
+        let most = schema.pointer("/properties/limits/properties/max_attempts/description").unwrap();
+        assert!(most.as_str().unwrap().ends_with(&default), "{most}");
+    }
+
+    #[test]
+    fn the_schema_takes_each_condition_in_the_form_in_which_it_is_read() {
+        let schema = read(SCHEMA);
+        let text = json!({ "type": "string", "minLength": 1 });
+        for ask in ConditionKind::ALL {
+            let condition = &schema["$defs"]["when"]["properties"][ask.as_str()];
+            let (key, wanted) = match ask.form() {
+                ConditionSyntax::Texts | ConditionSyntax::Globs => ("anyOf", one_or_several(&text)),
+                ConditionSyntax::Ranges(first, last) => {
+                    let number = json!({ "type": "integer", "minimum": first, "maximum": last });
+                    let range = json!({ "type": "string", "pattern": "^\\s*\\d+\\s*-\\s*\\d+\\s*$" });
+                    ("anyOf", one_or_several(&json!({ "anyOf": [number, range] })))
+                }
+                ConditionSyntax::Messages => ("$ref", json!("#/$defs/message")),
+                ConditionSyntax::Access => ("enum", words(&ACCESS)),
+                ConditionSyntax::Bool => ("type", json!("boolean")),
+                ConditionSyntax::Presence => ("enum", words(&PRESENCE)),
+                ConditionSyntax::Absence => ("const", json!("absent")),
+            };
+            assert_eq!(condition[key], wanted, "{ask:?}");
+            assert!(key == "$ref" || condition["description"].is_string(), "{ask:?}");
+        }
+    }
+
+    #[test]
+    fn every_reference_of_a_schema_is_defined() {
+        for text in [SCHEMA, TOOLS_SCHEMA] {
+            let schema = read(text);
+            for reference in text.split("#/$defs/").skip(1) {
+                let name = reference.split('"').next().unwrap_or_default();
+                assert!(schema["$defs"].get(name).is_some(), "{name}");
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! What the playbook format refuses, what it underlines and what it suggests; what it fills in.
+//! What the playbook format refuses, underlines and suggests, and its defaults.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use crate::diagnostic::{Diagnostic, Source};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{
-    Access, After, AfterRefresh, Ask, Compensation, Final, Form, Guard, MessageOp, OnUnsafe, Playbook,
+    Access, AfterRefresh, Compensation, ConditionKind, ConditionSyntax, GuardMode, MessageOp, Playbook, RetryTiming,
+    Terminal, UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 
@@ -56,22 +57,22 @@ fn help(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn what_is_left_out_gets_the_documented_default() {
+fn omitted_values_get_the_documented_defaults() {
     let playbook = load(GOOD);
     let Compensation::RetryWithBackoff(retry) = &playbook.verdicts[0].then else { panic!() };
-    assert_eq!((retry.max_retries, retry.after, retry.max_wait), (2, After::Backoff, None));
-    let to_humans = Final::Escalate(QueueId(0));
-    assert_eq!(retry.on_unsafe, OnUnsafe::Final(to_humans));
+    assert_eq!((retry.max_retries, retry.after, retry.max_wait), (2, RetryTiming::Backoff, None));
+    let to_humans = Terminal::Escalate(QueueId(0));
+    assert_eq!(retry.on_unsafe, UnsafePolicy::End(to_humans));
     let Compensation::RefreshEvidence(refresh) = &playbook.verdicts[1].then else { panic!() };
     assert_eq!((refresh.then, refresh.max_refreshes), (AfterRefresh::Retry, 1));
     let Compensation::IssueReversal(reversal) = &playbook.verdicts[2].then else { panic!() };
     assert_eq!(reversal.on_refused, to_humans);
     assert_eq!((playbook.limits.max_attempts, playbook.limits.deadline), (6, None));
-    assert_eq!(playbook.retry_guard(), Guard::Asked);
+    assert_eq!(playbook.retry_guard(), GuardMode::Checked);
 }
 
 #[test]
-fn the_reserved_verdict_is_added_and_takes_its_own_queue_before_the_default_one() {
+fn the_reserved_verdict_is_added_and_prefers_its_own_queue() {
     let playbook = load(GOOD);
     let unclassified = playbook.verdict(playbook.otherwise);
     assert_eq!((&*unclassified.name, unclassified.effect), ("unclassified", EffectClaim::Unknown));
@@ -81,7 +82,7 @@ fn the_reserved_verdict_is_added_and_takes_its_own_queue_before_the_default_one(
 }
 
 #[test]
-fn the_reserved_verdict_may_be_written_but_not_bent() {
+fn the_reserved_verdict_may_be_written_but_not_changed() {
     let with =
         |body: &str| GOOD.replace("verdicts:\n", &format!("verdicts:\n  unclassified: {{ means: m, {body} }}\n"));
     let good = "effect: unknown, then: { escalate_to_human: { queue: attic } }";
@@ -93,7 +94,7 @@ fn the_reserved_verdict_may_be_written_but_not_bent() {
 }
 
 #[test]
-fn a_guard_without_a_queue_to_escalate_to_is_an_error_said_once() {
+fn a_guard_without_a_queue_is_reported_once() {
     assert_eq!(errors("default_queue: humans\n", ""), ["missing_default_queue: retry_with_backoff"]);
     let without_guards = "format: playbook/1\nname: t\nclassify: []\nverdicts:\n  a: { means: m, effect: unknown, then: \
                           { deprecate_tool_call: { reason: r } } }\n";
@@ -110,7 +111,7 @@ fn several_compensations_for_one_verdict_are_all_underlined() {
 }
 
 #[test]
-fn what_replaces_an_unsafe_retry_or_a_refused_reversal_cannot_send_again() {
+fn the_fallback_of_a_guard_cannot_send_again() {
     let retry = "backoff_ms: [200, 600], on_unsafe: { retry_with_backoff: { backoff_ms: [1] } }";
     assert_eq!(errors("backoff_ms: [200, 600]", retry), ["unsafe_fallback: retry_with_backoff"]);
     let reversal = "reason: why, on_refused: { issue_reversal: { reason: r } }";
@@ -118,13 +119,13 @@ fn what_replaces_an_unsafe_retry_or_a_refused_reversal_cannot_send_again() {
     let twice = "backoff_ms: [1], on_unsafe: { issue_reversal: { reason: r, on_refused: { deprecate_tool_call: { reason: s } } } }";
     let playbook = load(&GOOD.replace("backoff_ms: [200, 600]", twice));
     let Compensation::RetryWithBackoff(retry) = &playbook.verdicts[0].then else { panic!() };
-    let OnUnsafe::Reverse(reversal) = retry.on_unsafe else { panic!() };
-    let Final::Deprecate(reason) = reversal.on_refused else { panic!() };
+    let UnsafePolicy::Reverse(reversal) = retry.on_unsafe else { panic!() };
+    let Terminal::Deprecate(reason) = reversal.on_refused else { panic!() };
     assert_eq!(&*playbook.reasons[reason.index()], "s");
 }
 
 #[test]
-fn dangling_names_are_underlined_and_the_near_one_is_offered() {
+fn undeclared_names_are_underlined_and_a_near_one_is_suggested() {
     assert_eq!(errors("verdict: stale", "verdict: stele"), ["dangling_name: stele"]);
     assert_eq!(help("verdict: stale", "verdict: stele"), "did you mean `stale`?");
     assert_eq!(help("default_queue: humans", "default_queue: nowhere"), "declared: `humans`, `attic`");
@@ -172,7 +173,8 @@ fn absurd_numbers_are_refused() {
 
 #[test]
 fn a_status_is_a_number_a_range_or_a_list_of_them() {
-    let status = |text: &str| load(&GOOD.replace("{ kind: a }", text)).rules[0].when.ranges(Ask::Status).to_vec();
+    let status =
+        |text: &str| load(&GOOD.replace("{ kind: a }", text)).rules[0].when.ranges(ConditionKind::Status).to_vec();
     let spans = |text: &str| status(text).iter().map(|range| (range.first, range.last)).collect::<Vec<_>>();
     assert_eq!(spans("{ status: 429 }"), [(429, 429)]);
     assert_eq!(spans("{ status: [429, 503] }"), [(429, 429), (503, 503)]);
@@ -183,16 +185,16 @@ fn a_status_is_a_number_a_range_or_a_list_of_them() {
 }
 
 #[test]
-fn every_condition_is_read_written_into_its_row_and_held_against_itself() {
-    for ask in Ask::ALL {
+fn every_condition_is_read_written_into_its_row_and_compared_with_itself() {
+    for ask in ConditionKind::ALL {
         let (one, other) = match ask.form() {
-            Form::Texts | Form::Globs => ("x", Some("y")),
-            Form::Ranges(..) => ("2", Some("3")),
-            Form::Messages => ("{ equals: x }", None),
-            Form::Access => ("read", Some("write")),
-            Form::Bool => ("true", Some("false")),
-            Form::Presence => ("present", Some("absent")),
-            Form::Absence => ("absent", None),
+            ConditionSyntax::Texts | ConditionSyntax::Globs => ("x", Some("y")),
+            ConditionSyntax::Ranges(..) => ("2", Some("3")),
+            ConditionSyntax::Messages => ("{ equals: x }", None),
+            ConditionSyntax::Access => ("read", Some("write")),
+            ConditionSyntax::Bool => ("true", Some("false")),
+            ConditionSyntax::Presence => ("present", Some("absent")),
+            ConditionSyntax::Absence => ("absent", None),
         };
         let asking = |what: &str| load(&GOOD.replace("{ kind: a }", &format!("{{ {}: {what} }}", ask.as_str())));
         let when = |what: &str| asking(what).rules[0].when.clone();
@@ -209,7 +211,7 @@ fn every_condition_is_read_written_into_its_row_and_held_against_itself() {
 }
 
 #[test]
-fn a_message_is_tested_in_every_way_that_is_written() {
+fn every_test_of_a_message_is_read() {
     let playbook =
         load(&GOOD.replace("{ kind: a }", "{ message: { contains: [x, y], matches: 'a|b', case: sensitive } }"));
     let tests = playbook.rules[0].when.messages();
@@ -223,7 +225,7 @@ fn a_message_is_tested_in_every_way_that_is_written() {
 }
 
 #[test]
-fn a_rule_that_asks_nothing_is_refused_because_it_would_match_everything() {
+fn a_rule_without_conditions_is_refused() {
     assert_eq!(errors("{ kind: a }", "{}"), ["empty_when: {}"]);
     assert_eq!(errors("{ kind: a }", "{ kind: [] }"), ["empty_list: []"]);
     assert_eq!(errors("{ kind: a }", "{ kind: '' }"), ["empty_text: ''"]);
@@ -237,7 +239,7 @@ fn only_a_study_playbook_may_send_unknown_failures_again() {
 }
 
 #[test]
-fn a_study_playbook_says_why() {
+fn a_study_playbook_needs_a_reason() {
     assert_eq!(errors("name: test", "name: study/test"), ["study_without_why: study/test"]);
     assert_eq!(errors("classify:", "study: { retry_guard: off }\nclassify:"), ["missing_key: { retry_guard: off }"]);
     assert_eq!(errors("classify:", "study: { why: w, retry_guard: on }\nclassify:"), ["wrong_type: on"]);
@@ -246,7 +248,7 @@ fn a_study_playbook_says_why() {
 }
 
 #[test]
-fn the_rows_of_a_study_say_what_the_playbook_says() {
+fn the_rows_of_a_study_block_have_the_words_of_the_playbook() {
     let switches = [
         ("final_error", "first"),
         ("futile_refresh", "deprecated"),
@@ -291,7 +293,7 @@ fn another_format_is_refused() {
 }
 
 #[test]
-fn places_point_at_what_they_name() {
+fn places_point_at_their_parts() {
     let loaded = parse(Source::whole("t", GOOD)).expect("a playbook");
     let places = &loaded.places;
     assert_eq!(places.verdict(VerdictId(1)).map(|span| &GOOD[span]), Some("stale"));
@@ -318,14 +320,14 @@ fn tool_facts_of_a_file_are_declared_and_missing_ones_have_defaults() {
 }
 
 #[test]
-fn rows_that_say_other_facts_are_not_equal_even_where_they_come_to_the_same() {
+fn tool_rows_with_different_written_facts_differ_even_if_their_values_are_the_same() {
     let read = |row: &str| tools::parse(Source::whole("t", format!("format: tools/1\ntools: {{ a: {row} }}\n")));
     assert_ne!(read("{ access: write }"), read("{ access: write, idempotent: false }"));
     assert_eq!(read("{ access: write }"), read("{ access: write }"));
 }
 
 #[test]
-fn a_stronger_row_wins_with_what_it_says_and_leaves_the_rest_as_it_was() {
+fn a_stronger_row_takes_precedence_with_its_facts_and_keeps_the_others() {
     let read = |rows: &str| {
         let text = format!("format: tools/1\ntools:\n{rows}");
         tools::parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}")).tools
@@ -340,10 +342,10 @@ fn a_stronger_row_wins_with_what_it_says_and_leaves_the_rest_as_it_was() {
     };
     assert_eq!(merged("  pay: { access: write }\n", "pay"), (true, true, false, 5_000, true));
     let all = "  pay: { access: write, idempotent: false, repeatable: true, timeout_ms: 30000 }\n";
-    assert_eq!(merged(all, "pay"), (true, false, true, 30_000, true), "a default that is written is said too");
+    assert_eq!(merged(all, "pay"), (true, false, true, 30_000, true), "a written default counts too");
     assert_eq!(merged("  list.some: { access: write }\n", "list.some"), (true, false, false, 7_000, true));
     assert_eq!(merged("  new: { access: read }\n", "new"), (false, false, false, 30_000, true));
-    // Of the rows of one file one speaks alone; a tool's own name speaks before any glob.
+    // One row of each file applies; the row of a tool's name takes precedence over any glob.
     assert_eq!(
         merged("  list.*: { access: read, idempotent: true }\n", "list.all"),
         (true, false, false, 30_000, true)
@@ -357,7 +359,7 @@ fn a_stronger_row_wins_with_what_it_says_and_leaves_the_rest_as_it_was() {
 }
 
 #[test]
-fn a_guess_that_nobody_confirmed_declares_nothing() {
+fn an_unconfirmed_guess_declares_nothing() {
     let text = "format: tools/1\ntools:\n  get: { access: read } # guessed: confirm (1 call)\n  pay: # guessed: confirm\n    \
                 access: write\n    idempotent: true\n  see: { access: read }\n  # guessed: confirm\n  put: { access: write }\n  \
                 log:\n    access: read # guessed: confirm\n  ask: { access: read } #Guessed:  CONFIRM";
@@ -379,7 +381,7 @@ fn comments_and_layout_do_not_change_the_fingerprint() {
 }
 
 #[test]
-fn every_change_that_can_decide_anything_changes_the_fingerprint() {
+fn every_change_that_affects_decisions_changes_the_fingerprint() {
     let original = fingerprint(&load(GOOD));
     for (from, to) in [
         ("[200, 600]", "[200, 601]"),
@@ -420,7 +422,7 @@ fn every_change_that_can_decide_anything_changes_the_fingerprint() {
 }
 
 #[test]
-fn rules_that_can_match_the_same_failure_cannot_change_places_unseen() {
+fn swapping_rules_that_can_match_the_same_failure_changes_the_fingerprint() {
     let with = |rules: [&str; 2]| {
         let rules = rules.map(|rule| format!("- {{ rule: {rule}, verdict: back }}\n")).concat();
         load(&GOOD.replace("tools:\n", &format!("{rules}tools:\n")))
@@ -432,7 +434,7 @@ fn rules_that_can_match_the_same_failure_cannot_change_places_unseen() {
 }
 
 #[test]
-fn two_branches_that_each_add_a_verdict_and_a_rule_touch_no_common_row() {
+fn two_branches_that_each_add_a_verdict_and_a_rule_change_no_common_row() {
     let branch = |names: &[&str]| {
         let mut text = GOOD.to_owned();
         for name in names {

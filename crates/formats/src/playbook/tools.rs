@@ -1,4 +1,4 @@
-//! The tool facts file. What the facts mean is the model's.
+//! The tool facts file. The engine's model defines the meaning of the facts.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,29 +9,29 @@ use crate::yaml;
 use crate::yaml::GUESSED;
 use playproof_engine::playbook::Tools;
 
-/// What a tool facts file says.
+/// The content of a tool facts file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolsFile {
-    /// What people declare in it.
+    /// The declared tool facts.
     pub tools: Tools,
-    /// Rows that a draft guessed and nobody has confirmed: they declare nothing.
+    /// The number of guessed rows that are not confirmed: they declare nothing.
     pub guessed: usize,
 }
 
 /// A tool facts file with the places of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedTools {
-    /// What it says.
+    /// Its content.
     pub file: ToolsFile,
-    /// What its places point into.
+    /// The source of its places.
     pub source: Arc<Source>,
-    /// Every row by its name or glob, guesses too, with its places.
+    /// The places of every row, guesses included, by name or glob.
     written: Vec<(String, ToolPlaces)>,
 }
 
 impl LoadedTools {
-    /// Where the row that means `tool` says `fact`, or where it is named if it does not say it; none where no row means
-    /// the tool. The row may be a guess.
+    /// The place of `fact` in the row that applies to `tool`, or of the row's name if it omits the fact; none if no row
+    /// applies. The row may be a guess.
     pub fn place(&self, tool: &str, fact: &str) -> Option<FactPlace> {
         let declared = self.file.tools.place(tool).and_then(|at| self.file.tools.rows().get(at));
         let name = declared.map_or(tool, |row| &row.pattern);
@@ -42,24 +42,24 @@ impl LoadedTools {
     }
 }
 
-/// Where a tool facts file speaks of a fact.
+/// The place of a fact in a tool facts file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactPlace {
     /// The fact's value, else the tool's name.
     pub span: Range<usize>,
-    /// Whether the fact is said there.
+    /// Whether the fact is written there.
     pub is_said: bool,
 }
 
 /// Reads a tool facts file (`format: tools/1`).
 ///
 /// # Errors
-/// All that is wrong with it, each with its place.
+/// All errors, each with its place.
 pub fn parse(source: Arc<Source>) -> Result<ToolsFile, Report> {
     Ok(load(source)?.file)
 }
 
-/// The same, with the places of its rows.
+/// Reads a tool facts file with the places of its rows.
 ///
 /// # Errors
 /// As [`parse`].
@@ -73,14 +73,14 @@ pub fn load(source: Arc<Source>) -> Result<LoadedTools, Report> {
     Ok(LoadedTools { file: ToolsFile { tools: declared, guessed }, source, written })
 }
 
-/// Whether one of the lines of a row still has the mark of the draft.
+/// Whether a line of the row has the mark of a guess.
 fn is_guessed(text: &str, places: &ToolPlaces) -> bool {
     let last = places.facts.iter().map(|(_, span)| span.end).max().unwrap_or(places.name.end);
     let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at);
     text.get(places.name.end..end).is_some_and(|row| row.lines().any(has_mark))
 }
 
-/// Whether a line has the mark, however people have spaced and spelt it.
+/// Whether a line has the mark, ignoring case and blanks.
 fn has_mark(line: &str) -> bool {
     let Some((_, comment)) = line.split_once('#') else { return false };
     let words = |text: &str| text.to_lowercase().replace(['#', ' ', '\t'], "");

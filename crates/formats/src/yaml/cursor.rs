@@ -1,29 +1,29 @@
-//! Typed questions to a value: each answers, or says what is wrong and where, and lets the reading go on.
-//! Knows no format and how no text became the tree.
+//! Typed access to a value: each method returns the value, or reports what is wrong and where, and reading continues.
+//! Knows no format and no parser.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
-use super::node::{Entry, Kind, Node, Scalar, shorten};
+use super::node::{MapEntry, Node, NodeKind, Scalar, shorten};
 use super::problems::Problems;
 use super::quantity;
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use playproof_engine::time::Duration;
 
-/// A value that can be asked what it is. `None` always means that the reason has been reported.
+/// Typed access to a value. `None` always means that an error has been reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
     node: &'a Node,
     problems: &'a Problems,
 }
 
-/// A name that people wrote.
+/// A name in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key<'a> {
     /// The name.
     pub text: &'a str,
-    /// Where it stands.
+    /// Its place.
     pub span: Range<usize>,
 }
 
@@ -38,37 +38,37 @@ impl<'a> Cursor<'a> {
         self.node
     }
 
-    /// Where the value stands.
+    /// The place of the value.
     pub fn span(self) -> Range<usize> {
         self.node.span.clone()
     }
 
     /// Whether nothing is written here (`null`, `~`, or a key without a value).
     pub fn is_null(self) -> bool {
-        matches!(self.node.kind, Kind::Scalar { value: Scalar::Null, .. })
+        matches!(self.node.kind, NodeKind::Scalar { value: Scalar::Null, .. })
     }
 
     /// Whether this is a list.
     pub fn is_list(self) -> bool {
-        matches!(self.node.kind, Kind::List(_))
+        matches!(self.node.kind, NodeKind::List(_))
     }
 
     /// Whether this is a map.
     pub fn is_map(self) -> bool {
-        matches!(self.node.kind, Kind::Map(_))
+        matches!(self.node.kind, NodeKind::Map(_))
     }
 
-    /// Reports something that is wrong with the source.
+    /// Reports a diagnostic.
     pub fn report(self, diagnostic: Diagnostic) {
         self.problems.push(diagnostic);
     }
 
-    /// Reports that this value is not what it should be.
+    /// Reports an error at this value.
     pub fn wrong(self, id: &'static str, message: impl Into<String>, label: &str) {
         self.report(Diagnostic::error(id, message).at(self.span(), label));
     }
 
-    /// Reports that `name` is no declared `what`, and offers the nearest of `declared`.
+    /// Reports that `name` is not a declared `what`, and suggests the nearest of `declared`.
     pub fn dangling<'k>(self, name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) {
         const SHOWN: usize = 12;
         let help = match did_you_mean(name.text, declared.clone()) {
@@ -89,11 +89,11 @@ impl<'a> Cursor<'a> {
             .at(self.span(), format!("expected {what}"))
     }
 
-    /// A text. Numbers and the like must be put in quotes, so that nothing is a text by accident.
+    /// A text. Numbers and other plain values need quotes, so that nothing is a text by accident.
     pub fn string(self) -> Option<&'a str> {
         let diagnostic = match &self.node.kind {
-            Kind::Scalar { text, value: Scalar::Text } => return Some(text),
-            Kind::Scalar { text, value } if *value != Scalar::Null => {
+            NodeKind::Scalar { text, value: Scalar::Text } => return Some(text),
+            NodeKind::Scalar { text, value } if *value != Scalar::Null => {
                 self.expected("a text").help(format!("write it in quotes: `\"{}\"`", shorten(text)))
             }
             _ => self.expected("a text"),
@@ -102,33 +102,33 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// A text that says something.
+    /// A text that is not blank.
     pub fn words(self) -> Option<&'a str> {
         let text = self.string()?;
         if text.trim().is_empty() {
-            self.wrong("empty_text", "this text says nothing", "write a few words");
+            self.wrong("empty_text", "this text is empty", "write a few words");
             return None;
         }
         Some(text)
     }
 
-    /// A text that can name something: letters, digits and `_ - .`, at most 100 characters.
+    /// A text that is a valid name: letters, digits and `_ - .`, at most 100 characters.
     pub fn name(self) -> Option<Key<'a>> {
         let key = Key { text: self.string()?, span: self.span() };
         self.named(&key, "").then_some(key)
     }
 
-    /// Whether `key` can name something; `also` are further characters that it may hold.
+    /// Whether `key` is a valid name; `also` are further allowed characters.
     pub fn named(self, key: &Key<'_>, also: &str) -> bool {
         let fits = |c: char| c.is_alphanumeric() || "_-.".contains(c) || also.contains(c);
         let good = !key.text.is_empty() && key.text.chars().count() <= 100 && key.text.chars().all(fits);
-        // Such a name becomes a path.
+        // A name with `/` becomes a path.
         let good_parts = also != "/" || !key.text.split('/').any(|part| ["", ".", ".."].contains(&part));
         if !good || !good_parts {
             let also: String = also.chars().flat_map(|c| [' ', c]).collect();
             let parts = if good { ", and no part of it is empty, `.` or `..`" } else { "" };
             self.report(
-                Diagnostic::error("bad_name", format!("`{}` cannot be a name", shorten(key.text)))
+                Diagnostic::error("bad_name", format!("`{}` is not a valid name", shorten(key.text)))
                     .at(key.span.clone(), "not a name")
                     .help(format!("a name has 1 to 100 letters, digits and _ - .{also}{parts}")),
             );
@@ -138,11 +138,11 @@ impl<'a> Cursor<'a> {
 
     /// `true` or `false`.
     pub fn bool(self) -> Option<bool> {
-        if let Kind::Scalar { value: Scalar::Bool(value), .. } = self.node.kind {
+        if let NodeKind::Scalar { value: Scalar::Bool(value), .. } = self.node.kind {
             return Some(value);
         }
         let mut diagnostic = self.expected("`true` or `false`");
-        if let Kind::Scalar { text, value: Scalar::Text } = &self.node.kind {
+        if let NodeKind::Scalar { text, value: Scalar::Text } = &self.node.kind {
             match text.to_ascii_lowercase().as_str() {
                 "yes" | "on" | "y" => diagnostic = diagnostic.help("write `true`"),
                 "no" | "off" | "n" => diagnostic = diagnostic.help("write `false`"),
@@ -167,13 +167,13 @@ impl<'a> Cursor<'a> {
     }
 
     fn number(self, what: &str, range: RangeInclusive<u64>, help: impl Fn(&str) -> Option<String>) -> Option<u64> {
-        if let Kind::Scalar { value: Scalar::Whole(value), .. } = self.node.kind
+        if let NodeKind::Scalar { value: Scalar::Whole(value), .. } = self.node.kind
             && let Some(value) = u64::try_from(value).ok().filter(|value| range.contains(value))
         {
             return Some(value);
         }
         let mut diagnostic = self.expected(what);
-        if let Kind::Scalar { text, value } = &self.node.kind {
+        if let NodeKind::Scalar { text, value } = &self.node.kind {
             let quoted = *value == Scalar::Text && matches!(super::scalar::resolve(text), Scalar::Whole(_));
             let help = if quoted { Some(format!("write `{}` without quotes", shorten(text))) } else { help(text) };
             if let Some(help) = help {
@@ -184,11 +184,11 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// One of the words of `table`, as what it means.
+    /// The meaning of one of the words of `table`.
     pub fn word<T: Copy>(self, table: &[(&str, T)]) -> Option<T> {
         let words = table.iter().map(|(word, _)| *word);
         let what = quantity::one_of(words.clone());
-        let Kind::Scalar { text, .. } = &self.node.kind else {
+        let NodeKind::Scalar { text, .. } = &self.node.kind else {
             self.report(self.expected(&what));
             return None;
         };
@@ -206,7 +206,7 @@ impl<'a> Cursor<'a> {
     /// The values of a list.
     pub fn list(self) -> Option<impl Iterator<Item = Cursor<'a>> + Clone> {
         match &self.node.kind {
-            Kind::List(items) => Some(items.iter().map(move |node| Cursor { node, ..self })),
+            NodeKind::List(items) => Some(items.iter().map(move |node| Cursor { node, ..self })),
             _ => {
                 self.report(self.expected("a list"));
                 None
@@ -214,21 +214,21 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The values of a list that is not empty, or this one value: how files write "any of these".
+    /// The values of a list that is not empty, or this single value: files write "any of these" so.
     pub fn one_or_many(self) -> Vec<Cursor<'a>> {
         match &self.node.kind {
-            Kind::List(items) if items.is_empty() => {
-                self.wrong("empty_list", "an empty list says nothing", "name at least one");
+            NodeKind::List(items) if items.is_empty() => {
+                self.wrong("empty_list", "this list is empty", "name at least one");
                 Vec::new()
             }
-            Kind::List(items) => items.iter().map(|node| Cursor { node, ..self }).collect(),
+            NodeKind::List(items) => items.iter().map(|node| Cursor { node, ..self }).collect(),
             _ => vec![self],
         }
     }
 
-    fn map(self, what: &str) -> Option<&'a [Entry]> {
+    fn map(self, what: &str) -> Option<&'a [MapEntry]> {
         match &self.node.kind {
-            Kind::Map(entries) => Some(entries),
+            NodeKind::Map(entries) => Some(entries),
             _ => {
                 self.report(self.expected(&format!("{what}, written as a map")));
                 None
@@ -236,30 +236,30 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The entries of a map whose keys are free; `what` names the map in messages.
+    /// The entries of a map with any keys; `what` names the map in messages.
     pub fn entries(self, what: &str) -> Option<impl Iterator<Item = (Key<'a>, Cursor<'a>)> + Clone> {
-        let key = |entry: &'a Entry| Key { text: &entry.key, span: entry.key_span.clone() };
+        let key = |entry: &'a MapEntry| Key { text: &entry.key, span: entry.key_span.clone() };
         Some(self.map(what)?.iter().map(move |entry| (key(entry), Cursor { node: &entry.value, ..self })))
     }
 
-    /// The value of `key`, if this is a map that has it.
+    /// The value of `key`, if this is a map with this key.
     pub fn entry(self, key: &str) -> Option<Cursor<'a>> {
-        let Kind::Map(entries) = &self.node.kind else { return None };
+        let NodeKind::Map(entries) = &self.node.kind else { return None };
         let entry = entries.iter().find(|entry| &*entry.key == key)?;
         Some(Cursor { node: &entry.value, ..self })
     }
 
-    /// A map with the given keys and no others; `what` names the map in messages, as in `a rule`.
-    pub fn record(self, what: &'a str, keys: &'a [&'a str]) -> Option<Record<'a>> {
+    /// A map with only the given keys; `what` names the map in messages, as in `a rule`.
+    pub fn record(self, what: &'a str, keys: &'a [&'a str]) -> Option<MapReader<'a>> {
         let entries = self.map(what)?;
-        let record = Record { at: self, what, keys, entries, taken_for: RefCell::default() };
+        let record = MapReader { at: self, what, keys, entries, suggested: RefCell::default() };
         for entry in entries.iter().filter(|entry| !keys.contains(&&*entry.key)) {
             record.report_unknown(entry);
         }
         Some(record)
     }
 
-    /// The one entry of a map that has exactly one, its key being one of `keys`.
+    /// The entry of a map with exactly one entry, whose key is one of `keys`.
     pub fn single(self, what: &'a str, keys: &'a [&'a str]) -> Option<(Key<'a>, Cursor<'a>)> {
         if !self.is_map() {
             self.report(
@@ -276,29 +276,29 @@ impl<'a> Cursor<'a> {
             }
             return None;
         };
-        let more: Vec<&Entry> = known.collect();
+        let more: Vec<&MapEntry> = known.collect();
         if more.is_empty() {
             let key = Key { text: &first.key, span: first.key_span.clone() };
             return Some((key, Cursor { node: &first.value, ..self }));
         }
-        let message = format!("{what} is exactly one of these, not {}", more.len() + 1);
+        let message = format!("{what} has exactly one of these keys, not {}", more.len() + 1);
         let first = Diagnostic::error("several_chosen", message).at(first.key_span.clone(), "one");
         self.report(more.iter().fold(first, |all, entry| all.at(entry.key_span.clone(), "another")));
         None
     }
 
-    /// The value as JSON, its keys sorted: what free-form arguments are read as.
+    /// The value as JSON with sorted keys, for arguments of any form.
     pub fn json(self) -> Option<serde_json::Value> {
         Some(match &self.node.kind {
-            Kind::List(items) => serde_json::Value::Array(
+            NodeKind::List(items) => serde_json::Value::Array(
                 items.iter().map(|node| Cursor { node, ..self }.json()).collect::<Option<_>>()?,
             ),
-            Kind::Map(entries) => {
+            NodeKind::Map(entries) => {
                 let sorted: BTreeMap<&str, &Node> = entries.iter().map(|entry| (&*entry.key, &entry.value)).collect();
                 let pairs = sorted.into_iter().map(|(key, node)| Some((key.into(), Cursor { node, ..self }.json()?)));
                 serde_json::Value::Object(pairs.collect::<Option<_>>()?)
             }
-            Kind::Scalar { text, value } => match value {
+            NodeKind::Scalar { text, value } => match value {
                 Scalar::Null => serde_json::Value::Null,
                 Scalar::Bool(value) => (*value).into(),
                 Scalar::Text => (&**text).into(),
@@ -317,64 +317,64 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// A map with known keys. Unknown ones have been reported.
+/// Access to a map with known keys. Unknown keys have been reported.
 #[derive(Debug)]
-pub struct Record<'a> {
+pub struct MapReader<'a> {
     at: Cursor<'a>,
     what: &'a str,
     keys: &'a [&'a str],
-    entries: &'a [Entry],
-    /// Known keys that an unknown one was likely meant to be: not to be called missing too.
-    taken_for: RefCell<Vec<&'a str>>,
+    entries: &'a [MapEntry],
+    /// Known keys that an unknown one probably means: these are not reported as missing.
+    suggested: RefCell<Vec<&'a str>>,
 }
 
-impl<'a> Record<'a> {
+impl<'a> MapReader<'a> {
     /// The map itself.
     pub fn cursor(&self) -> Cursor<'a> {
         self.at
     }
 
-    /// Where the whole map stands.
+    /// The place of the whole map.
     pub fn span(&self) -> Range<usize> {
         self.at.span()
     }
 
-    /// The value of `key`, if it is there.
+    /// The value of `key`, if it is present.
     pub fn optional(&self, key: &str) -> Option<Cursor<'a>> {
         debug_assert!(self.keys.contains(&key), "`{key}` is not a key of {}", self.what);
         self.at.entry(key)
     }
 
-    /// The value of `key`; that it is missing is reported.
+    /// The value of `key`; a missing key is reported.
     pub fn required(&self, key: &str) -> Option<Cursor<'a>> {
         let value = self.optional(key);
-        if value.is_none() && !self.taken_for.borrow().contains(&key) {
+        if value.is_none() && !self.suggested.borrow().contains(&key) {
             let message = format!("{} needs `{key}`", self.what);
             self.at.report(Diagnostic::error("missing_key", message).at(self.span(), format!("`{key}` is missing")));
         }
         value
     }
 
-    /// Whether nothing is written in the map.
+    /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Where the name of `key` stands, if it is there.
+    /// The place of the key itself, if it is present.
     pub fn key_span(&self, key: &str) -> Option<Range<usize>> {
         self.entries.iter().find(|entry| &*entry.key == key).map(|entry| entry.key_span.clone())
     }
 
-    fn report_unknown(&self, entry: &Entry) {
+    fn report_unknown(&self, entry: &MapEntry) {
         let message = format!("{} has no key `{}`", self.what, shorten(&entry.key));
         let diagnostic = Diagnostic::error("unknown_key", message).at(entry.key_span.clone(), "unknown key");
         let missing = |key: &&&str| self.entries.iter().all(|entry| &*entry.key != **key);
         let candidates: Vec<&'a str> = self.keys.iter().filter(missing).copied().collect();
         let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, &candidates) {
-            self.taken_for.borrow_mut().push(key);
+            self.suggested.borrow_mut().push(key);
             help
         } else if let Some(near) = did_you_mean(&entry.key, candidates) {
-            self.taken_for.borrow_mut().push(near);
+            self.suggested.borrow_mut().push(near);
             format!("did you mean `{near}`?")
         } else {
             let known: Vec<String> = self.keys.iter().map(|key| format!("`{key}`")).collect();

@@ -1,20 +1,20 @@
-//! Lines and indentation of a YAML text, by byte offsets, for edits that leave all else as it is. Knows no format.
+//! Lines and indentation of a YAML text, by byte offsets, for edits that keep all other text. Knows no format.
 
 use std::ops::Range;
 
-use super::node::{Entry, Kind, Node};
+use super::node::{MapEntry, Node, NodeKind};
 
-/// Where the line of byte `at` begins.
+/// The start of the line of byte `at`.
 pub fn line_start(text: &str, at: usize) -> usize {
     text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
 }
 
-/// Where the line of byte `at` ends, its line break included.
+/// The end of the line of byte `at`, its line break included.
 pub fn line_end(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |newline| at + newline + 1)
 }
 
-/// The blanks at the beginning of the line of byte `at`.
+/// The number of blanks at the start of the line of byte `at`.
 pub fn indentation(text: &str, at: usize) -> usize {
     let line = text.get(line_start(text, at)..).unwrap_or("");
     line.len() - line.trim_start_matches(' ').len()
@@ -29,8 +29,8 @@ fn line(text: &str, start: usize) -> &str {
     text.get(start..line_end(text, start)).unwrap_or("").trim()
 }
 
-/// Where the block ends whose value is `node` and whose first line has `indent` blanks: behind its last line that says
-/// something. Blank lines and comments that follow belong to what comes next.
+/// The end of the block with the value `node`, whose first line has `indent` blanks: after its last line with content.
+/// Blank lines and comments after it belong to the next block.
 pub fn block_end(text: &str, node: &Node, indent: usize) -> usize {
     let start = if is_flow(text, node) { node.span.end.saturating_sub(1) } else { node.span.start };
     let mut end = line_end(text, start);
@@ -48,12 +48,12 @@ pub fn block_end(text: &str, node: &Node, indent: usize) -> usize {
     end
 }
 
-/// Where the text before `end` stops saying something.
+/// The end of the text before `end`, without trailing blanks.
 pub fn trimmed(text: &str, end: usize) -> usize {
     text.get(..end).map_or(end, |text| text.trim_end().len())
 }
 
-/// Where the comment lines begin that stand right above the line of byte `at`, or else that line.
+/// The start of the comment lines directly above the line of byte `at`, or of that line.
 pub fn with_comments(text: &str, at: usize) -> usize {
     let mut start = line_start(text, at);
     let indent = indentation(text, start);
@@ -67,39 +67,40 @@ pub fn with_comments(text: &str, at: usize) -> usize {
     start
 }
 
-/// Whether the line before byte `at`, which begins a line, is blank; so is the text's edge.
+/// Whether the line before the one that starts at byte `at` is blank or missing.
 pub fn is_blank_before(text: &str, at: usize) -> bool {
     at == 0 || line(text, line_start(text, at - 1)).is_empty()
 }
 
-/// Whether the line that begins at byte `at` is blank; so is the text's edge.
+/// Whether the line that starts at byte `at` is blank or missing.
 pub fn is_blank_at(text: &str, at: usize) -> bool {
     at >= text.len() || line(text, at).is_empty()
 }
 
-/// Whether a list or map is written between brackets.
+/// Whether a list or map is written in flow style, between brackets.
 pub fn is_flow(text: &str, node: &Node) -> bool {
-    matches!(node.kind, Kind::List(_) | Kind::Map(_))
+    matches!(node.kind, NodeKind::List(_) | NodeKind::Map(_))
         && text.get(node.span.start..).is_some_and(|rest| rest.starts_with(['{', '[']))
 }
 
-/// Whether a value is a text that stands below its key, behind a `|` or `>`; its own place begins below those.
-pub fn is_block_text(text: &str, entry: &Entry) -> bool {
+/// Whether a value is a block text below its key, after `|` or `>`; its place begins after those.
+pub fn is_block_text(text: &str, entry: &MapEntry) -> bool {
     let between = text.get(entry.key_span.end..entry.value.span.start).unwrap_or("");
-    matches!(entry.value.kind, Kind::Scalar { .. }) && between.trim_start_matches([':', ' ']).starts_with(['|', '>'])
+    matches!(entry.value.kind, NodeKind::Scalar { .. })
+        && between.trim_start_matches([':', ' ']).starts_with(['|', '>'])
 }
 
-/// The place behind the colon of a key.
-pub fn behind_colon(text: &str, entry: &Entry) -> usize {
+/// The place after the colon of a key.
+pub fn after_colon(text: &str, entry: &MapEntry) -> usize {
     let from = entry.key_span.end;
     text.get(from..).and_then(|rest| rest.find(':')).map_or(from, |colon| from + colon + 1)
 }
 
-/// The lines of a value as written, without the indentation that they have in common.
+/// The lines of a value as written, without their common indentation.
 pub fn snippet(text: &str, node: &Node) -> Vec<String> {
     let start = node.span.start;
     let column = start - line_start(text, start);
-    let is_block = matches!(node.kind, Kind::List(_) | Kind::Map(_)) && !is_flow(text, node);
+    let is_block = matches!(node.kind, NodeKind::List(_) | NodeKind::Map(_)) && !is_flow(text, node);
     let end = if is_block { block_end(text, node, column.saturating_sub(1)) } else { node.span.end };
     dedented(text, start..end, column)
 }

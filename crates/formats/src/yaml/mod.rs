@@ -1,9 +1,7 @@
-//! Strict reading of what people write: YAML with places, several errors at once. The one module that knows
-//! which YAML crate there is.
+//! Strict reading of YAML with places and several errors at once. The only module that uses the YAML crate.
 //!
-//! A format is read in three steps, the first two of which are here: the text becomes a [`Node`] tree (duplicate
-//! keys, limits, syntax), a [`Cursor`] walks the tree and collects what is wrong, and the format's own `lower`
-//! makes its model:
+//! A format is read in three steps, of which the first two are here: the text becomes a [`Node`] tree (duplicate keys,
+//! limits, syntax), a [`Cursor`] walks the tree and collects errors, and the format's own `lower` makes its model:
 //!
 //! ```
 //! use playproof_formats::diagnostic::Source;
@@ -24,16 +22,15 @@ pub mod lines;
 mod node;
 mod problems;
 mod quantity;
-mod range;
 mod read;
 mod scalar;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use cursor::{Cursor, Key, Record};
-pub use node::{Entry, Kind, Node, Scalar, shorten};
+pub use cursor::{Cursor, Key, MapReader};
+pub use node::{MapEntry, Node, NodeKind, Scalar, shorten};
 pub use problems::Problems;
-pub use range::range;
 pub use read::{MAX_BYTES, MAX_KEY, parse, tree};
+pub use scalar::range;
 pub use write::{GUESSED, quoted, scalar};

@@ -1,36 +1,36 @@
-//! The tree that a YAML text becomes: every value with its place, scalars typed by the YAML core schema.
-//! Knows no format and reports nothing.
+//! The tree of a YAML text: every value with its place, scalars typed by the YAML core schema. Knows no format and reports
+//! nothing.
 
 use std::ops::Range;
 
 use crate::text::push_escaped;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Bytes of the source's text; an alias has the place of what it stands for.
+    /// Bytes of the source's text; an alias has the place of its value.
     pub span: Range<usize>,
-    /// What it is.
-    pub kind: Kind,
+    /// Its kind.
+    pub kind: NodeKind,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum NodeKind {
     /// A single value.
     Scalar {
-        /// As written, after unescaping; tells `1.10` from `1.1`.
+        /// The unescaped text; it distinguishes `1.10` from `1.1`.
         text: Box<str>,
-        /// As the core schema reads it; quoted values are texts.
+        /// The value by the core schema; quoted values are texts.
         value: Scalar,
     },
     /// Values in order.
     List(Vec<Node>),
-    /// Named values in the order of the text; no key is there twice.
-    Map(Vec<Entry>),
+    /// Named values in the order of the text, without duplicate keys.
+    Map(Vec<MapEntry>),
 }
 
-/// How the core schema reads a plain scalar.
+/// The type of a plain scalar by the core schema.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
     /// `null`, `~` or nothing.
@@ -39,7 +39,7 @@ pub enum Scalar {
     Bool(bool),
     /// A whole number.
     Whole(i128),
-    /// A whole number that no type holds.
+    /// A whole number beyond 128 bits.
     Huge,
     /// Any other number.
     Float(f64),
@@ -49,30 +49,30 @@ pub enum Scalar {
 
 /// One named value of a map.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// The name; keys are texts, whatever they look like.
+pub struct MapEntry {
+    /// The name; keys are always texts.
     pub key: Box<str>,
-    /// Where the name stands.
+    /// The place of the name.
     pub key_span: Range<usize>,
     /// The value.
     pub value: Node,
 }
 
 impl Node {
-    /// The named value of a map; none where this is none.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    /// The entry of a map; none if this is not a map or lacks the key.
+    pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         match &self.kind {
-            Kind::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
+            NodeKind::Map(entries) => entries.iter().find(|entry| &*entry.key == key),
             _ => None,
         }
     }
 
-    /// What the value is, for messages: ``the number `5` ``, `a list`.
+    /// A description for messages: ``the number `5` ``, `a list`.
     pub fn describe(&self) -> String {
         match &self.kind {
-            Kind::List(_) => "a list".into(),
-            Kind::Map(_) => "a map".into(),
-            Kind::Scalar { text, value } => match value {
+            NodeKind::List(_) => "a list".into(),
+            NodeKind::Map(_) => "a map".into(),
+            NodeKind::Scalar { text, value } => match value {
                 Scalar::Null => "nothing".into(),
                 Scalar::Bool(_) => format!("`{text}`"),
                 Scalar::Huge => format!("a number of {} digits", text.trim_start_matches(['+', '-']).len()),
@@ -83,7 +83,7 @@ impl Node {
     }
 }
 
-/// The beginning of a text from a file, fit for a message: one line, safe to print, not long.
+/// The beginning of a text from a file, for messages: one line, safe to print, short.
 pub fn shorten(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut short = String::new();

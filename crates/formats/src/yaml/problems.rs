@@ -1,16 +1,16 @@
-//! The collector of all that is wrong with one source. Decides nothing about any format.
+//! Collects the errors of one source. Knows no format.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 
-/// Reports longer than this help nobody.
+/// The most errors in a report.
 const MOST: usize = 50;
 
-/// All that has been found wrong so far.
+/// The errors so far.
 ///
-/// It is shared by every [`super::Cursor`] of a source, hence the cells.
+/// Every [`super::Cursor`] of a source shares it, hence the cells.
 #[derive(Debug)]
 pub struct Problems {
     source: Arc<Source>,
@@ -19,17 +19,17 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// A collector for `source` that has found nothing.
+    /// A collector for `source` without errors.
     pub fn new(source: Arc<Source>) -> Problems {
         Problems { source, found: RefCell::default(), left_out: Cell::new(0) }
     }
 
-    /// What the places point into.
+    /// The source of the places.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
     }
 
-    /// Adds one; a place that goes over several lines is cut to its first.
+    /// Adds an error; a place over several lines is cut to its first line.
     pub fn push(&self, mut diagnostic: Diagnostic) {
         let mut found = self.found.borrow_mut();
         if found.len() == MOST {
@@ -43,21 +43,21 @@ impl Problems {
         found.push(diagnostic);
     }
 
-    /// Whether nothing has been found.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.found.borrow().is_empty()
     }
 
-    /// The value, if it is there and nothing was found wrong.
+    /// The value, if there is one and there are no errors.
     ///
     /// # Errors
-    /// All that was found wrong, in the order of the places.
+    /// All errors, in the order of their places.
     pub fn finish<T>(self, value: Option<T>) -> Result<T, Report> {
         let mut diagnostics = self.found.into_inner();
         match value {
             Some(value) if diagnostics.is_empty() => return Ok(value),
             None if diagnostics.is_empty() => {
-                debug_assert!(false, "a reader gave up without saying why");
+                debug_assert!(false, "a reader returned `None` without an error");
                 diagnostics.push(Diagnostic::error("unreadable", "the file cannot be used"));
             }
             _ => {}

@@ -1,8 +1,8 @@
-//! Help for wrong units: `timeout: 5s` where `timeout_ms: 5000` is meant. Only suggests; nothing is read this way.
+//! Fix hints for wrong units: `timeout: 5s` instead of `timeout_ms: 5000`. Only suggests; nothing is parsed this way.
 
-use super::node::{Kind, Node};
+use super::node::{Node, NodeKind};
 
-/// The suffixes of keys that people write where a format wants `_ms`, and the unit they mean.
+/// Suffixes of keys that people write instead of `_ms`, and their units.
 const SUFFIXES: [(&str, u64); 9] = [
     ("_milliseconds", 1),
     ("_millis", 1),
@@ -15,7 +15,7 @@ const SUFFIXES: [(&str, u64); 9] = [
     ("_m", 60_000),
 ];
 
-/// The known key that `key` was meant to be, and what to write, where only the unit is wrong.
+/// The known key that `key` means if only the unit is wrong, and what to write.
 pub(super) fn in_millis<'k>(key: &str, value: &Node, known: &[&'k str]) -> Option<(&'k str, String)> {
     let named = |stem: &str| {
         let wanted = format!("{stem}_ms");
@@ -30,11 +30,11 @@ pub(super) fn in_millis<'k>(key: &str, value: &Node, known: &[&'k str]) -> Optio
     Some((known, help))
 }
 
-/// The value in milliseconds, as it would be written.
+/// The value in milliseconds, as text.
 fn converted(value: &Node, unit: Option<u64>) -> Option<String> {
     match &value.kind {
-        Kind::Scalar { text, .. } => millis(text, unit).or_else(|| text.parse().ok()).map(|ms: u64| ms.to_string()),
-        Kind::List(items) if items.len() <= 10 => {
+        NodeKind::Scalar { text, .. } => millis(text, unit).or_else(|| text.parse().ok()).map(|ms: u64| ms.to_string()),
+        NodeKind::List(items) if items.len() <= 10 => {
             let items: Option<Vec<String>> = items.iter().map(|item| converted(item, unit)).collect();
             Some(format!("[{}]", items?.join(", ")))
         }
@@ -42,7 +42,7 @@ fn converted(value: &Node, unit: Option<u64>) -> Option<String> {
     }
 }
 
-/// The milliseconds of a text such as `5s`, `1.5 min` or, where `bare` says the unit, `5`.
+/// The milliseconds of a text such as `5s`, `1.5 min` or, with the unit `bare`, `5`.
 pub(super) fn millis(text: &str, bare: Option<u64>) -> Option<u64> {
     let text = text.trim();
     let number_ends = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

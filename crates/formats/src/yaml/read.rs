@@ -1,5 +1,5 @@
 //! From text to a [`Node`] tree, within limits: size, depth, number of values, aliases, one document.
-//! Knows no format; what a value may be is asked by the cursor.
+//! Knows no format; the cursor checks types.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,27 +8,27 @@ use std::sync::Arc;
 use serde_yaml::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, ScanError};
 
 use super::cursor::Cursor;
-use super::node::{Entry, Kind, Node, Scalar};
+use super::node::{MapEntry, Node, NodeKind, Scalar};
 use super::problems::Problems;
 use super::scalar;
 use crate::diagnostic::{Diagnostic, Report, Source};
 
-/// The largest file that is read, in bytes; what people write is far smaller.
+/// The largest file in bytes; files of people are far smaller.
 pub const MAX_BYTES: usize = 4 << 20;
 
-/// The longest key that is read, in characters as they are written. Tools are keys, and are called as agents please.
+/// The longest key in characters, as written. Tool names are keys, and agents may choose any name.
 pub const MAX_KEY: usize = 64 << 10;
 
 /// The deepest nesting, aliases followed.
 const MAX_DEPTH: usize = 64;
 
-/// The most values of one file, aliases followed: the budget that an alias bomb meets.
+/// The most values of one file, aliases followed: the limit for alias bombs.
 const MAX_VALUES: usize = 200_000;
 
-/// Reads `source` and hands its root to `lower`, which gives up with `None` after having reported why.
+/// Reads `source` and passes its root to `lower`, which returns `None` after it has reported an error.
 ///
 /// # Errors
-/// All that is wrong with the text or that `lower` reported, in the order of the places.
+/// All errors of the text and of `lower`, in the order of their places.
 pub fn parse<T>(source: Arc<Source>, lower: impl FnOnce(Cursor<'_>) -> Option<T>) -> Result<T, Report> {
     let problems = Problems::new(source);
     let value = read(&problems).and_then(|node| lower(Cursor::new(&node, &problems)));
@@ -43,7 +43,7 @@ pub fn tree(source: &Arc<Source>) -> Result<Node, Report> {
     parse(Arc::clone(source), |root| Some(root.node().clone()))
 }
 
-/// The tree of the problems' source; none if it cannot be read at all. Duplicate keys are reported and left out.
+/// The tree of the source; none if it cannot be parsed. Duplicate keys are reported and left out.
 fn read(problems: &Problems) -> Option<Node> {
     let source = Arc::clone(problems.source());
     if source.text.len() > MAX_BYTES {
@@ -69,7 +69,7 @@ fn read(problems: &Problems) -> Option<Node> {
     reader.root.map(|built| built.node)
 }
 
-/// A finished value with what its aliases cost.
+/// A finished value with its size, aliases followed.
 #[derive(Clone)]
 struct Built {
     node: Node,
@@ -84,12 +84,12 @@ struct Open {
     anchor: usize,
     values: usize,
     depth: usize,
-    body: Body,
+    body: OpenBody,
 }
 
-enum Body {
+enum OpenBody {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, seen: BTreeMap<Box<str>, Range<usize>>, key: Option<MapKey>, merged: Vec<Entry> },
+    Map { entries: Vec<MapEntry>, seen: BTreeMap<Box<str>, Range<usize>>, key: Option<MapKey>, merged: Vec<MapEntry> },
 }
 
 /// A key that waits for its value.
@@ -122,12 +122,12 @@ impl<'a> Reader<'a> {
             | Event::SequenceStart(_, _, Some(_))
             | Event::MappingStart(_, _, Some(_)) => {
                 let tag = at.tag_span().and_then(|tag| tag.byte_range()).unwrap_or(span);
-                Err(Diagnostic::error("tag", "tags are not used here").at(tag, "remove this tag"))
+                Err(Diagnostic::error("tag", "YAML tags are not supported").at(tag, "remove this tag"))
             }
             Event::Scalar(text, style, anchor, None) => self.on_scalar(&text, style, anchor, span),
-            Event::SequenceStart(_, anchor, None) => self.on_open(span, anchor, Body::List(Vec::new())),
+            Event::SequenceStart(_, anchor, None) => self.on_open(span, anchor, OpenBody::List(Vec::new())),
             Event::MappingStart(_, anchor, None) => {
-                let body = Body::Map { entries: Vec::new(), seen: BTreeMap::new(), key: None, merged: Vec::new() };
+                let body = OpenBody::Map { entries: Vec::new(), seen: BTreeMap::new(), key: None, merged: Vec::new() };
                 self.on_open(span, anchor, body)
             }
             Event::SequenceEnd | Event::MappingEnd => self.on_close(span),
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
         if self.documents == 1 {
             return Ok(());
         }
-        Err(Diagnostic::error("several_documents", "a second document begins here; a file holds one")
+        Err(Diagnostic::error("several_documents", "a second document begins here; a file has only one")
             .at(span, "remove this document"))
     }
 
@@ -153,17 +153,17 @@ impl<'a> Reader<'a> {
         span: Range<usize>,
     ) -> Result<(), Diagnostic> {
         let plain = style == ScalarStyle::Plain;
-        if let Some(Open { body: Body::Map { key: key @ None, .. }, .. }) = self.open.last_mut() {
+        if let Some(Open { body: OpenBody::Map { key: key @ None, .. }, .. }) = self.open.last_mut() {
             *key = Some(MapKey { text: text.into(), merge: plain && text == "<<", span });
             return Ok(());
         }
         let value = if plain { scalar::resolve(text) } else { Scalar::Text };
-        let node = Node { span, kind: Kind::Scalar { text: text.into(), value } };
+        let node = Node { span, kind: NodeKind::Scalar { text: text.into(), value } };
         self.place(Built { node, values: 1, depth: 0 }, anchor)
     }
 
-    fn on_open(&mut self, span: Range<usize>, anchor: usize, body: Body) -> Result<(), Diagnostic> {
-        self.no_key_may_wait(&span)?;
+    fn on_open(&mut self, span: Range<usize>, anchor: usize, body: OpenBody) -> Result<(), Diagnostic> {
+        self.refuse_as_key(&span)?;
         if self.open.len() == MAX_DEPTH {
             return Err(too_deep(span));
         }
@@ -174,18 +174,18 @@ impl<'a> Reader<'a> {
 
     fn on_close(&mut self, span: Range<usize>) -> Result<(), Diagnostic> {
         let Some(open) = self.open.pop() else { return Ok(()) };
-        // A block's end is where the next thing begins; its text ends with its last value.
+        // The parser ends a block where the next value begins; its text ends with its last value.
         let closed_here = self.text.get(span.clone()).is_some_and(|text| text == "]" || text == "}");
         let end = if closed_here { span.end } else { open.end };
         let kind = match open.body {
-            Body::List(items) => Kind::List(items),
-            Body::Map { mut entries, mut seen, merged, .. } => {
+            OpenBody::List(items) => NodeKind::List(items),
+            OpenBody::Map { mut entries, mut seen, merged, .. } => {
                 for entry in merged {
                     if seen.insert(entry.key.clone(), entry.key_span.clone()).is_none() {
                         entries.push(entry);
                     }
                 }
-                Kind::Map(entries)
+                NodeKind::Map(entries)
             }
         };
         let node = Node { span: open.start..end.max(open.start), kind };
@@ -193,10 +193,10 @@ impl<'a> Reader<'a> {
     }
 
     fn on_alias(&mut self, anchor: usize, span: Range<usize>) -> Result<(), Diagnostic> {
-        self.no_key_may_wait(&span)?;
+        self.refuse_as_key(&span)?;
         let Some(built) = self.anchors.get(&anchor) else {
             return Err(
-                Diagnostic::error("endless_alias", "this alias stands for a value that contains it").at(span, "")
+                Diagnostic::error("endless_alias", "this alias refers to a value that contains it").at(span, "")
             );
         };
         if self.values + built.values > MAX_VALUES {
@@ -210,11 +210,11 @@ impl<'a> Reader<'a> {
         self.place(built, 0)
     }
 
-    /// A list, map or alias in the place of a key.
-    fn no_key_may_wait(&self, span: &Range<usize>) -> Result<(), Diagnostic> {
+    /// Refuses a list, map or alias as a key.
+    fn refuse_as_key(&self, span: &Range<usize>) -> Result<(), Diagnostic> {
         match self.open.last() {
-            Some(Open { body: Body::Map { key: None, .. }, .. }) => {
-                Err(Diagnostic::error("odd_key", "a key is a plain text, not a list, map or alias")
+            Some(Open { body: OpenBody::Map { key: None, .. }, .. }) => {
+                Err(Diagnostic::error("odd_key", "a key must be a plain text, not a list, map or alias")
                     .at(span.clone(), ""))
             }
             _ => Ok(()),
@@ -238,8 +238,8 @@ impl<'a> Reader<'a> {
         open.values += built.values;
         open.depth = open.depth.max(built.depth);
         match &mut open.body {
-            Body::List(items) => items.push(built.node),
-            Body::Map { entries, seen, key, merged } => {
+            OpenBody::List(items) => items.push(built.node),
+            OpenBody::Map { entries, seen, key, merged } => {
                 let Some(key) = key.take() else { return Ok(()) };
                 if key.merge {
                     return merge(built.node, merged);
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
                     return Ok(());
                 }
                 seen.insert(key.text.clone(), key.span.clone());
-                entries.push(Entry { key: key.text, key_span: key.span, value: built.node });
+                entries.push(MapEntry { key: key.text, key_span: key.span, value: built.node });
             }
         }
         Ok(())
@@ -257,32 +257,32 @@ impl<'a> Reader<'a> {
 }
 
 /// `<<: *base` or `<<: [*one, *other]`.
-fn merge(node: Node, merged: &mut Vec<Entry>) -> Result<(), Diagnostic> {
+fn merge(node: Node, merged: &mut Vec<MapEntry>) -> Result<(), Diagnostic> {
     let odd = |span| Err(Diagnostic::error("odd_merge", "only maps can be merged with `<<`").at(span, "not a map"));
     match node.kind {
-        Kind::Map(entries) => merged.extend(entries),
-        Kind::List(items) => {
+        NodeKind::Map(entries) => merged.extend(entries),
+        NodeKind::List(items) => {
             for item in items {
                 match item.kind {
-                    Kind::Map(entries) => merged.extend(entries),
+                    NodeKind::Map(entries) => merged.extend(entries),
                     _ => return odd(item.span),
                 }
             }
         }
-        Kind::Scalar { .. } => return odd(node.span),
+        NodeKind::Scalar { .. } => return odd(node.span),
     }
     Ok(())
 }
 
 fn duplicate(key: &MapKey, first: Range<usize>) -> Diagnostic {
-    Diagnostic::error("duplicate_key", format!("the key `{}` is there twice", super::node::shorten(&key.text)))
+    Diagnostic::error("duplicate_key", format!("the key `{}` is written twice", super::node::shorten(&key.text)))
         .at(key.span.clone(), "again here")
         .at(first, "first here")
         .help("remove or rename one of them")
 }
 
 fn too_deep(span: Range<usize>) -> Diagnostic {
-    Diagnostic::error("too_deep", format!("lists and maps nest deeper than {MAX_DEPTH} here")).at(span, "")
+    Diagnostic::error("too_deep", format!("lists and maps are nested more than {MAX_DEPTH} deep here")).at(span, "")
 }
 
 fn too_many(span: Range<usize>) -> Diagnostic {
@@ -290,7 +290,7 @@ fn too_many(span: Range<usize>) -> Diagnostic {
         .at(span, "the limit is reached here")
 }
 
-/// A text that is not YAML, in words for whoever wrote it.
+/// The error for a text that is not YAML, in words for its author.
 fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
     let start = error.marker().byte_offset().unwrap_or(0).min(text.len());
     let width = text.get(start..).and_then(|rest| rest.chars().next()).filter(|c| *c != '\n' && *c != '\r');

@@ -47,6 +47,16 @@ fn float(text: &str) -> Option<Scalar> {
     if is_number { text.parse().ok().map(Scalar::Float) } else { None }
 }
 
+/// The numbers of `500-599`, in any order; none if the text is not a range.
+pub fn range(text: &str) -> Option<(u64, u64)> {
+    let number = |part: &str| {
+        let part = part.trim();
+        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?
+    };
+    let (first, last) = text.split_once('-')?;
+    Some((number(first)?, number(last)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +77,14 @@ mod tests {
         for text in ["yes", "off", "5s", "500-599", "1_000", "0x", "-", ".", "1e", "e5", "0b1", "1.2.3", "+-1", "é"] {
             assert_eq!(resolve(text), Scalar::Text, "{text}");
         }
+    }
+
+    #[test]
+    fn a_range_is_two_whole_numbers_in_any_order() {
+        assert_eq!(
+            ["500-599", " 500 - 599 ", "599-400"].map(range),
+            [Some((500, 599)), Some((500, 599)), Some((599, 400))]
+        );
+        assert_eq!(["500", "-5", "5-", "2024-01-02", "+5-6", "5-99999999999999999999"].map(range), [None; 6]);
     }
 }

@@ -1,4 +1,4 @@
-//! What strict reading refuses, what it underlines and what it suggests.
+//! What strict reading refuses, underlines and suggests.
 
 use std::sync::Arc;
 
@@ -45,14 +45,14 @@ fn several_errors_are_reported_at_once_in_the_order_of_their_places() {
 }
 
 #[test]
-fn an_unknown_key_is_underlined_and_the_near_one_is_offered_and_not_called_missing() {
+fn for_an_unknown_key_a_near_one_is_suggested_and_not_reported_as_missing() {
     let (id, underlined, help) =
         only("verdit: x\n", |root| root.record("a rule", &["rule", "verdict"])?.required("verdict").map(Cursor::span));
     assert_eq!((id, &*underlined, &*help), ("unknown_key", "verdit", "did you mean `verdict`?"));
 }
 
 #[test]
-fn a_missing_key_is_said_of_its_map() {
+fn a_missing_key_is_reported_at_its_map() {
     let (id, underlined, _) = only("- { b: 1 }\n", |root| {
         root.list()?.next()?.record("a thing", &["a", "b"])?.required("a").map(Cursor::span)
     });
@@ -60,7 +60,7 @@ fn a_missing_key_is_said_of_its_map() {
 }
 
 #[test]
-fn a_wrong_unit_gets_the_right_line_to_write() {
+fn a_wrong_unit_has_a_fix_hint() {
     let timeout = |root: Cursor<'_>| root.record("a tool", &["timeout_ms"])?.required("timeout_ms").map(Cursor::span);
     for text in ["timeout: 5s\n", "timeout_s: 5\n", "timeout: 5 seconds\n", "timeout: 5000\n"] {
         let (id, _, help) = only(text, timeout);
@@ -83,7 +83,7 @@ fn negative_fractional_huge_and_quoted_numbers_are_refused_by_what_they_are() {
 }
 
 #[test]
-fn a_number_is_no_text_until_it_is_quoted() {
+fn a_number_is_a_text_only_in_quotes() {
     let (_, underlined, help) =
         only("name: 1.10\n", |root| root.record("a", &["name"])?.required("name")?.name().map(|_| ()));
     assert_eq!((&*underlined, &*help), ("1.10", "write it in quotes: `\"1.10\"`"));
@@ -102,7 +102,7 @@ fn truth(root: Cursor<'_>) -> Option<bool> {
 }
 
 #[test]
-fn yes_and_no_are_not_booleans_and_the_help_says_what_is() {
+fn yes_and_no_are_not_booleans_and_have_a_fix_hint() {
     assert_eq!(only("yes", truth).2, "write `true`");
     assert_eq!(only("off", truth).2, "write `false`");
 }
@@ -114,7 +114,7 @@ fn a_word_must_be_one_of_the_table() {
 }
 
 #[test]
-fn of_several_alternatives_all_are_underlined() {
+fn several_alternatives_are_all_underlined() {
     let keys = &["retry", "escalate"];
     let (id, underlined, _) = only("{ retry: 1, escalate: 2 }", |root| root.single("a compensation", keys).map(|_| ()));
     assert_eq!((id, &*underlined), ("several_chosen", "retry|escalate"));
@@ -123,14 +123,14 @@ fn of_several_alternatives_all_are_underlined() {
 }
 
 #[test]
-fn aliases_and_merge_keys_stand_for_what_they_name() {
+fn aliases_and_merge_keys_are_resolved() {
     let text = "base: &b { x: 1, y: 2 }\nmore: { <<: *b, y: 3 }\nagain: *b\n";
     let json = parse(Source::whole("t", text), json);
     assert_eq!(json.as_deref(), Ok(r#"{"again":{"x":1,"y":2},"base":{"x":1,"y":2},"more":{"x":1,"y":3}}"#));
 }
 
 #[test]
-fn an_alias_bomb_meets_the_budget() {
+fn an_alias_bomb_hits_the_limit_of_values() {
     let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for n in 1..12 {
         let last = format!("*a{}, ", n - 1).repeat(9);
@@ -140,7 +140,7 @@ fn an_alias_bomb_meets_the_budget() {
 }
 
 #[test]
-fn an_alias_cannot_deepen_what_is_already_deep() {
+fn aliases_count_toward_the_depth() {
     let mut text = "a0: &a0 [x]\n".to_owned();
     for n in 1..100 {
         text.push_str(&format!("a{n}: &a{n} [*a{}]\n", n - 1));
@@ -173,7 +173,7 @@ fn one_file_is_one_document_and_is_not_empty() {
 }
 
 #[test]
-fn broken_yaml_is_shown_where_it_breaks() {
+fn invalid_yaml_is_reported_at_its_place() {
     for text in ["a: [1, 2\n", "a: \"x\n", "a: 1\n\tb: 2\n", "a: b: c\n", "}", "a: 1\n b: 2\n", "? [a]\n: 1\n", "!!x 1"]
     {
         let all = failed(text, json);
@@ -198,14 +198,14 @@ fn a_byte_order_mark_and_crlf_change_nothing() {
 }
 
 #[test]
-fn a_label_never_goes_over_its_first_line() {
+fn a_label_is_cut_to_its_first_line() {
     let (_, underlined, _) =
         only("a:\n  b: 1\n  c: 2\n", |root| root.record("a", &["a"])?.required("a")?.string().map(|_| ()));
     assert_eq!(underlined, "b: 1");
 }
 
 #[test]
-fn json_keeps_what_json_can_hold_and_refuses_the_rest() {
+fn values_that_fit_json_are_kept_and_others_refused() {
     let text = "{ b: [1.5, -3, null, true, 18446744073709551615], a: \"1\" }";
     let json_text = parse(Source::whole("t", text), json);
     assert_eq!(json_text.as_deref(), Ok(r#"{"a":"1","b":[1.5,-3,null,true,18446744073709551615]}"#));
@@ -215,7 +215,7 @@ fn json_keeps_what_json_can_hold_and_refuses_the_rest() {
 }
 
 #[test]
-fn a_flood_of_errors_is_cut() {
+fn a_report_has_a_limited_number_of_errors() {
     let text: String = (0..200).map(|n| format!("k{n}: 1\n")).collect();
     let all = failed(&text, |root| root.record("a thing", &["name"]).map(|_| ()));
     assert_eq!(all.len(), 51);

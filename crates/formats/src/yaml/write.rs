@@ -1,16 +1,16 @@
-//! Texts as YAML scalars that read back as what they were, in block and in flow. Knows no format.
+//! Writes texts as YAML scalars that read back unchanged, in block and in flow style. Knows no format.
 
 use std::borrow::Cow;
 
 use crate::text::is_unsafe_to_print;
 
-/// The comment with which a draft marks what it guessed, and nobody has confirmed.
+/// The comment with which a draft marks a guess that a person must confirm.
 pub const GUESSED: &str = "# guessed: confirm";
 
-/// Words that some reader of YAML takes for something else than a text, or that a format of ours gives a meaning.
+/// Words that some YAML parsers do not read as texts, or that have a meaning in our formats.
 const WORDS: [&str; 12] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "absent"];
 
-/// A text as a scalar or key: plain where nobody could read it as anything else, or else in quotes.
+/// A text as a scalar or key: plain if every parser reads it as a text, else in quotes.
 pub fn scalar(text: &str) -> Cow<'_, str> {
     let starts_plain = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let is_inner = |c: char| c.is_ascii_alphanumeric() || " _-./*".contains(c);
@@ -24,8 +24,8 @@ pub fn scalar(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text in single quotes, or in double ones where it holds what a line cannot show or a reader would fold. Nothing in
-/// it looks like a command to a CI system (`##[`).
+/// A text in single quotes, or in double quotes if it has characters that are unsafe to print. The result contains no CI
+/// command (`##[`).
 pub fn quoted(text: &str) -> String {
     if !text.contains(is_unsafe_to_print) && !text.contains("##") {
         return format!("'{}'", text.replace('\'', "''"));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plain_and_what_is_quoted() {
+    fn only_unambiguous_texts_are_plain() {
         for plain in ["timeout", "409_conflict", "5xx", "search.*", "goldens/a b", "_x", "o_91", "study/x"] {
             assert_eq!(scalar(plain), plain);
         }
@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_reads_back_as_what_it_was(text in r"(?s).{0,12}", word in "[a-z0-9 '\"\\\\:#{}\\[\\],*&!|>%@`-]{0,6}") {
+        fn any_text_reads_back_unchanged(text in r"(?s).{0,12}", word in "[a-z0-9 '\"\\\\:#{}\\[\\],*&!|>%@`-]{0,6}") {
             for text in [text, word] {
                 prop_assert_eq!(read(&scalar(&text)), Some(text.clone()), "{}", scalar(&text));
                 prop_assert_eq!(read(&quoted(&text)), Some(text));

@@ -9,7 +9,8 @@ use crate::text;
 use playproof_analysis::check::{CaseResult, Cause, PlaybookRows};
 use playproof_engine::time::Instant;
 use playproof_formats::golden::{
-    Because, Class, Comparison, Divergence, EventLine, FirstChange, Pair, PartChange, Place, RowChange,
+    Class, Comparison, Divergence, DivergencePlace, EventLine, EventPair, FirstChange, PartChange, PrecedingVerdict,
+    RowChange,
 };
 use playproof_formats::shell::Command;
 
@@ -81,7 +82,7 @@ pub(super) fn row_words(change: &RowChange) -> String {
     format!("{}: {}", change.name, parts.join("; "))
 }
 
-fn because(because: &Because, compensation: Option<&str>) -> String {
+fn because(because: &PrecedingVerdict, compensation: Option<&str>) -> String {
     let rule = match because.rule.as_str() {
         "otherwise" => "no rule matched".to_owned(),
         rule => format!("rule `{}`", text::escape_unprintable(rule)),
@@ -158,7 +159,7 @@ pub fn events(comparison: &Comparison, width: usize, palette: Palette) -> String
         };
         side.as_ref().map_or_else(|| NOTHING.to_owned(), words)
     };
-    let row = |pair: &Pair| {
+    let row = |pair: &EventPair| {
         let call = pair.expected.as_ref().or(pair.actual.as_ref()).map_or("", |event| &event.call);
         let mark = if pair.class.is_some() { "!" } else { "" };
         vec![mark.to_owned(), text::escape_unprintable(call).into_owned(), side(&pair.expected), side(&pair.actual)]
@@ -177,11 +178,11 @@ fn place(divergence: &Divergence, show_args: bool) -> (String, String) {
     let field = text::escape_unprintable(&divergence.field).into_owned();
     let seen = |text: &str| text::escape_unprintable(text).into_owned();
     match &divergence.place {
-        Place::Call(call) | Place::Event(call, _) => (seen(call), field),
-        Place::Ledger(intent) if show_args => ("ledger".to_owned(), seen(intent)),
-        Place::Ledger(intent) => ("ledger".to_owned(), seen(&without_values(intent))),
-        Place::Finding(call) => (seen(call), format!("finding {field}")),
-        Place::Whole => ("golden".to_owned(), field),
+        DivergencePlace::Call(call) | DivergencePlace::Event(call, _) => (seen(call), field),
+        DivergencePlace::Ledger(intent) if show_args => ("ledger".to_owned(), seen(intent)),
+        DivergencePlace::Ledger(intent) => ("ledger".to_owned(), seen(&without_values(intent))),
+        DivergencePlace::Finding(call) => (seen(call), format!("finding {field}")),
+        DivergencePlace::Whole => ("golden".to_owned(), field),
     }
 }
 

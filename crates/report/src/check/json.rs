@@ -7,7 +7,7 @@ use super::problems::{Directions, Problem};
 use crate::json::{Map, Millis, RowJson, document};
 use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
 use playproof_engine::time::Instant;
-use playproof_formats::golden::{Class, Comparison, Divergence, FirstChange, Place};
+use playproof_formats::golden::{Class, Comparison, Divergence, DivergencePlace, FirstChange};
 use playproof_formats::shell::Command;
 
 #[derive(Serialize)]
@@ -209,11 +209,11 @@ fn first_change<'a>(first: &'a FirstChange, cause: Option<&Cause>) -> FirstJson<
 
 fn divergence(divergence: &Divergence) -> DivergenceJson<'_> {
     let (part, name) = match &divergence.place {
-        Place::Call(call) => ("call", call.as_str()),
-        Place::Ledger(intent) => ("ledger", intent.as_str()),
-        Place::Finding(call) => ("finding", call.as_str()),
-        Place::Event(call, _) => ("event", call.as_str()),
-        Place::Whole => ("golden", ""),
+        DivergencePlace::Call(call) => ("call", call.as_str()),
+        DivergencePlace::Ledger(intent) => ("ledger", intent.as_str()),
+        DivergencePlace::Finding(call) => ("finding", call.as_str()),
+        DivergencePlace::Event(call, _) => ("event", call.as_str()),
+        DivergencePlace::Whole => ("golden", ""),
     };
     DivergenceJson {
         class: divergence.class.as_str(),

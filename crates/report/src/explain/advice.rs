@@ -5,7 +5,7 @@ use playproof_analysis::explain::{
     Actor, Advice, After, Basis, Check, Known, OnceMore, OtherCall, OtherName, Own, Resend, Subject, Surplus,
     UpstreamState,
 };
-use playproof_engine::event::{Asked, EffectClaim, Names, Truth};
+use playproof_engine::event::{EffectClaim, IntentBalance, PlaybookNames, RequestKind};
 
 /// Other calls that are named.
 const NAMED: usize = 5;
@@ -21,7 +21,7 @@ pub struct Sentences {
 }
 
 /// The advice in sentences.
-pub fn sentences(advice: &Advice, subject: &Subject, names: &Names) -> Sentences {
+pub fn sentences(advice: &Advice, subject: &Subject, names: &PlaybookNames) -> Sentences {
     Sentences {
         state: state(&advice.state, subject.key().is_some()),
         next: next(advice, subject.tool(), names),
@@ -73,7 +73,7 @@ fn state(state: &UpstreamState, is_keyed: bool) -> String {
     said
 }
 
-fn ledger(truth: Truth, claim: EffectClaim) -> String {
+fn ledger(truth: IntentBalance, claim: EffectClaim) -> String {
     let claims = match claim {
         EffectClaim::Applied => "the outcome claims that it is there",
         EffectClaim::NotApplied => "the outcome claims that it is not there",
@@ -167,7 +167,7 @@ fn name(other: &OtherCall) -> String {
     }
 }
 
-fn next(advice: &Advice, tool: &str, names: &Names) -> String {
+fn next(advice: &Advice, tool: &str, names: &PlaybookNames) -> String {
     let by_playbook = by_playbook(advice.next, names);
     let person = match advice.check {
         None => return by_playbook,
@@ -186,7 +186,7 @@ fn next(advice: &Advice, tool: &str, names: &Names) -> String {
     format!("A person: {person}. By the playbook alone, {alone}")
 }
 
-fn by_playbook(next: Actor, names: &Names) -> String {
+fn by_playbook(next: Actor, names: &PlaybookNames) -> String {
     let said = match next {
         Actor::Nobody => "Nobody has to: the agent goes on with the result.",
         Actor::Person(queue) => {
@@ -201,7 +201,7 @@ fn by_playbook(next: Actor, names: &Names) -> String {
         Actor::Planner(After::Refusal) => "The planner: nothing was sent, and it plans without this call.",
         Actor::Caller => "Nobody was told: the caller got the last error, and must decide what follows.",
         Actor::Undetermined(asked) => {
-            let repeat = if matches!(asked, Asked::Attempt(_)) { "|repeat" } else { "" };
+            let repeat = if matches!(asked, RequestKind::Attempt(_)) { "|repeat" } else { "" };
             return format!(
                 "It cannot be told: the playbook would have gone on, but nothing supplies the answer to {asked}. \
                  `--beyond-tape ok{repeat}|fail:KIND` supplies one."
@@ -211,7 +211,7 @@ fn by_playbook(next: Actor, names: &Names) -> String {
     said.to_owned()
 }
 
-fn resend(advice: &Advice, key: Option<&str>, names: &Names) -> String {
+fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
     let there = match advice.state.surplus {
         Some(Surplus { effects, certain: true }) => format!("the effect is there already, {}", times(effects)),
         _ => "the effect is there already".to_owned(),
@@ -290,11 +290,14 @@ mod tests {
         for (basis, said) in [
             (Basis::ReadOnly, "Nothing has changed: the tool only reads."),
             (
-                Basis::Ledger(Truth { effects: 1, existing: 1, ..Truth::default() }, EffectClaim::Unknown),
+                Basis::Ledger(
+                    IntentBalance { effects: 1, existing: 1, ..IntentBalance::default() },
+                    EffectClaim::Unknown,
+                ),
                 "The effect is there, once, made before this call; the outcome claims to know nothing of it.",
             ),
             (
-                Basis::Ledger(Truth { reversed: 1, ..Truth::default() }, EffectClaim::NotApplied),
+                Basis::Ledger(IntentBalance { reversed: 1, ..IntentBalance::default() }, EffectClaim::NotApplied),
                 "The effect is not there (one was made and taken back); the outcome claims that it is not there.",
             ),
             (Basis::Ok, "The effect is there: an attempt was answered with ok."),
@@ -366,7 +369,7 @@ mod tests {
     fn a_person_looks_first_and_then_the_playbook_says_who_acts() {
         let said = |check, next_is| {
             let state = upstream(Known::Done, Basis::Ok);
-            next(&Advice { state, check, next: next_is, resend: Resend::Done }, "pay", &Names::default())
+            next(&Advice { state, check, next: next_is, resend: Resend::Done }, "pay", &PlaybookNames::default())
         };
         assert_eq!(said(None, Actor::Nobody), "Nobody has to: the agent goes on with the result.");
         assert_eq!(
@@ -381,7 +384,7 @@ mod tests {
              what follows."
         );
         assert_eq!(
-            said(None, Actor::Undetermined(Asked::Attempt(AttemptNo::FIRST))),
+            said(None, Actor::Undetermined(RequestKind::Attempt(AttemptNo::FIRST))),
             "It cannot be told: the playbook would have gone on, but nothing supplies the answer to attempt 1. \
              `--beyond-tape ok|repeat|fail:KIND` supplies one."
         );
@@ -392,7 +395,7 @@ mod tests {
         let said = |known, resend_is, key| {
             let (check, next) = (None, Actor::Nobody);
             let state = upstream(known, Basis::Ok);
-            resend(&Advice { state, check, next, resend: resend_is }, key, &Names::default())
+            resend(&Advice { state, check, next, resend: resend_is }, key, &PlaybookNames::default())
         };
         assert_eq!(
             said(Known::Done, Resend::Done, Some("k")),

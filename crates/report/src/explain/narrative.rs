@@ -3,7 +3,7 @@
 use super::page::hanging;
 use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, Simulation, Step, Subject};
-use playproof_engine::classify::Trial;
+use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
 use playproof_engine::ids::{AttemptNo, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Compensation, Playbook};
@@ -131,7 +131,7 @@ impl Story<'_> {
         });
     }
 
-    fn on_verdict(&mut self, verdict: VerdictId, rule: Option<RuleId>, ignored: bool, trials: &[Trial]) {
+    fn on_verdict(&mut self, verdict: VerdictId, rule: Option<RuleId>, ignored: bool, trials: &[RuleEvaluation]) {
         let tried = trials.len();
         self.say(match rule {
             Some(rule) => format!(
@@ -162,7 +162,7 @@ impl Story<'_> {
         self.say(format!("Its compensation is `{}`{}.", meant.then.as_str(), parameters(&meant.then, playbook)));
     }
 
-    fn trial(&self, trial: &Trial) -> String {
+    fn trial(&self, trial: &RuleEvaluation) -> String {
         let name = self.plan.names.rule(Some(trial.rule));
         if trial.matched {
             let asked: Vec<&str> = trial.conditions.iter().map(|condition| condition.asked.as_str()).collect();

@@ -8,7 +8,7 @@ use crate::view::{CallView, RunView, facts_in_words, facts_of_recorded};
 use crate::{block, text, timeline};
 use playproof_analysis::explain::{Change, Counterfactual, Difference, Explanation, Simulation, Subject};
 use playproof_engine::event::GuardKind;
-use playproof_engine::playbook::{Guard, Tools};
+use playproof_engine::playbook::{GuardMode, Tools};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Instant;
 
@@ -101,8 +101,8 @@ fn otherwise(one: &Counterfactual, plan: &Plan, simulation: &Simulation) -> Stri
                 GuardKind::Token => "token",
             };
             match guard {
-                Guard::Off => format!("With the {name} guard off"),
-                Guard::Stops | Guard::Asked => format!("Had the {name} guard stopped it"),
+                GuardMode::Off => format!("With the {name} guard off"),
+                GuardMode::Stops | GuardMode::Checked => format!("Had the {name} guard stopped it"),
             }
         }
     };
@@ -151,7 +151,7 @@ mod tests {
     use playproof_analysis::explain::Recorded;
     use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
     use playproof_engine::event::ErrorFacts;
-    use playproof_engine::upstream::BeyondTape;
+    use playproof_engine::upstream::MissingAnswerPolicy;
     use playproof_formats::diagnostic::Source;
     use playproof_formats::playbook::{embedded, parse};
     use playproof_trace::call::CompletedCall;
@@ -187,7 +187,7 @@ mod tests {
         call.answers = answers;
         Subject::Recorded {
             call: Box::new(CompletedCall::of(call)),
-            beyond: BeyondTape::Unanswered,
+            beyond: MissingAnswerPolicy::Unanswered,
             sources: Sources::new(["trace.jsonl".to_owned()]),
             recorded: Recorded::default(),
         }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::json::document;
 use playproof_formats::golden::RowChange;
-use playproof_formats::history::{Entry, Kind, Objection};
+use playproof_formats::history::{HistoryEntry, RecordKind, Violation};
 use playproof_formats::shell::Command;
 
 #[derive(Serialize)]
@@ -73,15 +73,15 @@ struct PlaceJson<'a> {
 }
 
 /// The history, without a line break at its end.
-pub fn json(entries: &[&Entry]) -> String {
+pub fn json(entries: &[&HistoryEntry]) -> String {
     document(&HistoryJson { format: "history-report/1", records: entries.iter().map(|entry| record(entry)).collect() })
 }
 
-fn record(entry: &Entry) -> RecordJson<'_> {
+fn record(entry: &HistoryEntry) -> RecordJson<'_> {
     let record = &entry.record;
     let kind = match &record.kind {
-        Kind::Approval => KindJson::Approval,
-        Kind::Proposal(taken) => KindJson::Proposal {
+        RecordKind::Approval => KindJson::Approval,
+        RecordKind::Proposal(taken) => KindJson::Proposal {
             proposal: &taken.id,
             adr: &taken.adr,
             fixtures: &taken.fixtures,
@@ -104,7 +104,7 @@ fn row(row: &RowChange) -> RowJson<'_> {
 }
 
 /// What a verification found, without a line break at its end; `next` is the one command to run.
-pub fn objections_json(records: usize, rows: usize, objections: &[Objection], next: Option<&Command>) -> String {
+pub fn objections_json(records: usize, rows: usize, objections: &[Violation], next: Option<&Command>) -> String {
     document(&VerificationJson {
         format: "history-verification/1",
         records,
@@ -114,7 +114,7 @@ pub fn objections_json(records: usize, rows: usize, objections: &[Objection], ne
     })
 }
 
-fn objection(objection: &Objection) -> ObjectionJson<'_> {
+fn objection(objection: &Violation) -> ObjectionJson<'_> {
     let said = objection.report.diagnostics.first();
     let place = said.and_then(|said| said.labels.first()).map(|label| {
         let (line, column) = objection.report.source.place(label.span.start);

@@ -4,21 +4,21 @@ use super::page::{how, tally, values};
 use crate::table;
 use crate::table::Align;
 use crate::text::{markdown as escaped, markdown_code};
-use playproof_formats::history::{Entry, Kind};
+use playproof_formats::history::{HistoryEntry, RecordKind};
 
 /// The history as Markdown, ending without a line break.
-pub fn markdown(entries: &[&Entry]) -> String {
+pub fn markdown(entries: &[&HistoryEntry]) -> String {
     let sections: Vec<String> = entries.iter().map(|entry| section(entry)).collect();
     format!("# What was accepted, and why\n\n{}", sections.join("\n\n"))
 }
 
-fn section(entry: &Entry) -> String {
+fn section(entry: &HistoryEntry) -> String {
     let record = &entry.record;
     let mut parts = vec![
         format!("## {:04} {}: {}", entry.number, markdown_code(&record.playbook), escaped(&how(record))),
         escaped(&record.reason),
     ];
-    if let Kind::Proposal(taken) = &record.kind {
+    if let RecordKind::Proposal(taken) = &record.kind {
         let codes = |names: &[String]| names.iter().map(|name| markdown_code(name)).collect::<Vec<_>>().join(", ");
         let mut lines = vec![format!("- ADR: {}", markdown_code(&taken.adr))];
         for (label, taken) in [("fixtures", &taken.fixtures), ("goldens", &taken.goldens)] {

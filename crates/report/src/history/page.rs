@@ -4,7 +4,7 @@ use crate::style::Palette;
 use crate::text;
 use crate::text::{counted, escape_unprintable, fitted};
 use playproof_formats::golden::{PartChange, RowChange};
-use playproof_formats::history::{Entry, Kind, Record};
+use playproof_formats::history::{HistoryEntry, Record, RecordKind};
 
 /// Rows of a record that are shown where not all are asked for.
 const SHOWN: usize = 8;
@@ -28,12 +28,12 @@ pub enum Extent {
 }
 
 /// The page, ending without a line break.
-pub fn page(entries: &[&Entry], extent: Extent, width: usize, palette: Palette) -> String {
+pub fn page(entries: &[&HistoryEntry], extent: Extent, width: usize, palette: Palette) -> String {
     let blocks: Vec<String> = entries.iter().map(|entry| block(entry, extent, width.min(WIDEST), palette)).collect();
     blocks.join("\n\n")
 }
 
-fn block(entry: &Entry, extent: Extent, width: usize, palette: Palette) -> String {
+fn block(entry: &HistoryEntry, extent: Extent, width: usize, palette: Palette) -> String {
     let record = &entry.record;
     let mut lines = vec![format!(
         "{:04}  {}  {}",
@@ -46,7 +46,7 @@ fn block(entry: &Entry, extent: Extent, width: usize, palette: Palette) -> Strin
         lines.extend(broken.into_iter().map(|line| format!("{:INDENT$}{line}", "")));
     };
     say(&format!("why: {}", escape_unprintable(&record.reason)));
-    if let Kind::Proposal(taken) = &record.kind {
+    if let RecordKind::Proposal(taken) = &record.kind {
         let names = |names: &[String]| names.iter().map(|name| escape_unprintable(name)).collect::<Vec<_>>().join(", ");
         say(&format!("ADR: {}", escape_unprintable(&taken.adr)));
         for (label, taken) in [("fixtures", &taken.fixtures), ("goldens", &taken.goldens)] {
@@ -81,8 +81,8 @@ fn weight(row: &RowChange) -> u8 {
 /// How it was accepted, in words.
 pub(super) fn how(record: &Record) -> String {
     match &record.kind {
-        Kind::Approval => "approved".to_owned(),
-        Kind::Proposal(taken) => format!("proposal {} accepted", escape_unprintable(&taken.id)),
+        RecordKind::Approval => "approved".to_owned(),
+        RecordKind::Proposal(taken) => format!("proposal {} accepted", escape_unprintable(&taken.id)),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Extent, json, markdown, page};
 use crate::style::Palette;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::RowChange;
-use playproof_formats::history::{Entry, History, Kind, Places, Record, Taken};
+use playproof_formats::history::{AcceptedProposal, History, HistoryEntry, Record, RecordKind, RecordPlaces};
 
 fn row(name: &str, before: Option<&str>, after: Option<&str>) -> RowChange {
     RowChange { name: name.into(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
@@ -12,7 +12,7 @@ fn row(name: &str, before: Option<&str>, after: Option<&str>) -> RowChange {
 
 fn history() -> History {
     let first: Vec<RowChange> = (0..12).map(|n| row(&format!("queue q{n}"), None, Some("{}"))).collect();
-    let taken = Taken {
+    let taken = AcceptedProposal {
         id: "slower".into(),
         adr: "docs/adr/0012-slower.md".into(),
         fixtures: vec!["a-slow-answer".into()],
@@ -30,16 +30,19 @@ fn history() -> History {
     let entry = |number, kind, reason: &str, rows| {
         let record = Record { kind, playbook: "standard".into(), reason: reason.into(), rows };
         let source = Source::whole(record.file_name(number), record.render());
-        Entry { number, name: record.file_name(number), record, places: Places::default(), source }
+        HistoryEntry { number, name: record.file_name(number), record, places: RecordPlaces::default(), source }
     };
     let why = "the gateway answers within 300 ms since it was moved next door, and nobody wants to ask it sooner";
-    History::new(vec![entry(2, Kind::Proposal(taken), why, second), entry(1, Kind::Approval, "first\u{1b}[31m", first)])
+    History::new(vec![
+        entry(2, RecordKind::Proposal(taken), why, second),
+        entry(1, RecordKind::Approval, "first\u{1b}[31m", first),
+    ])
 }
 
 #[test]
 fn records_are_shown_oldest_first_with_reason_and_rows_within_the_width() {
     let history = history();
-    let entries: Vec<&Entry> = history.entries().iter().collect();
+    let entries: Vec<&HistoryEntry> = history.entries().iter().collect();
     let page = page(&entries, Extent::Some, 80, Palette::new(false));
     let expected = "\
 0001  standard  approved
@@ -69,7 +72,7 @@ fn records_are_shown_oldest_first_with_reason_and_rows_within_the_width() {
 #[test]
 fn nothing_in_markdown_is_markup() {
     let history = history();
-    let entries: Vec<&Entry> = history.entries().iter().collect();
+    let entries: Vec<&HistoryEntry> = history.entries().iter().collect();
     let page = markdown(&entries);
     assert!(page.contains("## 0002 `standard`: proposal slower accepted"), "{page}");
     assert!(page.contains("| removed | `rule a_*b*` | `{"), "{page}");
@@ -79,7 +82,7 @@ fn nothing_in_markdown_is_markup() {
 #[test]
 fn json_has_every_row_with_its_texts() {
     let history = history();
-    let entries: Vec<&Entry> = history.entries().iter().collect();
+    let entries: Vec<&HistoryEntry> = history.entries().iter().collect();
     let document: serde_json::Value = serde_json::from_str(&json(&entries)).unwrap();
     assert_eq!(document["records"][0]["rows"].as_array().unwrap().len(), 12);
     let second = &document["records"][1];

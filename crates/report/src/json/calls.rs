@@ -6,7 +6,7 @@ use crate::view::CallView;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Finding, Transcript};
 use playproof_engine::ids::CallId;
-use playproof_engine::sim::{OffTape, Tally};
+use playproof_engine::sim::{CallTally, OffTape};
 
 /// Where the events of a call are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub fn write_call(
     view: &CallView<'_>,
     transcript: &Transcript<'_>,
     call: CallId,
-    tally: &Tally,
+    tally: &CallTally,
     findings: &[Finding],
     told: &Events,
 ) {

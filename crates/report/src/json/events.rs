@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::fragment::{Padded, digits, millis, number, padded, quote, quoted, raw, span, text, text_if};
 use playproof_engine::event::{
-    Decision, DecisionEvent, ErrorFacts, EventKind, Key, Outcome, Status, Transcript, Value,
+    Decision, DecisionEvent, ErrorFacts, EventKind, FieldKey, FieldValue, Outcome, Status, Transcript,
 };
 use playproof_engine::time::Instant;
 
@@ -64,11 +64,11 @@ pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event:
 }
 
 /// Each key as it stands behind another one.
-static KEYS: [Padded; Key::ALL.len()] = {
-    let mut keys = [Padded::of([]); Key::ALL.len()];
+static KEYS: [Padded; FieldKey::ALL.len()] = {
+    let mut keys = [Padded::of([]); FieldKey::ALL.len()];
     let mut n = 0;
     while n < keys.len() {
-        keys[n] = Padded::of([Key::ALL[n].as_json()]);
+        keys[n] = Padded::of([FieldKey::ALL[n].as_json()]);
         n += 1;
     }
     keys
@@ -107,10 +107,10 @@ pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Ou
 
 /// A key and its value; what is not so, and an error that is not there, are left out.
 #[inline]
-fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: Key, said: Value) {
+fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, said: FieldValue) {
     let is_absent = match said {
-        Value::Flag(flag) => !flag,
-        Value::Error(error) => transcript.error(error).is_none(),
+        FieldValue::Flag(flag) => !flag,
+        FieldValue::Error(error) => transcript.error(error).is_none(),
         _ => false,
     };
     if !is_absent {
@@ -119,25 +119,25 @@ fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: Key, said: Value) 
     }
 }
 
-fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: Value) {
+fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: FieldValue) {
     let names = transcript.names;
     match value {
-        Value::Number(value) => digits(out, value.into()),
-        Value::Flag(flag) => raw(out, if flag { "true" } else { "false" }),
-        Value::Status(status) => how(out, transcript, status),
-        Value::Latency(None) => raw(out, "null"),
-        Value::Latency(Some(value)) | Value::Span(value) => millis(out, value.as_micros()),
-        Value::Instant(at) => millis(out, at.since(Instant::ZERO).as_micros()),
-        Value::Provenance(provenance) => quoted(out, provenance.as_str()),
-        Value::Refused(why) => quoted(out, why.as_str()),
-        Value::Word(word) => quoted(out, word),
-        Value::Verdict(verdict) => quote(out, names.verdict(verdict)),
-        Value::Rule(rule) => quote(out, names.rule(rule)),
-        Value::Queue(queue) => quote(out, names.queue(queue)),
-        Value::Reason(reason) => quote(out, names.reason(reason)),
-        Value::GivenUp(why) => quote(out, names.deprecated_why(why)),
-        Value::Lacks(asked) => quote(out, &asked.to_string()),
-        Value::Error(error) => match transcript.error(error) {
+        FieldValue::Number(value) => digits(out, value.into()),
+        FieldValue::Flag(flag) => raw(out, if flag { "true" } else { "false" }),
+        FieldValue::Status(status) => how(out, transcript, status),
+        FieldValue::Latency(None) => raw(out, "null"),
+        FieldValue::Latency(Some(value)) | FieldValue::Span(value) => millis(out, value.as_micros()),
+        FieldValue::Instant(at) => millis(out, at.since(Instant::ZERO).as_micros()),
+        FieldValue::Provenance(provenance) => quoted(out, provenance.as_str()),
+        FieldValue::Refused(why) => quoted(out, why.as_str()),
+        FieldValue::Word(word) => quoted(out, word),
+        FieldValue::Verdict(verdict) => quote(out, names.verdict(verdict)),
+        FieldValue::Rule(rule) => quote(out, names.rule(rule)),
+        FieldValue::Queue(queue) => quote(out, names.queue(queue)),
+        FieldValue::Reason(reason) => quote(out, names.reason(reason)),
+        FieldValue::GivenUp(why) => quote(out, names.deprecated_why(why)),
+        FieldValue::Lacks(asked) => quote(out, &asked.to_string()),
+        FieldValue::Error(error) => match transcript.error(error) {
             Some(error) => failure(out, error),
             None => raw(out, "null"),
         },

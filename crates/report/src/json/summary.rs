@@ -6,7 +6,7 @@ use super::write::{Map, Millis};
 use crate::overview::InputNote;
 use playproof_analysis::replay::{Counts, Effects, FindingCounts, Replayed, Summary};
 use playproof_engine::call::Place;
-use playproof_engine::event::{EffectClaim, FindingBy, FindingId, Names, OutcomeWord};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord, PlaybookNames};
 use playproof_trace::origin::Sources;
 
 /// What became of the lines of one input.
@@ -166,7 +166,7 @@ impl Serialize for Counted<'_> {
 /// A whole replay: its inputs, what was recorded, and what each playbook makes of it.
 pub fn replayed<'a>(
     replayed: &'a Replayed,
-    names: &[&'a Names],
+    names: &[&'a PlaybookNames],
     notes: &'a [InputNote],
     sources: &'a Sources,
 ) -> ReplayedJson<'a> {
@@ -184,7 +184,7 @@ pub fn replayed<'a>(
     }
 }
 
-fn playbook<'a>(summary: &'a Summary, names: &'a Names) -> PlaybookJson<'a> {
+fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<'a> {
     let said = OutcomeWord::ALL.into_iter().zip(summary.outcomes);
     // No playbook refuses calls yet: the key comes with the first that does.
     let outcomes = said.filter(|(outcome, count)| *outcome != OutcomeWord::Refused || *count > 0);

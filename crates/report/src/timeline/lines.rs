@@ -4,7 +4,8 @@ use crate::text;
 use crate::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, Reply};
 use playproof_engine::event::{
-    Asked, Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy, Status, SuppressedWhy, Transcript, TurnedAway,
+    AdmissionRefusal, Decision, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal, Status,
+    SuppressionReason, Transcript,
 };
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::sim::OffTape;
@@ -188,35 +189,35 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
 }
 
 /// Why a further attempt was suppressed, in words.
-pub const fn suppressed(why: SuppressedWhy) -> &'static str {
+pub const fn suppressed(why: SuppressionReason) -> &'static str {
     match why {
-        SuppressedWhy::MayHaveActed => "an earlier attempt may have acted",
-        SuppressedWhy::HasActed => "an earlier attempt has acted",
+        SuppressionReason::MayHaveActed => "an earlier attempt may have acted",
+        SuppressionReason::HasActed => "an earlier attempt has acted",
     }
 }
 
 /// Why a call was refused before its first attempt, in words.
-pub const fn turned_away(why: TurnedAway) -> &'static str {
+pub const fn turned_away(why: AdmissionRefusal) -> &'static str {
     match why {
-        TurnedAway::UnknownAction => "the graph has no such action",
-        TurnedAway::InvalidTransition => "the graph does not allow it after the last action",
-        TurnedAway::ValidationFailed => "the validation of its action failed",
-        TurnedAway::NotFound => "the tool is not declared",
-        TurnedAway::Schema => "its arguments do not fit the schema of the tool",
-        TurnedAway::KeyReused => "its idempotency key belongs to another request",
-        TurnedAway::BudgetExceeded => "the run has no tool calls left",
-        TurnedAway::CircuitOpen => "the circuit breaker is open",
+        AdmissionRefusal::UnknownAction => "the graph has no such action",
+        AdmissionRefusal::InvalidTransition => "the graph does not allow it after the last action",
+        AdmissionRefusal::ValidationFailed => "the validation of its action failed",
+        AdmissionRefusal::NotFound => "the tool is not declared",
+        AdmissionRefusal::Schema => "its arguments do not fit the schema of the tool",
+        AdmissionRefusal::KeyReused => "its idempotency key belongs to another request",
+        AdmissionRefusal::BudgetExceeded => "the run has no tool calls left",
+        AdmissionRefusal::CircuitOpen => "the circuit breaker is open",
     }
 }
 
 /// Why a reversal was refused, in words.
-pub const fn refused(why: RefusedWhy) -> &'static str {
+pub const fn refused(why: ReversalRefusal) -> &'static str {
     match why {
-        RefusedWhy::NoToken => "the call carries no token",
-        RefusedWhy::TokenRedeemed => "the token was sent before",
-        RefusedWhy::UpstreamRefused => "the upstream refused it",
-        RefusedWhy::NoAnswer => "no answer came; it may have been redeemed",
-        RefusedWhy::UpstreamFailed => "the upstream failed; it may have been redeemed",
+        ReversalRefusal::NoToken => "the call carries no token",
+        ReversalRefusal::TokenRedeemed => "the token was sent before",
+        ReversalRefusal::UpstreamRefused => "the upstream refused it",
+        ReversalRefusal::NoAnswer => "no answer came; it may have been redeemed",
+        ReversalRefusal::UpstreamFailed => "the upstream failed; it may have been redeemed",
     }
 }
 
@@ -230,13 +231,13 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Reversed(reason) => format!("reversed: {}", text::escape_unprintable(names.reason(reason))),
         OutcomeKind::Refused(why) => format!("refused: {}", why.as_str()),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
-        OutcomeKind::Undetermined(Asked::Attempt(attempt)) => {
+        OutcomeKind::Undetermined(RequestKind::Attempt(attempt)) => {
             format!("undetermined: nothing tells what attempt {attempt} would have got")
         }
-        OutcomeKind::Undetermined(Asked::Refresh(_)) => {
+        OutcomeKind::Undetermined(RequestKind::Refresh(_)) => {
             "undetermined: nothing tells what the refresh would have got".to_owned()
         }
-        OutcomeKind::Undetermined(Asked::Reversal) => {
+        OutcomeKind::Undetermined(RequestKind::Reversal) => {
             "undetermined: nothing tells what the reversal would have got".to_owned()
         }
     }

@@ -4,10 +4,11 @@ use super::{Line, of_recording, of_run};
 use crate::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
-    Decision, DecisionEvent, EffectClaim, ErrorFacts, Names, Outcome, OutcomeKind, Provenance, Status, Transcript,
+    Decision, DecisionEvent, EffectClaim, ErrorFacts, Outcome, OutcomeKind, PlaybookNames, Provenance, Status,
+    Transcript,
 };
 use playproof_engine::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, RuleId, VerdictId};
-use playproof_engine::sim::{OffTape, Tally};
+use playproof_engine::sim::{CallTally, OffTape};
 use playproof_engine::time::{Duration, Instant};
 
 const MS: fn(u64) -> Instant = Instant::from_millis;
@@ -35,7 +36,8 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
 
 /// An attempt that fails after `latency`, a retry in 200 ms, an attempt that nothing answers.
 fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> Vec<Line> {
-    let names = Names { verdicts: vec!["slow".into()], rules: vec!["timeout".into()], ..Names::default() };
+    let names =
+        PlaybookNames { verdicts: vec!["slow".into()], rules: vec!["timeout".into()], ..PlaybookNames::default() };
     let failed_at = MS(1_000).plus(latency.unwrap_or_default());
     let due = failed_at.plus(Duration::from_millis(200));
     let sent = |attempt| Decision::AttemptStarted { attempt, evidence: EvidenceId(0) };
@@ -69,7 +71,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
         errors: &errors,
         findings: &[],
     };
-    let tally = Tally { off_tape, ..Tally::default() };
+    let tally = CallTally { off_tape, ..CallTally::default() };
     let run = RunView { transcript, call: CallId(0), tally, findings: Vec::new(), intent: None };
     of_run(&view(timed, None), &run)
 }

@@ -428,7 +428,7 @@ fn insert_index(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnsw
     match (answer.to, answer.attempt) {
         // Logs may be shipped twice, so an equal line is a duplicate; one that differs, even in its time alone, is another
         // attempt. A joined resend is always an attempt.
-        (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.says_the_same(answer)) => None,
+        (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.is_duplicate_of(answer)) => None,
         (_, None) => end,
         (AnswerTo::Attempt, Some(attempt)) if attempt > highest_attempt => end,
         (AnswerTo::Attempt, Some(attempt)) => {

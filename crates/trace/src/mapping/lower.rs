@@ -9,7 +9,7 @@ use super::model::{CallMap, Mapping, ResultMap, Selector, TimeUnit};
 use super::path::Path;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::yaml;
-use playproof_formats::yaml::{Cursor, Kind, Record, Scalar};
+use playproof_formats::yaml::{Cursor, MapReader, NodeKind, Scalar};
 
 pub(super) const TOP: [&str; 7] = ["format", "records", "time", "call", "result", "failed", "kinds"];
 pub(super) const CALL: [&str; 9] = ["where", "run", "id", "tool", "args", "at", "key", "evidence", "token"];
@@ -134,7 +134,7 @@ impl MappingLowering {
         })
     }
 
-    fn part(&mut self, record: &Record<'_>, of: &str, key: &str) -> Option<Option<Selector>> {
+    fn part(&mut self, record: &MapReader<'_>, of: &str, key: &str) -> Option<Option<Selector>> {
         all_or_none(record.optional(key).map(|value| self.selector(value, &format!("{of}.{key}"), false)))
     }
 
@@ -171,7 +171,7 @@ fn all_or_none<T>(value: Option<Option<T>>) -> Option<Option<T>> {
 }
 
 /// Requires `failed` where there are results: without it, every result would count as a success.
-fn no_failed(record: &Record<'_>, has_results: bool) -> Option<Vec<RowCondition>> {
+fn no_failed(record: &MapReader<'_>, has_results: bool) -> Option<Vec<RowCondition>> {
     if !has_results {
         return Some(Vec::new());
     }
@@ -248,9 +248,9 @@ fn tests(cursor: Cursor<'_>) -> Option<Vec<ValueTest>> {
 
 fn literal(cursor: Cursor<'_>) -> Option<Literal> {
     match &cursor.node().kind {
-        Kind::Scalar { value: Scalar::Null, .. } => Some(Literal::Null),
-        Kind::Scalar { value: Scalar::Bool(value), .. } => Some(Literal::Letters(value.to_string())),
-        Kind::Scalar { text, .. } => Literal::of(text).or_else(|| {
+        NodeKind::Scalar { value: Scalar::Null, .. } => Some(Literal::Null),
+        NodeKind::Scalar { value: Scalar::Bool(value), .. } => Some(Literal::Letters(value.to_string())),
+        NodeKind::Scalar { text, .. } => Literal::of(text).or_else(|| {
             let message = format!("`{text}` is a range that runs backwards");
             let diagnostic = Diagnostic::error("bad_range", message).at(cursor.span(), "the first number is greater");
             cursor.report(diagnostic.help(format!("for the text itself write `{{ equals: '{text}' }}`")));
@@ -267,7 +267,7 @@ fn texts(cursor: Cursor<'_>, case: bool) -> Option<Vec<String>> {
     let lowered = |text: &str| if case { text.to_owned() } else { text.to_lowercase() };
     collect(cursor.one_or_many().into_iter().map(|text| match &text.node().kind {
         // A number or boolean counts as text: messages contain numbers too.
-        Kind::Scalar { text: letters, value } if *value != Scalar::Null && !letters.is_empty() => {
+        NodeKind::Scalar { text: letters, value } if *value != Scalar::Null && !letters.is_empty() => {
             Some(lowered(letters))
         }
         _ => text.words().map(lowered),

@@ -10,7 +10,7 @@ use crate::coverage::story::Story;
 use playproof_engine::event::Decision;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::CallId;
-use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 
 /// A fixture that was made up; it does not say yet what it is meant to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     for (name, story) in probing.found {
         let mut fixture = story.fixture(playbook);
         let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
-        let record = simulator.rehearse(plan, &scenario);
+        let record = simulator.run_fixture(plan, &scenario);
         let exercises = exercised(&plan.playbook, &scenario, record);
         cut(&mut fixture, record);
         if !seen.insert(format!("{:?}{:?}", fixture.calls, fixture.tools)) {
@@ -67,7 +67,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
 }
 
 /// Takes away the answers that nobody asked for.
-fn cut(fixture: &mut Fixture, record: &Record) {
+fn cut(fixture: &mut Fixture, record: &SimulationRecord) {
     // Calls of a scenario stand in the order of their times; made-up ones are written in it.
     for ((call, outcome), n) in fixture.calls.iter_mut().zip(&record.outcomes).zip(0..) {
         let count = |is: fn(&Decision) -> bool| record.events_of(CallId(n)).filter(|event| is(&event.what)).count();

@@ -11,7 +11,7 @@ use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Compensation, Refresh, Retry};
 use playproof_engine::time::Duration;
-use playproof_engine::upstream::{Says, ScriptedAnswer};
+use playproof_engine::upstream::{ScriptedAnswer, UpstreamReply};
 
 /// More failures than this are not written out.
 const MOST: u32 = 40;
@@ -125,7 +125,7 @@ impl Limits<'_> {
 fn asking_to_wait(failure: ScriptedAnswer, wait: Duration) -> Option<ScriptedAnswer> {
     let latency = story::LATENCY;
     let mut failure = in_words(failure, latency)?;
-    if let Says::Failed(Some(error)) = &mut failure.says {
+    if let UpstreamReply::Failed(Some(error)) = &mut failure.reply {
         Arc::make_mut(error).retry_after = Some(wait);
     }
     Some(failure)
@@ -133,12 +133,14 @@ fn asking_to_wait(failure: ScriptedAnswer, wait: Duration) -> Option<ScriptedAns
 
 /// The failure as an answer that comes after `latency`; none for a failure without an error object.
 fn in_words(failure: ScriptedAnswer, latency: Duration) -> Option<ScriptedAnswer> {
-    let says = match failure.says {
-        Says::Lost => Says::failed(ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() }),
-        Says::Failed(Some(error)) => Says::Failed(Some(error)),
-        Says::Failed(None) | Says::Ok => return None,
+    let reply = match failure.reply {
+        UpstreamReply::Lost => {
+            UpstreamReply::failed(ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() })
+        }
+        UpstreamReply::Failed(Some(error)) => UpstreamReply::Failed(Some(error)),
+        UpstreamReply::Failed(None) | UpstreamReply::Ok => return None,
     };
-    Some(ScriptedAnswer { says, latency, applied: failure.applied })
+    Some(ScriptedAnswer { reply, latency, applied: failure.applied })
 }
 
 /// A call that uses up every retry and refresh there is, one failure after the other.

@@ -7,7 +7,7 @@ use crate::coverage::story;
 use crate::coverage::story::Story;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::{Access, Compensation, OnUnsafe};
+use playproof_engine::playbook::{Access, Compensation, UnsafePolicy};
 use playproof_engine::upstream::ScriptedAnswer;
 
 pub(super) fn add(probing: &mut Probing<'_>) {
@@ -16,8 +16,8 @@ pub(super) fn add(probing: &mut Probing<'_>) {
     for id in (0..).map(VerdictId).take(count) {
         let then = &probing.kit.plan.playbook.verdict(id).then;
         let stands_in = match then {
-            Compensation::RetryWithBackoff(retry) => matches!(retry.on_unsafe, OnUnsafe::Reverse(_)),
-            Compensation::RefreshEvidence(refresh) => matches!(refresh.on_unsafe, OnUnsafe::Reverse(_)),
+            Compensation::RetryWithBackoff(retry) => matches!(retry.on_unsafe, UnsafePolicy::Reverse(_)),
+            Compensation::RefreshEvidence(refresh) => matches!(refresh.on_unsafe, UnsafePolicy::Reverse(_)),
             _ => false,
         };
         let wanted = |shape: &Shape| match then {

@@ -7,7 +7,7 @@ use crate::coverage::story;
 use crate::coverage::story::Story;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::ToolRow;
-use playproof_formats::playbook::words;
+use playproof_formats::playbook::example_texts;
 
 /// More rows than this are tried with one failure each.
 const MOST_TRIED: usize = 40;
@@ -28,7 +28,7 @@ pub(super) fn add(probing: &mut Probing<'_>) {
 
 fn of_row(probing: &Probing<'_>, row: &ToolRow, keyed: bool, thoroughly: bool) -> Vec<(String, Story)> {
     let kit = &probing.kit;
-    let tool = words::of_glob(&row.pattern);
+    let tool = example_texts::of_glob(&row.pattern);
     let shape = Shape { access: row.facts.access, idempotent: row.facts.idempotent, keyed, token: false };
     let count = kit.plan.playbook.verdicts.len();
     let able = (0..).map(VerdictId).take(count).filter(|&id| resends(&kit.plan.playbook.verdict(id).then));

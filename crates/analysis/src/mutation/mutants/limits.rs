@@ -1,7 +1,7 @@
 //! Limits one off, guards switched off, and the switches of a study playbook switched back.
 
 use super::all::{Mutant, Row};
-use playproof_engine::playbook::{Compensation, Guard, OnUnsafe, Playbook, Study};
+use playproof_engine::playbook::{Compensation, GuardMode, Playbook, Study, UnsafePolicy};
 use playproof_engine::time::Duration;
 
 const MILLI: Duration = Duration::from_millis(1);
@@ -30,18 +30,18 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
 
 /// A guard is switched off as a study playbook would do it.
 fn guards(playbook: &Playbook, all: &mut Vec<Mutant>) {
-    if playbook.retry_guard() == Guard::Asked {
+    if playbook.retry_guard() == GuardMode::Checked {
         let mut row = Row::new("guard retry_guard".to_owned(), all);
-        row.add("off", "switched off", |playbook| study(playbook).retry_guard = Guard::Off);
+        row.add("off", "switched off", |playbook| study(playbook).retry_guard = GuardMode::Off);
     }
-    if playbook.token_guard() == Guard::Asked && playbook.verdicts.iter().any(|verdict| reverses(&verdict.then)) {
+    if playbook.token_guard() == GuardMode::Checked && playbook.verdicts.iter().any(|verdict| reverses(&verdict.then)) {
         let mut row = Row::new("guard token_guard".to_owned(), all);
-        row.add("off", "switched off", |playbook| study(playbook).token_guard = Guard::Off);
+        row.add("off", "switched off", |playbook| study(playbook).token_guard = GuardMode::Off);
     }
 }
 
 fn reverses(then: &Compensation) -> bool {
-    let stands_in = |on_unsafe: &OnUnsafe| matches!(on_unsafe, OnUnsafe::Reverse(_));
+    let stands_in = |on_unsafe: &UnsafePolicy| matches!(on_unsafe, UnsafePolicy::Reverse(_));
     match then {
         Compensation::IssueReversal(_) => true,
         Compensation::RetryWithBackoff(retry) => stands_in(&retry.on_unsafe),
@@ -59,8 +59,16 @@ fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
     type Switch = (&'static str, fn(&Study) -> bool, fn(&mut Study));
     const SWITCHES: [Switch; 7] = [
         ("reclassify", |study| study.first_failure_only, |study| study.first_failure_only = false),
-        ("retry_guard", |study| study.retry_guard != Guard::Asked, |study| study.retry_guard = Guard::Asked),
-        ("token_guard", |study| study.token_guard != Guard::Asked, |study| study.token_guard = Guard::Asked),
+        (
+            "retry_guard",
+            |study| study.retry_guard != GuardMode::Checked,
+            |study| study.retry_guard = GuardMode::Checked,
+        ),
+        (
+            "token_guard",
+            |study| study.token_guard != GuardMode::Checked,
+            |study| study.token_guard = GuardMode::Checked,
+        ),
         ("refused_reversal", |study| study.refused_reversal_exhausts, |study| study.refused_reversal_exhausts = false),
         ("futile_refresh", |study| study.futile_refresh_deprecates, |study| study.futile_refresh_deprecates = false),
         ("stale_evidence", |study| study.resends_stale_evidence, |study| study.resends_stale_evidence = false),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::all::{Mutant, Row, slug};
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::{Ask, Between, Form, Playbook, Rule, Test, When};
+use playproof_engine::playbook::{ConditionKind, ConditionSyntax, ConditionTest, NumberRange, Playbook, Rule, When};
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     for (n, rule) in playbook.rules.iter().enumerate() {
@@ -51,25 +51,25 @@ impl WhenRow<'_> {
 
     /// A rule that asks one thing only cannot ask less: it would not be a rule.
     fn one_thing_less(&mut self, rule: &Rule) {
-        let mut asked: Vec<(Ask, &Test)> = rule.when.iter().collect();
+        let mut asked: Vec<(ConditionKind, &ConditionTest)> = rule.when.iter().collect();
         asked.sort_by_key(|(_, test)| match test {
-            Test::AnyOf(_) | Test::Globs(_) | Test::Ranges(_) => 0,
-            Test::Access(_) | Test::Is(_) | Test::Absent => 1,
-            Test::Messages(_) => 2,
+            ConditionTest::AnyOf(_) | ConditionTest::Globs(_) | ConditionTest::Ranges(_) => 0,
+            ConditionTest::Access(_) | ConditionTest::Is(_) | ConditionTest::Absent => 1,
+            ConditionTest::Messages(_) => 2,
         });
         if asked.len() + rule.when.messages().len().saturating_sub(1) < 2 {
             return;
         }
         for (ask, test) in asked {
             let name = ask.as_str();
-            let Test::Messages(tests) = test else {
+            let ConditionTest::Messages(tests) = test else {
                 self.add(format!("without-{name}"), format!("does not ask `{name}`"), move |when| when.remove(ask));
                 continue;
             };
             for (at, test) in tests.iter().enumerate() {
                 let op = test.op.as_str();
                 self.add(format!("without-{name}-{op}"), format!("does not ask `{name}: {op}`"), move |when| {
-                    let Some(Test::Messages(tests)) = when.get_mut(ask) else { return };
+                    let Some(ConditionTest::Messages(tests)) = when.get_mut(ask) else { return };
                     tests.remove(at);
                     if tests.is_empty() {
                         when.remove(ask);
@@ -81,12 +81,12 @@ impl WhenRow<'_> {
 
     fn one_alternative_less(&mut self, rule: &Rule) {
         for (ask, test) in rule.when.iter() {
-            let (Test::AnyOf(texts) | Test::Globs(texts)) = test else { continue };
+            let (ConditionTest::AnyOf(texts) | ConditionTest::Globs(texts)) = test else { continue };
             let name = ask.as_str();
             for (at, text) in several(texts) {
                 let operation = format!("without-{name}-{}", slug(&text));
                 self.add(operation, format!("`{name}` without `{text}`"), move |when| {
-                    if let Some(Test::AnyOf(texts) | Test::Globs(texts)) = when.get_mut(ask) {
+                    if let Some(ConditionTest::AnyOf(texts) | ConditionTest::Globs(texts)) = when.get_mut(ask) {
                         texts.remove(at);
                     }
                 });
@@ -97,7 +97,7 @@ impl WhenRow<'_> {
                 let op = asked.op.as_str();
                 let operation = format!("without-{op}-{}", slug(&text));
                 self.add(operation, format!("`message: {op}` without `{text}`"), move |when| {
-                    if let Some(Test::Messages(tests)) = when.get_mut(Ask::Message)
+                    if let Some(ConditionTest::Messages(tests)) = when.get_mut(ConditionKind::Message)
                         && let Some(test) = tests.get_mut(test)
                     {
                         test.any_of.remove(at);
@@ -106,13 +106,16 @@ impl WhenRow<'_> {
             }
         }
         // Attempts are counted, not told apart: of them the numbers alone are varied.
-        let ranges = rule.when.iter().filter(|(ask, test)| *ask != Ask::Attempt && matches!(test, Test::Ranges(_)));
+        let ranges = rule
+            .when
+            .iter()
+            .filter(|(ask, test)| *ask != ConditionKind::Attempt && matches!(test, ConditionTest::Ranges(_)));
         for (ask, _) in ranges {
             let (name, ranges) = (ask.as_str(), rule.when.ranges(ask));
             for (at, range) in ranges.iter().enumerate().filter(|_| ranges.len() > 1) {
                 let words = span(range);
                 self.add(format!("without-{name}-{words}"), format!("`{name}` without {words}"), move |when| {
-                    if let Some(Test::Ranges(ranges)) = when.get_mut(ask) {
+                    if let Some(ConditionTest::Ranges(ranges)) = when.get_mut(ask) {
                         ranges.remove(at);
                     }
                 });
@@ -122,13 +125,15 @@ impl WhenRow<'_> {
 
     fn one_number_off(&mut self, rule: &Rule) {
         for (ask, test) in rule.when.iter() {
-            let (Form::Ranges(least, most), Test::Ranges(ranges)) = (ask.form(), test) else { continue };
+            let (ConditionSyntax::Ranges(least, most), ConditionTest::Ranges(ranges)) = (ask.form(), test) else {
+                continue;
+            };
             let name = ask.as_str();
             for (at, range) in ranges.iter().enumerate() {
                 for (operation, other) in off_by_one(range, least, most) {
                     let what = format!("`{name}` {} instead of {}", span(&other), span(range));
                     self.add(format!("{name}-{operation}"), what, move |when| {
-                        if let Some(Test::Ranges(ranges)) = when.get_mut(ask)
+                        if let Some(ConditionTest::Ranges(ranges)) = when.get_mut(ask)
                             && let Some(range) = ranges.get_mut(at)
                         {
                             *range = other;
@@ -149,11 +154,11 @@ fn several(list: &[String]) -> Vec<(usize, Arc<str>)> {
 }
 
 /// The ranges that begin or end one number earlier or later.
-fn off_by_one(range: &Between, least: u64, most: u64) -> Vec<(String, Between)> {
-    let Between { first, last } = *range;
+fn off_by_one(range: &NumberRange, least: u64, most: u64) -> Vec<(String, NumberRange)> {
+    let NumberRange { first, last } = *range;
     let one_off = |n: u32| [n.checked_sub(1), n.checked_add(1)].into_iter().flatten();
-    let firsts = one_off(first).map(|first| (format!("from-{first}"), Between { first, last }));
-    let lasts = one_off(last).map(|last| (format!("to-{last}"), Between { first, last }));
+    let firsts = one_off(first).map(|first| (format!("from-{first}"), NumberRange { first, last }));
+    let lasts = one_off(last).map(|last| (format!("to-{last}"), NumberRange { first, last }));
     let all = firsts.chain(lasts);
     all.filter(|(_, range)| {
         u64::from(range.first) >= least && u64::from(range.last) <= most && range.first <= range.last
@@ -161,6 +166,6 @@ fn off_by_one(range: &Between, least: u64, most: u64) -> Vec<(String, Between)> 
     .collect()
 }
 
-fn span(range: &Between) -> String {
+fn span(range: &NumberRange) -> String {
     if range.first == range.last { range.first.to_string() } else { format!("{}-{}", range.first, range.last) }
 }

@@ -16,7 +16,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
         let mut vary = |operation: &str, what: String, other: ToolFacts| {
             row.add(operation, what, move |playbook| {
                 let mut rows: Vec<ToolRow> = playbook.tools.rows().to_vec();
-                rows.iter_mut().skip(n).take(1).for_each(|row| *row = row.clone().saying(other));
+                rows.iter_mut().skip(n).take(1).for_each(|row| *row = row.clone().with_facts(other));
                 playbook.tools = Tools::new(rows);
             });
         };

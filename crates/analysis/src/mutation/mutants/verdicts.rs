@@ -4,7 +4,8 @@ use super::all::{Mutant, Row};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
 use playproof_engine::playbook::{
-    After, AfterRefresh, Compensation, Final, OnUnsafe, Playbook, Refresh, Retry, Reversal, UNCLASSIFIED, Verdict,
+    AfterRefresh, Compensation, Playbook, Refresh, Retry, RetryTiming, Reversal, Terminal, UNCLASSIFIED, UnsafePolicy,
+    Verdict,
 };
 use playproof_engine::time::Duration;
 
@@ -109,11 +110,11 @@ impl VerdictRow<'_> {
             });
         }
         let (word, other) = match retry.after {
-            After::Backoff => ("retry_after", After::RetryAfter),
-            After::RetryAfter => ("backoff", After::Backoff),
+            RetryTiming::Backoff => ("retry_after", RetryTiming::RetryAfter),
+            RetryTiming::RetryAfter => ("backoff", RetryTiming::Backoff),
         };
         self.edit_retry(format!("after-{word}"), format!("`after: {word}`"), move |retry| retry.after = other);
-        if let (Some(most), After::RetryAfter) = (retry.max_wait, retry.after) {
+        if let (Some(most), RetryTiming::RetryAfter) = (retry.max_wait, retry.after) {
             let longer = most.plus(MILLI);
             let shorter = Duration::from_micros(most.as_micros().saturating_sub(MILLI.as_micros()));
             for (word, other) in [("longer", Some(longer)), ("shorter", Some(shorter)), ("none", None)] {
@@ -169,19 +170,19 @@ impl VerdictRow<'_> {
         Some((other, queues.get(next)?.to_string())).filter(|_| other != queue)
     }
 
-    fn on_unsafe(&mut self, on_unsafe: OnUnsafe) {
+    fn on_unsafe(&mut self, on_unsafe: UnsafePolicy) {
         match on_unsafe {
-            OnUnsafe::Final(end) => self.final_("on_unsafe", end, |then, end| match then {
-                Compensation::RetryWithBackoff(retry) => retry.on_unsafe = OnUnsafe::Final(end),
-                Compensation::RefreshEvidence(refresh) => refresh.on_unsafe = OnUnsafe::Final(end),
+            UnsafePolicy::End(end) => self.final_("on_unsafe", end, |then, end| match then {
+                Compensation::RetryWithBackoff(retry) => retry.on_unsafe = UnsafePolicy::End(end),
+                Compensation::RefreshEvidence(refresh) => refresh.on_unsafe = UnsafePolicy::End(end),
                 _ => {}
             }),
-            OnUnsafe::Reverse(reversal) => {
+            UnsafePolicy::Reverse(reversal) => {
                 let end = reversal.on_refused;
                 self.add("on_unsafe-on_refused".into(), "`on_unsafe` without the reversal".into(), move |verdict| {
                     match &mut verdict.then {
-                        Compensation::RetryWithBackoff(retry) => retry.on_unsafe = OnUnsafe::Final(end),
-                        Compensation::RefreshEvidence(refresh) => refresh.on_unsafe = OnUnsafe::Final(end),
+                        Compensation::RetryWithBackoff(retry) => retry.on_unsafe = UnsafePolicy::End(end),
+                        Compensation::RefreshEvidence(refresh) => refresh.on_unsafe = UnsafePolicy::End(end),
                         _ => {}
                     }
                 });
@@ -190,12 +191,12 @@ impl VerdictRow<'_> {
         }
     }
 
-    fn on_refused(&mut self, end: Final) {
+    fn on_refused(&mut self, end: Terminal) {
         self.final_("on_refused", end, |then, end| {
             let reversal = match then {
                 Compensation::IssueReversal(reversal) => reversal,
-                Compensation::RetryWithBackoff(Retry { on_unsafe: OnUnsafe::Reverse(reversal), .. })
-                | Compensation::RefreshEvidence(Refresh { on_unsafe: OnUnsafe::Reverse(reversal), .. }) => reversal,
+                Compensation::RetryWithBackoff(Retry { on_unsafe: UnsafePolicy::Reverse(reversal), .. })
+                | Compensation::RefreshEvidence(Refresh { on_unsafe: UnsafePolicy::Reverse(reversal), .. }) => reversal,
                 _ => return,
             };
             reversal.on_refused = end;
@@ -203,23 +204,23 @@ impl VerdictRow<'_> {
     }
 
     /// Another queue, and the other kind of end.
-    fn final_(&mut self, name: &'static str, end: Final, set: fn(&mut Compensation, Final)) {
-        if let Final::Escalate(queue) = end
+    fn final_(&mut self, name: &'static str, end: Terminal, set: fn(&mut Compensation, Terminal)) {
+        if let Terminal::Escalate(queue) = end
             && let Some((other, queue)) = self.other_queue(queue)
         {
             let what = format!("`{name}` escalates to `{queue}` instead");
             self.add(format!("{name}-queue-{queue}"), what, move |verdict| {
-                set(&mut verdict.then, Final::Escalate(other));
+                set(&mut verdict.then, Terminal::Escalate(other));
             });
         }
         let n = self.n;
-        let escalates = matches!(end, Final::Escalate(_));
+        let escalates = matches!(end, Terminal::Escalate(_));
         if !escalates && self.playbook.queues.is_empty() {
             return;
         }
         let word = if escalates { "deprecate_tool_call" } else { "escalate_to_human" };
         self.row.add(format!("{name}-{word}"), format!("`{name}: {word}`"), move |playbook| {
-            let end = if escalates { Final::Deprecate(reason(playbook)) } else { people(playbook) };
+            let end = if escalates { Terminal::Deprecate(reason(playbook)) } else { people(playbook) };
             playbook.verdicts.get_mut(n).into_iter().for_each(|verdict| set(&mut verdict.then, end));
         });
     }
@@ -232,19 +233,19 @@ fn brought_in(playbook: &mut Playbook, kind: u8) -> Compensation {
         0 => Compensation::RetryWithBackoff(Retry {
             backoff: vec![Duration::from_millis(1_000)],
             max_retries: 1,
-            after: After::Backoff,
+            after: RetryTiming::Backoff,
             max_wait: None,
-            on_unsafe: OnUnsafe::Final(end),
+            on_unsafe: UnsafePolicy::End(end),
         }),
         1 => Compensation::RefreshEvidence(Refresh {
             then: AfterRefresh::Retry,
             max_refreshes: 1,
-            on_unsafe: OnUnsafe::Final(end),
+            on_unsafe: UnsafePolicy::End(end),
         }),
         2 => Compensation::IssueReversal(Reversal { reason: reason(playbook), on_refused: end }),
         3 => match end {
-            Final::Escalate(queue) => Compensation::EscalateToHuman(queue),
-            Final::Deprecate(reason) => Compensation::DeprecateToolCall(reason),
+            Terminal::Escalate(queue) => Compensation::EscalateToHuman(queue),
+            Terminal::Deprecate(reason) => Compensation::DeprecateToolCall(reason),
         },
         _ => Compensation::DeprecateToolCall(reason(playbook)),
     }
@@ -261,10 +262,10 @@ fn reason(playbook: &mut Playbook) -> ReasonId {
 }
 
 /// To the default queue, else the first; a playbook without queues gives the call up.
-fn people(playbook: &mut Playbook) -> Final {
+fn people(playbook: &mut Playbook) -> Terminal {
     let first = (!playbook.queues.is_empty()).then_some(QueueId(0));
     match playbook.default_queue.or(first) {
-        Some(queue) => Final::Escalate(queue),
-        None => Final::Deprecate(reason(playbook)),
+        Some(queue) => Terminal::Escalate(queue),
+        None => Terminal::Deprecate(reason(playbook)),
     }
 }

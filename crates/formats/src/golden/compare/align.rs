@@ -1,32 +1,32 @@
-//! Which event of a golden is which event of a run, for one call: the longest common way through both, so that one
-//! inserted event does not make all after it differ.
+//! Aligns the events of a golden with those of a run, for one call, by the longest common subsequence: one inserted event
+//! does not make all later ones differ.
 
 use crate::golden::body::EventLine;
-use playproof_engine::event::{EventKind, Key};
+use playproof_engine::event::{EventKind, FieldKey};
 
-/// Cells of the table beyond which events are paired by place alone: a golden that long is read by nobody.
+/// The largest alignment table. Longer lists are paired by place alone: no person reads such a golden.
 const MOST_CELLS: usize = 4_000_000;
 
-/// An event and what it belongs to.
-struct Seen<'a> {
+/// An event and its attempt.
+struct AlignedEvent<'a> {
     event: &'a EventLine,
-    /// Attempts that had been started by then: a verdict on the second attempt is not the one on the first.
+    /// Attempts started so far: a verdict on the second attempt does not match one on the first.
     attempts: usize,
 }
 
-fn seen<'a>(events: &[&'a EventLine]) -> Vec<Seen<'a>> {
+fn with_attempts<'a>(events: &[&'a EventLine]) -> Vec<AlignedEvent<'a>> {
     let mut attempts = 0;
-    let seen = events.iter().map(|event| {
+    let numbered = events.iter().map(|event| {
         attempts += usize::from(event.kind == EventKind::AttemptStarted);
-        Seen { event, attempts }
+        AlignedEvent { event, attempts }
     });
-    seen.collect()
+    numbered.collect()
 }
 
 /// Pairs of places in `expected` and `actual`, in order; every place of both is in exactly one pair.
 pub(super) fn align(expected: &[&EventLine], actual: &[&EventLine]) -> Vec<(Option<usize>, Option<usize>)> {
-    let (expected, actual) = (&seen(expected)[..], &seen(actual)[..]);
-    let same = |(e, a): &(&Seen<'_>, &Seen<'_>)| alike(e, a) == Some(SAME);
+    let (expected, actual) = (&with_attempts(expected)[..], &with_attempts(actual)[..]);
+    let same = |(e, a): &(&AlignedEvent<'_>, &AlignedEvent<'_>)| alike(e, a) == Some(SAME);
     let head = expected.iter().zip(actual).take_while(same).count();
     let (rest_e, rest_a) = (&expected[head..], &actual[head..]); // `head` is at most either length
     let tail = rest_e.iter().rev().zip(rest_a.iter().rev()).take_while(same).count();
@@ -34,23 +34,23 @@ pub(super) fn align(expected: &[&EventLine], actual: &[&EventLine]) -> Vec<(Opti
 
     let mut pairs: Vec<_> = (0..head).map(|n| (Some(n), Some(n))).collect();
     let shift = |n: Option<usize>| n.map(|n| n + head);
-    pairs.extend(common_way(middle.0, middle.1).into_iter().map(|(e, a)| (shift(e), shift(a))));
+    pairs.extend(common_subsequence(middle.0, middle.1).into_iter().map(|(e, a)| (shift(e), shift(a))));
     let (end_e, end_a) = (expected.len() - tail, actual.len() - tail);
     pairs.extend((0..tail).map(|n| (Some(end_e + n), Some(end_a + n))));
-    meet(pairs)
+    pair_first_unaligned(pairs)
 }
 
-/// How alike two events are that are fully the same.
+/// The similarity of two equal events.
 const SAME: u32 = u32::MAX;
 
-/// How alike two events are that can be one and the same; none if they cannot.
-fn alike(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
+/// The similarity of two events that can be aligned; none if they cannot.
+fn alike(expected: &AlignedEvent<'_>, actual: &AlignedEvent<'_>) -> Option<u32> {
     let same_attempt = expected.attempts == actual.attempts;
     let (expected, actual) = (expected.event, actual.event);
     let same_value = expected.value == actual.value;
     let is_same_one = match expected.kind.keys().0 {
-        Key::Outcome => true,                       // there is one
-        Key::Attempt | Key::Evidence => same_value, // a number tells one such event of a call from the next
+        FieldKey::Outcome => true,                            // a call has one
+        FieldKey::Attempt | FieldKey::Evidence => same_value, // the number identifies the event
         _ => same_attempt,
     };
     if expected.kind != actual.kind || !is_same_one {
@@ -63,17 +63,20 @@ fn alike(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
     Some(100 + 10 * u32::from(same_value) + u32::try_from(fields).unwrap_or(9).min(9))
 }
 
-/// The weight of a pair on the common way: pairing at all counts most.
-fn weight(expected: &Seen<'_>, actual: &Seen<'_>) -> Option<u32> {
+/// The weight of a pair in the alignment: pairing at all counts most.
+fn weight(expected: &AlignedEvent<'_>, actual: &AlignedEvent<'_>) -> Option<u32> {
     alike(expected, actual).map(|alike| alike.min(120))
 }
 
-fn common_way(expected: &[Seen<'_>], actual: &[Seen<'_>]) -> Vec<(Option<usize>, Option<usize>)> {
+fn common_subsequence(
+    expected: &[AlignedEvent<'_>],
+    actual: &[AlignedEvent<'_>],
+) -> Vec<(Option<usize>, Option<usize>)> {
     let (rows, columns) = (expected.len(), actual.len());
     if (rows + 1).saturating_mul(columns + 1) > MOST_CELLS {
         return (0..rows.max(columns)).map(|n| ((n < rows).then_some(n), (n < columns).then_some(n))).collect();
     }
-    // best[e][a]: the weight of the best way through expected[e..] and actual[a..]
+    // best[e][a]: the weight of the best alignment of expected[e..] and actual[a..]
     let mut best = vec![vec![0_u32; columns + 1]; rows + 1];
     for e in (0..rows).rev() {
         for a in (0..columns).rev() {
@@ -102,9 +105,8 @@ fn common_way(expected: &[Seen<'_>], actual: &[Seen<'_>]) -> Vec<(Option<usize>,
     pairs
 }
 
-/// Where events of both sides are left over at the same place, the first of each stand for one another:
-/// this is where the two part.
-fn meet(pairs: Vec<(Option<usize>, Option<usize>)>) -> Vec<(Option<usize>, Option<usize>)> {
+/// Pairs the first unaligned events of both sides where both have some at the same place: the two diverge there.
+fn pair_first_unaligned(pairs: Vec<(Option<usize>, Option<usize>)>) -> Vec<(Option<usize>, Option<usize>)> {
     let mut met = Vec::with_capacity(pairs.len());
     let mut gap: (Vec<usize>, Vec<usize>) = Default::default();
     let close = |gap: &mut (Vec<usize>, Vec<usize>), met: &mut Vec<_>| {

@@ -1,11 +1,11 @@
-//! What differs in how calls ended, in the ledger and in the findings.
+//! Divergences in outcomes, ledger and findings.
 
-use super::result::{Divergence, Place};
-use crate::golden::body::{CallEnd, Field, FindingLine, GoldenBody, field};
-use crate::golden::said::Said;
-use playproof_engine::event::{Class, Key};
+use super::divergence::{Divergence, DivergencePlace};
+use crate::golden::body::{CallEnd, FindingLine, GoldenBody, GoldenField, field};
+use crate::golden::value::GoldenValue;
+use playproof_engine::event::{Class, FieldKey};
 
-/// Everything that differs outside the events, in the order of the golden.
+/// All divergences outside the events, in the order of the golden.
 pub(super) fn divergences(expected: &GoldenBody, actual: &GoldenBody) -> Vec<Divergence> {
     let mut found = Vec::new();
     calls(expected, actual, &mut found);
@@ -27,13 +27,13 @@ fn calls(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>
 }
 
 fn outcome(call: &CallEnd) -> String {
-    call.field(Key::Outcome).map(Said::to_string).unwrap_or_default()
+    call.field(FieldKey::Outcome).map(GoldenValue::to_string).unwrap_or_default()
 }
 
 fn whole_call(call: &CallEnd, expected: Option<String>, actual: Option<String>) -> Divergence {
     Divergence {
         class: Class::OutcomeChanged,
-        place: Place::Call(call.name.clone()),
+        place: DivergencePlace::Call(call.name.clone()),
         field: "outcome".to_owned(),
         span: expected.is_some().then(|| call.span.clone()),
         expected,
@@ -45,29 +45,31 @@ fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
     for (key, before, after) in changed(&expected.fields, &actual.fields) {
         found.push(Divergence {
             class: class_of(key, before, after),
-            place: Place::Call(expected.name.clone()),
+            place: DivergencePlace::Call(expected.name.clone()),
             field: key.as_str().to_owned(),
-            expected: before.map(Said::to_string),
-            actual: after.map(Said::to_string),
+            expected: before.map(GoldenValue::to_string),
+            actual: after.map(GoldenValue::to_string),
             span: Some(expected.span.clone()),
         });
     }
 }
 
-/// Verdicts that go on where the others end are more attempts.
-fn class_of(key: Key, before: Option<&Said>, after: Option<&Said>) -> Class {
-    let goes_on = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
+/// The class of a changed field; a list of verdicts that continues the other one means more or fewer attempts.
+fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenValue>) -> Class {
+    let continues = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
     match (before, after) {
-        (Some(Said::Names(a)), Some(Said::Names(b))) if goes_on(a, b) || goes_on(b, a) => Class::AttemptsChanged,
+        (Some(GoldenValue::Names(a)), Some(GoldenValue::Names(b))) if continues(a, b) || continues(b, a) => {
+            Class::AttemptsChanged
+        }
         _ => key.class(),
     }
 }
 
-/// The fields that differ, in the order of the golden, then those that only the run has.
+/// The changed fields, in the order of the golden, then fields that only the run has.
 pub(super) fn changed<'a>(
-    expected: &'a [Field],
-    actual: &'a [Field],
-) -> impl Iterator<Item = (Key, Option<&'a Said>, Option<&'a Said>)> {
+    expected: &'a [GoldenField],
+    actual: &'a [GoldenField],
+) -> impl Iterator<Item = (FieldKey, Option<&'a GoldenValue>, Option<&'a GoldenValue>)> {
     let only_actual = actual.iter().filter(|(key, _)| field(expected, *key).is_none());
     let both = expected.iter().chain(only_actual);
     let sides = both.map(|(key, _)| (*key, field(expected, *key), field(actual, *key)));
@@ -86,7 +88,7 @@ fn ledger(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence
         }
         found.push(Divergence {
             class: Class::EffectChanged,
-            place: Place::Ledger(line.intent.clone()),
+            place: DivergencePlace::Ledger(line.intent.clone()),
             field: "ledger".to_owned(),
             span: before.as_ref().map(|(_, span)| span.clone()),
             expected: before.map(|(words, _)| words),
@@ -95,7 +97,7 @@ fn ledger(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence
     }
 }
 
-/// A finding is told from the next by its id and its call; a second one of the same by its place among those.
+/// Findings are matched by id and call; repeated ones by their order.
 fn findings(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
     let same = |a: &FindingLine, b: &FindingLine| a.id == b.id && a.call == b.call;
     let mut left: Vec<&FindingLine> = actual.findings.iter().collect();
@@ -111,7 +113,7 @@ fn findings(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergen
 fn finding(line: &FindingLine, expected: Option<String>, actual: Option<String>) -> Divergence {
     Divergence {
         class: Class::EffectChanged,
-        place: Place::Finding(line.call.clone()),
+        place: DivergencePlace::Finding(line.call.clone()),
         field: line.id.as_str().to_owned(),
         span: expected.is_some().then(|| line.span.clone()),
         expected,

@@ -1,15 +1,15 @@
-//! What differs in the decision events of each call, aligned; and the first of it.
+//! Divergences in the aligned decision events of each call, weakened guards, and the first change.
 
 use super::align::align;
+use super::divergence::{Divergence, DivergencePlace, EventPair, FirstChange, PrecedingVerdict};
 use super::ends::changed;
-use super::result::{Because, Divergence, FirstChange, Pair, Place};
 use crate::golden::body::{EventLine, GoldenBody};
-use crate::golden::said::Said;
-use playproof_engine::event::{Class, EventKind, Key};
+use crate::golden::value::GoldenValue;
+use playproof_engine::event::{Class, EventKind, FieldKey, RequestKind};
 use playproof_engine::time::{Duration, Instant};
 
-/// The events of both sides, call by call, and what differs in them.
-pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) -> Vec<Pair> {
+/// The aligned events of both sides, call by call; adds their divergences to `found`.
+pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) -> Vec<EventPair> {
     let mut pairs = Vec::new();
     for call in calls(expected, actual) {
         let (e, a) = (events_of(expected, call), events_of(actual, call));
@@ -17,8 +17,8 @@ pub(super) fn pairs(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<
         for (e_at, a_at) in align(&e, &a) {
             let side =
                 |events: &[&EventLine], at: Option<usize>| at.and_then(|at| events.get(at)).map(|e| (*e).clone());
-            let mut pair = Pair { expected: side(&e, e_at), actual: side(&a, a_at), class: None };
-            let place = Place::Event(call.to_owned(), pairs.len());
+            let mut pair = EventPair { expected: side(&e, e_at), actual: side(&a, a_at), class: None };
+            let place = DivergencePlace::Event(call.to_owned(), pairs.len());
             let mut differs = differences(&pair, &place);
             differs.extend(clock.tick(&pair, &place));
             pair.class = differs.iter().map(|divergence| divergence.class).min();
@@ -47,7 +47,7 @@ pub(super) fn events_of<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLi
     body.events.iter().filter(|event| event.call == call).collect()
 }
 
-fn differences(pair: &Pair, place: &Place) -> Vec<Divergence> {
+fn differences(pair: &EventPair, place: &DivergencePlace) -> Vec<Divergence> {
     let divergence = |class, field: String, before: Option<String>, after: Option<String>| Divergence {
         class,
         place: place.clone(),
@@ -76,13 +76,13 @@ fn differences(pair: &Pair, place: &Place) -> Vec<Divergence> {
         found.push(divergence(class, kind.to_owned(), Some(e.value.to_string()), Some(a.value.to_string())));
     }
     for (key, before, after) in changed(&e.fields, &a.fields) {
-        let (before, after) = (before.map(Said::to_string), after.map(Said::to_string));
+        let (before, after) = (before.map(GoldenValue::to_string), after.map(GoldenValue::to_string));
         found.push(divergence(key.class(), format!("{kind}.{}", key.as_str()), before, after));
     }
     found
 }
 
-/// Compares the time that passed since the call's event before, where both sides have the same one.
+/// Compares the time since the call's previous event, if both sides have the same event.
 struct Clock {
     before: Option<(Instant, Instant)>,
 }
@@ -94,12 +94,12 @@ impl Default for Clock {
 }
 
 impl Clock {
-    fn tick(&mut self, pair: &Pair, place: &Place) -> Option<Divergence> {
+    fn tick(&mut self, pair: &EventPair, place: &DivergencePlace) -> Option<Divergence> {
         let (Some(e), Some(a)) = (&pair.expected, &pair.actual) else {
-            self.before = None; // what follows comes later for another reason
+            self.before = None; // later times differ for another reason
             return None;
         };
-        // A late answer comes when the upstream sends it, whatever the call does meanwhile.
+        // A late answer comes at the upstream's own time, independent of the call's events.
         let before = match e.kind {
             EventKind::LateAnswer => (Instant::ZERO, Instant::ZERO),
             _ => self.before.replace((e.at, a.at))?,
@@ -116,9 +116,57 @@ impl Clock {
     }
 }
 
-/// The first pair that differs, in virtual time, and the verdicts that led there.
-pub(super) fn first_change(pairs: &[Pair]) -> Option<FirstChange> {
-    let when = |pair: &Pair| pair.expected.iter().chain(&pair.actual).map(|event| event.at).min();
+/// Guards that stop a call in the golden and not in the run: one divergence for each call that the run sends again or
+/// reverses. Counts requests instead of aligning events: a guard that stops one attempt later is weaker too.
+pub(super) fn weakened_guards(expected: &GoldenBody, actual: &GoldenBody, found: &mut Vec<Divergence>) {
+    for call in &expected.calls {
+        let golden = events_of(expected, &call.name);
+        let Some(stop) = golden.iter().position(|event| event.kind.stops()) else { continue };
+        let reversals = sent_reversals(expected, &call.name).len();
+        if let Some(sent) = sent_after_stop(&golden, stop, reversals, actual, &call.name) {
+            found.push(Divergence {
+                class: Class::GuardWeakened,
+                place: DivergencePlace::Call(call.name.clone()),
+                field: golden[stop].kind.as_str().to_owned(), // found above
+                expected: Some(golden[stop].words()),
+                actual: Some(sent.words()),
+                span: Some(golden[stop].span.clone()),
+            });
+        }
+    }
+}
+
+/// The first request of the run after the point at which the golden stops.
+fn sent_after_stop<'a>(
+    golden: &[&EventLine],
+    stop: usize,
+    reversals: usize,
+    run: &'a GoldenBody,
+    call: &str,
+) -> Option<&'a EventLine> {
+    let is_attempt = |event: &&&EventLine| event.kind == EventKind::AttemptStarted;
+    let sent = golden.iter().take(stop).filter(is_attempt).count();
+    let attempt = events_of(run, call).iter().filter(is_attempt).nth(sent).copied();
+    attempt.or_else(|| sent_reversals(run, call).get(reversals).copied())
+}
+
+/// The events of a call that show that its reversal token was sent, as in `Decision::sent_reversal`.
+fn sent_reversals<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
+    let lacks = body.call(call).and_then(|end| end.field(FieldKey::Lacks));
+    let lacks_reversal = lacks == Some(&GoldenValue::Lacks(RequestKind::Reversal));
+    let mut events = events_of(body, call);
+    events.retain(|event| match (event.kind, &event.value) {
+        (EventKind::ReversalRedeemed, _) => true,
+        (EventKind::ReversalRefused, GoldenValue::Refused(why)) => why.was_sent(),
+        (EventKind::Outcome, _) => lacks_reversal,
+        _ => false,
+    });
+    events
+}
+
+/// The first pair that differs, in virtual time, and the verdicts before it.
+pub(super) fn first_change(pairs: &[EventPair]) -> Option<FirstChange> {
+    let when = |pair: &EventPair| pair.expected.iter().chain(&pair.actual).map(|event| event.at).min();
     let differing = pairs.iter().enumerate().filter(|(_, pair)| pair.class.is_some());
     let (at, first) = differing.min_by_key(|(at, pair)| (when(pair), *at))?;
     let words = |side: &Option<EventLine>| side.as_ref().map(EventLine::words);
@@ -129,22 +177,22 @@ pub(super) fn first_change(pairs: &[Pair]) -> Option<FirstChange> {
     let timed = |side: &Option<EventLine>| {
         side.as_ref().map(|event| format!("{}, at {} ms", event.words(), event.at.since(Instant::ZERO)))
     };
-    change(pairs, at, timed(&first.expected), timed(&first.actual)) // the same at another time
+    change(pairs, at, timed(&first.expected), timed(&first.actual)) // the same event at another time
 }
 
-/// The end of the first call that differs where every decision is the same: another claim for the same deeds.
-pub(super) fn changed_end(pairs: &[Pair], divergences: &[Divergence]) -> Option<FirstChange> {
+/// The outcome of the first call that differs if all decisions are the same: the same events with a different claim.
+pub(super) fn changed_end(pairs: &[EventPair], divergences: &[Divergence]) -> Option<FirstChange> {
     let (call, worst) = divergences.iter().find_map(|one| match &one.place {
-        Place::Call(call) | Place::Finding(call) => Some((call, one)),
+        DivergencePlace::Call(call) | DivergencePlace::Finding(call) => Some((call, one)),
         _ => None,
     })?;
-    let of_call = |pair: &Pair| pair.actual.as_ref().is_some_and(|event| event.call == *call);
+    let of_call = |pair: &EventPair| pair.actual.as_ref().is_some_and(|event| event.call == *call);
     let at = pairs.iter().rposition(of_call)?;
     let words = |side: &Option<String>| side.as_ref().map(|side| format!("{}: {side}", worst.field));
     change(pairs, at, words(&worst.expected), words(&worst.actual))
 }
 
-fn change(pairs: &[Pair], at: usize, golden: Option<String>, run: Option<String>) -> Option<FirstChange> {
+fn change(pairs: &[EventPair], at: usize, golden: Option<String>, run: Option<String>) -> Option<FirstChange> {
     let pair = pairs.get(at)?;
     let event = pair.expected.as_ref().or(pair.actual.as_ref())?;
     let before = || pairs.iter().take(at + 1).rev();
@@ -158,8 +206,8 @@ fn change(pairs: &[Pair], at: usize, golden: Option<String>, run: Option<String>
     })
 }
 
-fn because<'a>(mut latest_first: impl Iterator<Item = &'a EventLine>, call: &str) -> Option<Because> {
+fn because<'a>(mut latest_first: impl Iterator<Item = &'a EventLine>, call: &str) -> Option<PrecedingVerdict> {
     let classified = latest_first.find(|event| event.call == call && event.kind == EventKind::FailureClassified)?;
-    let rule = classified.field(Key::Rule).map(Said::to_string).unwrap_or_default();
-    Some(Because { verdict: classified.value.to_string(), rule })
+    let rule = classified.field(FieldKey::Rule).map(GoldenValue::to_string).unwrap_or_default();
+    Some(PrecedingVerdict { verdict: classified.value.to_string(), rule })
 }

@@ -1,11 +1,12 @@
-//! What a run changes in its golden: aligned, classified, worst first.
+//! The comparison of a run with its golden: aligned, classified, worst first.
 
 mod align;
+mod comparison;
+mod divergence;
 mod ends;
 mod events;
-mod guards;
-mod result;
 #[cfg(test)]
 mod tests;
 
-pub use result::{Because, Comparison, Divergence, FirstChange, Pair, Place, compare};
+pub use comparison::{Comparison, compare};
+pub use divergence::{Divergence, DivergencePlace, EventPair, FirstChange, PrecedingVerdict};

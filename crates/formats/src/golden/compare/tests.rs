@@ -1,6 +1,6 @@
-//! A test for each class in which it fires, and that nothing milder hides it.
+//! A test of each class, and that no milder class hides a worse one.
 
-use super::{Comparison, Place, compare};
+use super::{Comparison, DivergencePlace, compare};
 use crate::diagnostic::Source;
 use crate::golden::parse_body;
 use playproof_engine::event::Class;
@@ -35,7 +35,7 @@ events:
 - { +0:    look, outcome: succeeded_after_compensation }
 ";
 
-/// Compares a golden with itself after `edits`: each a piece of its text and what stands there instead.
+/// Compares a golden with itself after `edits`: pairs of a text and its replacement.
 fn changed(golden: &str, edits: &[(&str, &str)]) -> Comparison {
     let mut text = golden.to_owned();
     for (old, new) in edits {
@@ -52,7 +52,7 @@ fn shown(comparison: &Comparison) -> Vec<String> {
     comparison.divergences.iter().map(line).collect()
 }
 
-/// What a call looks like that is sent again where `STOPPED` stops, and then escalates all the same.
+/// Edits that send the call of `STOPPED` again before it escalates.
 const SENT_ON: [(&str, &str); 2] = [
     ("attempts: 1, verdicts: [slow]", "attempts: 2, verdicts: [slow, slow]"),
     (
@@ -64,20 +64,20 @@ const SENT_ON: [(&str, &str); 2] = [
 ];
 
 #[test]
-fn the_same_text_and_another_layout_are_no_divergence() {
+fn equal_text_and_different_layout_are_no_divergence() {
     assert_eq!(changed(STOPPED, &[]).worst(), None);
     let layout = [("+5000: refund", "+5000:    'refund'"), ("findings: []", "findings:  [ ]  # none")];
     assert_eq!(changed(STOPPED, &layout).divergences, []);
 }
 
 #[test]
-fn another_claim_changes_the_effect() {
+fn a_different_claim_changes_the_effect() {
     let found = changed(STOPPED, &[("effect: unknown", "effect: applied")]);
     assert_eq!(shown(&found), ["effect changed: effect: unknown | applied"]);
 }
 
 #[test]
-fn another_ledger_changes_the_effect() {
+fn a_different_ledger_changes_the_effect() {
     let found = changed(STOPPED, &[("applied x1", "applied x3")]);
     assert_eq!(shown(&found), ["effect changed: ledger: applied x1 | applied x3"]);
     assert_eq!(found.headline(), "effect changed: 1 effect becomes 3");
@@ -86,7 +86,7 @@ fn another_ledger_changes_the_effect() {
 }
 
 #[test]
-fn a_finding_more_less_or_of_another_count_changes_the_effect() {
+fn an_added_removed_or_recounted_finding_changes_the_effect() {
     let with = "findings:\n- { duplicate_effect: refund, by: playbook, count: 2 }";
     let more = changed(STOPPED, &[("findings: []", with)]);
     assert_eq!(shown(&more), ["effect changed: duplicate_effect: - | by: playbook, count: 2"]);
@@ -125,7 +125,7 @@ fn a_refused_reversal_that_is_redeemed_weakens_the_guard() {
 }
 
 #[test]
-fn a_reversal_is_sent_whether_the_upstream_takes_it_or_not() {
+fn a_reversal_counts_as_sent_even_if_the_upstream_refuses_it() {
     let golden = |why: &str| STOPPED.replace("retry_suppressed: may_have_acted", &format!("reversal_refused: {why}"));
     let becomes = |from: &str, to: &str| {
         let (from, to) = (format!("reversal_refused: {from}"), format!("reversal_refused: {to}"));
@@ -140,7 +140,7 @@ fn a_reversal_is_sent_whether_the_upstream_takes_it_or_not() {
 }
 
 #[test]
-fn a_guard_that_stops_what_was_sent_is_not_weaker() {
+fn a_guard_that_stops_more_is_not_weaker() {
     let text = SENT_ON.iter().fold(STOPPED.to_owned(), |text, (old, new)| text.replacen(old, new, 1));
     let undo = SENT_ON.map(|(old, new)| (new, old));
     let found = changed(&text, &undo);
@@ -149,7 +149,7 @@ fn a_guard_that_stops_what_was_sent_is_not_weaker() {
 }
 
 #[test]
-fn another_queue_verdict_or_end_changes_the_outcome() {
+fn a_different_queue_verdict_or_end_changes_the_outcome() {
     let queue = changed(STOPPED, &[("queue: ambiguous", "queue: other"), ("escalated: ambiguous", "escalated: other")]);
     assert_eq!(
         shown(&queue),
@@ -164,7 +164,7 @@ fn another_queue_verdict_or_end_changes_the_outcome() {
 }
 
 #[test]
-fn one_attempt_more_changes_the_attempts_and_not_what_follows() {
+fn one_more_attempt_changes_the_attempts_and_no_later_event() {
     let more = "- { +0: look, retry_scheduled: 3, delay_ms: 600 }\n- { +600: look, attempt_started: 3 }\n\
                 - { +40: look, attempt_finished: 3, status: ok, from: scripted }\n";
     let last = "- { +0:    look, outcome: succeeded_after_compensation }";
@@ -181,7 +181,7 @@ fn one_attempt_more_changes_the_attempts_and_not_what_follows() {
 }
 
 #[test]
-fn another_delay_is_timing_only_and_shifts_nothing_else() {
+fn a_different_delay_is_timing_only_and_shifts_no_later_event() {
     let found = changed(RETRIED, &[("delay_ms: 200", "delay_ms: 300"), ("+200:", "+300:")]);
     assert_eq!(
         shown(&found),
@@ -190,7 +190,7 @@ fn another_delay_is_timing_only_and_shifts_nothing_else() {
 }
 
 #[test]
-fn other_words_for_the_same_decisions_are_cosmetic() {
+fn different_words_for_the_same_decisions_are_cosmetic() {
     assert_eq!(changed(RETRIED, &[("rule: timeout", "rule: no-answer")]).worst(), Some(Class::Cosmetic));
     assert_eq!(changed(RETRIED, &[("ok, from: scripted", "ok, from: modelled")]).worst(), Some(Class::Cosmetic));
     let two = "a: { outcome: succeeded, effect: applied, attempts: 1, verdicts: [] }\n\
@@ -201,7 +201,7 @@ fn other_words_for_the_same_decisions_are_cosmetic() {
 }
 
 #[test]
-fn nothing_milder_hides_what_is_worse() {
+fn no_milder_class_hides_a_worse_one() {
     let milder = [("+5000:", "+5100:"), ("rule: timeout", "rule: no-answer"), ("queue: ambiguous", "queue: other")];
     let all = |worse: &[(&'static str, &'static str)]| {
         let edits: Vec<_> = milder.iter().chain(worse).copied().collect();
@@ -229,7 +229,7 @@ fn nothing_milder_hides_what_is_worse() {
 }
 
 #[test]
-fn the_first_change_is_the_earliest_and_carries_the_verdict_it_followed_from() {
+fn the_first_change_is_the_earliest_and_has_the_verdict_before_it() {
     let found = changed(STOPPED, &SENT_ON);
     let first = found.first.as_ref().unwrap();
     assert_eq!((&*first.call, first.at.as_micros()), ("refund", 5_000_000));
@@ -248,7 +248,7 @@ fn the_same_event_at_another_time_is_shown_with_both_times() {
 }
 
 #[test]
-fn where_the_two_part_the_first_events_of_both_sides_stand_side_by_side() {
+fn the_first_diverging_events_of_both_sides_are_paired() {
     let sent = "retry_scheduled: 2, delay_ms: 200 }\n- { +200: refund, attempt_started: 2";
     let edits = [("retry_suppressed: may_have_acted", sent), ("- { +0:    refund, escalated: ambiguous }\n", "")];
     let found = changed(STOPPED, &edits);
@@ -258,7 +258,7 @@ fn where_the_two_part_the_first_events_of_both_sides_stand_side_by_side() {
 }
 
 #[test]
-fn where_every_decision_is_the_same_the_end_that_differs_is_the_first_change() {
+fn if_all_decisions_are_the_same_the_outcome_that_differs_is_the_first_change() {
     let found = changed(STOPPED, &[("effect: unknown", "effect: applied")]);
     let first = found.first.as_ref().unwrap();
     assert_eq!((first.golden.as_deref(), first.run.as_deref()), (Some("effect: unknown"), Some("effect: applied")));
@@ -270,7 +270,7 @@ fn a_divergence_points_at_its_line_of_the_golden() {
     let found = changed(RETRIED, &[("delay_ms: 200", "delay_ms: 300")]);
     let span = found.divergences[0].span.clone().unwrap();
     assert!(RETRIED[span].contains("retry_scheduled: 2, delay_ms: 200"));
-    assert_eq!(found.divergences[0].place, Place::Event("look".into(), 3));
+    assert_eq!(found.divergences[0].place, DivergencePlace::Event("look".into(), 3));
 }
 
 #[test]

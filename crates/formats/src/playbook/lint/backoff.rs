@@ -1,19 +1,19 @@
-//! Waits and retries that do not fit each other or the limits.
+//! Lints of waits and retries that contradict each other or the limits.
 
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::{CompensationPlaces, Loaded};
-use playproof_engine::playbook::{After, AfterRefresh, Compensation, Limits, Refresh, Retry, Verdict};
+use playproof_engine::playbook::{AfterRefresh, Compensation, Limits, Refresh, Retry, RetryTiming, Verdict};
 use playproof_engine::time::Duration;
 
-/// Every lint of retries and refreshes.
+/// All lints of retries and refreshes.
 pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     for (verdict, places) in loaded.playbook.verdicts.iter().zip(&loaded.places.verdicts) {
         let Some(places) = places else { continue };
         match &verdict.then {
             Compensation::RetryWithBackoff(retry) => {
-                let check = Check { loaded, verdict, places: &places.then };
+                let check = WaitLint { loaded, verdict, places: &places.then };
                 let waits = places.then.backoff.clone().unwrap_or_else(|| places.then.kind.clone());
                 found.extend(check.beyond_attempts(retry, &waits));
                 found.extend(check.beyond_deadline(retry, &waits));
@@ -21,20 +21,20 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                 found.extend(check.max_wait(retry));
             }
             Compensation::RefreshEvidence(refresh) => {
-                found.extend(Check { loaded, verdict, places: &places.then }.refreshes(refresh));
+                found.extend(WaitLint { loaded, verdict, places: &places.then }.refreshes(refresh));
             }
             _ => {}
         }
     }
 }
 
-struct Check<'a> {
+struct WaitLint<'a> {
     loaded: &'a Loaded,
     verdict: &'a Verdict,
     places: &'a CompensationPlaces,
 }
 
-impl Check<'_> {
+impl WaitLint<'_> {
     fn limits(&self) -> &Limits {
         &self.loaded.playbook.limits
     }
@@ -45,7 +45,7 @@ impl Check<'_> {
             return None;
         }
         let message = format!(
-            "`{}` wants {} retries, but `max_attempts` {} leaves {allowed}",
+            "`{}` allows {} retries, but `max_attempts: {}` leaves {allowed}",
             self.verdict.name,
             retry.max_retries,
             self.limits().max_attempts
@@ -60,7 +60,7 @@ impl Check<'_> {
             return None;
         }
         let message = format!(
-            "`{}` wants {} refreshes, but `max_attempts` {} leaves {allowed}",
+            "`{}` allows {} refreshes, but `max_attempts: {}` leaves {allowed}",
             self.verdict.name,
             refresh.max_refreshes,
             self.limits().max_attempts
@@ -101,34 +101,34 @@ impl Check<'_> {
         None
     }
 
-    /// The list against itself and its length against `max_retries`.
+    /// Lints of the list of waits and of its length.
     fn list(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
         let (name, list) = (&self.verdict.name, &retry.backoff);
         let at = |diagnostic: Diagnostic, label: &str| Some(diagnostic.at(waits.clone(), label.to_owned()));
         if list.len() > retry.max_retries as usize {
             let message = format!("`{name}` has {} waits for {} retries", list.len(), retry.max_retries);
             let help = "shorten the list, or raise `max_retries`";
-            return at(Diagnostic::warning("backoff_too_long", message).help(help), "the last are never used");
+            return at(Diagnostic::warning("backoff_too_long", message).help(help), "the last waits are never used");
         }
         if list.windows(2).any(|pair| pair[1] < pair[0]) {
-            let message = format!("the waits of `{name}` become shorter");
+            let message = format!("the waits of `{name}` get shorter");
             let help = "an upstream in trouble needs more time, not less: sort the list";
-            return at(Diagnostic::warning("backoff_shrinks", message).help(help), "not in rising order");
+            return at(Diagnostic::warning("backoff_shrinks", message).help(help), "not in ascending order");
         }
         if self.places.max_retries.is_some() && list.windows(2).last().is_some_and(|pair| pair[0] == pair[1]) {
-            let message = format!("the last wait of `{name}` is there twice");
-            let help = "the last wait holds for all further retries up to `max_retries`: write it once";
-            return at(Diagnostic::warning("backoff_repeats", message).help(help), "says the same with one less");
+            let message = format!("the last wait of `{name}` is written twice");
+            let help = "the last wait repeats for further retries up to `max_retries`: write it once";
+            return at(Diagnostic::warning("backoff_repeats", message).help(help), "the last one is redundant");
         }
         None
     }
 
     fn max_wait(&self, retry: &Retry) -> Option<Diagnostic> {
-        let place = self.places.max_wait.clone().filter(|_| retry.after == After::Backoff)?;
-        let message = format!("`max_wait_ms` of `{}` is never asked", self.verdict.name);
+        let place = self.places.max_wait.clone().filter(|_| retry.after == RetryTiming::Backoff)?;
+        let message = format!("`max_wait_ms` of `{}` is never used", self.verdict.name);
         Some(
             Diagnostic::warning("unused_max_wait", message)
-                .at(place, "only `after: retry_after` asks it")
+                .at(place, "only `after: retry_after` uses it")
                 .help("write `after: retry_after`, or remove `max_wait_ms`"),
         )
     }

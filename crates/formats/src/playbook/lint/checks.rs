@@ -1,14 +1,15 @@
-//! All lints over one playbook, in the order of the places.
+//! All lints of one playbook, in the order of their places.
 
-use super::{backoff, kinds, reach, shadow};
-use crate::diagnostic::Diagnostic;
+use super::{backoff, reach, shadow};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::playbook::KNOWN_KINDS;
 use crate::playbook::overlap;
 use crate::playbook::places::Loaded;
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::QueueId;
-use playproof_engine::playbook::{Compensation, Final, OnUnsafe, Playbook, Reversal};
+use playproof_engine::playbook::{Compensation, ConditionKind, Playbook, Reversal, Terminal, UnsafePolicy};
 
-/// Everything in a playbook that is legal, but likely not what was meant. Every id is in [`super::IDS`].
+/// All parts of a playbook that are valid, but probably not what was meant. Every id is in [`super::IDS`].
 pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let live = shadow::live_rules(loaded, &mut found);
@@ -17,12 +18,12 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     backoff::waits(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
-    kinds::slips(loaded, &mut found);
+    misspelt_kinds(loaded, &mut found);
     if let Some(place) = &loaded.places.study {
         found.push(
             Diagnostic::warning("study_playbook", "this playbook is for study, not for use")
                 .at(place.clone(), "unsafe switches")
-                .help("use it to compare; commands other than those that name it skip it"),
+                .help("use it for comparison; commands skip it unless they name it"),
         );
     }
     found.sort_by_key(|diagnostic| diagnostic.labels.first().map_or(0, |label| label.span.start));
@@ -40,7 +41,7 @@ fn unused_queues(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         if !used.iter().any(|queue| queue.index() == n) {
             found.push(
                 Diagnostic::warning("unused_queue", format!("nothing escalates to the queue `{name}`"))
-                    .at(place.clone(), "nobody will find anything here")
+                    .at(place.clone(), "no call ever waits here")
                     .help("remove it, or name it in an `escalate_to_human`"),
             );
         }
@@ -48,12 +49,12 @@ fn unused_queues(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 }
 
 fn queues_of(compensation: &Compensation) -> Option<QueueId> {
-    let of_final = |end: Final| match end {
-        Final::Escalate(queue) => Some(queue),
-        Final::Deprecate(_) => None,
+    let of_final = |end: Terminal| match end {
+        Terminal::Escalate(queue) => Some(queue),
+        Terminal::Deprecate(_) => None,
     };
-    let of_unsafe = |on_unsafe: OnUnsafe| match on_unsafe {
-        OnUnsafe::Final(end) | OnUnsafe::Reverse(Reversal { on_refused: end, .. }) => of_final(end),
+    let of_unsafe = |on_unsafe: UnsafePolicy| match on_unsafe {
+        UnsafePolicy::End(end) | UnsafePolicy::Reverse(Reversal { on_refused: end, .. }) => of_final(end),
     };
     match compensation {
         Compensation::RetryWithBackoff(retry) => of_unsafe(retry.on_unsafe),
@@ -74,7 +75,7 @@ fn shadowed_tools(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         found.push(
             Diagnostic::warning(
                 "shadowed_tool",
-                format!("`{pattern}` never speaks: `{wide}` matches all its tools first"),
+                format!("`{pattern}` never applies: `{wide}` matches all its tools first"),
             )
             .at(here, "never reached")
             .at(there, "the first glob that matches wins")
@@ -86,4 +87,39 @@ fn shadowed_tools(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 fn glob_rows(playbook: &Playbook) -> impl Iterator<Item = (usize, &str)> {
     let rows = playbook.tools.rows().iter().enumerate().map(|(n, row)| (n, row.pattern.as_str()));
     rows.filter(|(_, pattern)| is_glob(pattern))
+}
+
+/// The kind of `known` that `kind` probably means: it differs by one typo (by two in a long word, by none in a word of
+/// three letters), and has the same digits.
+pub fn likely_kind<'a>(kind: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let digits = |kind: &str| kind.chars().filter(char::is_ascii_digit).collect::<String>();
+    let limit = match kind.chars().count() {
+        0..=3 => return None,
+        4..=9 => 1,
+        _ => 2,
+    };
+    let alike = known.into_iter().filter(|known| *known != kind && digits(known) == digits(kind));
+    nearest(kind, alike.collect::<Vec<_>>(), limit)
+}
+
+/// Warns of each kind that is probably a misspelt one: neither the embedded playbooks nor an earlier rule have it, and
+/// its rule does not name both.
+fn misspelt_kinds(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let rules = &loaded.playbook.rules;
+    for (n, rule) in rules.iter().enumerate() {
+        let unknown = |(_, kind): &(usize, &String)| !KNOWN_KINDS.contains(&kind.as_str());
+        for (nth, kind) in rule.when.texts(ConditionKind::Kind).iter().enumerate().filter(unknown) {
+            let earlier =
+                rules.iter().take(n).flat_map(|rule| rule.when.texts(ConditionKind::Kind)).map(String::as_str);
+            let named_before = earlier.clone().any(|earlier| earlier == kind);
+            let Some(likely) = likely_kind(kind, KNOWN_KINDS.into_iter().chain(earlier)) else { continue };
+            let both_meant = rule.when.texts(ConditionKind::Kind).iter().any(|other| other == likely);
+            let Some(place) = loaded.places.rules.get(n).filter(|_| !both_meant && !named_before) else { continue };
+            found.push(
+                Diagnostic::warning("misspelt_kind", format!("no known adapter gives the kind `{kind}`"))
+                    .at(place.kinds.get(nth).unwrap_or(&place.when).clone(), "unknown")
+                    .help(format!("did you mean `{likely}`? if both exist, name both in one rule")),
+            );
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What each lint means, for `playproof help ID`. The ids never change.
+//! The explanation of each lint, for `playproof help ID`. The ids never change.
 
 /// Every lint id, sorted.
 pub const IDS: &[&str] = &[
@@ -19,7 +19,7 @@ pub const IDS: &[&str] = &[
     "unused_queue",
 ];
 
-/// What the lint `id` means, with an example and what to do.
+/// The explanation of the lint `id`, with an example and a fix.
 pub fn explain(id: &str) -> Option<&'static str> {
     EXPLANATIONS.iter().find(|(known, _)| *known == id).map(|(_, text)| *text)
 }
@@ -40,8 +40,8 @@ Shorten the waits, or raise the deadline.",
     (
         "backoff_repeats",
         "\
-The last wait of a list with `max_retries` is written twice. The last wait holds for all further retries anyway, so
-one of the two says nothing.
+The last wait of a list with `max_retries` is written twice. The last wait repeats for all further retries anyway, so
+one of the two is redundant.
 
     { backoff_ms: [200, 600, 600], max_retries: 5 }      # the same as [200, 600]
 
@@ -50,50 +50,50 @@ Write it once. (Without `max_retries` the length of the list is the number of re
     (
         "backoff_shrinks",
         "\
-A later wait is shorter than an earlier one. An upstream that did not recover after the long wait is then asked
-sooner, which is how retries of many agents pile up on a service in trouble. Most often the list is just unsorted.
+A later wait is shorter than an earlier one. An upstream that did not recover after the long wait is then called
+sooner, so that retries of many agents pile up on a service in trouble. Most often the list is just unsorted.
 
     { backoff_ms: [1800, 600, 200] }
 
-Put the waits in rising order.",
+Put the waits in ascending order.",
     ),
     (
         "backoff_too_long",
         "\
 The list of waits is longer than `max_retries`: the waits at its end are never used.
 
-    { backoff_ms: [200, 600, 1800], max_retries: 2 }     # 1800 is never waited
+    { backoff_ms: [200, 600, 1800], max_retries: 2 }     # 1800 is never used
 
 Leave `max_retries` out (the list's length then counts), or shorten the list.",
     ),
     (
         "impossible_rule",
         "\
-A rule asks for what cannot be: `error: absent` together with something that only an error has (kind, message,
-status, code, a `retry_after` that is present), or an attempt whose number is above `limits.max_attempts`.
-It matches nothing, so its verdict is given by other rules or by nobody.
+A rule has conditions that never hold: `error: absent` together with a condition on the error (kind, message, status,
+code, a `retry_after` that is present), or an attempt whose number is above `limits.max_attempts`.
+It matches nothing, so only other rules can give its verdict.
 
     when: { error: absent, status: 500 }
     when: { attempt: 7 }                  # with max_attempts: 6
 
-Ask for less, split the rule in two, or remove it.",
+Remove a condition, split the rule in two, or remove it.",
     ),
     (
         "misspelt_kind",
         "\
-A rule asks for an error kind that is one slip away from another: one that the shipped playbooks name, or one that an
-earlier rule of this playbook names. Kinds are compared to the letter, so a rule with a misspelt one never speaks, and
-its failures fall through to the rules below.
+A rule names an error kind that is one typo away from another: from a kind of the embedded playbooks, or of an earlier
+rule of this playbook. Kinds are compared exactly, so a rule with a misspelt kind never matches, and its failures fall
+through to the rules below.
 
     - { rule: timeout, when: { kind: timeot }, verdict: transient_timeout }
 
-Correct it. If your adapter does give both kinds, name both in one rule: `kind: [timeout, timeot]`.",
+Correct it. If your adapter gives both kinds, name both in one rule: `kind: [timeout, timeot]`.",
     ),
     (
         "retries_beyond_attempts",
         "\
-A verdict wants more retries (or refreshes) than `limits.max_attempts` leaves. Attempts count the first try, retries
-do not: 6 attempts are 5 retries. The limit wins, and the call ends `exhausted` (max_attempts).
+A verdict allows more retries (or refreshes) than `limits.max_attempts` leaves. Attempts include the first one, retries
+do not: 6 attempts are 5 retries. The limit applies first, and the call ends `exhausted` (max_attempts).
 
     then: { retry_with_backoff: { backoff_ms: [200], max_retries: 9 } }
     limits: { max_attempts: 6 }
@@ -103,21 +103,21 @@ Raise the limit, or retry less often.",
     (
         "shadow_undecided",
         "\
-An earlier rule asks a regular expression, everything else that it asks follows from this rule, and it could not be
-decided whether the expression leaves anything to it. This rule may never speak.
+An earlier rule has a regular expression, and all its other conditions follow from this rule. It is undecided whether
+the expression leaves any failure to this rule: it may never match.
 
     - { rule: broad,  when: { message: { matches: 'time.*out' } }, verdict: a }
     - { rule: narrow, when: { message: { matches: 'timed out after \\d+' } }, verdict: b }
 
-Write a fixture in which the later rule speaks: its golden then decides for you. Or use `contains`, or put the
-narrower rule first.",
+Write a fixture in which the later rule matches: its golden then proves it. Or use `contains`, or put the narrower rule
+first.",
     ),
     (
         "shadowed_rule",
         "\
-Everything that this rule matches is matched by earlier rules, and the first that matches wins: it never speaks.
-Lists, ranges, globs and texts are compared (`contains: time out` is covered by an earlier `contains: time`), several
-earlier rules together too.
+Earlier rules match everything that this rule matches, and the first match wins: this rule never decides. The lint
+compares lists, ranges, globs and texts (an earlier `contains: time` covers `contains: time out`), also of several
+earlier rules together.
 
     - { rule: any-conflict, when: { status: 400-499 }, verdict: a }
     - { rule: denied,       when: { status: 403 },     verdict: b }      # never
@@ -127,8 +127,8 @@ Put the narrower rule first, or remove it.",
     (
         "shadowed_tool",
         "\
-A tool glob stands behind a wider one, and the first glob that matches a tool speaks: its facts are never used.
-(A row with the plain name of a tool always wins over globs, wherever it stands.)
+A tool glob comes after a wider one, and the first glob that matches a tool applies: its facts are never used.
+(A row with the plain name of a tool always takes precedence over globs.)
 
     tools:
       search.*:     { access: read }
@@ -139,30 +139,30 @@ Put the narrower glob first.",
     (
         "study_playbook",
         "\
-This playbook has a `study` block: it exists to show what goes wrong, with guards off or failures ignored. It is for
-study, not for use. Commands skip it unless it is named, and it is a good column beside a playbook that you mean.
+This playbook has a `study` block: it shows what goes wrong if guards are off or failures are ignored. It is for study,
+not for use. Commands skip it unless you name it. It is useful for comparison with a playbook for use.
 
     playproof replay TRACE --playbook study/retry-everything --playbook standard
 
-Nothing is to be done, unless you meant to use it: then remove the block and every switch in it.",
+There is nothing to fix, unless you want to use the playbook: then remove the block with all its switches.",
     ),
     (
         "unreached_guard",
         "\
-An `on_unsafe` or `on_refused` is written that can never run. The retry guard stops a call only if it is a write that
-is neither idempotent nor keyed and an attempt may have acted; a verdict with `effect: not_applied`, or whose rules
-ask for reads, idempotent tools or keyed calls, never trips it.
+An `on_unsafe` or `on_refused` can never run. The retry guard stops a call only if it is a write that is neither
+idempotent nor keyed, and an attempt may have acted. A verdict with `effect: not_applied`, or whose rules match only
+reads, idempotent tools or keyed calls, never triggers it.
 
     effect: not_applied
     then: { retry_with_backoff: { backoff_ms: [200], on_unsafe: { escalate_to_human: { queue: q } } } }
 
-Remove it; or, if you expected it to run, check what the verdict says about the effect.",
+Remove it; or, if you expected it to run, check the `effect` of the verdict.",
     ),
     (
         "unreached_verdict",
         "\
-No rule that can speak gives this verdict, and `otherwise` does not name it: its compensation never runs. Often the
-rule is missing, or it is shadowed by an earlier one (see `shadowed_rule`).
+No rule that can match gives this verdict, and `otherwise` does not name it: its compensation never runs. Often the
+rule is missing, or an earlier one shadows it (see `shadowed_rule`).
 
     verdicts: { rate_limited: { ... } }
     classify: [ { rule: timeout, when: { kind: timeout }, verdict: transient_timeout } ]
@@ -172,21 +172,21 @@ Add a rule, or remove the verdict.",
     (
         "unused_max_wait",
         "\
-`max_wait_ms` bounds the wait that the upstream asks for, and this verdict waits by its own list only
-(`after: backoff`, which is the default): the bound is never asked.
+`max_wait_ms` limits the wait that the upstream asks for, but this verdict uses only its own list of waits
+(`after: backoff`, which is the default): the limit is never used.
 
     then: { retry_with_backoff: { backoff_ms: [200], max_wait_ms: 5000 } }
 
-Write `after: retry_after` if the upstream's wish is to be honoured, or remove `max_wait_ms`.",
+Write `after: retry_after` to honour the upstream's `retry_after`, or remove `max_wait_ms`.",
     ),
     (
         "unused_queue",
         "\
-A queue is declared and nothing escalates to it: no verdict, no guard, not the `default_queue`. People who watch it
-wait for nothing, and what they expect there goes elsewhere.
+A queue is declared, but nothing escalates to it: no verdict, no guard, and it is not the `default_queue`. People who
+watch it wait in vain; the calls go to other queues.
 
     queues: [policy_review, refunds]      # and no `escalate_to_human: { queue: refunds }`
 
-Remove it, or name it where calls should go to it.",
+Remove it, or name it in a compensation.",
     ),
 ];

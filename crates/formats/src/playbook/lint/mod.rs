@@ -1,16 +1,14 @@
-//! What is legal in a playbook, but likely not what was meant.
+//! Lints: parts of a playbook that are valid, but probably not what was meant.
 
 mod backoff;
 mod checks;
 mod explain;
-mod kinds;
 mod reach;
 mod shadow;
 #[cfg(test)]
 mod tests;
 
-pub use checks::lint;
+pub use checks::{likely_kind, lint};
 pub use explain::{IDS, explain};
-pub use kinds::likely_kind;
 pub use reach::why_never_unsafe;
 pub use shadow::silent_rules;

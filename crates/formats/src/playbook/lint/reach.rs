@@ -1,4 +1,4 @@
-//! Verdicts that nothing gives, and guards that nothing can trip.
+//! Lints of verdicts that no rule gives, and of guards that never trigger.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::playbook::places::Loaded;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{
-    Access, AfterRefresh, Ask, Compensation, Guard, Playbook, Rule, Test, UNCLASSIFIED, Verdict,
+    Access, AfterRefresh, Compensation, ConditionKind, ConditionTest, GuardMode, Playbook, Rule, UNCLASSIFIED, Verdict,
 };
 
-/// Verdicts that no rule that can speak gives, and `otherwise` neither.
+/// Verdicts that neither a live rule nor `otherwise` gives.
 pub(super) fn verdicts(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>) {
     for (id, verdict) in ids(&loaded.playbook) {
-        let given = speaking(&loaded.playbook, live, id).next().is_some() || loaded.playbook.otherwise == id;
-        // The reserved verdict is there by right.
+        let given = live_rules_of(&loaded.playbook, live, id).next().is_some() || loaded.playbook.otherwise == id;
+        // The reserved verdict needs no rule.
         let Some(place) = loaded.places.verdict(id).filter(|_| !given && *verdict.name != *UNCLASSIFIED) else {
             continue;
         };
@@ -28,7 +28,7 @@ pub(super) fn verdicts(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnosti
     }
 }
 
-/// `on_unsafe` and `on_refused` that are written and can never run.
+/// Written `on_unsafe` and `on_refused` that can never run.
 pub(super) fn guards(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>) {
     let playbook = &loaded.playbook;
     let exhausts = playbook.study.as_ref().is_some_and(|study| study.refused_reversal_exhausts);
@@ -47,17 +47,17 @@ pub(super) fn guards(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>
 fn unreached(verdict: &Verdict, guard: &str, place: &Range<usize>, why: &str) -> Diagnostic {
     Diagnostic::warning("unreached_guard", format!("`{guard}` of `{}` can never run: {why}", verdict.name))
         .at(place.clone(), "never reached")
-        .help(format!("remove `{guard}`, or check what the verdict says about the effect and what its rules ask"))
+        .help(format!("remove `{guard}`, or check the verdict's `effect` and the conditions of its rules"))
 }
 
-/// Why the retry guard never stops a retry of this verdict; none: it may. `live` says which rules can speak.
+/// Why the retry guard never stops a retry of this verdict; none: it may. `live`: whether each rule can match.
 ///
 /// The guard stops a call only if it is an unkeyed write that is not idempotent and an attempt may have acted.
-/// Every earlier retry of such a call passed the guard, so all attempts before the last were `not_applied`, and the
-/// claim is what this verdict says.
+/// Every earlier retry of such a call passed the guard, so all attempts before the last were `not_applied`, and this
+/// verdict decides the claim.
 pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Option<&'static str> {
     let verdict = playbook.verdict(id);
-    if playbook.retry_guard() == Guard::Off {
+    if playbook.retry_guard() == GuardMode::Off {
         return Some("the retry guard is off");
     }
     if let Compensation::RefreshEvidence(refresh) = &verdict.then
@@ -68,31 +68,33 @@ pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Op
     if verdict.effect == EffectClaim::NotApplied {
         return Some("after `effect: not_applied` it is always safe to send again");
     }
-    let mut rules = speaking(playbook, live, id).peekable();
+    let mut rules = live_rules_of(playbook, live, id).peekable();
     if playbook.otherwise != id && rules.peek().is_some() && rules.all(|rule| is_harmless(playbook, live, rule)) {
         return Some("its rules match reads, idempotent tools and keyed calls only");
     }
     None
 }
 
-/// Whether a rule never speaks about an unkeyed write that is not idempotent: it does not match one, or an earlier
-/// rule matches all of them first.
+/// Whether a rule never decides on an unkeyed write that is not idempotent: it does not match one, or an earlier rule
+/// matches all of them first.
 fn is_harmless(playbook: &Playbook, live: &[bool], rule: &Rule) -> bool {
     let when = &rule.when;
     let is = |ask| when.is(ask) == Some(true);
-    if when.access() == Some(Access::Read) || is(Ask::Idempotent) || is(Ask::Keyed) {
+    if when.access() == Some(Access::Read) || is(ConditionKind::Idempotent) || is(ConditionKind::Keyed) {
         return true;
     }
-    let unguarded = when.clone().with(Ask::Access, Test::Access(Access::Write));
-    let unguarded = unguarded.with(Ask::Idempotent, Test::Is(false)).with(Ask::Keyed, Test::Is(false));
+    let unguarded = when.clone().with(ConditionKind::Access, ConditionTest::Access(Access::Write));
+    let unguarded = unguarded
+        .with(ConditionKind::Idempotent, ConditionTest::Is(false))
+        .with(ConditionKind::Keyed, ConditionTest::Is(false));
     let regexes = Regexes::default();
     let earlier = playbook.rules.iter().zip(live).take_while(|(earlier, _)| earlier.name != rule.name);
     let mut earlier = earlier.filter(|(_, live)| **live);
     earlier.any(|(earlier, _)| overlap::covers(&regexes, &earlier.when, &unguarded) == Follows::Yes)
 }
 
-/// The rules that can speak and give this verdict.
-fn speaking<'a>(playbook: &'a Playbook, live: &'a [bool], id: VerdictId) -> impl Iterator<Item = &'a Rule> {
+/// The live rules that give this verdict.
+fn live_rules_of<'a>(playbook: &'a Playbook, live: &'a [bool], id: VerdictId) -> impl Iterator<Item = &'a Rule> {
     playbook.rules.iter().zip(live).filter(move |(rule, live)| **live && rule.verdict == id).map(|(rule, _)| rule)
 }
 

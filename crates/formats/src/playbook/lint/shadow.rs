@@ -1,55 +1,58 @@
-//! Rules that can never speak: shadowed by earlier ones, or asking what cannot be.
+//! Lints of rules that can never match: shadowed by earlier ones, or with impossible conditions.
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::overlap;
 use crate::playbook::overlap::{Follows, Regexes};
 use crate::playbook::places::Loaded;
-use playproof_engine::playbook::{Ask, Between, Playbook, Test, When};
+use playproof_engine::playbook::{ConditionKind, ConditionTest, NumberRange, Playbook, When};
 
-/// More ways than this in which one rule can match are not looked at one by one.
+/// The most cases of one rule that are checked one by one.
 const MOST_CASES: usize = 256;
 
-/// Whether each rule can speak at all; reports those that cannot.
+/// Whether each rule can match; reports the others.
 pub(super) fn live_rules(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Vec<bool> {
     let playbook = &loaded.playbook;
     let regexes = Regexes::default();
     let mut live = Vec::with_capacity(playbook.rules.len());
     for n in 0..playbook.rules.len() {
-        let speaks = is_possible(loaded, n, found) && !is_shadowed(loaded, &regexes, n, &live, found);
-        live.push(speaks);
+        let is_live = is_possible(loaded, n, found) && !is_shadowed(loaded, &regexes, n, &live, found);
+        live.push(is_live);
     }
     live
 }
 
-/// Why each rule can never speak, by `RuleId`; none where it may.
+/// Why each rule can never match, by `RuleId`; none if it may.
 pub fn silent_rules(loaded: &Loaded) -> Vec<Option<String>> {
     let regexes = Regexes::default();
     let mut live: Vec<bool> = Vec::new();
     let mut silent = Vec::new();
     for n in 0..loaded.playbook.rules.len() {
         let mut found = Vec::new();
-        let speaks = is_possible(loaded, n, &mut found) && !is_shadowed(loaded, &regexes, n, &live, &mut found);
-        live.push(speaks);
-        silent.push(found.into_iter().next().map(|why| why.message).filter(|_| !speaks));
+        let is_live = is_possible(loaded, n, &mut found) && !is_shadowed(loaded, &regexes, n, &live, &mut found);
+        live.push(is_live);
+        silent.push(found.into_iter().next().map(|why| why.message).filter(|_| !is_live));
     }
     silent
 }
 
 fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
     let (playbook, rule, places) = (&loaded.playbook, &loaded.playbook.rules[n], &loaded.places.rules[n]);
-    if rule.when.get(Ask::Error).is_some() && rule.when.asks_the_error() {
+    if rule.when.get(ConditionKind::Error).is_some() && rule.when.requires_error() {
         found.push(
-            Diagnostic::warning("impossible_rule", format!("`{}` asks an error that it wants absent", rule.name))
-                .at(places.when.clone(), "matches nothing")
-                .help("`error: absent` goes with tool, access, idempotent, keyed and attempt only"),
+            Diagnostic::warning(
+                "impossible_rule",
+                format!("`{}` requires that the error is absent, and tests it", rule.name),
+            )
+            .at(places.when.clone(), "matches nothing")
+            .help("combine `error: absent` only with tool, access, idempotent, keyed and attempt"),
         );
         return false;
     }
     let most = playbook.limits.max_attempts;
-    let attempts = rule.when.ranges(Ask::Attempt);
+    let attempts = rule.when.ranges(ConditionKind::Attempt);
     if !attempts.is_empty() && attempts.iter().all(|range| range.first > most) {
         let place = places.attempt.clone().unwrap_or_else(|| places.when.clone());
-        let message = format!("`{}` waits for an attempt that never comes: a call has at most {most}", rule.name);
+        let message = format!("`{}` requires an attempt that never happens: a call has at most {most}", rule.name);
         let diagnostic = Diagnostic::warning("impossible_rule", message).at(place, "never reached");
         found.push(match loaded.places.max_attempts() {
             Some(limit) => diagnostic.at(limit, "the limit"),
@@ -67,8 +70,7 @@ fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], foun
     let earlier: Vec<usize> = (0..n).filter(|&earlier| live[earlier] && meets(earlier)).collect();
     if let Some(shadows) = shadows(playbook, regexes, &rule.when, &earlier) {
         let names: Vec<String> = shadows.iter().map(|&earlier| format!("`{}`", playbook.rules[earlier].name)).collect();
-        let message =
-            format!("`{}` never speaks: {} matches all that it matches first", rule.name, names.join(" and "));
+        let message = format!("`{}` never decides: {} matches the same failures first", rule.name, names.join(" and "));
         let diagnostic = Diagnostic::warning("shadowed_rule", message)
             .at(places.rules[n].name.clone(), "never reached")
             .help("put the narrower rule first, or remove it");
@@ -82,20 +84,20 @@ fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], foun
     if let Some(&earlier) = earlier.iter().find(undecided) {
         let other = &playbook.rules[earlier].name;
         let message = format!(
-            "whether `{other}` leaves anything to `{}` is not decided: a regular expression is asked",
+            "it is undecided whether `{other}` leaves any failure to `{}`: its regular expression is not compared",
             rule.name
         );
         found.push(
             Diagnostic::warning("shadow_undecided", message)
                 .at(places.rules[n].name.clone(), "may never be reached")
-                .at(places.rules[earlier].name.clone(), "asks a regular expression")
-                .help("show with a fixture that the later rule speaks, or use `contains`"),
+                .at(places.rules[earlier].name.clone(), "has a regular expression")
+                .help("write a fixture in which the later rule matches, or use `contains`"),
         );
     }
     false
 }
 
-/// The earlier rules that together match everything that `when` matches, if they do.
+/// The earlier rules that together match everything that `when` matches, if there are any.
 fn shadows(playbook: &Playbook, regexes: &Regexes, when: &When, earlier: &[usize]) -> Option<Vec<usize>> {
     let covering = |case: &When| {
         let covers = |&&n: &&usize| overlap::covers(regexes, &playbook.rules[n].when, case) == Follows::Yes;
@@ -113,10 +115,10 @@ fn shadows(playbook: &Playbook, regexes: &Regexes, when: &When, earlier: &[usize
     Some(shadows)
 }
 
-/// `when`, split into cases that together match the same: one kind, one code, one piece of status each.
+/// Splits `when` into cases that together match the same, each with one kind, one code and one range of status.
 fn cases(playbook: &Playbook, when: &When, earlier: &[usize]) -> Option<Vec<When>> {
     let mut cases = vec![when.clone()];
-    for ask in [Ask::Kind, Ask::Code, Ask::Status] {
+    for ask in [ConditionKind::Kind, ConditionKind::Code, ConditionKind::Status] {
         let Some(test) = when.get(ask) else { continue };
         let parts = parts(playbook, ask, test, earlier);
         if cases.len() * parts.len() > MOST_CASES {
@@ -127,20 +129,20 @@ fn cases(playbook: &Playbook, when: &When, earlier: &[usize]) -> Option<Vec<When
     Some(cases)
 }
 
-/// Tests that together hold for the same values; ranges are cut where those of earlier rules begin or end.
-fn parts(playbook: &Playbook, ask: Ask, test: &Test, earlier: &[usize]) -> Vec<Test> {
+/// Tests that together hold for the same values; ranges are cut at the ends of earlier rules' ranges.
+fn parts(playbook: &Playbook, ask: ConditionKind, test: &ConditionTest, earlier: &[usize]) -> Vec<ConditionTest> {
     match test {
-        Test::AnyOf(texts) => texts.iter().map(|text| Test::AnyOf(vec![text.clone()])).collect(),
-        Test::Ranges(ranges) => pieces(playbook, ask, ranges, earlier),
+        ConditionTest::AnyOf(texts) => texts.iter().map(|text| ConditionTest::AnyOf(vec![text.clone()])).collect(),
+        ConditionTest::Ranges(ranges) => pieces(playbook, ask, ranges, earlier),
         whole => vec![whole.clone()],
     }
 }
 
-fn pieces(playbook: &Playbook, ask: Ask, ranges: &[Between], earlier: &[usize]) -> Vec<Test> {
+fn pieces(playbook: &Playbook, ask: ConditionKind, ranges: &[NumberRange], earlier: &[usize]) -> Vec<ConditionTest> {
     let others = earlier.iter().flat_map(|&n| playbook.rules[n].when.ranges(ask));
     let mut cuts: Vec<u32> = others.flat_map(|range| [range.first, range.last.saturating_add(1)]).collect();
     cuts.sort_unstable();
-    let piece = |first, last| Test::Ranges(vec![Between { first, last }]);
+    let piece = |first, last| ConditionTest::Ranges(vec![NumberRange { first, last }]);
     let mut pieces = Vec::new();
     for range in ranges {
         let mut first = range.first;

@@ -1,10 +1,10 @@
-//! Every lint in a playbook in which it fires, what it underlines, and playbooks in which it must not.
+//! For every lint a playbook in which it fires, what it underlines, and playbooks in which it does not fire.
 
 use super::{IDS, explain, lint};
 use crate::diagnostic::Source;
 use crate::playbook::{EMBEDDED, embedded, parse};
 
-/// A clean playbook: `verdicts`, `rules` and `rest` come on top of it.
+/// A playbook without lints, to which `verdicts`, `rules` and `rest` are added.
 fn playbook(verdicts: &str, rules: &str, rest: &str) -> String {
     let rest =
         if rest.contains("limits:") { rest.to_owned() } else { format!("{rest}\nlimits: {{ max_attempts: 6 }}") };
@@ -40,7 +40,7 @@ fn of_retry(effect: &str, retry: &str, rest: &str) -> Vec<String> {
 }
 
 #[test]
-fn shipped_playbooks_are_clean_but_for_the_note_that_they_are_for_study() {
+fn shipped_playbooks_have_no_lint_except_study_playbook() {
     for name in EMBEDDED {
         let expected: &[&str] = if name.starts_with("study/") { &["study_playbook: study"] } else { &[] };
         assert_eq!(lints(embedded(name).expect("embedded")), expected, "{name}");
@@ -99,14 +99,14 @@ fn a_rule_is_shadowed_by_an_earlier_text_that_its_own_contains() {
 }
 
 #[test]
-fn several_rules_shadow_one_together() {
+fn several_rules_together_shadow_one() {
     assert_eq!(of_rules(&["kind: a", "kind: b", "kind: [a, b]"]), ["shadowed_rule: r2|r0|r1"]);
     assert_eq!(of_rules(&["status: 500-549", "status: 550-599", "status: 500-599"]), ["shadowed_rule: r2|r0|r1"]);
     assert!(of_rules(&["status: 500-549", "status: 551-599", "status: 500-599"]).is_empty());
 }
 
 #[test]
-fn a_regular_expression_is_decided_where_it_can_be_and_named_where_not() {
+fn a_regular_expression_is_decided_if_possible_and_reported_if_not() {
     let undecided = ["shadow_undecided: r1|r0"];
     assert_eq!(of_rules(&["message: { matches: 'a+' }", "message: { matches: 'a{2}' }"]), undecided);
     assert_eq!(of_rules(&["message: { matches: '^bx' }", "message: { contains: bx }"]), undecided);
@@ -115,13 +115,13 @@ fn a_regular_expression_is_decided_where_it_can_be_and_named_where_not() {
 }
 
 #[test]
-fn a_rule_that_asks_what_cannot_be_is_named() {
+fn a_rule_with_impossible_conditions_is_reported() {
     assert_eq!(of_rules(&["error: absent, kind: a"]), ["impossible_rule: { error: absent, kind: a }"]);
     assert_eq!(of_rules(&["attempt: 7"]), ["impossible_rule: 7|6"]);
 }
 
 #[test]
-fn a_verdict_that_no_living_rule_gives_is_named() {
+fn a_verdict_that_no_live_rule_gives_is_reported() {
     let verdict = "  lonely: { means: m, effect: unknown, then: { deprecate_tool_call: { reason: r } } }";
     assert_eq!(lints(&playbook(verdict, "", "")), ["unreached_verdict: lonely"]);
     let shadowed = "- { rule: late, when: { code: first }, verdict: lonely }";
@@ -130,7 +130,7 @@ fn a_verdict_that_no_living_rule_gives_is_named() {
 }
 
 #[test]
-fn a_guard_that_nothing_trips_is_named() {
+fn a_guard_that_never_triggers_is_reported() {
     let guarded = "backoff_ms: [200], on_unsafe: { escalate_to_human: { queue: humans } }";
     let unreached = ["unreached_guard: { escalate_to_human: { queue: humans } }"];
     assert_eq!(of_retry("not_applied", guarded, ""), unreached);
@@ -146,7 +146,7 @@ fn a_guard_that_nothing_trips_is_named() {
 }
 
 #[test]
-fn what_a_study_switch_makes_unreachable_is_named() {
+fn a_guard_that_a_study_switch_makes_unreachable_is_reported() {
     let guarded = "backoff_ms: [200], on_unsafe: { escalate_to_human: { queue: humans } }";
     let all = of_retry("unknown", guarded, "study: { why: w, retry_guard: off }");
     assert_eq!(all, ["unreached_guard: { escalate_to_human: { queue: humans } }", "study_playbook: study"]);
@@ -159,7 +159,7 @@ fn what_a_study_switch_makes_unreachable_is_named() {
 }
 
 #[test]
-fn waits_that_do_not_fit_are_named() {
+fn contradictory_waits_are_reported() {
     assert_eq!(of_retry("unknown", "backoff_ms: [1, 2], max_retries: 9", ""), ["retries_beyond_attempts: 9|6"]);
     assert_eq!(of_retry("unknown", "backoff_ms: [1, 2, 3], max_retries: 2", ""), ["backoff_too_long: [1, 2, 3]"]);
     assert_eq!(of_retry("unknown", "backoff_ms: [600, 200]", ""), ["backoff_shrinks: [600, 200]"]);
@@ -177,7 +177,7 @@ fn waits_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn a_queue_and_a_tool_glob_that_nothing_uses_are_named() {
+fn an_unused_queue_and_an_unused_tool_glob_are_reported() {
     let text = playbook("", "", "").replace("queues: [humans]", "queues: [humans, attic]");
     assert_eq!(lints(&text), ["unused_queue: attic"]);
     let tools = "tools: { 's.*': { access: read }, 's.web.*': { access: write }, s.web: { access: write } }";
@@ -185,7 +185,7 @@ fn a_queue_and_a_tool_glob_that_nothing_uses_are_named() {
 }
 
 #[test]
-fn a_kind_that_is_nearly_a_known_one_is_doubted() {
+fn a_kind_that_is_one_typo_from_a_known_one_is_reported() {
     for (kind, likely) in [
         ("timeot", "timeout"),
         ("tiemout", "timeout"),
@@ -203,7 +203,7 @@ fn a_kind_that_is_nearly_a_known_one_is_doubted() {
 }
 
 #[test]
-fn kinds_that_differ_in_a_number_or_by_more_than_a_slip_or_are_both_meant_are_not() {
+fn kinds_that_differ_in_digits_or_by_more_than_a_typo_or_are_both_named_are_not_reported() {
     for kind in ["timeout", "4xx", "403_denied", "429_conflict", "timed_out", "connection_reset"] {
         assert!(of_rules(&[&format!("kind: {kind}")]).is_empty(), "{kind}");
     }

@@ -1,4 +1,4 @@
-//! Compensations: exactly one a verdict, its parameters, and what runs where a guard stops it.
+//! Compensations: exactly one for each verdict, its parameters, and what runs if a guard stops it.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -11,18 +11,18 @@ use crate::yaml::{Cursor, Key};
 use playproof_engine::event::CompensationWord;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    After, AfterRefresh, Compensation, Final, MOST_ATTEMPTS, OnUnsafe, Refresh, Retry, Reversal,
+    AfterRefresh, Compensation, MOST_ATTEMPTS, Refresh, Retry, RetryTiming, Reversal, Terminal, UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 
-/// What the compensations of a playbook refer to.
+/// The names that compensations of a playbook refer to.
 pub(super) struct Context<'a> {
     pub root: Cursor<'a>,
     pub queues: Declared,
-    /// `Some(None)`: written, and wrong, which has been reported.
+    /// `Some(None)`: written but invalid, which has been reported.
     pub default_queue: Option<Option<QueueId>>,
     pub reasons: Reasons,
-    /// One missing default queue is one error, however many guards need it.
+    /// A missing default queue is one error, for any number of guards.
     pub default_queue_missed: Cell<bool>,
 }
 
@@ -56,7 +56,7 @@ impl Context<'_> {
         };
         let after = match record.optional("after") {
             Some(after) => after.word(&syntax::AFTER),
-            None => Some(After::Backoff),
+            None => Some(RetryTiming::Backoff),
         };
         let max_wait = match written_wait {
             Some(wait) => wait.duration_ms(syntax::LONGEST_WAIT).map(Some),
@@ -95,7 +95,7 @@ impl Context<'_> {
         places.on_refused = written.map(Cursor::span);
         let on_refused = match written {
             Some(written) => self.on_refused(written),
-            None => self.default_escalation("on_refused", &kind.span).map(Final::Escalate),
+            None => self.default_escalation("on_refused", &kind.span).map(Terminal::Escalate),
         };
         Some(Reversal { reason: reason?, on_refused: on_refused? })
     }
@@ -111,7 +111,7 @@ impl Context<'_> {
         if let Some(replan) = record.optional("replan")
             && replan.bool() == Some(false)
         {
-            replan.wrong("no_replan", "a call that is given up must be reconciled: `replan` can only be `true`", "");
+            replan.wrong("no_replan", "a deprecated call must be reconciled: `replan` can only be `true`", "");
         }
         reason
     }
@@ -125,36 +125,40 @@ impl Context<'_> {
         written: Option<Cursor<'_>>,
         kind: &Key<'_>,
         places: &mut CompensationPlaces,
-    ) -> Option<OnUnsafe> {
+    ) -> Option<UnsafePolicy> {
         places.on_unsafe = written.map(Cursor::span);
         let Some(written) = written else {
             return self
                 .default_escalation("on_unsafe", &kind.span)
-                .map(|queue| OnUnsafe::Final(Final::Escalate(queue)));
+                .map(|queue| UnsafePolicy::End(Terminal::Escalate(queue)));
         };
         let (kind, parameters) = written.single("`on_unsafe`", &CompensationWord::WORDS)?;
         match kind.text {
-            "issue_reversal" => self.reversal(&kind, parameters, places).map(OnUnsafe::Reverse),
-            "escalate_to_human" => self.queue(parameters).map(|queue| OnUnsafe::Final(Final::Escalate(queue))),
-            "deprecate_tool_call" => self.deprecation(parameters).map(|why| OnUnsafe::Final(Final::Deprecate(why))),
-            _ => refuse(written, &kind, "`on_unsafe` runs where sending again is unsafe; it cannot send again"),
+            "issue_reversal" => self.reversal(&kind, parameters, places).map(UnsafePolicy::Reverse),
+            "escalate_to_human" => self.queue(parameters).map(|queue| UnsafePolicy::End(Terminal::Escalate(queue))),
+            "deprecate_tool_call" => {
+                self.deprecation(parameters).map(|why| UnsafePolicy::End(Terminal::Deprecate(why)))
+            }
+            _ => refuse(written, &kind, "`on_unsafe` runs if sending again is unsafe; it cannot send again"),
         }
     }
 
-    fn on_refused(&self, written: Cursor<'_>) -> Option<Final> {
+    fn on_refused(&self, written: Cursor<'_>) -> Option<Terminal> {
         let (kind, parameters) = written.single("`on_refused`", &CompensationWord::WORDS)?;
         match kind.text {
-            "escalate_to_human" => self.queue(parameters).map(Final::Escalate),
-            "deprecate_tool_call" => self.deprecation(parameters).map(Final::Deprecate),
-            "issue_reversal" => refuse(written, &kind, "a refused reversal cannot be answered by another"),
+            "escalate_to_human" => self.queue(parameters).map(Terminal::Escalate),
+            "deprecate_tool_call" => self.deprecation(parameters).map(Terminal::Deprecate),
+            "issue_reversal" => {
+                refuse(written, &kind, "`on_refused` runs after a refused reversal; it cannot issue another")
+            }
             _ => refuse(written, &kind, "`on_refused` runs after a refused reversal; it cannot send again"),
         }
     }
 
-    /// Where a guard escalates that does not say: the default queue, which must then be there.
+    /// The queue of a guard that names none: the default queue, which is then required.
     fn default_escalation(&self, guard: &str, at: &Range<usize>) -> Option<QueueId> {
         if self.default_queue.is_none() && !self.default_queue_missed.replace(true) {
-            let message = format!("without `{guard}` this escalates to the `default_queue`, and there is none");
+            let message = format!("without `{guard}` this escalates to the `default_queue`, which is missing");
             self.root.report(
                 Diagnostic::error("missing_default_queue", message).at(at.clone(), format!("no `{guard}` here")).help(
                     format!("declare `default_queue: QUEUE`, or write `{guard}: {{ escalate_to_human: {{ queue: QUEUE }} }}`"),
@@ -169,7 +173,7 @@ fn refuse<T>(at: Cursor<'_>, kind: &Key<'_>, why: &str) -> Option<T> {
     at.report(
         Diagnostic::error("unsafe_fallback", why)
             .at(kind.span.clone(), "not possible here")
-            .help("escalate to a human, or give the call up"),
+            .help("use `escalate_to_human` or `deprecate_tool_call`"),
     );
     None
 }

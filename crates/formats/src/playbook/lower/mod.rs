@@ -1,12 +1,11 @@
-//! From a playbook as written to the model, with every check that needs a place.
+//! Lowers a playbook from its syntax to the model, with every check that needs a place.
 
 mod compensation;
 mod names;
 mod playbook;
 mod rule;
-mod study;
 mod tools;
 mod verdict;
 
-pub(super) use playbook::playbook;
+pub use playbook::parse;
 pub(super) use tools::tools_file;

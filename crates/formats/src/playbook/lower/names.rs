@@ -1,4 +1,4 @@
-//! Names that a playbook declares once and uses by number: verdicts, rules, queues, reasons.
+//! Names that a playbook declares once and refers to by id: verdicts, rules, queues, reasons.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::yaml::{Cursor, Key};
 /// The declared names of one kind, with their places.
 #[derive(Debug)]
 pub(super) struct Declared {
-    /// What one is called in messages: `queue`.
+    /// The word for one in messages: `queue`.
     what: &'static str,
     names: Vec<Arc<str>>,
     places: Vec<Range<usize>>,
@@ -23,7 +23,7 @@ impl Declared {
         Declared { what, names: Vec::new(), places: Vec::new() }
     }
 
-    /// Declares `key`, which `at` reports for.
+    /// Declares `key`; reports errors through `at`.
     pub fn declare(&mut self, key: &Key<'_>, at: Cursor<'_>) {
         if let Some(first) = self.names.iter().position(|name| **name == *key.text) {
             let message = format!("the {} `{}` is declared twice", self.what, key.text);
@@ -41,8 +41,7 @@ impl Declared {
         self.places.push(key.span.clone());
     }
 
-    /// Makes `name` known without a place, if it is not declared: a name that needs no declaration.
-    /// It gets the number after all others.
+    /// Declares `name` without a place, if it is not declared yet. It gets the last id.
     pub fn reserve(&mut self, name: &str) {
         if self.number(name).is_none() {
             self.names.push(name.into());
@@ -50,7 +49,7 @@ impl Declared {
         }
     }
 
-    /// The number of the name written at `at`; a dangling one is reported.
+    /// The id of the name at `at`; an undeclared one is reported.
     pub fn find(&self, at: Cursor<'_>) -> Option<u16> {
         let name = at.string()?;
         let found = self.number(name);
@@ -66,7 +65,7 @@ impl Declared {
         u16::try_from(self.names.iter().position(|known| **known == *name)?).ok()
     }
 
-    /// The names and their places, both by number.
+    /// The names and their places, by id.
     pub fn into_parts(self) -> (Vec<Arc<str>>, Vec<Range<usize>>) {
         (self.names, self.places)
     }
@@ -87,7 +86,7 @@ impl Reasons {
         u16::try_from(place).unwrap_or(u16::MAX) // a verdict has at most two reasons
     }
 
-    /// The texts by number.
+    /// The texts by id.
     pub fn into_texts(self) -> Vec<Arc<str>> {
         self.0.into_inner()
     }

@@ -1,4 +1,4 @@
-//! The whole playbook: declares its names, reads its parts, and checks what only the whole can tell.
+//! The whole playbook: declares its names, reads its parts, and checks what needs several parts.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -6,18 +6,27 @@ use std::sync::Arc;
 
 use super::compensation::Context;
 use super::names::{Declared, Reasons};
-use super::{rule, study, tools, verdict};
-use crate::diagnostic::{Diagnostic, Source};
-use crate::playbook::places::{Loaded, Places, RulePlaces, VerdictPlaces};
+use super::{rule, tools, verdict};
+use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::playbook::places::{Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
-use crate::yaml::{Cursor, Record};
+use crate::yaml;
+use crate::yaml::{Cursor, Key, MapReader};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
+    AfterRefresh, Compensation, GuardMode, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
 };
 
+/// Reads a playbook.
+///
+/// # Errors
+/// All errors, each with its place.
+pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
+    yaml::parse(Arc::clone(&source), |root| playbook(root, source))
+}
+
 /// The playbook of `source`. Every part is read before any is unwrapped, so that all errors are found at once.
-pub(in crate::playbook) fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
+fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let record = root.record("a playbook", syntax::PLAYBOOK)?;
     let format = record.required("format").and_then(|format| format.word(&[(syntax::FORMAT, ())]));
     let name = name(&record);
@@ -55,7 +64,7 @@ pub(in crate::playbook) fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Op
         limits,
         study: study?,
     };
-    let places = Places {
+    let places = PlaybookPlaces {
         source,
         verdicts: verdict_places,
         rules: rule_places,
@@ -73,31 +82,35 @@ fn unzip<A, B>(pairs: Vec<(A, B)>) -> (Vec<A>, Vec<B>) {
     pairs.into_iter().unzip()
 }
 
-fn name(record: &Record<'_>) -> Option<Arc<str>> {
+fn name(record: &MapReader<'_>) -> Option<Arc<str>> {
     let at = record.required("name")?;
-    let key = crate::yaml::Key { text: at.string()?, span: at.span() };
+    let key = Key { text: at.string()?, span: at.span() };
     if !at.named(&key, "/") {
         return None;
     }
-    // It also names a folder.
+    // The name is also a folder.
     if key.text.split('/').any(|part| part.is_empty() || part.chars().all(|c| c == '.')) {
-        at.wrong("bad_name", format!("`{}` cannot be the name of a playbook", key.text), "an empty part or only dots");
+        at.wrong(
+            "bad_name",
+            format!("`{}` cannot be the name of a playbook", key.text),
+            "a part is empty or only dots",
+        );
         return None;
     }
     Some(key.text.into())
 }
 
-/// The study block. `None`: wrong; `Some(None)`: a playbook for use.
-fn study_block(record: &Record<'_>, name: Option<&str>, path: &str) -> Option<Option<Study>> {
+/// The study block. `None`: invalid; `Some(None)`: a playbook for use.
+fn study_block(record: &MapReader<'_>, name: Option<&str>, path: &str) -> Option<Option<Study>> {
     if let Some(written) = record.optional("study") {
-        return study::study(written).map(Some);
+        return study(written).map(Some);
     }
     let by_name = name.is_some_and(|name| name.starts_with("study/"));
     if by_name || path.replace('\\', "/").contains("playbooks/study/") {
         let at = record.optional("name").map_or(record.span(), Cursor::span);
         record.cursor().report(
-            Diagnostic::error("study_without_why", "a study playbook must say why it exists")
-                .at(at, "for study by its name or folder")
+            Diagnostic::error("study_without_why", "a study playbook needs a reason")
+                .at(at, "a study playbook by its name or folder")
                 .help("write `study: { why: ... }`, or give the playbook another name and folder"),
         );
         return None;
@@ -105,7 +118,39 @@ fn study_block(record: &Record<'_>, name: Option<&str>, path: &str) -> Option<Op
     Some(None)
 }
 
-fn context<'a>(record: &Record<'a>) -> Context<'a> {
+/// The study block written at `at`: the only place where anything unsafe can be switched on.
+fn study(at: Cursor<'_>) -> Option<Study> {
+    let record = at.record("`study`", syntax::STUDY)?;
+    let why = record.required("why").and_then(Cursor::words);
+    let first_failure_only = switch(&record, "reclassify", "first_failure");
+    let retry_guard = guard(&record, "retry_guard");
+    let token_guard = guard(&record, "token_guard");
+    let refused_reversal_exhausts = switch(&record, "refused_reversal", "exhausted");
+    let futile_refresh_deprecates = switch(&record, "futile_refresh", "deprecated");
+    let final_error_first = switch(&record, "final_error", "first");
+    let resends_stale_evidence = switch(&record, "stale_evidence", "resent");
+    Some(Study {
+        why: why?.into(),
+        first_failure_only: first_failure_only?,
+        retry_guard: retry_guard?,
+        token_guard: token_guard?,
+        refused_reversal_exhausts: refused_reversal_exhausts?,
+        futile_refresh_deprecates: futile_refresh_deprecates?,
+        resends_stale_evidence: resends_stale_evidence?,
+        final_error_first: final_error_first?,
+    })
+}
+
+/// A switch with one word; it is off by default.
+fn switch(record: &MapReader<'_>, key: &str, word: &str) -> Option<bool> {
+    record.optional(key).map_or(Some(false), |at| at.word(&[(word, true)]))
+}
+
+fn guard(record: &MapReader<'_>, key: &str) -> Option<GuardMode> {
+    record.optional(key).map_or(Some(GuardMode::Checked), |at| at.word(&syntax::OFF))
+}
+
+fn context<'a>(record: &MapReader<'a>) -> Context<'a> {
     let mut queues = Declared::new("queue");
     if let Some(list) = record.optional("queues").and_then(Cursor::list) {
         for queue in list {
@@ -124,10 +169,10 @@ fn context<'a>(record: &Record<'a>) -> Context<'a> {
     }
 }
 
-type Written = Vec<(Verdict, Option<VerdictPlaces>)>;
+type WrittenVerdicts = Vec<(Verdict, Option<VerdictPlaces>)>;
 
-/// The declared names, and the verdicts if none is wrong.
-fn verdicts(context: &Context<'_>, record: &Record<'_>) -> (Declared, Option<Written>) {
+/// The declared names, and the verdicts if all are valid.
+fn verdicts(context: &Context<'_>, record: &MapReader<'_>) -> (Declared, Option<WrittenVerdicts>) {
     let mut declared = Declared::new("verdict");
     let Some(at) = record.required("verdicts") else { return (declared, None) };
     let Some(entries) = at.entries("`verdicts`") else { return (declared, None) };
@@ -146,16 +191,16 @@ fn verdicts(context: &Context<'_>, record: &Record<'_>) -> (Declared, Option<Wri
     (declared, written.into_iter().collect())
 }
 
-fn rules(record: &Record<'_>, verdicts: &Declared) -> Option<Vec<(Rule, RulePlaces)>> {
+fn rules(record: &MapReader<'_>, verdicts: &Declared) -> Option<Vec<(Rule, RulePlaces)>> {
     let list = record.required("classify")?.list()?;
     let mut names = Declared::new("rule");
     let rules: Vec<_> = list.map(|at| rule::rule(at, &mut names, verdicts)).collect();
     rules.into_iter().collect()
 }
 
-/// The verdict of failures that no rule matches; only a study playbook may then send again.
+/// The verdict of failures that no rule matches; only in a study playbook may it send again.
 fn otherwise(
-    record: &Record<'_>,
+    record: &MapReader<'_>,
     verdicts: &Declared,
     written: Option<&[(Verdict, Option<VerdictPlaces>)]>,
     study: Option<&Option<Study>>,
@@ -170,9 +215,9 @@ fn otherwise(
     });
     if sends_again && study == Some(&None) {
         at.report(
-            Diagnostic::error("otherwise_retries", "a failure that no rule knows must not be sent again")
+            Diagnostic::error("otherwise_retries", "a call whose failure no rule matches must not be sent again")
                 .at(at.span(), "this verdict sends again")
-                .help("write `otherwise: unclassified`, and name the failures that may be retried in rules"),
+                .help("write `otherwise: unclassified`, and add rules for the failures that may be retried"),
         );
     }
     Some(VerdictId(id))
@@ -180,7 +225,7 @@ fn otherwise(
 
 type PlacedLimits = (Limits, Option<Range<usize>>, Option<Range<usize>>);
 
-fn limits(record: &Record<'_>) -> Option<PlacedLimits> {
+fn limits(record: &MapReader<'_>) -> Option<PlacedLimits> {
     let Some(at) = record.optional("limits") else {
         return Some((Limits { max_attempts: syntax::DEFAULT_MAX_ATTEMPTS, deadline: None }, None, None));
     };

@@ -1,4 +1,4 @@
-//! Rules: what each `when` asks, and the verdict it gives.
+//! Rules: the conditions of each `when`, and its verdict.
 
 use std::ops::RangeInclusive;
 
@@ -6,11 +6,13 @@ use super::names::Declared;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::RulePlaces;
 use crate::playbook::syntax;
-use crate::yaml::{Cursor, Kind, Scalar, range};
+use crate::yaml::{Cursor, NodeKind, Scalar, range};
 use playproof_engine::glob::Glob;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::pattern;
-use playproof_engine::playbook::{Ask, Between, Form, MessageOp, MessageTest, Rule, Test, When};
+use playproof_engine::playbook::{
+    ConditionKind, ConditionSyntax, ConditionTest, MessageOp, MessageTest, NumberRange, Rule, When,
+};
 
 /// The rule written at `at`; its name is declared in `rules`.
 pub(super) fn rule(at: Cursor<'_>, rules: &mut Declared, verdicts: &Declared) -> Option<(Rule, RulePlaces)> {
@@ -43,18 +45,19 @@ fn kinds(at: Cursor<'_>) -> Vec<std::ops::Range<usize>> {
 }
 
 fn when(at: Cursor<'_>) -> Option<When> {
-    let record = at.record("`when`", &Ask::WORDS)?;
+    let record = at.record("`when`", &ConditionKind::WORDS)?;
     if record.is_empty() {
         at.report(
-            Diagnostic::error("empty_when", "a rule that asks nothing would match every failure")
-                .at(at.span(), "nothing is asked")
-                .help("ask at least one thing; for all that no rule matches there is `otherwise`"),
+            Diagnostic::error("empty_when", "a rule without conditions would match every failure")
+                .at(at.span(), "no conditions")
+                .help("write at least one condition; `otherwise` covers failures that no rule matches"),
         );
         return None;
     }
-    // Each condition is read before any is missed, so that all errors are found at once.
-    let written = Ask::ALL.into_iter().filter_map(|ask| Some((ask, test(ask, record.optional(ask.as_str())?))));
-    let written: Vec<(Ask, Option<Test>)> = written.collect();
+    // Every condition is read before any is unwrapped, so that all errors are found at once.
+    let written =
+        ConditionKind::ALL.into_iter().filter_map(|ask| Some((ask, test(ask, record.optional(ask.as_str())?))));
+    let written: Vec<(ConditionKind, Option<ConditionTest>)> = written.collect();
     let mut when = When::default();
     for (ask, test) in written {
         when.set(ask, test?);
@@ -62,20 +65,20 @@ fn when(at: Cursor<'_>) -> Option<When> {
     Some(when)
 }
 
-fn test(ask: Ask, at: Cursor<'_>) -> Option<Test> {
+fn test(ask: ConditionKind, at: Cursor<'_>) -> Option<ConditionTest> {
     match ask.form() {
-        Form::Texts => texts(at).map(Test::AnyOf),
-        Form::Globs => globs(at).map(Test::Globs),
-        Form::Ranges(first, last) => ranges(at, ask.as_str(), first..=last).map(Test::Ranges),
-        Form::Messages => message(at).map(Test::Messages),
-        Form::Access => at.word(&syntax::ACCESS).map(Test::Access),
-        Form::Bool => at.bool().map(Test::Is),
-        Form::Presence => at.word(&syntax::PRESENCE).map(Test::Is),
-        Form::Absence => at.word(&[("absent", ())]).map(|()| Test::Absent),
+        ConditionSyntax::Texts => texts(at).map(ConditionTest::AnyOf),
+        ConditionSyntax::Globs => globs(at).map(ConditionTest::Globs),
+        ConditionSyntax::Ranges(first, last) => ranges(at, ask.as_str(), first..=last).map(ConditionTest::Ranges),
+        ConditionSyntax::Messages => message(at).map(ConditionTest::Messages),
+        ConditionSyntax::Access => at.word(&syntax::ACCESS).map(ConditionTest::Access),
+        ConditionSyntax::Bool => at.bool().map(ConditionTest::Is),
+        ConditionSyntax::Presence => at.word(&syntax::PRESENCE).map(ConditionTest::Is),
+        ConditionSyntax::Absence => at.word(&[("absent", ())]).map(|()| ConditionTest::Absent),
     }
 }
 
-/// All of `each`, or `None` if one is wrong or there is none; every one is read.
+/// All values, or `None` if one is invalid or there is none; reads every one.
 fn all<'a, T>(at: Cursor<'a>, each: impl FnMut(Cursor<'a>) -> Option<T>) -> Option<Vec<T>> {
     let read: Vec<Option<T>> = at.one_or_many().into_iter().map(each).collect();
     let read: Option<Vec<T>> = read.into_iter().collect();
@@ -90,7 +93,11 @@ fn globs(at: Cursor<'_>) -> Option<Vec<String>> {
     all(at, |glob| {
         let text = glob.words()?;
         if let Err(why) = Glob::of_tools(text) {
-            glob.wrong("bad_glob", format!("`{}` is no glob: {why}", crate::yaml::shorten(text)), "not a glob");
+            glob.wrong(
+                "bad_glob",
+                format!("`{}` is not a valid glob: {why}", crate::yaml::shorten(text)),
+                "not a glob",
+            );
             return None;
         }
         Some(text.to_owned())
@@ -98,7 +105,7 @@ fn globs(at: Cursor<'_>) -> Option<Vec<String>> {
 }
 
 fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
-    if let Kind::Scalar { text, value: Scalar::Text } = &at.node().kind {
+    if let NodeKind::Scalar { text, value: Scalar::Text } = &at.node().kind {
         at.report(
             Diagnostic::error("wrong_type", "expected a test of the message, found a text")
                 .at(at.span(), "contains, starts_with, equals or matches?")
@@ -112,7 +119,7 @@ fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
     let ops = MessageOp::ALL.into_iter();
     let written: Vec<_> = ops.filter_map(|op| Some((op, record.optional(op.as_str())?))).collect();
     if written.is_empty() {
-        at.wrong("empty_message", "`message` asks nothing: write `contains`, `starts_with`, `equals` or `matches`", "");
+        at.wrong("empty_message", "`message` has no test: write `contains`, `starts_with`, `equals` or `matches`", "");
         return None;
     }
     let sensitive = case_sensitive.unwrap_or(false);
@@ -131,7 +138,7 @@ fn regexes(at: Cursor<'_>, case_sensitive: bool) -> Option<Vec<String>> {
     all(at, |regex| {
         let text = regex.words()?;
         if let Err(why) = pattern::compile(text, case_sensitive) {
-            let message = format!("`{}` is no regular expression: {why}", crate::yaml::shorten(text));
+            let message = format!("`{}` is not a valid regular expression: {why}", crate::yaml::shorten(text));
             regex.wrong("bad_regex", message, "not a regular expression");
             return None;
         }
@@ -140,13 +147,13 @@ fn regexes(at: Cursor<'_>, case_sensitive: bool) -> Option<Vec<String>> {
 }
 
 /// `429`, `"500-599"` or a list of them.
-fn ranges(at: Cursor<'_>, what: &str, bounds: RangeInclusive<u64>) -> Option<Vec<Between>> {
+fn ranges(at: Cursor<'_>, what: &str, bounds: RangeInclusive<u64>) -> Option<Vec<NumberRange>> {
     all(at, |at| {
         let (first, last) = match &at.node().kind {
-            Kind::Scalar { text, value: Scalar::Text } => range_of(at, text, what, &bounds)?,
+            NodeKind::Scalar { text, value: Scalar::Text } => range_of(at, text, what, &bounds)?,
             _ => at.whole(bounds.clone()).map(|number| (number, number))?,
         };
-        Some(Between { first: first.try_into().ok()?, last: last.try_into().ok()? })
+        Some(NumberRange { first: first.try_into().ok()?, last: last.try_into().ok()? })
     })
 }
 
@@ -155,7 +162,7 @@ fn range_of(at: Cursor<'_>, text: &str, what: &str, bounds: &RangeInclusive<u64>
     if range.is_some() {
         return range;
     }
-    let message = format!("`{}` is no {what} and no range of them", crate::yaml::shorten(text));
+    let message = format!("`{}` is neither a value nor a range of `{what}`", crate::yaml::shorten(text));
     let class = text.strip_suffix("xx").filter(|digit| digit.len() == 1 && digit.parse::<u8>().is_ok());
     let help = match class {
         Some(digit) if what == "status" => format!("write `\"{digit}00-{digit}99\"`"),

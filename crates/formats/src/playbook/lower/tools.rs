@@ -1,10 +1,10 @@
-//! Tool facts: the `tools` of a playbook, and the file that holds nothing else.
+//! Tool facts: the `tools` of a playbook, and the tool facts file.
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::ToolPlaces;
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, Key, shorten};
-use playproof_engine::playbook::{DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools, Unsaid};
+use playproof_engine::playbook::{DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 
 /// A tool facts file.
 pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
@@ -34,7 +34,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let (idempotent, repeatable) = (fact("idempotent"), fact("repeatable"));
     let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
     if name.text.trim().is_empty() {
-        let message = format!("`{}` cannot be a tool", shorten(name.text));
+        let message = format!("`{}` is not a tool name", shorten(name.text));
         at.report(Diagnostic::error("bad_name", message).at(name.span.clone(), "not a name"));
         return None;
     }
@@ -45,20 +45,20 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         timeout: timeout?,
         declared: true,
     };
-    let is_unsaid = |key| record.optional(key).is_none();
-    let unsaid = Unsaid {
-        idempotent: is_unsaid("idempotent"),
-        repeatable: is_unsaid("repeatable"),
-        timeout: is_unsaid("timeout_ms"),
+    let is_omitted = |key| record.optional(key).is_none();
+    let omitted = OmittedFacts {
+        idempotent: is_omitted("idempotent"),
+        repeatable: is_omitted("repeatable"),
+        timeout: is_omitted("timeout_ms"),
     };
-    match ToolRow::new(name.text, facts).map(|row| row.leaving(unsaid)) {
+    match ToolRow::new(name.text, facts).map(|row| row.omitting(omitted)) {
         Ok(row) => {
             let place = |key: &'static str| Some((key, record.optional(key)?.span()));
             let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();
             Some((row, ToolPlaces { name: name.span.clone(), facts }))
         }
         Err(why) => {
-            let message = format!("`{}` is no glob: {why}", shorten(name.text));
+            let message = format!("`{}` is not a valid glob: {why}", shorten(name.text));
             at.report(Diagnostic::error("bad_glob", message).at(name.span.clone(), "not a glob"));
             None
         }

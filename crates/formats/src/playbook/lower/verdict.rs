@@ -1,4 +1,4 @@
-//! Verdicts, and the reserved one that is there whether it is written or not.
+//! Verdicts, and the reserved verdict `unclassified`.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
     let then = written_then.and_then(|then| context.compensation(then));
     if name.text == UNCLASSIFIED {
         if let (Some(at), Some(EffectClaim::Applied | EffectClaim::NotApplied)) = (written_effect, effect) {
-            reserved(at, "nothing is known of a failure that no rule matches: its effect is `unknown`");
+            reserved(at, "the effect of a failure that no rule matches is always `unknown`");
         }
         if let (Some(at), Some((compensation, _))) = (written_then, &then)
             && !matches!(compensation, Compensation::EscalateToHuman(_))
         {
-            reserved(at, "nothing is known of a failure that no rule matches: it goes to a human");
+            reserved(at, "a failure that no rule matches always escalates to a human");
         }
     }
     let (then, places) = then?;
@@ -42,7 +42,7 @@ fn reserved(at: Cursor<'_>, why: &str) {
     ));
 }
 
-/// The reserved verdict of a playbook that does not write it.
+/// The reserved verdict of a playbook that does not declare it.
 pub(super) fn unclassified(context: &Context<'_>) -> Option<Verdict> {
     let own = context.queues.number(UNCLASSIFIED).map(QueueId);
     let Some(queue) = own.or(context.default_queue.flatten()) else {
@@ -50,10 +50,10 @@ pub(super) fn unclassified(context: &Context<'_>) -> Option<Verdict> {
             context.root.report(
                 Diagnostic::error(
                     "missing_default_queue",
-                    "a failure that no rule matches goes to a human, and there is no queue for it",
+                    "a failure that no rule matches escalates to a human, but there is no queue for it",
                 )
                 .at(context.root.span(), "no `default_queue` here")
-                .help("declare `default_queue: QUEUE`, or a queue that is called `unclassified`"),
+                .help("declare `default_queue: QUEUE`, or a queue named `unclassified`"),
             );
         }
         return None;

@@ -1,20 +1,20 @@
-//! What goes into the machine and what comes out: small, closed, and never a raw result.
+//! The machine's inputs and outputs: a small, closed set, never a raw result.
 
-use crate::event::{Asked, Decision, DecisionEvent, Provenance};
+use crate::event::{Decision, DecisionEvent, Provenance, RequestKind};
 use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RuleId, TokenId, ToolId, VerdictId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 
-/// What the machine knows of a call.
+/// The facts of a call that the machine decides on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallFacts {
     /// The tool.
     pub tool: ToolId,
     /// Whether it changes the upstream.
     pub access: Access,
-    /// Whether doing it twice is doing it once.
+    /// Whether doing it twice has the effect of doing it once.
     pub idempotent: bool,
-    /// Whether each call is meant anew.
+    /// Whether each call is a new intent.
     pub repeatable: bool,
     /// The idempotency key.
     pub key: Option<KeyId>,
@@ -22,14 +22,14 @@ pub struct CallFacts {
     pub args: ArgsId,
     /// The reversal token.
     pub token: Option<TokenId>,
-    /// The evidence it came with.
+    /// The evidence that the call came with.
     pub evidence: EvidenceId,
-    /// When it was made.
+    /// When the call was made.
     pub at: Instant,
 }
 
 impl CallFacts {
-    /// Whether sending the call again cannot act twice, whatever became of it.
+    /// Whether sending the call again can never act twice.
     pub const fn is_safe_to_resend(&self) -> bool {
         matches!(self.access, Access::Read) || self.idempotent || self.key.is_some()
     }
@@ -37,12 +37,12 @@ impl CallFacts {
 
 /// A failed attempt, classified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Failure {
+pub struct ClassifiedFailure {
     /// What it means.
     pub verdict: VerdictId,
-    /// The rule that said so.
+    /// The rule that matched.
     pub rule: Option<RuleId>,
-    /// The error, if one came with the failure.
+    /// The error object, if the failure has one.
     pub error: Option<ErrorId>,
     /// How long the upstream asks to wait.
     pub retry_after: Option<Duration>,
@@ -50,45 +50,45 @@ pub struct Failure {
 
 /// How a request of the machine ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reaction {
-    /// Yes.
+pub enum Response {
+    /// Success.
     Ok,
-    /// An attempt failed.
-    Failed(Failure),
+    /// An attempt failed, and was classified.
+    Failed(ClassifiedFailure),
     /// A refresh or a reversal was refused: it did not happen.
     Refused(Option<ErrorId>),
-    /// A refresh or a reversal failed, and may have happened all the same; without an error nothing came back in time.
+    /// A refresh or a reversal failed, and may have happened; without an error, no answer came in time.
     Unclear(Option<ErrorId>),
     /// Nothing supplies an answer.
     Unanswered,
 }
 
-/// What is noted of an answer but decides nothing.
+/// What is recorded of a response; it decides nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Seen {
+pub struct ResponseMeta {
     /// From request to answer.
     pub latency: Option<Duration>,
-    /// Whence.
+    /// Where the answer comes from.
     pub provenance: Provenance,
     /// A recorded answer that took longer than the timeout allows.
     pub over_timeout: bool,
 }
 
-/// What the world tells the machine.
+/// What happened, told to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// A call is made; its number is `Machine::next_call`.
+    /// A call is made; its id is `Machine::next_call`.
     Call(CallId, CallFacts),
-    /// The answer to what was asked for the call.
+    /// The response to a request for the call.
     Answered {
         /// The call.
         call: CallId,
-        /// What had been asked.
-        asked: Asked,
-        /// What came of it.
-        reaction: Reaction,
-        /// For the events only.
-        seen: Seen,
+        /// The request.
+        asked: RequestKind,
+        /// How it ended.
+        response: Response,
+        /// For events only.
+        meta: ResponseMeta,
     },
     /// An answer to an attempt that had timed out.
     Late {
@@ -96,45 +96,45 @@ pub enum Input {
         call: CallId,
         /// The attempt.
         attempt: AttemptNo,
-        /// The error, where it failed.
+        /// The error, if the attempt failed.
         failed: Option<Option<ErrorId>>,
     },
-    /// The moment that the call asked to be woken at.
+    /// The moment at which the call asked to be woken.
     Woken(CallId),
 }
 
-/// What the machine wants of the world.
+/// What the machine wants of the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Want {
-    /// Ask the upstream, and answer with `Input::Answered`.
+pub enum Output {
+    /// Send a request upstream, and answer with `Input::Answered`.
     Ask {
-        /// For this call.
+        /// The call that the request is for.
         call: CallId,
-        /// This.
-        asked: Asked,
-        /// With this evidence.
+        /// The request.
+        asked: RequestKind,
+        /// The evidence that the request carries.
         evidence: EvidenceId,
     },
     /// Give `Input::Woken` at this moment.
     Wake {
-        /// To this call.
+        /// The call to wake.
         call: CallId,
-        /// Then.
+        /// The moment.
         at: Instant,
     },
 }
 
-/// What the machine tells the world: it is written here at once and copied no more, because a trace has millions of
+/// What the machine tells the upstream: it is written here at once and copied no more, because a trace has millions of
 /// events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outputs {
-    /// What was decided or seen.
+pub struct OutputBuffer {
+    /// Decision events.
     pub events: Vec<DecisionEvent>,
-    /// What is wanted.
-    pub wants: Vec<Want>,
+    /// Requests to the driver.
+    pub outputs: Vec<Output>,
 }
 
-impl Outputs {
+impl OutputBuffer {
     #[inline]
     pub(super) fn emit(&mut self, at: Instant, call: CallId, what: Decision) {
         self.events.push(DecisionEvent { at, call, what });

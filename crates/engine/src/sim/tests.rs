@@ -1,19 +1,19 @@
-//! Calls that are simulated together: what they share, that feeding and driving change nothing, and that many calls at
-//! once cost no more each than few.
+//! Calls that are simulated together: what they share, that the way of feeding and driving does not matter, and that the
+//! cost grows linearly.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Ended, Plan, Record, Scenario, ScenarioCall, Session, Simulator};
+use super::{FinishedCall, Plan, Scenario, ScenarioCall, Session, SimulationRecord, Simulator};
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::classify::Memo;
-use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, RefusedWhy};
+use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, ReversalRefusal};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId, comparisons};
 use crate::playbook::sample::playbook;
 use crate::playbook::{Access, ToolFacts, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{Answer, BeyondTape, KeyDialect, Says, Script, ScriptedAnswer, Source};
+use crate::upstream::{Answer, AnswerSource, KeyDialect, MissingAnswerPolicy, Script, ScriptedAnswer, UpstreamReply};
 
 const FACTS: ToolFacts = ToolFacts { declared: true, ..ToolFacts::ASSUMED };
 
@@ -21,7 +21,7 @@ fn plan() -> Plan {
     Plan::new(playbook(), &Tools::default())
 }
 
-/// A call made at `at` that failed once with an error of this kind; its token can be redeemed.
+/// A call at `at` that failed once with an error of this kind; its token can be redeemed.
 fn failed(at: Option<u64>, token: &str, kind: &str) -> Arc<RecordedCall> {
     let texts = CallTexts { tool: "pay", token: Some(token), ..CallTexts::default() };
     let mut call = RecordedCall::new(texts, Place::default());
@@ -41,26 +41,26 @@ fn failed(at: Option<u64>, token: &str, kind: &str) -> Arc<RecordedCall> {
     Arc::new(call)
 }
 
-/// The calls that ended, in the order in which they were fed; `step` looks at the session after each call was fed.
-fn together(calls: &[Arc<RecordedCall>], mut step: impl FnMut(&mut Session, &Plan, &mut Memo)) -> Vec<Ended> {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+/// The finished calls in the order in which they were fed; `step` runs after each call is fed.
+fn together(calls: &[Arc<RecordedCall>], mut step: impl FnMut(&mut Session, &Plan, &mut Memo)) -> Vec<FinishedCall> {
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     for (n, call) in (0..).zip(calls) {
         session.feed(n, Arc::clone(call), FACTS, false);
         step(&mut session, &plan, &mut memo);
     }
     session.finish(&plan, &mut memo);
     assert!(!session.is_busy());
-    let mut ended: Vec<Ended> = session.take_ended().collect();
+    let mut ended: Vec<FinishedCall> = session.take_ended().collect();
     ended.sort_by_key(|ended| ended.number);
     ended
 }
 
-fn ends(ended: &[Ended]) -> Vec<&str> {
+fn ends(ended: &[FinishedCall]) -> Vec<&str> {
     ended.iter().map(|ended| ended.record.outcomes[0].kind.as_str()).collect()
 }
 
-fn alone(call: &RecordedCall) -> Record {
-    Simulator::new().replay(&plan(), call, FACTS, &BeyondTape::Ok).clone()
+fn alone(call: &RecordedCall) -> SimulationRecord {
+    Simulator::new().replay(&plan(), call, FACTS, &MissingAnswerPolicy::Ok).clone()
 }
 
 #[test]
@@ -70,13 +70,13 @@ fn a_token_that_calls_of_one_run_share_is_redeemed_once() {
     let ended = together(&calls, |_, _, _| {});
     assert_eq!(ends(&ended), ["reversed", "escalated", "reversed"]);
     assert_eq!(ended.iter().map(|ended| ended.token_spent).collect::<Vec<_>>(), [false, true, false]);
-    let refused = Decision::ReversalRefused { why: RefusedWhy::TokenRedeemed };
+    let refused = Decision::ReversalRefused { why: ReversalRefusal::TokenRedeemed };
     assert!(ended[1].record.events.iter().any(|event| event.what == refused && event.call == CallId(0)));
     assert_eq!(ended[0].record, alone(&calls[0]), "nothing was shared before it");
 }
 
 #[test]
-fn of_two_calls_that_overlap_the_one_that_comes_to_its_token_first_redeems_it() {
+fn of_two_overlapping_calls_the_first_to_reach_its_token_redeems_it() {
     // The first is refused at 6000 ms, the second at 1040 ms.
     let mut slow = RecordedCall::clone(&failed(Some(0), "a", "take_back"));
     slow.answers[0].at = Some(Instant::from_millis(6_000));
@@ -94,15 +94,15 @@ fn calls_without_times_follow_one_another() {
 }
 
 #[test]
-fn a_call_that_comes_too_late_starts_later_and_is_told_in_the_times_of_its_recording() {
+fn a_call_fed_late_starts_later_and_its_record_has_the_recorded_times() {
     let calls = [failed(Some(90_000), "a", "timeout"), failed(Some(10), "b", "timeout")];
     let ended = together(&calls, |session, plan, memo| session.advance(plan, memo));
     assert_eq!(ended[1].record, alone(&calls[1]));
 }
 
 #[test]
-fn what_happens_at_the_watermark_waits_for_calls_that_may_still_start_then() {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+fn events_at_the_watermark_wait_for_calls_that_may_still_start_then() {
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     session.feed(0, failed(Some(0), "a", "denied"), FACTS, false);
     let mut ended_by = |at| {
         session.advance_to(Instant::from_millis(at));
@@ -116,7 +116,7 @@ fn what_happens_at_the_watermark_waits_for_calls_that_may_still_start_then() {
 fn a_call_without_a_time_overlaps_with_no_other() {
     let read = ToolFacts { access: Access::Read, ..FACTS }; // asked again after a timeout, and so not over at once
     for (times, at_once) in [([None, Some(0)], 1), ([Some(0), None], 1), ([None, None], 1), ([Some(0), Some(0)], 2)] {
-        let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+        let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
         for (number, at) in (0..).zip(times) {
             session.feed(number, failed(at, "a", "timeout"), read, false);
         }
@@ -126,9 +126,9 @@ fn a_call_without_a_time_overlaps_with_no_other() {
 }
 
 #[test]
-fn a_retry_of_a_call_that_comes_too_late_is_due_in_the_times_of_its_recording() {
+fn a_retry_of_a_call_fed_late_is_due_in_the_recorded_times() {
     let read = ToolFacts { access: Access::Read, ..FACTS };
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     let late = failed(Some(10), "b", "timeout");
     session.feed(0, failed(Some(90_000), "a", "timeout"), read, false);
     session.advance(&plan, &mut memo);
@@ -136,38 +136,38 @@ fn a_retry_of_a_call_that_comes_too_late_is_due_in_the_times_of_its_recording() 
     session.finish(&plan, &mut memo);
     let ended = session.take_ended().find(|ended| ended.number == 1).unwrap();
     assert!(ended.record.events.iter().any(|event| matches!(event.what, Decision::RetryScheduled { .. })));
-    assert_eq!(&ended.record, Simulator::new().replay(&plan, &late, read, &BeyondTape::Ok));
+    assert_eq!(&ended.record, Simulator::new().replay(&plan, &late, read, &MissingAnswerPolicy::Ok));
 }
 
 #[test]
-fn a_call_whose_token_was_sent_before_takes_nothing_back() {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+fn a_call_whose_token_was_sent_before_reverses_nothing() {
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     session.feed(0, failed(Some(0), "a", "take_back"), FACTS, true);
     session.finish(&plan, &mut memo);
     assert_eq!(ends(&session.take_ended().collect::<Vec<_>>()), ["escalated"]);
 }
 
 #[test]
-fn a_call_stays_until_its_late_answer_has_come() {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+fn a_call_stays_active_until_its_late_answer_has_come() {
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     session.feed(0, failed(Some(0), "a", "timeout"), FACTS, false);
     let mut latencies = [90_000, 0].into_iter(); // the attempt times out, and is not made again
     session.advance_to(Instant::from_millis(60_000));
     while let Some(request) = session.next(&plan, &mut memo, false) {
         let latency = latencies.next().map(Duration::from_millis);
-        session.answer(&request, Some(Answer { says: Says::Ok, latency, provenance: Provenance::Modelled }));
+        session.answer(&request, Some(Answer { reply: UpstreamReply::Ok, latency, provenance: Provenance::Modelled }));
     }
     assert_eq!(session.take_ended().count(), 0);
     session.finish(&plan, &mut memo);
-    let ended: Vec<Ended> = session.take_ended().collect();
+    let ended: Vec<FinishedCall> = session.take_ended().collect();
     assert_eq!(ends(&ended), ["escalated"]);
     let last = ended[0].record.events.last().unwrap();
     assert!(matches!(last.what, Decision::LateAnswer { .. }), "{last:?}");
 }
 
 #[test]
-fn a_call_leaves_when_it_has_ended() {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&BeyondTape::Ok));
+fn a_call_is_removed_when_it_has_ended() {
+    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
     for n in 0..1_000 {
         session.feed(n, failed(Some(n * 60_000), "a", "take_back"), FACTS, false);
         session.advance(&plan, &mut memo);
@@ -180,7 +180,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn a_session_fed_call_by_call_equals_one_that_is_fed_at_once(
+    fn a_session_that_is_fed_call_by_call_equals_one_that_is_fed_at_once(
         calls in prop::collection::vec((prop::option::weighted(0.8, 0..9_000_u64), 0..3_u8, 0..3_u8), 0..20),
     ) {
         let calls: Vec<Arc<RecordedCall>> = calls.into_iter().map(|(at, token, kind)| {
@@ -203,7 +203,7 @@ proptest! {
     }
 }
 
-/// A scenario of calls that are all out at once, and fail, wait, refresh, reverse and succeed.
+/// A scenario of simultaneous calls that fail, wait, refresh, reverse and succeed.
 fn crowd(scripts: &[Script]) -> Scenario<'_> {
     let number = |n: usize| u32::try_from(n).unwrap();
     let calls = scripts.iter().enumerate().map(|(n, script)| ScenarioCall {
@@ -216,7 +216,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         args: ArgsId(number(n / 2)),
         at: Instant::ZERO,
         timeout: Duration::from_millis(5_000),
-        source: Source::Script(script),
+        source: AnswerSource::Script(script),
     });
     Scenario {
         calls: calls.collect(),
@@ -237,11 +237,11 @@ fn scripts(count: usize) -> Vec<Script> {
             ..ErrorFacts::default()
         };
         let latency = Duration::from_millis((count - n) as u64 % 977); // the last often answers first
-        let answer = |says| ScriptedAnswer { says, latency, applied: Some(true) };
+        let answer = |reply| ScriptedAnswer { reply, latency, applied: Some(true) };
         Script {
-            attempts: vec![answer(Says::failed(error)), answer(Says::Ok), answer(Says::Ok)],
-            refresh: vec![answer(Says::Ok)],
-            reversal: vec![answer(Says::Ok)],
+            attempts: vec![answer(UpstreamReply::failed(error)), answer(UpstreamReply::Ok), answer(UpstreamReply::Ok)],
+            refresh: vec![answer(UpstreamReply::Ok)],
+            reversal: vec![answer(UpstreamReply::Ok)],
         }
     };
     (0..count).map(script).collect()
@@ -255,7 +255,7 @@ fn ten_times_as_many_calls_at_once_take_ten_times_the_work() {
         let scenario = crowd(&scripts);
         comparisons::of(|| {
             let mut simulator = Simulator::new();
-            let record = simulator.rehearse(&plan, &scenario);
+            let record = simulator.run_fixture(&plan, &scenario);
             let events = (0..count).flat_map(|n| record.events_of(CallId::at(n))).count();
             assert_eq!(events, record.events.len());
             assert!(record.outcomes.iter().any(|outcome| outcome.kind != OutcomeKind::Succeeded));

@@ -1,76 +1,75 @@
-//! All records in their order, and the rows that they come to. Reads no file and knows no lock.
+//! All records in their order, and the rows that result from them. Reads no file and does not know the lock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::read::Places;
+use super::read::RecordPlaces;
 use super::record::Record;
 use crate::diagnostic::Source;
 use crate::golden::{RowChange, row_changes};
 
 /// A record and its file.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// The number in the file's name.
     pub number: u32,
     /// The file's name, without its folder.
     pub name: String,
-    /// What it says.
+    /// Its content.
     pub record: Record,
-    /// Where its parts stand.
-    pub places: Places,
+    /// The places of its parts.
+    pub places: RecordPlaces,
     /// The file's text.
     pub source: Arc<Source>,
 }
 
-/// All records, oldest first: by number, then by name. Records of the same number come from branches that knew
-/// nothing of each other; where they change different rows, any order comes to the same.
+/// All records, oldest first: by number, then by name. Records with the same number come from different branches; if
+/// they change different rows, any order has the same result.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    entries: Vec<Entry>,
+    entries: Vec<HistoryEntry>,
 }
 
-/// A row as the records leave it.
+/// The state of a row after the records.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
-    /// What it says; none where it was removed.
+pub struct RowState<'a> {
+    /// Its text; none if it was removed.
     pub text: Option<&'a str>,
     /// The last record that changed it.
-    pub entry: &'a Entry,
-    /// Which row of that record.
+    pub entry: &'a HistoryEntry,
+    /// The place of the row in that record.
     pub row: usize,
 }
 
 /// By playbook, then by row.
-pub type Rows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Standing<'a>>>;
+pub type RowStates<'a> = BTreeMap<&'a str, BTreeMap<&'a str, RowState<'a>>>;
 
 impl History {
     /// The history of `entries`, which come in any order.
-    pub fn new(mut entries: Vec<Entry>) -> History {
+    pub fn new(mut entries: Vec<HistoryEntry>) -> History {
         entries.sort_by(|a, b| (a.number, &a.name).cmp(&(b.number, &b.name)));
         History { entries }
     }
 
     /// The records, oldest first.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[HistoryEntry] {
         &self.entries
     }
 
-    /// The rows that the records come to, from nothing. `each` sees every change and the row as it stood before it.
-    pub fn replay<'a>(&'a self, mut each: impl FnMut(&'a Entry, usize, Option<Standing<'a>>)) -> Rows<'a> {
-        let mut all = Rows::new();
+    /// Applies all records to an empty playbook. `each` gets every change with the state of the row before it.
+    pub fn replay<'a>(&'a self, mut each: impl FnMut(&'a HistoryEntry, usize, Option<RowState<'a>>)) -> RowStates<'a> {
+        let mut all = RowStates::new();
         for entry in &self.entries {
             let rows = all.entry(entry.record.playbook.as_str()).or_default();
             for (n, row) in entry.record.rows.iter().enumerate() {
                 each(entry, n, rows.get(row.name.as_str()).copied());
-                rows.insert(&row.name, Standing { text: row.after.as_deref(), entry, row: n });
+                rows.insert(&row.name, RowState { text: row.after.as_deref(), entry, row: n });
             }
         }
         all
     }
 
-    /// The rows of a playbook as they stood after the last record that left them as `is_meant` says; none where no
-    /// record did.
+    /// The rows of a playbook after the last record for which `is_meant` holds; none if it never holds.
     pub fn rows_when<'a>(
         &'a self,
         playbook: &str,
@@ -91,7 +90,7 @@ impl History {
         found
     }
 
-    /// How `rows`, all of a playbook, differ from what the records come to: what the next record has to say.
+    /// The changes from the result of the records to `rows`, all rows of a playbook: the content of the next record.
     pub fn changes<'r>(&self, playbook: &str, rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Vec<RowChange> {
         let replayed = self.replay(|_, _, _| {});
         let known = replayed.get(playbook).into_iter().flatten();

@@ -1,20 +1,21 @@
-//! The event queue: a heap by time, class and sequence. Reads no clock.
+//! The event queue of the virtual clock: a heap by time, priority and sequence. Time passes only when the next event is
+//! taken.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::time::Instant;
 
-/// What comes first among events of one moment.
+/// The order of events at the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// Calls that start, in the order in which they were added.
+pub enum EventPriority {
+    /// Starting calls, in the order in which they were added.
     Start,
-    /// Everything else, in the order in which it was asked for.
+    /// Everything else, in the order in which it was added.
     Other,
 }
 
-/// Events that are still to come: the earliest first, then by class, then in the order in which they were added.
+/// Future events: the earliest first, then by priority, then in the order in which they were added.
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
     events: BinaryHeap<Event<T>>,
@@ -24,12 +25,12 @@ pub struct EventQueue<T> {
 
 #[derive(Clone, Debug)]
 struct Event<T> {
-    key: (Instant, Class, u64),
+    key: (Instant, EventPriority, u64),
     what: T,
 }
 
 impl<T> Ord for Event<T> {
-    /// The greatest is taken first: the order of the keys, turned round.
+    /// The heap takes the greatest first: this reverses the order of the keys.
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
     }
@@ -57,8 +58,8 @@ impl<T> Default for EventQueue<T> {
 
 impl<T> EventQueue<T> {
     /// Adds an event.
-    #[inline] // an event that was just written is slow to copy
-    pub fn push(&mut self, at: Instant, class: Class, what: T) {
+    #[inline] // copying an event that was just written is slow
+    pub fn push(&mut self, at: Instant, class: EventPriority, what: T) {
         self.events.push(Event { key: (at, class, self.next), what });
         self.next += 1;
     }
@@ -74,7 +75,7 @@ impl<T> EventQueue<T> {
         self.events.peek().map(|event| event.key.0)
     }
 
-    /// Forgets every event.
+    /// Removes every event.
     pub fn clear(&mut self) {
         self.events.clear();
         self.next = 0;
@@ -94,18 +95,21 @@ mod tests {
     fn events_come_by_time_and_ties_in_the_order_of_insertion() {
         let mut queue = EventQueue::default();
         for (when, what) in [(2, "c"), (1, "a"), (2, "d"), (1, "b")] {
-            queue.push(Instant::from_millis(when), Class::Other, what);
+            queue.push(Instant::from_millis(when), EventPriority::Other, what);
         }
         assert_eq!(queue.next_at(), Some(Instant::from_millis(1)));
         assert_eq!(drain(&mut queue), ["a", "b", "c", "d"]);
     }
 
     #[test]
-    fn a_call_that_starts_comes_before_all_else_of_its_moment() {
+    fn a_starting_call_comes_before_other_events_of_the_same_moment() {
         let mut queue = EventQueue::default();
-        for (class, what) in
-            [(Class::Other, "answer"), (Class::Start, "one"), (Class::Other, "wake"), (Class::Start, "two")]
-        {
+        for (class, what) in [
+            (EventPriority::Other, "answer"),
+            (EventPriority::Start, "one"),
+            (EventPriority::Other, "wake"),
+            (EventPriority::Start, "two"),
+        ] {
             queue.push(Instant::ZERO, class, what);
         }
         assert_eq!(drain(&mut queue), ["one", "two", "answer", "wake"]);
@@ -113,11 +117,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_a_stable_sort(events in prop::collection::vec((0..5_u64, 0..2_u8), 0..100)) {
+        fn events_come_in_the_order_of_a_stable_sort(events in prop::collection::vec((0..5_u64, 0..2_u8), 0..100)) {
             let mut queue = EventQueue::default();
-            let mut sorted: Vec<(Instant, Class, usize)> = Vec::new();
+            let mut sorted: Vec<(Instant, EventPriority, usize)> = Vec::new();
             for (n, (at, class)) in events.into_iter().enumerate() {
-                let class = if class == 0 { Class::Start } else { Class::Other };
+                let class = if class == 0 { EventPriority::Start } else { EventPriority::Other };
                 queue.push(Instant::from_millis(at), class, n);
                 sorted.push((Instant::from_millis(at), class, n));
             }

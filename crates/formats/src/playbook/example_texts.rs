@@ -1,17 +1,17 @@
-//! Texts made up so that a pattern takes them: regular expressions, globs, tests of a message. What is made is a
-//! guess; the classifier has the last word.
+//! Generates example texts for regular expressions, globs and message tests. An example is a guess; the classifier
+//! decides.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use playproof_engine::playbook::{MessageOp, MessageTest};
 
-/// More texts than this are not made of one pattern.
+/// The most examples of one pattern.
 const MOST: usize = 32;
 
-/// Longer repetitions are not written out.
+/// The longest repetition that is written out.
 const LONGEST: u32 = 64;
 
-/// Texts that a regular expression likely matches, the plainest first; none where it cannot be read.
+/// Texts that a regular expression probably matches, the simplest first; none if it does not parse.
 pub fn of_regex(pattern: &str) -> Vec<String> {
     regex_syntax::parse(pattern).map(|hir| of_hir(&hir)).unwrap_or_default()
 }
@@ -38,19 +38,19 @@ fn of_hir(hir: &Hir) -> Vec<String> {
     texts
 }
 
-/// A character that people would write, if the class has one.
+/// A common character of the class, if it has one.
 fn of_class(class: &Class) -> Option<char> {
-    const LIKED: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.";
+    const COMMON: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.";
     match class {
         Class::Unicode(class) => {
             let has = |c: char| class.ranges().iter().any(|range| range.start() <= c && c <= range.end());
-            LIKED.chars().find(|&c| has(c)).or_else(|| class.ranges().first().map(|range| range.start()))
+            COMMON.chars().find(|&c| has(c)).or_else(|| class.ranges().first().map(|range| range.start()))
         }
         Class::Bytes(class) => class.ranges().first().map(|range| char::from(range.start())),
     }
 }
 
-/// The first of every part joined, then each other text of each part with the first of the rest.
+/// Joins the first text of every part, then varies one part at a time.
 pub fn one_at_a_time(parts: &[Vec<String>], between: &str) -> Vec<String> {
     let Some(plain) = parts.iter().map(|part| part.first().map(String::as_str)).collect::<Option<Vec<&str>>>() else {
         return Vec::new();
@@ -67,7 +67,7 @@ pub fn one_at_a_time(parts: &[Vec<String>], between: &str) -> Vec<String> {
     texts
 }
 
-/// A name that a glob likely matches.
+/// A name that a glob probably matches.
 pub fn of_glob(glob: &str) -> String {
     let mut name = String::new();
     let mut rest = glob.chars();
@@ -92,7 +92,7 @@ pub fn of_glob(glob: &str) -> String {
     name
 }
 
-/// Messages for which all of `tests` likely hold, the plainest first; the empty one where nothing is asked.
+/// Messages for which all of `tests` probably hold, the simplest first; an empty message without tests.
 pub fn of_tests(tests: &[MessageTest]) -> Vec<String> {
     let texts = |test: &MessageTest| match test.op {
         MessageOp::Matches => test.any_of.iter().flat_map(|pattern| of_regex(pattern)).collect(),
@@ -111,14 +111,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_made_of_every_alternative() {
+    fn every_alternative_has_an_example() {
         assert_eq!(of_regex("in[ -]?flight|pending"), ["in flight", "inflight", "pending"]);
         assert_eq!(of_regex(r"\d{3}-(?:a|bc)+"), ["000-a", "000-bc"]);
         assert!(of_regex("(").is_empty());
     }
 
     #[test]
-    fn what_is_made_of_a_regular_expression_matches_it() {
+    fn examples_match_their_regular_expression() {
         for pattern in ["^a.c$", r"\bkey\b", r"[^a-z]x", r"(?i)Refund \w+ (no|not) found", "(a|b)(c|d)?e{2,}"] {
             let regex = regex::Regex::new(pattern).unwrap();
             let made = of_regex(pattern);
@@ -127,11 +127,11 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_made_of_a_glob() {
+    fn an_example_matches_its_glob() {
         for glob in ["search.*", "*", "a?c", "pay.{refund,void}", "[!a]bc", "x**y"] {
             let name = of_glob(glob);
             let is_match = playproof_engine::glob::Glob::new(glob).unwrap().is_match(&name);
-            assert_eq!(is_match, glob != "[!a]bc", "{glob}: {name}"); // a class turned round is not made
+            assert_eq!(is_match, glob != "[!a]bc", "{glob}: {name}"); // no examples of negated classes
         }
     }
 }

@@ -1,0 +1,87 @@
+//! All that a rule can test on a failed attempt. Matches nothing itself.
+
+use crate::event::ErrorFacts;
+use crate::ids::AttemptNo;
+use crate::playbook::{Access, ConditionKind, ToolFacts};
+use crate::time::Duration;
+
+/// All that a rule may ask about a failed attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Signal<'a> {
+    /// The adapter's name for what went wrong.
+    pub kind: Option<&'a str>,
+    /// The error's text.
+    pub message: Option<&'a str>,
+    /// The transport's status.
+    pub status: Option<u16>,
+    /// The upstream's own error name.
+    pub code: Option<&'a str>,
+    /// How long the upstream asks to wait.
+    pub retry_after: Option<Duration>,
+    /// Whether the failure came with an error object.
+    pub has_error: bool,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// Whether the tool changes the upstream.
+    pub access: Access,
+    /// Whether doing it twice has the effect of doing it once.
+    pub idempotent: bool,
+    /// Whether the call has an idempotency key.
+    pub keyed: bool,
+    /// The attempt that failed.
+    pub attempt: AttemptNo,
+}
+
+impl<'a> Signal<'a> {
+    /// The signal of `attempt` of a call of `tool` that failed with `error`.
+    pub fn new(
+        error: Option<&'a ErrorFacts>,
+        tool: &'a str,
+        facts: ToolFacts,
+        keyed: bool,
+        attempt: AttemptNo,
+    ) -> Signal<'a> {
+        Signal {
+            kind: error.and_then(|error| error.kind.as_deref()),
+            message: error.and_then(|error| error.message.as_deref()),
+            status: error.and_then(|error| error.status),
+            code: error.and_then(|error| error.code.as_deref()),
+            retry_after: error.and_then(|error| error.retry_after),
+            has_error: error.is_some(),
+            tool,
+            access: facts.access,
+            idempotent: facts.idempotent,
+            keyed,
+            attempt,
+        }
+    }
+}
+
+/// The value of a signal that a condition tests.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SignalValue<'a> {
+    Text(Option<&'a str>),
+    Number(Option<u32>),
+    Access(Access),
+    Is(bool),
+    /// Whether it is present.
+    There(bool),
+}
+
+impl<'a> Signal<'a> {
+    pub(super) fn find(&self, ask: ConditionKind) -> SignalValue<'a> {
+        match ask {
+            ConditionKind::Kind => SignalValue::Text(self.kind),
+            ConditionKind::Message => SignalValue::Text(self.message),
+            ConditionKind::Status => SignalValue::Number(self.status.map(u32::from)),
+            ConditionKind::Code => SignalValue::Text(self.code),
+            ConditionKind::Tool => SignalValue::Text(Some(self.tool)),
+            ConditionKind::Access => SignalValue::Access(self.access),
+            ConditionKind::Idempotent => SignalValue::Is(self.idempotent),
+            ConditionKind::Keyed => SignalValue::Is(self.keyed),
+            ConditionKind::Attempt => SignalValue::Number(Some(self.attempt.get())),
+            ConditionKind::RetryAfter => SignalValue::There(self.retry_after.is_some()),
+            ConditionKind::Error => SignalValue::There(self.has_error),
+        }
+    }
+}

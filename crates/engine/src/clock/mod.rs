@@ -1,5 +1,0 @@
-//! The virtual clock: time passes only when the next event is taken.
-
-mod queue;
-
-pub use queue::{Class, EventQueue};

@@ -1,0 +1,260 @@
+//! The event loop: machine, classifier and queue on virtual time. It stops where an answer of the upstream is needed, and
+//! continues with the answer that its caller gives. Answers nothing itself.
+
+use std::sync::Arc;
+
+use crate::classify::{Classification, FailedAttempt, Memo, reads_as_refusal};
+use crate::clock::{EventPriority, EventQueue};
+use crate::dispatch::{ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
+use crate::event::{EffectClaim, ErrorFacts, Provenance, RequestKind};
+use crate::ids::{AttemptNo, CallId, ErrorId};
+use crate::time::{Duration, Instant};
+use crate::upstream::{Answer, Request, UpstreamReply};
+
+use super::plan::Plan;
+use super::scenario::ScenarioCall;
+
+/// Gives the loop access to its calls.
+pub(super) trait CallSource {
+    /// Assigns this id to the next call in the order of starts.
+    fn start(&mut self, id: CallId);
+
+    /// The call with an assigned id.
+    fn call(&self, id: CallId) -> ScenarioCall<'_>;
+
+    /// The id of an error of a call.
+    fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId;
+}
+
+/// A future event.
+#[derive(Clone, Debug)]
+enum PendingEvent {
+    Start,
+    Wake(CallId),
+    Arrives { call: CallId, asked: RequestKind, answer: Answer, over_timeout: bool },
+    TimesOut { call: CallId, asked: RequestKind, timeout: Duration, provenance: Provenance },
+    ArrivesLate { call: CallId, attempt: AttemptNo, reply: UpstreamReply },
+}
+
+impl PendingEvent {
+    const fn call(&self) -> Option<CallId> {
+        match self {
+            PendingEvent::Start => None,
+            PendingEvent::Wake(call)
+            | PendingEvent::Arrives { call, .. }
+            | PendingEvent::TimesOut { call, .. }
+            | PendingEvent::ArrivesLate { call, .. } => Some(*call),
+        }
+    }
+}
+
+/// The state of the loop between two answers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EventLoop {
+    pub machine: Machine,
+    /// The caller takes the decision events.
+    pub buffer: OutputBuffer,
+    queue: EventQueue<PendingEvent>,
+    now: Instant,
+    /// Outputs of the last input that were handled.
+    handled: usize,
+    /// The number of queued events, by call.
+    pending: Vec<u32>,
+}
+
+impl EventLoop {
+    /// Resets the state and keeps the allocations.
+    pub(super) fn clear(&mut self) {
+        self.machine.clear();
+        self.buffer.events.clear();
+        self.buffer.outputs.clear();
+        self.queue.clear();
+        self.now = Instant::ZERO;
+        self.handled = 0;
+        self.pending.clear();
+    }
+
+    /// Adds the start of a call. Calls with the same start time start in the order in which they were added.
+    #[inline]
+    pub(super) fn add_start(&mut self, at: Instant) {
+        self.queue.push(at, EventPriority::Start, PendingEvent::Start);
+    }
+
+    /// The time of the last event.
+    pub(super) const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Whether no event is left.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.next_at().is_none()
+    }
+
+    /// Whether an event for a call is left.
+    pub(super) fn awaits(&self, call: CallId) -> bool {
+        self.pending.get(call.index()).is_some_and(|pending| *pending > 0)
+    }
+
+    /// Runs until an answer is needed; none: no event is left before `until`.
+    pub(super) fn next(
+        &mut self,
+        plan: &Plan,
+        memo: &mut Memo,
+        calls: &mut impl CallSource,
+        until: Option<Instant>,
+    ) -> Option<Request> {
+        loop {
+            while let Some(&output) = self.buffer.outputs.get(self.handled) {
+                self.handled += 1;
+                match output {
+                    Output::Wake { call, at } => self.push(at, call, PendingEvent::Wake(call)),
+                    Output::Ask { call, asked, .. } => return Some(request(calls, self.now, call, asked)),
+                }
+            }
+            self.buffer.outputs.clear();
+            self.handled = 0;
+            if until.is_some_and(|until| self.queue.next_at().is_some_and(|at| at >= until)) {
+                return None;
+            }
+            let (now, pending) = self.queue.pop()?;
+            self.now = now;
+            if let Some(count) = pending.call().and_then(|call| self.pending.get_mut(call.index())) {
+                *count -= 1; // it was counted when it was pushed
+            }
+            let input = InputBuilder { plan, memo, calls }.input(&self.machine, pending);
+            self.machine.handle_input(&plan.playbook, now, input, &mut self.buffer);
+        }
+    }
+
+    /// Takes the answer to a request of `next`; none: the answer is missing. A recorded answer is never cut short; any
+    /// other answer that is later than the timeout, or lost, ends the request at its timeout.
+    pub(super) fn answer(&mut self, request: &Request, answer: Option<Answer>) {
+        let &Request { call, asked, within: timeout, .. } = request;
+        let Some(answer) = answer else {
+            let answer = Answer {
+                reply: UpstreamReply::Lost,
+                latency: Some(Duration::ZERO),
+                provenance: Provenance::Unanswered,
+            };
+            return self.push(self.now, call, PendingEvent::Arrives { call, asked, answer, over_timeout: false });
+        };
+        let at = self.now.plus(answer.latency.unwrap_or_default());
+        let late = answer.is_late(timeout);
+        if matches!(answer.provenance, Provenance::Recorded | Provenance::Inferred) {
+            return self.push(at, call, PendingEvent::Arrives { call, asked, answer, over_timeout: late });
+        }
+        let lost = answer.reply == UpstreamReply::Lost;
+        if !late && !lost {
+            return self.push(at, call, PendingEvent::Arrives { call, asked, answer, over_timeout: false });
+        }
+        let due = self.now.plus(timeout);
+        self.push(due, call, PendingEvent::TimesOut { call, asked, timeout, provenance: answer.provenance });
+        if let (RequestKind::Attempt(attempt), Some(_), false) = (asked, answer.latency, lost) {
+            self.push(at, call, PendingEvent::ArrivesLate { call, attempt, reply: answer.reply });
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, at: Instant, call: CallId, what: PendingEvent) {
+        if self.pending.len() <= call.index() {
+            self.pending.resize(call.index() + 1, 0);
+        }
+        self.pending[call.index()] += 1; // extended above
+        self.queue.push(at, EventPriority::Other, what);
+    }
+}
+
+fn request(calls: &impl CallSource, at: Instant, id: CallId, asked: RequestKind) -> Request {
+    let call = calls.call(id);
+    let ScenarioCall { tool, key, args, timeout, .. } = call;
+    Request { at, call: id, asked, tool, key, args, intent: call.intent(id), within: timeout }
+}
+
+/// Builds the machine's input for one event.
+struct InputBuilder<'a, C> {
+    plan: &'a Plan,
+    memo: &'a mut Memo,
+    calls: &'a mut C,
+}
+
+impl<C: CallSource> InputBuilder<'_, C> {
+    fn input(&mut self, machine: &Machine, pending: PendingEvent) -> Input {
+        match pending {
+            PendingEvent::Start => {
+                let call = machine.next_call();
+                self.calls.start(call);
+                Input::Call(call, self.calls.call(call).dispatched())
+            }
+            PendingEvent::Wake(call) => Input::Woken(call),
+            PendingEvent::Arrives { call, asked, answer, over_timeout } => {
+                let response = self.response(call, asked, answer.reply);
+                let meta = ResponseMeta { latency: answer.latency, provenance: answer.provenance, over_timeout };
+                Input::Answered { call, asked, response, meta }
+            }
+            PendingEvent::TimesOut { call, asked, timeout, provenance } => {
+                let response = self.timed_out(call, asked, timeout);
+                let meta = ResponseMeta { latency: Some(timeout), provenance, over_timeout: false };
+                Input::Answered { call, asked, response, meta }
+            }
+            PendingEvent::ArrivesLate { call, attempt, reply } => {
+                let failed = match reply {
+                    UpstreamReply::Failed(error) => Some(self.intern(call, error)),
+                    UpstreamReply::Ok | UpstreamReply::Lost => None,
+                };
+                Input::Late { call, attempt, failed }
+            }
+        }
+    }
+
+    fn response(&mut self, call: CallId, asked: RequestKind, reply: UpstreamReply) -> Response {
+        match (reply, asked) {
+            (UpstreamReply::Ok, _) => Response::Ok,
+            (UpstreamReply::Lost, _) => Response::Unanswered,
+            (UpstreamReply::Failed(error), RequestKind::Attempt(attempt)) => self.failed(call, attempt, error),
+            (UpstreamReply::Failed(error), RequestKind::Refresh(_)) => Response::Refused(self.intern(call, error)),
+            (UpstreamReply::Failed(error), RequestKind::Reversal) => self.failed_reversal(call, error),
+        }
+    }
+
+    /// A failed reversal did not happen if the upstream clearly refused it, or if the verdict of such a failure is
+    /// `not_applied`. Reversals have no attempts: rules that test the attempt see the first.
+    fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Response {
+        let said = self.classify(id, AttemptNo::FIRST, error.as_ref());
+        let said = self.plan.playbook.verdict(said.verdict).effect;
+        let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);
+        match (refused, self.intern(id, error)) {
+            (true, error) => Response::Refused(error),
+            // The failure has no error object; an empty one tells it from a missing answer.
+            (false, None) => Response::Unclear(self.intern(id, Some(Arc::default()))),
+            (false, error) => Response::Unclear(error),
+        }
+    }
+
+    fn timed_out(&mut self, call: CallId, asked: RequestKind, timeout: Duration) -> Response {
+        let RequestKind::Attempt(attempt) = asked else { return Response::Unclear(None) };
+        let error = ErrorFacts {
+            kind: Some("timeout".into()),
+            message: Some(format!("no answer within {timeout} ms").into()),
+            ..ErrorFacts::default()
+        };
+        self.failed(call, attempt, Some(Arc::new(error)))
+    }
+
+    fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Response {
+        let said = self.classify(id, attempt, error.as_ref());
+        let retry_after = error.as_ref().and_then(|error| error.retry_after);
+        let error = self.intern(id, error);
+        Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, retry_after })
+    }
+
+    fn classify(&mut self, id: CallId, attempt: AttemptNo, error: Option<&Arc<ErrorFacts>>) -> Classification {
+        let call = self.calls.call(id);
+        let failed =
+            FailedAttempt { error, tool: call.tool_name, facts: call.facts, keyed: call.key.is_some(), attempt };
+        self.memo.classify(&self.plan.classifier, &failed)
+    }
+
+    fn intern(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Option<ErrorId> {
+        error.map(|error| self.calls.intern_error(id, error))
+    }
+}

@@ -1,0 +1,85 @@
+//! Answers of the upstream, and the script of answers in a fixture.
+
+use std::sync::Arc;
+
+use crate::call::Reply;
+use crate::event::{ErrorFacts, Provenance, RequestKind};
+use crate::time::Duration;
+
+/// The scripted answers for one call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// To its attempts.
+    pub attempts: Vec<ScriptedAnswer>,
+    /// To requests for new evidence.
+    pub refresh: Vec<ScriptedAnswer>,
+    /// To the redemption of its reversal token.
+    pub reversal: Vec<ScriptedAnswer>,
+}
+
+/// One scripted answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptedAnswer {
+    /// Its content.
+    pub reply: UpstreamReply,
+    /// From the request to the answer.
+    pub latency: Duration,
+    /// Whether the upstream acted; none: only an `ok` acts (once for each key, if the dialect honours keys).
+    pub applied: Option<bool>,
+}
+
+/// The content of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum UpstreamReply {
+    /// Success.
+    Ok,
+    /// The answer never arrives.
+    Lost,
+    /// Failure; `None`: without an error object.
+    Failed(Option<Arc<ErrorFacts>>),
+}
+
+/// An answer of the upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its content; `Lost` never arrives.
+    pub reply: UpstreamReply,
+    /// From the request to the answer; none if the recording has no times.
+    pub latency: Option<Duration>,
+    /// Where the answer comes from.
+    pub provenance: Provenance,
+}
+
+impl Answer {
+    /// Whether it comes later than the timeout `within`.
+    pub fn is_late(&self, within: Duration) -> bool {
+        self.latency.is_some_and(|latency| latency > within)
+    }
+}
+
+impl UpstreamReply {
+    /// A failure with this error object.
+    pub fn failed(error: ErrorFacts) -> UpstreamReply {
+        UpstreamReply::Failed(Some(Arc::new(error)))
+    }
+}
+
+impl From<&Reply> for UpstreamReply {
+    fn from(reply: &Reply) -> UpstreamReply {
+        match reply {
+            Reply::Ok => UpstreamReply::Ok,
+            Reply::Failed(error) => UpstreamReply::Failed(error.clone()),
+        }
+    }
+}
+
+impl Script {
+    /// The scripted answer to a request, given the number of earlier requests of its kind.
+    pub(super) fn answer(&self, asked: RequestKind, earlier: usize) -> Option<&ScriptedAnswer> {
+        match asked {
+            RequestKind::Attempt(attempt) => self.attempts.get(attempt.index()),
+            RequestKind::Refresh(_) => self.refresh.get(earlier),
+            RequestKind::Reversal => self.reversal.get(earlier),
+        }
+    }
+}

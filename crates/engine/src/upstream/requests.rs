@@ -1,0 +1,211 @@
+//! The upstream itself: takes requests, answers from script, key dialect or tape, and records effects in its ledger.
+
+use crate::event::{Intent, LedgerEntry, LedgerKind, Provenance, RequestKind};
+use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
+use crate::time::{Duration, Instant};
+
+use super::answer::{Answer, Script, UpstreamReply};
+use super::keys::{KeyDialect, KeyStore, SentAttempt};
+use super::ledger::Ledger;
+use super::tape::Tape;
+
+/// Where a call's answers come from.
+#[derive(Clone, Copy, Debug)]
+pub enum AnswerSource<'a> {
+    /// A fixture.
+    Script(&'a Script),
+    /// A recording.
+    Tape(Tape<'a>),
+}
+
+/// One request of the dispatcher to the upstream.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// When it is made.
+    pub at: Instant,
+    /// The call it is for.
+    pub call: CallId,
+    /// Attempt, refresh or reversal.
+    pub asked: RequestKind,
+    /// The tool.
+    pub tool: ToolId,
+    /// The idempotency key.
+    pub key: Option<KeyId>,
+    /// The canonical arguments.
+    pub args: ArgsId,
+    /// The intent of its effect; none: it only reads.
+    pub intent: Option<Intent>,
+    /// The timeout; a recorded answer is never cut short by it.
+    pub within: Duration,
+}
+
+impl Request {
+    /// The attempt, if the request is one.
+    const fn sent(&self) -> Option<SentAttempt> {
+        match self.asked {
+            RequestKind::Attempt(attempt) => Some((self.call, attempt)),
+            RequestKind::Refresh(_) | RequestKind::Reversal => None,
+        }
+    }
+}
+
+/// The requests of a call so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct CallProgress {
+    refreshes: usize,
+    reversals: usize,
+    off_tape: bool,
+}
+
+/// The simulated upstream of one simulation.
+#[derive(Clone, Debug, Default)]
+pub struct Upstream {
+    progress: Vec<CallProgress>,
+    dialect: KeyDialect,
+    keys: KeyStore,
+    ledger: Ledger,
+}
+
+impl Upstream {
+    /// Adds an effect that existed before the simulation.
+    pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
+        let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
+        if let Some(key) = key {
+            self.keys.note((tool, key, args), None, Some(Instant::ZERO));
+        }
+        self.ledger.add(LedgerEntry {
+            at: Instant::ZERO,
+            intent,
+            kind: LedgerKind::Existing,
+            call: None,
+            attempt: None,
+            provenance: Provenance::Scripted,
+        });
+    }
+
+    /// Answers a request from the call's `source`; none: the answer is missing.
+    pub fn handle_request(&mut self, request: &Request, source: AnswerSource<'_>) -> Option<Answer> {
+        let progress = self.progress(request.call);
+        let earlier = progress.count(request.asked);
+        match source {
+            AnswerSource::Script(script) => self.answer_from_script(request, script, earlier),
+            AnswerSource::Tape(tape) => {
+                let off_tape = progress.off_tape;
+                let answer = tape.answer(request.asked, earlier, off_tape)?;
+                if matches!(request.asked, RequestKind::Refresh(_)) && answer.provenance != Provenance::Recorded {
+                    progress.off_tape = true;
+                }
+                self.record_from_tape(request, &answer);
+                Some(answer)
+            }
+        }
+    }
+
+    fn progress(&mut self, call: CallId) -> &mut CallProgress {
+        if self.progress.len() <= call.index() {
+            self.progress.resize(call.index() + 1, CallProgress::default());
+        }
+        &mut self.progress[call.index()] // extended above
+    }
+
+    fn answer_from_script(&mut self, request: &Request, script: &Script, earlier: usize) -> Option<Answer> {
+        let is_attempt = matches!(request.asked, RequestKind::Attempt(_));
+        let key = request.key.filter(|_| is_attempt);
+        let (answer, acts) = match script.answer(request.asked, earlier) {
+            Some(written) => {
+                let spent = key.is_some_and(|key| self.keys.is_spent(self.dialect, request.tool, key));
+                let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && !spent);
+                let latency = Some(written.latency);
+                (Answer { reply: written.reply.clone(), latency, provenance: Provenance::Scripted }, acts)
+            }
+            None => {
+                let key = key.filter(|&key| self.keys.knows(request.tool, key))?;
+                let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), request.at)?;
+                let latency = Some(answer.latency);
+                (Answer { reply: answer.reply, latency, provenance: Provenance::Modelled }, answer.acts)
+            }
+        };
+        let landed = request.at.plus(answer.latency.unwrap_or_default());
+        if let Some(key) = key {
+            let acted = (acts && request.intent.is_some()).then_some(landed);
+            self.keys.note((request.tool, key, request.args), request.sent(), acted);
+            if let Some(sent) =
+                request.sent().filter(|_| answer.reply == UpstreamReply::Lost || answer.is_late(request.within))
+            {
+                self.keys.lose_answer(request.tool, key, sent);
+            }
+        }
+        if acts {
+            self.record_effect(landed, request, answer.provenance);
+        }
+        Some(answer)
+    }
+
+    fn record_effect(&mut self, at: Instant, request: &Request, provenance: Provenance) {
+        let Some(intent) = request.intent else { return };
+        let (kind, attempt) = match request.asked {
+            RequestKind::Attempt(attempt) => (LedgerKind::Applied, Some(attempt)),
+            RequestKind::Reversal => (LedgerKind::Reversed, None),
+            RequestKind::Refresh(_) => return,
+        };
+        self.ledger.add(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
+    }
+
+    /// In a recording only an `ok` proves an effect; a recorded or modelled failure is added as unobserved.
+    fn record_from_tape(&mut self, request: &Request, answer: &Answer) {
+        let at = request.at.plus(answer.latency.unwrap_or_default());
+        match (&answer.reply, request.asked) {
+            (UpstreamReply::Ok, RequestKind::Attempt(_)) if self.is_repeated_answer(request, answer) => {}
+            (UpstreamReply::Ok, _) => self.record_effect(at, request, answer.provenance),
+            (UpstreamReply::Failed(_), RequestKind::Attempt(attempt)) => {
+                self.record_unobserved(at, request, attempt, answer.provenance);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether this is a modelled `ok` to a key that has acted: a repeated answer without another effect.
+    fn is_repeated_answer(&self, request: &Request, answer: &Answer) -> bool {
+        let acted = |entry: &LedgerEntry| entry.kind == LedgerKind::Applied && Some(entry.intent) == request.intent;
+        answer.provenance == Provenance::Modelled && request.key.is_some() && self.ledger.entries().iter().any(acted)
+    }
+
+    fn record_unobserved(&mut self, at: Instant, request: &Request, attempt: AttemptNo, provenance: Provenance) {
+        let Some(intent) = request.intent else { return };
+        self.ledger.add(LedgerEntry {
+            at,
+            intent,
+            kind: LedgerKind::Unobserved,
+            call: Some(request.call),
+            attempt: Some(attempt),
+            provenance,
+        });
+    }
+
+    /// Removes calls, keys and effects, keeps the allocations, and sets the key dialect.
+    pub fn clear(&mut self, dialect: KeyDialect) {
+        self.dialect = dialect;
+        self.progress.clear();
+        self.keys.clear();
+        self.ledger.clear();
+    }
+
+    /// Swaps the sorted ledger with another one, whose allocation is reused.
+    pub fn swap_ledger(&mut self, other: &mut Ledger) {
+        self.ledger.sort();
+        std::mem::swap(&mut self.ledger, other);
+    }
+}
+
+impl CallProgress {
+    /// Counts a request, and returns the number of earlier requests of its kind.
+    fn count(&mut self, asked: RequestKind) -> usize {
+        let counter = match asked {
+            RequestKind::Attempt(attempt) => return attempt.index(),
+            RequestKind::Refresh(_) => &mut self.refreshes,
+            RequestKind::Reversal => &mut self.reversals,
+        };
+        *counter += 1;
+        *counter - 1
+    }
+}

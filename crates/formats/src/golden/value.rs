@@ -1,0 +1,138 @@
+//! One value of a golden: made from a simulation, parsed from the golden's text, and written into it.
+
+use std::fmt;
+
+use crate::yaml::scalar;
+use playproof_engine::event::{
+    AdmissionRefusal, EffectClaim, FieldKey, FieldValue, OutcomeWord, Provenance, RequestKind, ReversalRefusal, Status,
+    StopReason, SuppressionReason, Transcript,
+};
+use playproof_engine::time::{Duration, Instant};
+
+/// The value of a key, with names instead of ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GoldenValue {
+    /// A number, or a count.
+    Number(u32),
+    /// A flag.
+    Flag(bool),
+    /// A span of time.
+    Span(Duration),
+    /// An unknown span of time.
+    Unknown,
+    /// One of a closed set of words.
+    Word(&'static str),
+    /// Why a reversal was refused.
+    Refused(ReversalRefusal),
+    /// The missing answer.
+    Lacks(RequestKind),
+    /// A name or a text of the playbook or of the upstream.
+    Name(String),
+    /// Verdicts, in order.
+    Names(Vec<String>),
+}
+
+/// Whether a golden writes a field. It omits false flags, and times that follow from delta times.
+pub(super) fn is_written(field: &(FieldKey, FieldValue)) -> bool {
+    let is_implied = matches!(
+        field,
+        (FieldKey::Evidence, FieldValue::Number(0))
+            | (_, FieldValue::Flag(false) | FieldValue::Latency(Some(_)) | FieldValue::Instant(_))
+    );
+    !is_implied
+}
+
+impl GoldenValue {
+    /// The value of a simulation's field.
+    pub(super) fn of(value: FieldValue, transcript: &Transcript<'_>) -> GoldenValue {
+        let names = transcript.names;
+        let name = |name: &str| GoldenValue::Name(name.to_owned());
+        match value {
+            FieldValue::Number(number) => GoldenValue::Number(number),
+            FieldValue::Flag(is_so) => GoldenValue::Flag(is_so),
+            FieldValue::Status(Status::Ok) => name("ok"),
+            FieldValue::Status(Status::Unanswered) => name("unanswered"),
+            FieldValue::Status(Status::Failed(error)) => name(transcript.error_kind(error)),
+            FieldValue::Latency(None) => GoldenValue::Unknown,
+            FieldValue::Latency(Some(span)) | FieldValue::Span(span) => GoldenValue::Span(span),
+            FieldValue::Instant(at) => GoldenValue::Span(at.since(Instant::ZERO)),
+            FieldValue::Provenance(provenance) => GoldenValue::Word(provenance.as_str()),
+            FieldValue::Refused(why) => GoldenValue::Refused(why),
+            FieldValue::Word(word) => GoldenValue::Word(word),
+            FieldValue::Verdict(verdict) => name(names.verdict(verdict)),
+            FieldValue::Rule(rule) => name(names.rule(rule)),
+            FieldValue::Queue(queue) => name(names.queue(queue)),
+            FieldValue::Reason(reason) => name(names.reason(reason)),
+            FieldValue::GivenUp(why) => name(names.deprecated_why(why)),
+            FieldValue::Lacks(asked) => GoldenValue::Lacks(asked),
+            FieldValue::Error(error) => name(transcript.error_kind(Some(error))),
+        }
+    }
+
+    /// Parses the text of a key; none if the text is not a value of the key.
+    pub(super) fn read(key: FieldKey, text: &str) -> Option<GoldenValue> {
+        let refused = || ReversalRefusal::parse(text).map(GoldenValue::Refused);
+        let turned_away = || AdmissionRefusal::parse(text).map(|why| GoldenValue::Word(why.as_str()));
+        match key {
+            FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence => text.parse().ok().map(GoldenValue::Number),
+            FieldKey::OverTimeout | FieldKey::Ignored => (text == "true").then_some(GoldenValue::Flag(true)),
+            FieldKey::Delay => millis(text).map(GoldenValue::Span),
+            FieldKey::Latency => (text == "?").then_some(GoldenValue::Unknown),
+            FieldKey::Due => None,
+            FieldKey::From => Provenance::parse(text).map(|from| GoldenValue::Word(from.as_str())),
+            FieldKey::Why => SuppressionReason::parse(text)
+                .map(|why| GoldenValue::Word(why.as_str()))
+                .or_else(refused)
+                .or_else(turned_away),
+            FieldKey::Outcome => OutcomeWord::parse(text).map(|outcome| GoldenValue::Word(outcome.as_str())),
+            FieldKey::Stop => StopReason::parse(text).map(|stop| GoldenValue::Word(stop.as_str())),
+            FieldKey::Effect => EffectClaim::parse(text).map(|claim| GoldenValue::Word(claim.as_str())),
+            FieldKey::Lacks => text.strip_prefix("answer to ").and_then(RequestKind::parse).map(GoldenValue::Lacks),
+            FieldKey::Verdicts => Some(GoldenValue::Names(vec![text.to_owned()])),
+            FieldKey::Status
+            | FieldKey::Verdict
+            | FieldKey::Rule
+            | FieldKey::Queue
+            | FieldKey::Reason
+            | FieldKey::LastError
+            | FieldKey::FirstError => Some(GoldenValue::Name(text.to_owned())),
+        }
+    }
+
+    /// The text in the golden. Names of verdicts and rules need no quotes.
+    pub(super) fn written(&self, key: FieldKey) -> String {
+        match self {
+            GoldenValue::Name(name) if !matches!(key, FieldKey::Verdict | FieldKey::Rule) => scalar(name).into_owned(),
+            GoldenValue::Names(names) => format!("[{}]", names.join(", ")),
+            GoldenValue::Unknown => "'?'".to_owned(),
+            said => said.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for GoldenValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GoldenValue::Number(number) => write!(f, "{number}"),
+            GoldenValue::Flag(is_so) => write!(f, "{is_so}"),
+            GoldenValue::Span(span) => write!(f, "{span}"),
+            GoldenValue::Unknown => f.write_str("?"),
+            GoldenValue::Word(word) => f.write_str(word),
+            GoldenValue::Refused(why) => f.write_str(why.as_str()),
+            GoldenValue::Lacks(asked) => write!(f, "answer to {asked}"),
+            GoldenValue::Name(name) => f.write_str(name),
+            GoldenValue::Names(names) => f.write_str(&names.join(", ")),
+        }
+    }
+}
+
+/// Milliseconds with up to three decimals.
+pub(super) fn millis(text: &str) -> Option<Duration> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
+        return None;
+    }
+    let micros: u64 = format!("{decimals:0<3}").parse().ok()?;
+    Some(Duration::from_millis(whole.parse().ok()?).plus(Duration::from_micros(micros)))
+}
