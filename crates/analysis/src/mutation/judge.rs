@@ -9,7 +9,7 @@ use super::body::{Body, scenario};
 use super::mutants::{Mutant, mutants, slug};
 use super::runs::Runs;
 use crate::check::map;
-use crate::coverage::{Case, Probe, expected, probes, to_yaml};
+use crate::coverage::{NamedFixture, Probe, expected, probes, to_yaml};
 use playproof_engine::playbook::{Playbook, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_formats::diagnostic::did_you_mean;
@@ -116,7 +116,7 @@ pub fn judge(
     name: &str,
     playbook: &Playbook,
     stronger: &Tools,
-    cases: &[Case],
+    cases: &[NamedFixture],
     accepted: &[Entry],
     jobs: NonZeroUsize,
     most_calls: u64,
@@ -151,14 +151,14 @@ struct Court<'a> {
     playbook: &'a Playbook,
     stronger: &'a Tools,
     plan: Plan,
-    cases: &'a [Case],
+    cases: &'a [NamedFixture],
     exhibits: Vec<Exhibit<'a>>,
     /// Made when the first mutant survives.
     probes: OnceLock<Vec<(Probe, Body)>>,
 }
 
 impl<'a> Court<'a> {
-    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [Case]) -> Court<'a> {
+    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [NamedFixture]) -> Court<'a> {
         let plan = Plan::new(playbook.clone(), stronger);
         let mut simulator = Simulator::new();
         let mut runs = Runs::new(&mut simulator, u64::MAX);
@@ -216,7 +216,7 @@ impl<'a> Court<'a> {
 
     /// A fixture made up for the playbook, or else for the mutant, that shows the difference between the two.
     fn shown_by(&self, mutant: &Mutant, plan: &Plan, runs: &mut Runs<'_>) -> Option<Shown> {
-        let may_show = |probe: &Probe| mutant.needs.is_none_or(|goal| probe.exercises.contains(&goal));
+        let may_show = |probe: &Probe| mutant.needs.is_none_or(|target| probe.exercises.contains(&target));
         for (probe, body) in self.probes().iter().filter(|(probe, _)| may_show(probe)) {
             if runs.are_spent() {
                 return None;
@@ -263,7 +263,7 @@ impl<'a> Court<'a> {
 }
 
 /// Accepts what the list accepts, and gives back the entries that accept nothing.
-fn accept(judged: &mut [Judged], accepted: &[Entry], cases: &[Case]) -> Vec<Stale> {
+fn accept(judged: &mut [Judged], accepted: &[Entry], cases: &[NamedFixture]) -> Vec<Stale> {
     let mut stale = Vec::new();
     for entry in accepted {
         let why = match judged.iter_mut().find(|mutant| mutant.id == entry.mutant) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use super::{Entry, Judgement, MutationReport, judge, mutants};
-use crate::coverage::Case;
+use crate::coverage::NamedFixture;
 use playproof_engine::playbook::{Playbook, Tools};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
@@ -53,16 +53,16 @@ fn playbook(text: &str) -> Playbook {
     parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}")).playbook
 }
 
-fn case(name: &str, text: &str) -> Case {
+fn case(name: &str, text: &str) -> NamedFixture {
     let fixture = fixture::parse(Source::whole(name, text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
-    Case { name: name.to_owned(), fixture }
+    NamedFixture { name: name.to_owned(), fixture }
 }
 
 fn entry(mutant: &str) -> Entry {
     Entry { mutant: mutant.to_owned(), why: "because".to_owned(), span: 3..4 }
 }
 
-fn judged(text: &str, cases: &[Case], accepted: &[Entry], jobs: usize) -> MutationReport {
+fn judged(text: &str, cases: &[NamedFixture], accepted: &[Entry], jobs: usize) -> MutationReport {
     let jobs = NonZeroUsize::new(jobs).expect("threads");
     judge("small", &playbook(text), &Tools::default(), cases, accepted, jobs, u64::MAX)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{limits, rules, tools, verdicts};
-use crate::coverage::Goal;
+use crate::coverage::Target;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::Playbook;
 
@@ -22,7 +22,7 @@ pub struct Mutant {
     /// Whether it changes what is known of tools: then calls are others too.
     pub(in crate::mutation) changes_tools: bool,
     /// What every run that the change can show must exercise without the change, where that is known.
-    pub(in crate::mutation) needs: Option<Goal>,
+    pub(in crate::mutation) needs: Option<Target>,
     edit: Edit,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Debug for Mutant {
 pub(super) struct Row<'a> {
     name: String,
     changes_tools: bool,
-    needs: Option<Goal>,
+    needs: Option<Target>,
     all: &'a mut Vec<Mutant>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Row<'a> {
 
     /// The row of a verdict: a run in which no failure gets the verdict does not depend on it.
     pub fn of_verdict(name: String, id: VerdictId, all: &'a mut Vec<Mutant>) -> Row<'a> {
-        Row { needs: Some(Goal::Verdict(id)), ..Row::new(name, all) }
+        Row { needs: Some(Target::Verdict(id)), ..Row::new(name, all) }
     }
 
     /// One more mutant of this row.
