@@ -92,7 +92,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     for asked in asked {
         let (name, used) = workspace.playbook(asked)?;
         let fixtures = workspace.fixtures_of(&name, jobs)?;
-        let cases: Vec<NamedFixture> = fixtures.into_iter().map(|(name, fixture)| NamedFixture { name, fixture }).collect();
+        let cases: Vec<NamedFixture> =
+            fixtures.into_iter().map(|(name, fixture)| NamedFixture { name, fixture }).collect();
         let report =
             judge(&name, &used.loaded.playbook, workspace.tools(), &cases, accepted.of(&name), jobs, args.max_calls);
         reports.push(report);

@@ -15,7 +15,7 @@ use crate::stream::Stream;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_analysis::feedback::Kept;
-use playproof_analysis::mining::{Miner, Part};
+use playproof_analysis::mining::{MinedPart, Miner};
 use playproof_analysis::proposal::{Calls, Evidence, NoCluster};
 use playproof_analysis::replay::Replayed;
 use playproof_engine::playbook::Access;
@@ -147,7 +147,7 @@ impl Recordings<'_> {
         Ok(slices)
     }
 
-    fn mined(&self, inputs: &[String], reading: &Reading) -> Result<(Part, Replayed), Failure> {
+    fn mined(&self, inputs: &[String], reading: &Reading) -> Result<(MinedPart, Replayed), Failure> {
         let args = self.args;
         let command = args.command(&args.verdict).flag_if("--when", args.when.as_deref());
         let stream = Stream {
@@ -161,7 +161,7 @@ impl Recordings<'_> {
             jobs: None,
             allow_empty: None,
         };
-        let mut all = Part::default();
+        let mut all = MinedPart::default();
         let plans = std::slice::from_ref(self.plan);
         let streamed = stream.run(plans, &Miner, self.project, self.terminal, |part| all.merge(part))?;
         Ok((all, streamed.replayed))

@@ -1,7 +1,7 @@
 //! What was recorded of the failures that a draft is for. Reads no recording and decides nothing.
 
 use crate::feedback::{CameFrom, Kept};
-use crate::mining::{Cluster, Example, Mined, Part};
+use crate::mining::{Cluster, FailureExample, Mined, MinedPart};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::Playbook;
@@ -80,7 +80,7 @@ impl Evidence {
     }
 
     /// What a feedback holds, with all that was `mined` beside it; none where nothing failed in its call.
-    pub fn of_feedback(kept: &Kept, mined: Part, plan: &Plan, is_alone: bool) -> Option<Evidence> {
+    pub fn of_feedback(kept: &Kept, mined: MinedPart, plan: &Plan, is_alone: bool) -> Option<Evidence> {
         let (call, failed) = kept.call().zip(kept.feedback.before.failed.as_ref())?;
         let both = (call, kept.recorded().unwrap_or(call));
         let cluster = mined.around(plan, both, AttemptNo::new(failed.attempt))?;
@@ -100,8 +100,8 @@ impl Evidence {
     }
 
     /// The recorded failures whose calls are needed for the fixtures of a draft.
-    pub fn wanted(&self, has_rule: bool) -> Vec<&Example> {
-        let own: &[Example] = match self.origin {
+    pub fn wanted(&self, has_rule: bool) -> Vec<&FailureExample> {
+        let own: &[FailureExample] = match self.origin {
             Origin::Mined { .. } => &self.cluster.examples,
             Origin::Kept { .. } => &[],
         };
@@ -109,7 +109,7 @@ impl Evidence {
     }
 
     /// The failures that are tried as look-alikes, the nearest first.
-    pub(super) fn others(&self) -> &[Example] {
+    pub(super) fn others(&self) -> &[FailureExample] {
         let others = &self.cluster.others;
         others.get(..TRIED.min(others.len())).unwrap_or_default()
     }

@@ -9,7 +9,7 @@ use super::evidence::{Evidence, Origin};
 use super::request::{MadeUp, Note};
 use crate::check::Id;
 use crate::coverage::{expected, probes, to_yaml};
-use crate::mining::Example;
+use crate::mining::FailureExample;
 use crate::recorded::{Arguments, of_recorded};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureTool};
@@ -212,8 +212,8 @@ impl Recorded<'_> {
         self.fixtures(self.evidence.others()).into_iter().find(|(_, fixture)| self.plans.spares(fixture))
     }
 
-    fn fixtures(&self, examples: &[Example]) -> Vec<(Title, Fixture)> {
-        let fixture = |example: &Example| {
+    fn fixtures(&self, examples: &[FailureExample]) -> Vec<(Title, Fixture)> {
+        let fixture = |example: &FailureExample| {
             let call = self.calls.get(&(example.place.input, example.reference.clone()))?;
             let title = Title::Says { tool: call.tool().to_owned(), message: example.message.clone() };
             Some((title, self.plans.of_call(call)))

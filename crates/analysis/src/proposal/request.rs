@@ -9,7 +9,7 @@ use super::draft::{Draft, DraftRule, VerdictChange, compensation, flow, proposal
 use super::evidence::Evidence;
 use super::parse::parse;
 use crate::check::Id;
-use crate::mining::Undrawn;
+use crate::mining::NoRule;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::first_free;
 use playproof_engine::playbook::{Playbook, Verdict};
@@ -44,7 +44,7 @@ pub enum NoDraft {
     /// The playbook has no such verdict to take the compensation of.
     UnknownVerdict(String),
     /// No rule can be drawn from what was recorded.
-    NoRule(Undrawn),
+    NoRule(NoRule),
     /// The playbook gives the verdict to the recorded failures already, and nothing else changes.
     GivenAlready,
     /// Nothing changes.

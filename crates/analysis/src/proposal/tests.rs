@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::check::Id;
-use crate::mining::{Miner, Part as Mining};
+use crate::mining::{MinedPart as Mining, Miner};
 use crate::replay::{Input, Inputs, ReplayOptions, replay};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::EffectClaim;

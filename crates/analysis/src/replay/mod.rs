@@ -22,7 +22,7 @@ mod tests;
 pub use attempts::judge as judge_attempts;
 pub use counts::Counts;
 pub use engine::replay;
-pub use frequent::{Frequent, Row};
+pub use frequent::{Frequent, FrequentRow};
 pub use io::{InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch};
 pub use lanes::Sessions;
 pub use recorded::{PossibleDuplicates, Recording, finding};

@@ -62,7 +62,7 @@ fn pattern(evidence: &Evidence) -> String {
                 counted(*failures, "failed attempt", "failed attempts"),
                 files.join(", "),
                 cluster.writes,
-                markdown_code(if cluster.form.is_empty() { "(no message)" } else { &cluster.form }),
+                markdown_code(if cluster.template.is_empty() { "(no message)" } else { &cluster.template }),
                 tools.join(", ")
             )
         }
