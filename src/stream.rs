@@ -16,7 +16,7 @@ use super::project::Project;
 use super::reading::{self, Reading};
 use super::terminal::{Terminal, cores};
 use super::{files, folders, inputs, repeated};
-use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
+use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Observer, replay};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::Report;
@@ -64,7 +64,7 @@ impl Stream<'_> {
     ///
     /// # Errors
     /// An input that cannot be read or used; one without calls, unless that is allowed.
-    pub fn run<W: Watch>(
+    pub fn run<W: Observer>(
         &self,
         plans: &[Plan],
         watch: &W,
@@ -82,7 +82,7 @@ impl Stream<'_> {
     ///
     /// # Errors
     /// Beside those of [`Stream::run`] what `each` gives.
-    pub fn write<W: Watch>(
+    pub fn write<W: Observer>(
         &self,
         plans: &[Plan],
         watch: &W,

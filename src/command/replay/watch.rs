@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use playproof_analysis::replay::{Forms, Seen, Watch};
+use playproof_analysis::replay::{MessageTemplates, CallResult, Observer};
 use playproof_engine::event::{Finding, FindingBy, Names, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::Record;
@@ -31,21 +31,21 @@ pub struct Part {
     /// Calls that are in the lines.
     pub written: u64,
     reference: [String; 1],
-    forms: Forms,
+    templates: MessageTemplates,
     findings: Vec<Finding>,
 }
 
-impl Watch for Watcher {
+impl Observer for Watcher {
     type Part = Part;
 
     fn part(&self) -> Part {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn see(&self, seen: &Seen<'_>, part: &mut Part) {
+    fn on_call(&self, seen: &CallResult<'_>, part: &mut Part) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
         match &self.lines {
-            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs, &mut part.forms),
+            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs, &mut part.templates),
             Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
                 part.written += 1;
                 self.write(seen, runs, part);
@@ -63,7 +63,7 @@ impl Watcher {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(part);
     }
 
-    fn write<'r>(&self, seen: &Seen<'_>, runs: impl Iterator<Item = (&'r Names, &'r Record)>, part: &mut Part) {
+    fn write<'r>(&self, seen: &CallResult<'_>, runs: impl Iterator<Item = (&'r Names, &'r Record)>, part: &mut Part) {
         let Part { lines, reference, findings, .. } = part;
         seen.call.write_reference(&mut reference[0]);
         for (names, record) in runs {

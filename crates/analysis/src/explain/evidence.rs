@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::replay::{Recording, Sessions, finding, judge_attempts};
+use crate::replay::{RecordingAnalysis, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
@@ -111,7 +111,7 @@ pub struct Observer<'a> {
     plan: &'a Plan,
     beyond: &'a BeyondTape,
     sources: &'a Sources,
-    recording: Recording,
+    recording: RecordingAnalysis,
     sessions: Sessions,
     /// Calls taken.
     taken: u64,
@@ -145,7 +145,7 @@ impl<'a> Observer<'a> {
             plan,
             beyond,
             sources,
-            recording: Recording::default(),
+            recording: RecordingAnalysis::default(),
             sessions: Sessions::default(),
             taken: 0,
             spent: BTreeSet::new(),

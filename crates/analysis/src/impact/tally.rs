@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cause::{Cause, Changes, Direction};
 use super::compare::{Difference, Ran};
-use crate::replay::{Counts, SeenCall};
+use crate::replay::{Counts, ShownCall};
 use playproof_engine::call::{Place, Reply};
 use playproof_engine::event::{FindingBy, FindingId, Outcome, OutcomeKind};
 use playproof_engine::sim::Record;
@@ -127,7 +127,7 @@ pub(super) struct Exemplar {
 }
 
 impl Group {
-    fn add(&mut self, call: SeenCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: &Difference) {
+    fn add(&mut self, call: ShownCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: &Difference) {
         self.calls += 1;
         self.undetermined += u64::from(is_undetermined(base) || is_undetermined(candidate));
         self.changes.merge(&difference.changes);
@@ -200,7 +200,7 @@ pub(super) struct Tallies {
 
 impl Tallies {
     /// Adds one call.
-    pub fn add(&mut self, call: SeenCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: Option<Difference>) {
+    pub fn add(&mut self, call: ShownCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: Option<Difference>) {
         let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
         let failed = call.answers.iter().any(|answer| answer.reply != Reply::Ok);
         self.calls += 1;

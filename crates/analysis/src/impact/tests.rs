@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::{CauseName, CauseRow, Change, Direction, Gate, Impact, Part, Refusal, Watcher};
-use crate::replay::{Input, Inputs, ReplayOptions, Seen, Watch, replay};
+use crate::replay::{CallResult, Input, Inputs, Observer, ReplayOptions, replay};
 use playproof_engine::event::{EffectClaim, FindingId};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Record};
@@ -305,13 +305,13 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
 /// Keeps the records of a replay.
 struct Keep<'a>(&'a Mutex<&'a mut Vec<Record>>);
 
-impl Watch for Keep<'_> {
+impl Observer for Keep<'_> {
     type Part = ();
 
     fn part(&self) {}
 
-    fn see(&self, seen: &Seen<'_>, (): &mut ()) {
-        self.0.lock().expect("nobody panicked").extend(seen.records().cloned());
+    fn on_call(&self, result: &CallResult<'_>, (): &mut ()) {
+        self.0.lock().expect("nobody panicked").extend(result.records().cloned());
     }
 }
 

@@ -4,7 +4,7 @@ use super::compare::{Ran, compare};
 use super::pairing::Pairing;
 use super::result::Impact;
 use super::tally::Tallies;
-use crate::replay::{Replayed, Seen, Watch};
+use crate::replay::{CallResult, Observer, Replayed};
 use playproof_engine::sim::Plan;
 
 /// Compares the first plan of a replay, the base, with the second, the candidate.
@@ -36,17 +36,17 @@ impl Part {
     }
 }
 
-impl Watch for Watcher {
+impl Observer for Watcher {
     type Part = Part;
 
     fn part(&self) -> Part {
         Part::default()
     }
 
-    fn see(&self, seen: &Seen<'_>, part: &mut Part) {
-        let mut runs = seen.records().zip(seen.facts()).filter_map(|(record, &facts)| Ran::of(record, facts));
+    fn on_call(&self, result: &CallResult<'_>, part: &mut Part) {
+        let mut runs = result.records().zip(result.facts()).filter_map(|(record, &facts)| Ran::of(record, facts));
         let (Some(base), Some(candidate)) = (runs.next(), runs.next()) else { return };
         let difference = compare(&self.pairing, base, candidate);
-        part.0.add(seen.call, base, candidate, difference);
+        part.0.add(result.call, base, candidate, difference);
     }
 }

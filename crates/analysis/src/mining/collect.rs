@@ -3,7 +3,7 @@
 
 use super::group::{FailureGroup, GroupKey, RareFailures, RecordedFailure, write_templates};
 use super::result::{Cluster, Mined, cluster_of};
-use crate::replay::{Frequent, Replayed, Seen, Watch};
+use crate::replay::{CallResult, Frequent, Observer, Replayed};
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::OutcomeKind;
 use playproof_engine::ids::AttemptNo;
@@ -101,16 +101,16 @@ fn key_of(plan: &Plan, failure: &RecordedFailure<'_>, template: &mut String, key
     GroupKey::new(key, failure.error, plan.classifier.classify(&failure.signal()).verdict)
 }
 
-impl Watch for Miner {
+impl Observer for Miner {
     type Part = MinedPart;
 
     fn part(&self) -> MinedPart {
         MinedPart::default()
     }
 
-    fn see(&self, seen: &Seen<'_>, part: &mut MinedPart) {
+    fn on_call(&self, result: &CallResult<'_>, part: &mut MinedPart) {
         let (Some(plan), Some(record), Some(&facts)) =
-            (seen.plans.first(), seen.records().next(), seen.facts().first())
+            (result.plans.first(), result.records().next(), result.facts().first())
         else {
             return;
         };
@@ -118,9 +118,9 @@ impl Watch for Miner {
             OutcomeKind::Exhausted(_) => Some(AttemptNo::new(outcome.attempts)),
             _ => None,
         });
-        for ((attempt, answer), (_, recorded)) in seen.call.attempts().zip(seen.call.raw().attempts()) {
+        for ((attempt, answer), (_, recorded)) in result.call.attempts().zip(result.call.raw().attempts()) {
             if let (Reply::Failed(error), Reply::Failed(raw)) = (&answer.reply, &recorded.reply) {
-                let (call, raw_call) = (&*seen.call, seen.call.raw());
+                let (call, raw_call) = (&*result.call, result.call.raw());
                 let (error, raw) = (error.as_deref(), raw.as_deref());
                 let failure = RecordedFailure { call, error, raw_call, raw, facts, attempt, place: answer.place };
                 part.add(plan, &failure, exhausted_by == Some(attempt));

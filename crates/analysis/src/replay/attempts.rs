@@ -2,12 +2,10 @@
 
 use playproof_engine::call::{RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{Signal, reads_as_denial, reads_as_processed};
-use playproof_engine::event::{EffectClaim, ErrorFacts, Finding, FindingId};
-use playproof_engine::ids::AttemptNo;
+use playproof_engine::event::{EffectClaim, ErrorFacts, Finding, FindingBy, FindingId};
+use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
-
-use super::recorded::finding;
 
 /// Adds what the attempts show to `findings`, and says whether that is a possible duplicate which nothing else showed.
 pub fn judge(call: &RecordedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
@@ -85,4 +83,9 @@ fn over_timeout(call: &RecordedCall, facts: ToolFacts) -> u32 {
         count += u32::from(late);
     }
     count
+}
+
+/// A finding about the only call of a simulation.
+pub fn finding(id: FindingId, count: u32) -> Finding {
+    Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
 }

@@ -9,8 +9,8 @@ use playproof_trace::read::Firsts;
 use playproof_trace::reader::Input;
 use playproof_trace::redact::RedactionRules;
 
+use super::call_result::CallResult;
 use super::recorded::PossibleDuplicates;
-use super::seen::Seen;
 use super::summary::{FindingCounts, Summary};
 
 /// How to replay.
@@ -30,7 +30,7 @@ pub struct ReplayOptions {
 pub type Inputs<'a> = Box<dyn Iterator<Item = Result<Input<'a>, Report>> + Send + 'a>;
 
 /// Looks at every call, on any thread; what it makes of a batch of calls comes back in order.
-pub trait Watch: Sync {
+pub trait Observer: Sync {
     /// What it makes of a batch of calls.
     type Part: Send;
 
@@ -38,16 +38,16 @@ pub trait Watch: Sync {
     fn part(&self) -> Self::Part;
 
     /// Adds a call to a part.
-    fn see(&self, seen: &Seen<'_>, part: &mut Self::Part);
+    fn on_call(&self, result: &CallResult<'_>, part: &mut Self::Part);
 }
 
 /// Watches nothing.
-impl Watch for () {
+impl Observer for () {
     type Part = ();
 
     fn part(&self) {}
 
-    fn see(&self, _: &Seen<'_>, (): &mut ()) {}
+    fn on_call(&self, _: &CallResult<'_>, (): &mut ()) {}
 }
 
 /// What became of one input.

@@ -112,20 +112,20 @@ fn token(closed: &ClosedCall) -> Option<&str> {
 pub(super) struct Lanes {
     /// By plan.
     sessions: Vec<Sessions>,
-    waiting: BTreeMap<u64, Waiting>,
-    ended: Vec<Numbered>,
+    waiting: BTreeMap<u64, WaitingCall>,
+    ended: Vec<NumberedCall>,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    call: Numbered,
+struct WaitingCall {
+    call: NumberedCall,
     /// Playbooks under which it has not ended.
     open: usize,
 }
 
 /// A call in the order in which calls close.
 #[derive(Debug)]
-pub(super) struct Numbered {
+pub(super) struct NumberedCall {
     pub number: u64,
     pub closed: ClosedCall,
     /// What the recording shows of it.
@@ -142,14 +142,14 @@ impl Lanes {
     }
 
     /// Takes the next closed call.
-    pub(super) fn take(&mut self, plans: &[Plan], beyond: &BeyondTape, mut call: Numbered) {
+    pub(super) fn take(&mut self, plans: &[Plan], beyond: &BeyondTape, mut call: NumberedCall) {
         let sessions = self.sessions.iter_mut().zip(plans);
         let taken = sessions.filter_map(|(of, plan)| of.take(plan, beyond, call.number, &call.closed).then_some(()));
         match taken.count() {
             0 => self.ended.push(call),
             open => {
                 call.records.resize_with(plans.len(), || None);
-                self.waiting.insert(call.number, Waiting { call, open });
+                self.waiting.insert(call.number, WaitingCall { call, open });
             }
         }
     }
@@ -162,7 +162,7 @@ impl Lanes {
     }
 
     /// The calls that have ended under all playbooks since this was asked last, in the order of their numbers.
-    pub(super) fn take_ended(&mut self) -> Vec<Numbered> {
+    pub(super) fn take_ended(&mut self) -> Vec<NumberedCall> {
         for (plan, sessions) in self.sessions.iter_mut().enumerate() {
             for Ended { number, mut record, .. } in sessions.take_ended() {
                 let Some(waiting) = self.waiting.get_mut(&number) else { continue };

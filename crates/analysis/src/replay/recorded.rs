@@ -9,15 +9,15 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use playproof_engine::call::Reply;
-use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
-use playproof_engine::ids::{AttemptNo, CallId};
+use playproof_engine::event::{ErrorFacts, Finding, FindingId};
+use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_trace::assemble::{ClosedCall, Story};
 use playproof_trace::processor::fetch;
 use playproof_trace::window::Window;
 
-use super::attempts;
+use super::attempts::{finding, may_have_acted};
 use super::counts::Counts;
 
 /// Calls that are looked back at for loops and resends.
@@ -57,13 +57,13 @@ struct Recent {
     /// Effects of those without a key, where its tool makes its effect once more each time.
     effects: u32,
     /// Whether one of those may have acted though it was not answered with ok.
-    maybe: Maybe,
+    maybe: MayHaveActed,
 }
 
 /// Whether a call that was not answered with ok may have acted: asked only where that matters, for most calls are made
 /// once.
 #[derive(Clone, Debug, Default)]
-enum Maybe {
+enum MayHaveActed {
     /// None may have.
     #[default]
     No,
@@ -98,15 +98,15 @@ impl PossibleDuplicates {
 
 /// The sequential analysis of one input.
 #[derive(Debug)]
-pub struct Recording {
+pub struct RecordingAnalysis {
     effects: HashMap<IntentKey, u32, FixedState>,
     recent: Window<Recent>,
     possible_duplicates: PossibleDuplicates,
 }
 
-impl Default for Recording {
-    fn default() -> Recording {
-        Recording {
+impl Default for RecordingAnalysis {
+    fn default() -> RecordingAnalysis {
+        RecordingAnalysis {
             effects: HashMap::default(),
             recent: Window::new(usize::from(WINDOW)),
             possible_duplicates: PossibleDuplicates::default(),
@@ -114,7 +114,7 @@ impl Default for Recording {
     }
 }
 
-impl Recording {
+impl RecordingAnalysis {
     /// Takes the next closed call, and adds what it shows to `findings`. Whether a failure may have acted is what
     /// `plans` say of it.
     pub fn take(&mut self, closed: &ClosedCall, facts: ToolFacts, plans: &[Plan], mut findings: impl FnMut(Finding)) {
@@ -135,15 +135,15 @@ impl Recording {
             self.possible_duplicates.failed.add(closed.shown().tool(), 1);
         }
         match sum_of(closed, facts) {
-            Sum::None => return,
-            Sum::Recent => {
+            EffectScope::None => return,
+            EffectScope::Recent => {
                 if seen > 1 {
                     findings(finding(FindingId::PossibleDuplicateEffect, seen));
                     self.possible_duplicates.undeclared.add(closed.shown().tool(), 1);
                 }
                 return;
             }
-            Sum::Whole => {}
+            EffectScope::Whole => {}
         }
         let all = self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
         *all = all.saturating_add(effects);
@@ -164,7 +164,7 @@ impl Recording {
         self.recent.fetch(calls.iter().map(|closed| closed.marks.same));
         calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(fetch);
         for (closed, &facts) in calls.iter().zip(facts) {
-            if sum_of(closed, facts) == Sum::Whole {
+            if sum_of(closed, facts) == EffectScope::Whole {
                 self.effects.entry(IntentKey::new(closed.marks.intent())).or_default();
             }
         }
@@ -204,8 +204,8 @@ impl Recent {
         if effects > 0 {
             return again && before == 0 && self.maybe.ask(closed, facts, plans);
         }
-        let failed = Maybe::of(closed, facts, plans);
-        if matches!(failed, Maybe::No) || (again && self.maybe.ask(closed, facts, plans)) {
+        let failed = MayHaveActed::of(closed, facts, plans);
+        if matches!(failed, MayHaveActed::No) || (again && self.maybe.ask(closed, facts, plans)) {
             return false; // one that may have acted is enough to be told of
         }
         self.maybe = failed;
@@ -230,35 +230,33 @@ impl Recent {
     }
 }
 
-impl Maybe {
+impl MayHaveActed {
     /// Of a call that made no effect that is proved and left.
-    fn of(closed: &ClosedCall, facts: ToolFacts, plans: &[Plan]) -> Maybe {
+    fn of(closed: &ClosedCall, facts: ToolFacts, plans: &[Plan]) -> MayHaveActed {
         if closed.story.succeeded > 0 {
-            return Maybe::No; // made, and taken back
+            return MayHaveActed::No; // made, and taken back
         }
         let mut attempts = closed.raw().attempts();
         match (attempts.next().map(|(_, answer)| &answer.reply), attempts.next()) {
-            (None, _) => Maybe::Yes,
-            (Some(Reply::Failed(error)), None) => Maybe::Unasked(error.clone()),
+            (None, _) => MayHaveActed::Yes,
+            (Some(Reply::Failed(error)), None) => MayHaveActed::Unasked(error.clone()),
             _ => {
                 let acted = closed.raw().attempts().any(|(number, answer)| match &answer.reply {
-                    Reply::Failed(error) => {
-                        attempts::may_have_acted(closed.raw(), facts, plans, number, error.as_deref())
-                    }
+                    Reply::Failed(error) => may_have_acted(closed.raw(), facts, plans, number, error.as_deref()),
                     Reply::Ok => false,
                 });
-                if acted { Maybe::Yes } else { Maybe::No }
+                if acted { MayHaveActed::Yes } else { MayHaveActed::No }
             }
         }
     }
 
     /// Whether it may have; `closed` is an identical call.
     fn ask(&mut self, closed: &ClosedCall, facts: ToolFacts, plans: &[Plan]) -> bool {
-        if let Maybe::Unasked(error) = self {
-            let acted = attempts::may_have_acted(closed.raw(), facts, plans, AttemptNo::FIRST, error.as_deref());
-            *self = if acted { Maybe::Yes } else { Maybe::No };
+        if let MayHaveActed::Unasked(error) = self {
+            let acted = may_have_acted(closed.raw(), facts, plans, AttemptNo::FIRST, error.as_deref());
+            *self = if acted { MayHaveActed::Yes } else { MayHaveActed::No };
         }
-        matches!(self, Maybe::Yes)
+        matches!(self, MayHaveActed::Yes)
     }
 }
 
@@ -269,7 +267,7 @@ const fn acts_again(facts: ToolFacts) -> bool {
 
 /// Where the effects of a call's intent are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sum {
+enum EffectScope {
     /// Nowhere: it had none, or may have several.
     None,
     /// Among the last calls.
@@ -278,13 +276,13 @@ enum Sum {
     Whole,
 }
 
-fn sum_of(closed: &ClosedCall, facts: ToolFacts) -> Sum {
+fn sum_of(closed: &ClosedCall, facts: ToolFacts) -> EffectScope {
     if net_effects(&closed.story, facts) == 0 || !acts_again(facts) {
-        return Sum::None;
+        return EffectScope::None;
     }
     match facts.declared || closed.marks.keyed != 0 {
-        true => Sum::Whole,
-        false => Sum::Recent,
+        true => EffectScope::Whole,
+        false => EffectScope::Recent,
     }
 }
 
@@ -294,9 +292,4 @@ fn net_effects(story: &Story, facts: ToolFacts) -> u32 {
         Access::Read => 0,
         Access::Write => story.succeeded.saturating_sub(story.reversed),
     }
-}
-
-/// A finding about the only call of a simulation.
-pub fn finding(id: FindingId, count: u32) -> Finding {
-    Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
 }

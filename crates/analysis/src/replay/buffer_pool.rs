@@ -17,12 +17,12 @@ const MAX_SPARE_BUFFER: usize = 2 << 20;
 
 /// What is used again and again, because a trace has millions of calls.
 #[derive(Default)]
-pub(super) struct Spare {
+pub(super) struct BufferPool {
     buffers: Mutex<Vec<Vec<u8>>>,
     calls: Mutex<Spares>,
 }
 
-impl Spare {
+impl BufferPool {
     pub(super) fn buffer(&self) -> Vec<u8> {
         lock(&self.buffers).pop().unwrap_or_default()
     }

@@ -7,16 +7,16 @@ use playproof_engine::sim::{Plan, Record, Simulator};
 
 /// A call as it is shown: that is what it is by itself. As it is recorded it is asked for by name, to decide on it.
 #[derive(Clone, Copy)]
-pub struct SeenCall<'a> {
+pub struct ShownCall<'a> {
     pub(super) shown: &'a RecordedCall,
     pub(super) raw: &'a RecordedCall,
     pub(super) facts: &'a [ToolFacts],
 }
 
-impl<'a> SeenCall<'a> {
+impl<'a> ShownCall<'a> {
     /// A call of which nothing is redacted and nothing else known.
-    pub const fn plain(call: &'a RecordedCall) -> SeenCall<'a> {
-        SeenCall { shown: call, raw: call, facts: &[] }
+    pub const fn plain(call: &'a RecordedCall) -> ShownCall<'a> {
+        ShownCall { shown: call, raw: call, facts: &[] }
     }
 
     /// The call as recorded: none of its texts reaches a reader.
@@ -35,7 +35,7 @@ impl<'a> SeenCall<'a> {
     }
 }
 
-impl std::ops::Deref for SeenCall<'_> {
+impl std::ops::Deref for ShownCall<'_> {
     type Target = RecordedCall;
 
     fn deref(&self) -> &RecordedCall {
@@ -56,9 +56,9 @@ impl FactsUsed {
 
 /// A call, its records under every playbook, and what the recording itself shows.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
+pub struct CallResult<'a> {
     /// The call.
-    pub call: SeenCall<'a>,
+    pub call: ShownCall<'a>,
     /// The mark of its intent, as recorded; intents are those of one input.
     pub intent: u128,
     /// What the recording shows, whatever the playbook.
@@ -71,10 +71,10 @@ pub struct Seen<'a> {
     pub(super) facts: &'a [ToolFacts],
 }
 
-impl<'a> Seen<'a> {
+impl<'a> CallResult<'a> {
     /// The records, in the order of the playbooks.
     pub fn records(&self) -> impl Iterator<Item = &'a Record> + Clone + use<'a> {
-        let Seen { sims, joined, .. } = *self;
+        let CallResult { sims, joined, .. } = *self;
         sims.iter()
             .enumerate()
             .map(move |(n, sim)| joined.get(n).and_then(Option::as_ref).unwrap_or_else(|| sim.record()))
